@@ -1,0 +1,48 @@
+# The menu. Each goal installs what it needs (saying what), builds and runs; all work offline once the
+# packages are there. The build itself is Meson: see meson.build.
+BUILD := build
+MESON_FLAGS ?=
+
+.PHONY: all run test bench lint format fuzz install clean packages help
+
+all: $(BUILD)/build.ninja ## build build/tandem
+	@ninja -C $(BUILD) --quiet src/app/tandem
+	@ln -sf src/app/tandem $(BUILD)/tandem
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+
+packages: ## install missing Debian packages for building
+	@tools/install_packages.sh build
+
+$(BUILD)/build.ninja: | packages
+	@meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release >/dev/null || meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release
+
+run: all ## build and serve the embedded model on 127.0.0.1:8080
+	@exec $(BUILD)/tandem serve
+
+test: all ## every test: unit, sanitizers, fuzz regressions, end to end, official clients
+	@tools/install_packages.sh build test
+	@python3 tools/run_tests.py
+
+bench: all ## the figures that the README claims
+	@python3 bench/run.py
+
+lint: all ## format, include levels, headers, symbols, longest files and functions
+	@tools/install_packages.sh build test
+	@python3 tools/lint.py
+
+format: ## clang-format every C file
+	@tools/install_packages.sh build test
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+fuzz: all ## run every fuzz target for FUZZ_SECONDS (default 60) each
+	@tools/install_packages.sh build test
+	@python3 tools/run_fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
+
+install: all ## install under PREFIX (default /usr/local)
+	@meson configure $(BUILD) -Dprefix=$(or $(PREFIX),/usr/local)
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(DESTDIR)) --quiet
+
+clean: ## remove what was built
+	@rm -rf build build-*

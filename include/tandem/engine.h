@@ -1,0 +1,150 @@
+/* The local engine: load a GGUF model, tokenize, render chats, generate.
+ *
+ * A td_model is immutable after open and may be shared by any number of threads. A td_session is one
+ * sequence with its KV cache and belongs to one thread at a time. Errors are returned as td_status with
+ * words in the optional td_error; nothing here prints, exits or aborts on data. */
+#ifndef TANDEM_ENGINE_H
+#define TANDEM_ENGINE_H
+
+#include "tandem/types.h"
+
+struct td_model;
+struct td_session;
+
+enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512 };
+
+struct td_model_options {
+    bool vocab_only; /* read metadata and vocabulary; tensors are neither needed nor checked */
+    enum td_cpu cpu; /* kernel variant; a variant the CPU lacks is TD_UNSUPPORTED */
+};
+
+struct td_model_info {
+    const char *architecture; /* "llama", "qwen2", "qwen3" */
+    const char *name;         /* general.name, or the file's base name */
+    const char *quantization; /* type of most weight bytes: "Q4_0", ... ; "" when vocab_only */
+    uint64_t file_bytes;
+    uint64_t parameter_count;
+    uint32_t context_tokens; /* trained context */
+    uint32_t vocab_count;
+    uint32_t layer_count;
+    uint32_t embedding_size;
+    int32_t bos_id, eos_id;  /* -1 = none */
+    int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
+    const char *chat_family; /* recognised template family, or "" */
+    const char *fingerprint; /* 16 hex digits over metadata and tensor directory */
+};
+
+/* Opens and maps a GGUF file. **returns new** (td_model_close).
+ * TD_CORRUPT / TD_UNSUPPORTED / TD_IO with file, field and reason. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_model_open(const char *path,
+                                                     const struct td_model_options *options,
+                                                     struct td_model **out, struct td_error *err);
+TD_PUBLIC void td_model_close(struct td_model *model); /* accepts NULL */
+
+/* **borrows** until td_model_close. */
+TD_PUBLIC const struct td_model_info *td_model_get_info(const struct td_model *model);
+
+/* Tokenizes `text` (any bytes). Writes at most `capacity` ids, and the needed number to *count in any
+ * case: TD_LIMIT when capacity was too small (call again). add_bos: prepend BOS where the vocabulary
+ * asks for it; parse_special: text that spells a control token becomes that token. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model, struct td_str text,
+                                                   bool add_bos, bool parse_special, int32_t *ids,
+                                                   size_t capacity, size_t *count,
+                                                   struct td_error *err);
+
+/* The bytes of one token as they stand in a text; special tokens give "" unless `special`.
+ * **borrows** until td_model_close. An id outside the vocabulary gives len 0. */
+TD_PUBLIC struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special);
+
+/* Renders messages with the model's chat template, ending with the mark that opens the assistant's
+ * turn. *out is malloc'ed, NUL-terminated: **returns new** (free). Its length goes to *out_len. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_template_render(const struct td_model *model,
+                                                          const struct td_message *messages,
+                                                          size_t message_count, char **out,
+                                                          size_t *out_len, struct td_error *err);
+
+/* The same, tokenized: template marks become special tokens, text of the messages never does (a user
+ * cannot spell a control token). *ids **returns new** (free). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *model,
+                                                        const struct td_message *messages,
+                                                        size_t message_count, int32_t **ids,
+                                                        size_t *count, struct td_error *err);
+
+enum td_kv_type { TD_KV_F16, TD_KV_F32 };
+
+struct td_session_options {
+    uint32_t context_tokens; /* 0 = the model's, at most 4096 */
+    uint32_t thread_count;   /* 0 = one a core */
+    enum td_kv_type kv_type;
+};
+
+/* **returns new** (td_session_free). One block of memory sized now; nothing is allocated later. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_new(const struct td_model *model,
+                                                      const struct td_session_options *options,
+                                                      struct td_session **out,
+                                                      struct td_error *err);
+TD_PUBLIC void td_session_free(struct td_session *session);
+
+/* Number of positions in the cache; truncating forgets the positions from `count` on. */
+TD_PUBLIC uint32_t td_session_length(const struct td_session *session);
+TD_PUBLIC void td_session_truncate(struct td_session *session, uint32_t count);
+
+/* Runs `count` tokens after what is cached. logits: [logit_rows, vocab], the last `logit_rows`
+ * positions, caller-owned (logit_rows 0 and NULL allowed). TD_LIMIT when the context is full. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *session,
+                                                          const int32_t *ids, size_t count,
+                                                          float *logits, size_t logit_rows,
+                                                          struct td_error *err);
+
+/* What is known about one generated token, from the one pass over its logits. */
+struct td_token_stats {
+    float logprob;  /* natural log of the chosen token's probability at temperature 1, unfiltered */
+    float margin;   /* p(top1) - p(top2) at temperature 1 */
+    float entropy;  /* nats, at temperature 1 */
+    float not_mine; /* probability of the model's "not mine" token; 0 when it has none */
+};
+
+struct td_top_logprob {
+    int32_t id;
+    float logprob;
+};
+
+struct td_token {
+    int32_t id;
+    struct td_str piece; /* bytes of this token; may end inside a UTF-8 character */
+    struct td_token_stats stats;
+    const struct td_top_logprob *top; /* request.top_logprobs best, descending */
+    size_t top_count;
+};
+
+struct td_generate_options {
+    struct td_sampling sampling;
+    uint32_t tokens_max;
+    const struct td_str *stops; /* text before a stop is kept, the stop itself is not emitted */
+    size_t stop_count;
+    uint8_t top_logprobs;
+    bool ignore_eos;
+};
+
+struct td_generate_result {
+    enum td_finish finish;
+    uint32_t prompt_tokens;
+    uint32_t completion_tokens;
+    double prefill_ms;
+    double decode_ms;
+};
+
+/* Called for each token with the text that became certain (complete UTF-8, never part of a stop
+ * string; may be empty while held back; the last call, token NULL, may carry what was held back).
+ * Returning false cancels. */
+typedef bool td_token_fn(void *ctx, const struct td_token *token, struct td_str text);
+
+/* Generates after what the session holds plus `ids`. TD_CANCELLED when the callback said so. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_generate(struct td_session *session, const int32_t *ids, size_t count,
+            const struct td_generate_options *options, td_token_fn *on_token, void *ctx,
+            struct td_generate_result *result, struct td_error *err);
+
+TD_PUBLIC struct td_sampling td_sampling_default(void);
+
+#endif

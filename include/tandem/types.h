@@ -1,0 +1,123 @@
+/* Types that every part of Tandem shares: statuses, errors, requests.
+ *
+ * Plain data, no functions but the error helpers. Everything here is borrowed unless a comment says
+ * otherwise: whoever fills a struct keeps what its pointers point to alive until the call (or, for a
+ * request, the exchange) has ended. */
+#ifndef TANDEM_TYPES_H
+#define TANDEM_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TD_MUST_CHECK __attribute__((warn_unused_result))
+#define TD_PUBLIC __attribute__((visibility("default")))
+#define TD_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TD_MUST_CHECK
+#define TD_PUBLIC
+#define TD_PRINTF(fmt, args)
+#endif
+
+/* What the caller should do, not where it went wrong. */
+enum td_status {
+    TD_OK = 0,
+    TD_INVALID,     /* the caller's input is wrong: mend it, do not retry */
+    TD_NOT_FOUND,   /* no such file, id, name */
+    TD_UNSUPPORTED, /* well-formed, but not something this build can do */
+    TD_CORRUPT,     /* a file or a peer sent something malformed */
+    TD_LIMIT,       /* over a configured limit; the message names it */
+    TD_BUSY,        /* a queue is full: retry later */
+    TD_NO_MEMORY,   /* allocation refused */
+    TD_IO,          /* a system call failed; the message has strerror */
+    TD_UNAVAILABLE, /* a peer cannot be reached or refused to serve */
+    TD_TIMEOUT,     /* a deadline passed */
+    TD_CANCELLED,   /* the caller asked to stop */
+    TD_DENIED,      /* policy or credentials forbid it */
+    TD_INTERNAL     /* our own bug */
+};
+
+#define TD_ERROR_BYTES 512
+
+/* Words for a failure. Caller-owned; start with `struct td_error err = {0}`. The first failure wins
+ * because it is the cause: later td_error_set calls on a set error change nothing. */
+struct td_error {
+    enum td_status status;
+    char message[TD_ERROR_BYTES];
+};
+
+/* Stable lower-case name of a status ("ok", "invalid", ...). Never NULL. */
+TD_PUBLIC const char *td_status_name(enum td_status status);
+
+/* A string view: `len` bytes, not necessarily NUL-terminated. data may be NULL only if len is 0. */
+struct td_str {
+    const char *data;
+    size_t len;
+};
+
+enum td_role { TD_ROLE_SYSTEM, TD_ROLE_DEVELOPER, TD_ROLE_USER, TD_ROLE_ASSISTANT, TD_ROLE_TOOL };
+
+struct td_message {
+    enum td_role role;
+    struct td_str content; /* UTF-8; the parts of a multi-part content joined by newlines */
+};
+
+/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach nearer. */
+enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
+
+/* Ordered from free to most protected; within a conversation it only rises.
+ * TD_CLASS_RESTRICTED never leaves the device. */
+enum td_data_class { TD_CLASS_PUBLIC, TD_CLASS_SENSITIVE, TD_CLASS_RESTRICTED };
+
+enum td_mode {
+    TD_MODE_AUTO,
+    TD_MODE_ONLY_LOCAL,
+    TD_MODE_PREFER_LOCAL,
+    TD_MODE_PREFER_CLOUD,
+    TD_MODE_ONLY_CLOUD
+};
+
+enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
+
+/* Sampling settings; td_sampling_default() gives OpenAI's defaults. */
+struct td_sampling {
+    float temperature;        /* 0 = greedy */
+    uint32_t top_k;           /* 0 = off */
+    float top_p;              /* 1 = off */
+    float min_p;              /* 0 = off */
+    float repetition_penalty; /* 1 = off; CTRL paper, section 4.1 (divides positive logits) */
+    uint64_t seed;            /* used when seed_set; otherwise drawn from the system */
+    bool seed_set;
+};
+
+#define TD_STOPS_MAX 16
+#define TD_TOP_LOGPROBS_MAX 20
+
+struct json; /* base/json.h; opaque here */
+
+/* One request as the product understands it, whatever wire format it came in. Borrowed throughout. */
+struct td_request {
+    const struct td_message *messages;
+    size_t message_count;
+    const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
+    uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
+    struct td_sampling sampling;
+    struct td_str stops[TD_STOPS_MAX];
+    size_t stop_count;
+    bool logprobs;
+    uint8_t top_logprobs; /* 0..TD_TOP_LOGPROBS_MAX */
+
+    enum td_mode mode;
+    enum td_data_class data_class; /* at least this; detectors and routes may raise it */
+    uint32_t slo_ttft_ms;          /* 0 = none */
+    uint32_t slo_ms;               /* 0 = none */
+    const char *user;              /* stable user key, or NULL */
+    bool corrections;              /* the client understands correction chunks */
+
+    /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not
+     * understood here (tools, response_format, ...) untouched. */
+    const struct json *body;
+};
+
+#endif

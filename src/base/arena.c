@@ -1,0 +1,110 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chunk's usual size: a chat request with its parsed messages fits into one. */
+#define CHUNK_BYTES 16384
+
+struct chunk {
+    struct chunk *next;
+    size_t used, capacity;
+    alignas(max_align_t) unsigned char data[];
+};
+
+struct arena {
+    struct chunk *chunks; /* newest first */
+    size_t used, bytes_max;
+};
+
+struct arena *arena_new(size_t bytes_max)
+{
+    struct arena *arena = calloc(1, sizeof *arena);
+    if (arena)
+        arena->bytes_max = bytes_max;
+    return arena;
+}
+
+void arena_free(struct arena *arena)
+{
+    if (arena == NULL)
+        return;
+    for (struct chunk *chunk = arena->chunks; chunk;) {
+        struct chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    free(arena);
+}
+
+static struct chunk *chunk_add(struct arena *arena, size_t bytes)
+{
+    size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    struct chunk *chunk = calloc(1, sizeof *chunk + capacity);
+    if (chunk == NULL)
+        return NULL;
+    chunk->capacity = capacity;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return chunk;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+    const size_t align = alignof(max_align_t);
+    if (bytes > arena->bytes_max - arena->used)
+        return NULL;
+    size_t rounded = (bytes + align - 1) / align * align;
+    if (rounded == 0)
+        rounded = align;
+    struct chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->capacity - chunk->used < rounded) {
+        chunk = chunk_add(arena, rounded);
+        if (chunk == NULL)
+            return NULL;
+    }
+    void *result = chunk->data + chunk->used;
+    chunk->used += rounded;
+    arena->used += bytes;
+    return result;
+}
+
+void *arena_alloc_array(struct arena *arena, size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes))
+        return NULL;
+    return arena_alloc(arena, bytes);
+}
+
+char *arena_copy(struct arena *arena, struct td_str text)
+{
+    if (text.len == SIZE_MAX)
+        return NULL;
+    char *copy = arena_alloc(arena, text.len + 1);
+    if (copy && text.len)
+        memcpy(copy, text.data, text.len);
+    return copy; /* zeroed memory ends it */
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = len < 0 ? NULL : arena_alloc(arena, (size_t)len + 1);
+    if (text)
+        vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+size_t arena_used_bytes(const struct arena *arena)
+{
+    return arena->used;
+}

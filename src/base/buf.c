@@ -1,0 +1,115 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buf_init(struct buf *buf, size_t bytes_max)
+{
+    *buf = (struct buf){.bytes_max = bytes_max};
+}
+
+void buf_deinit(struct buf *buf)
+{
+    free(buf->data);
+    *buf = (struct buf){.bytes_max = buf->bytes_max};
+}
+
+void buf_clear(struct buf *buf)
+{
+    buf->len = 0;
+    buf->failed = false;
+    if (buf->data)
+        buf->data[0] = '\0';
+}
+
+/* Makes room for `more` bytes and the NUL. */
+static bool buf_reserve(struct buf *buf, size_t more)
+{
+    if (buf->failed)
+        return false;
+    if (more > buf->bytes_max - buf->len) {
+        buf->failed = true;
+        return false;
+    }
+    size_t needed = buf->len + more + 1;
+    if (needed <= buf->capacity)
+        return true;
+    size_t capacity = buf->capacity ? buf->capacity : 64;
+    while (capacity < needed)
+        capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+    char *data = realloc(buf->data, capacity);
+    if (data == NULL) {
+        buf->failed = true;
+        return false;
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return true;
+}
+
+void buf_append(struct buf *buf, const void *data, size_t len)
+{
+    if (!buf_reserve(buf, len))
+        return;
+    if (len)
+        memcpy(buf->data + buf->len, data, len);
+    buf->len += len;
+    buf->data[buf->len] = '\0';
+}
+
+void buf_append_str(struct buf *buf, struct td_str text)
+{
+    buf_append(buf, text.data, text.len);
+}
+
+void buf_append_char(struct buf *buf, char c)
+{
+    buf_append(buf, &c, 1);
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0)
+        buf->failed = true;
+    else if (buf_reserve(buf, (size_t)len)) {
+        vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
+        buf->len += (size_t)len;
+    }
+    va_end(again);
+}
+
+void buf_consume(struct buf *buf, size_t len)
+{
+    if (len >= buf->len) {
+        buf->len = 0;
+    } else {
+        memmove(buf->data, buf->data + len, buf->len - len);
+        buf->len -= len;
+    }
+    if (buf->data)
+        buf->data[buf->len] = '\0';
+}
+
+struct td_str buf_view(const struct buf *buf)
+{
+    return (struct td_str){buf->data, buf->len};
+}
+
+char *buf_take(struct buf *buf)
+{
+    if (buf->failed)
+        return NULL;
+    buf_append(buf, "", 0); /* an empty buffer gives "" */
+    char *data = buf->data;
+    if (data == NULL)
+        return NULL;
+    *buf = (struct buf){.bytes_max = buf->bytes_max};
+    return data;
+}

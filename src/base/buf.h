@@ -1,0 +1,33 @@
+/* A growing byte buffer with a maximum and a sticky failure, so that a writer checks once at the end.
+ * Not thread-safe: one owner. */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include "tandem/types.h"
+
+struct buf {
+    char *data; /* always NUL-terminated after the first append, NUL not counted in len */
+    size_t len;
+    size_t capacity;
+    size_t bytes_max;
+    bool failed; /* over bytes_max or out of memory: contents are incomplete */
+};
+
+void buf_init(struct buf *buf, size_t bytes_max);
+void buf_deinit(struct buf *buf);
+void buf_clear(struct buf *buf); /* keeps the memory; forgets the failure */
+
+void buf_append(struct buf *buf, const void *data, size_t len);
+void buf_append_str(struct buf *buf, struct td_str text);
+void buf_append_char(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *format, ...) TD_PRINTF(2, 3);
+
+/* Removes `len` bytes from the front. */
+void buf_consume(struct buf *buf, size_t len);
+
+struct td_str buf_view(const struct buf *buf);
+
+/* **returns new** (free): the NUL-terminated contents; the buffer is empty after. NULL if failed. */
+char *buf_take(struct buf *buf);
+
+#endif

@@ -1,0 +1,22 @@
+/* Time, injectable for tests. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+struct clock {
+    uint64_t (*monotonic_ns)(void *ctx);
+    uint64_t (*wall_ms)(void *ctx); /* since the Unix epoch */
+    void *ctx;
+};
+
+extern const struct clock clock_system;
+
+uint64_t clock_monotonic_ns(const struct clock *clock); /* NULL = clock_system */
+double clock_monotonic_ms(const struct clock *clock);
+uint64_t clock_wall_ms(const struct clock *clock);
+
+/* "2026-11-21T09:30:00.123Z" into out[25]. */
+void clock_format_iso8601(uint64_t wall_ms, char out[static 25]);
+
+#endif

@@ -1,0 +1,54 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *td_status_name(enum td_status status)
+{
+    static const char *const names[] = {
+        [TD_OK] = "ok",
+        [TD_INVALID] = "invalid",
+        [TD_NOT_FOUND] = "not_found",
+        [TD_UNSUPPORTED] = "unsupported",
+        [TD_CORRUPT] = "corrupt",
+        [TD_LIMIT] = "limit",
+        [TD_BUSY] = "busy",
+        [TD_NO_MEMORY] = "no_memory",
+        [TD_IO] = "io",
+        [TD_UNAVAILABLE] = "unavailable",
+        [TD_TIMEOUT] = "timeout",
+        [TD_CANCELLED] = "cancelled",
+        [TD_DENIED] = "denied",
+        [TD_INTERNAL] = "internal",
+    };
+    if ((unsigned)status >= sizeof names / sizeof names[0])
+        return "unknown";
+    return names[status];
+}
+
+enum td_status error_set(struct td_error *err, enum td_status status, const char *format, ...)
+{
+    if (err == NULL || err->status != TD_OK)
+        return status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    err->status = status;
+    return status;
+}
+
+void error_prefix(struct td_error *err, const char *format, ...)
+{
+    if (err == NULL || err->status == TD_OK)
+        return;
+    char old[TD_ERROR_BYTES];
+    memcpy(old, err->message, sizeof old);
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    if (len >= 0 && (size_t)len < sizeof err->message)
+        snprintf(err->message + len, sizeof err->message - (size_t)len, ": %s", old);
+}

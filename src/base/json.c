@@ -1,0 +1,284 @@
+#include "base/json.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* struct json is never defined: a struct json * is a json_t * under another name. */
+static json_t *raw(const struct json *value)
+{
+    return (json_t *)(uintptr_t)value;
+}
+
+static struct json *wrap(json_t *value)
+{
+    return (struct json *)value;
+}
+
+/* Deeper trees have no use in any format here and would cost stack in every walk. */
+#define DEPTH_MAX 64
+
+static bool too_deep(json_t *value, int depth_left)
+{
+    if (depth_left < 0)
+        return true;
+    size_t index;
+    const char *key;
+    json_t *child;
+    if (json_is_array(value)) {
+        json_array_foreach(value, index, child) if (too_deep(child, depth_left - 1)) return true;
+    } else if (json_is_object(value)) {
+        json_object_foreach(value, key, child) if (too_deep(child, depth_left - 1)) return true;
+    }
+    return false;
+}
+
+enum td_status json_parse(struct td_str text, struct json **out, struct td_error *err)
+{
+    json_error_t error;
+    *out = NULL;
+    json_t *value = json_loadb(text.data ? text.data : "", text.len,
+                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (value == NULL)
+        return error_set(err, TD_INVALID, "malformed JSON at line %d, column %d: %s", error.line,
+                         error.column, error.text);
+    if (too_deep(value, DEPTH_MAX)) {
+        json_decref(value);
+        return error_set(err, TD_INVALID, "JSON nested deeper than %d levels", DEPTH_MAX);
+    }
+    *out = wrap(value);
+    return TD_OK;
+}
+
+enum td_status json_parse_file(const char *path, size_t bytes_max, struct json **out,
+                               struct td_error *err)
+{
+    *out = NULL;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
+                         strerror(errno));
+    struct buf text;
+    buf_init(&text, bytes_max);
+    char chunk[4096];
+    size_t got;
+    while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
+        buf_append(&text, chunk, got);
+    enum td_status status = TD_OK;
+    if (ferror(file))
+        status = error_set(err, TD_IO, "%s: %s", path, strerror(errno));
+    else if (text.failed)
+        status = error_set(err, TD_LIMIT, "%s: larger than %zu bytes", path, bytes_max);
+    else {
+        status = json_parse(buf_view(&text), out, err);
+        if (status != TD_OK)
+            error_prefix(err, "%s", path);
+    }
+    fclose(file);
+    buf_deinit(&text);
+    return status;
+}
+
+void json_free(struct json *value)
+{
+    json_decref(raw(value));
+}
+
+enum json_kind json_kind_of(const struct json *value)
+{
+    if (value == NULL)
+        return JSON_KIND_ABSENT;
+    switch (json_typeof(raw(value))) {
+    case JSON_OBJECT:
+        return JSON_KIND_OBJECT;
+    case JSON_ARRAY:
+        return JSON_KIND_ARRAY;
+    case JSON_STRING:
+        return JSON_KIND_TEXT;
+    case JSON_INTEGER:
+        return JSON_KIND_INT;
+    case JSON_REAL:
+        return JSON_KIND_DOUBLE;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return JSON_KIND_BOOL;
+    case JSON_NULL:
+        break;
+    }
+    return JSON_KIND_NULL;
+}
+
+const char *json_kind_name(enum json_kind kind)
+{
+    static const char *const names[] = {"absent", "null",   "boolean", "integer",
+                                        "number", "string", "array",   "object"};
+    return names[kind];
+}
+
+const struct json *json_get(const struct json *object, const char *key)
+{
+    return object ? wrap(json_object_get(raw(object), key)) : NULL;
+}
+
+size_t json_count(const struct json *value)
+{
+    if (value == NULL)
+        return 0;
+    return json_is_array(raw(value)) ? json_array_size(raw(value)) : json_object_size(raw(value));
+}
+
+const struct json *json_at(const struct json *array, size_t index)
+{
+    return array ? wrap(json_array_get(raw(array), index)) : NULL;
+}
+
+struct td_str json_text(const struct json *value)
+{
+    if (value == NULL || !json_is_string(raw(value)))
+        return (struct td_str){NULL, 0};
+    return (struct td_str){json_string_value(raw(value)), json_string_length(raw(value))};
+}
+
+const char *json_cstr(const struct json *value)
+{
+    return json_text(value).data;
+}
+
+int64_t json_int(const struct json *value, int64_t otherwise)
+{
+    return value && json_is_integer(raw(value)) ? json_integer_value(raw(value)) : otherwise;
+}
+
+double json_number(const struct json *value, double otherwise)
+{
+    return value && json_is_number(raw(value)) ? json_number_value(raw(value)) : otherwise;
+}
+
+bool json_bool(const struct json *value, bool otherwise)
+{
+    return value && json_is_boolean(raw(value)) ? json_is_true(raw(value)) : otherwise;
+}
+
+bool json_next(const struct json *object, void **iterator, const char **key,
+               const struct json **value)
+{
+    if (object == NULL || !json_is_object(raw(object)))
+        return false;
+    *iterator =
+        *iterator ? json_object_iter_next(raw(object), *iterator) : json_object_iter(raw(object));
+    if (*iterator == NULL)
+        return false;
+    *key = json_object_iter_key(*iterator);
+    *value = wrap(json_object_iter_value(*iterator));
+    return true;
+}
+
+struct json *json_new_object(void)
+{
+    return wrap(json_object());
+}
+
+struct json *json_new_array(void)
+{
+    return wrap(json_array());
+}
+
+struct json *json_new_text(struct td_str text)
+{
+    if (utf8_is_valid(text))
+        return wrap(json_stringn(text.data ? text.data : "", text.len));
+    struct buf fixed;
+    buf_init(&fixed, SIZE_MAX / 8);
+    for (size_t i = 0; i < text.len;) {
+        char bytes[4];
+        uint32_t code_point = utf8_next(text, &i);
+        buf_append(&fixed, bytes, utf8_encode(code_point, bytes));
+    }
+    json_t *value = fixed.failed ? NULL : json_stringn(fixed.data, fixed.len);
+    buf_deinit(&fixed);
+    return wrap(value);
+}
+
+struct json *json_new_cstr(const char *text)
+{
+    return text ? json_new_text((struct td_str){text, strlen(text)}) : json_new_null();
+}
+
+struct json *json_new_int(int64_t value)
+{
+    return wrap(json_integer(value));
+}
+
+struct json *json_new_double(double value)
+{
+    return isfinite(value) ? wrap(json_real(value)) : json_new_null();
+}
+
+struct json *json_new_bool(bool value)
+{
+    return wrap(json_boolean(value));
+}
+
+struct json *json_new_null(void)
+{
+    return wrap(json_null());
+}
+
+struct json *json_clone(const struct json *value)
+{
+    return value ? wrap(json_deep_copy(raw(value))) : NULL;
+}
+
+void json_put(struct json *object, const char *key, struct json *value)
+{
+    if (value)
+        json_object_set_new(raw(object), key, raw(value));
+}
+
+void json_push(struct json *array, struct json *value)
+{
+    if (value)
+        json_array_append_new(raw(array), raw(value));
+}
+
+void json_remove(struct json *object, const char *key)
+{
+    json_object_del(raw(object), key);
+}
+
+static int append_chunk(const char *data, size_t len, void *ctx)
+{
+    struct buf *out = ctx;
+    buf_append(out, data, len);
+    return out->failed ? -1 : 0;
+}
+
+static void write_with(const struct json *value, struct buf *out, size_t flags)
+{
+    if (value == NULL || json_dump_callback(raw(value), append_chunk, out,
+                                            flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) != 0)
+        out->failed = true;
+}
+
+void json_write(const struct json *value, struct buf *out)
+{
+    write_with(value, out, JSON_COMPACT);
+}
+
+void json_write_pretty(const struct json *value, struct buf *out)
+{
+    write_with(value, out, JSON_INDENT(2));
+}
+
+void json_write_text(struct td_str text, struct buf *out)
+{
+    struct json *value = json_new_text(text);
+    json_write(value, out);
+    json_free(value);
+}

@@ -1,0 +1,70 @@
+/* JSON values, strict reading and compact writing. jansson inside; no jansson type leaves json.c.
+ *
+ * Reading refuses duplicate keys, invalid UTF-8, trailing text, numbers that do not fit and nesting
+ * deeper than 64: the privacy scan and a cloud must never see two different contents.
+ * A parsed tree has one owner; accessors **borrow** until json_free of the root. Accessors accept NULL
+ * (an absent member) and then answer "absent", so lookups chain. Not thread-safe while being changed. */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/buf.h"
+#include "tandem/types.h"
+
+struct json;
+
+enum json_kind {
+    JSON_KIND_ABSENT,
+    JSON_KIND_NULL,
+    JSON_KIND_BOOL,
+    JSON_KIND_INT,
+    JSON_KIND_DOUBLE,
+    JSON_KIND_TEXT,
+    JSON_KIND_ARRAY,
+    JSON_KIND_OBJECT
+};
+
+/* **returns new** (json_free). TD_INVALID with line and column. */
+TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
+                                        struct td_error *err);
+TD_MUST_CHECK enum td_status json_parse_file(const char *path, size_t bytes_max, struct json **out,
+                                             struct td_error *err);
+void json_free(struct json *value);
+
+enum json_kind json_kind_of(const struct json *value);
+const char *json_kind_name(enum json_kind kind); /* "string", "object", ... as JSON calls them */
+const struct json *json_get(const struct json *object, const char *key); /* NULL when absent */
+size_t json_count(const struct json *value); /* elements or members; 0 for anything else */
+const struct json *json_at(const struct json *array, size_t index);
+struct td_str json_text(const struct json *value); /* {NULL, 0} unless a string */
+const char *json_cstr(const struct json *value);   /* NUL-terminated; NULL unless a string */
+int64_t json_int(const struct json *value, int64_t otherwise);
+double json_number(const struct json *value, double otherwise); /* int or double */
+bool json_bool(const struct json *value, bool otherwise);
+
+/* Walks an object's members in insertion order: start with *iterator = NULL; false at the end. */
+bool json_next(const struct json *object, void **iterator, const char **key,
+               const struct json **value);
+
+/* Building. **returns new**, NULL when out of memory or (text) not UTF-8. json_put and json_push **take**
+ * the value, also on failure, and accept NULL values by marking nothing: check once with json_write. */
+struct json *json_new_object(void);
+struct json *json_new_array(void);
+struct json *json_new_text(struct td_str text); /* invalid UTF-8 is replaced by U+FFFD */
+struct json *json_new_cstr(const char *text);   /* NULL gives JSON null */
+struct json *json_new_int(int64_t value);
+struct json *json_new_double(double value); /* NaN and infinities become null */
+struct json *json_new_bool(bool value);
+struct json *json_new_null(void);
+struct json *json_clone(const struct json *value); /* deep copy; NULL for NULL */
+void json_put(struct json *object, const char *key, struct json *value);
+void json_push(struct json *array, struct json *value);
+void json_remove(struct json *object, const char *key);
+
+/* Compact, UTF-8 as is. Doubles with 15 significant digits ("0.1", not "0.10000000000000001"). */
+void json_write(const struct json *value, struct buf *out);
+/* Two-space indented, for people. */
+void json_write_pretty(const struct json *value, struct buf *out);
+/* Appends `text` as a quoted JSON string (for hand-built hot-path output). */
+void json_write_text(struct td_str text, struct buf *out);
+
+#endif

@@ -1,0 +1,64 @@
+#include "base/log.h"
+
+#include "base/clock.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Longer lines are cut: a log line is for facts, not for payloads. */
+#define LINE_BYTES 1024
+
+static atomic_int log_minimum = LOG_LEVEL_INFO;
+static atomic_int log_output = 2;
+
+static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
+
+void log_set_level(enum log_level level)
+{
+    atomic_store_explicit(&log_minimum, (int)level, memory_order_relaxed);
+}
+
+void log_set_fd(int fd)
+{
+    atomic_store_explicit(&log_output, fd, memory_order_relaxed);
+}
+
+bool log_level_parse(const char *name, enum log_level *out)
+{
+    for (int i = 0; i <= LOG_LEVEL_OFF; i++)
+        if (strcmp(name, level_names[i]) == 0) {
+            *out = (enum log_level)i;
+            return true;
+        }
+    return false;
+}
+
+void log_event(enum log_level level, const char *event, const char *format, ...)
+{
+    if ((int)level < atomic_load_explicit(&log_minimum, memory_order_relaxed))
+        return;
+    char line[LINE_BYTES], stamp[25];
+    clock_format_iso8601(clock_wall_ms(NULL), stamp);
+    int len =
+        snprintf(line, sizeof line, "%s level=%s event=%s ", stamp, level_names[level], event);
+    if (len < 0 || (size_t)len >= sizeof line - 1)
+        return;
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(line + len, sizeof line - (size_t)len, format, args);
+    va_end(args);
+    if (more < 0)
+        more = 0;
+    size_t total = (size_t)len + (size_t)more;
+    if (total > sizeof line - 2)
+        total = sizeof line - 2;
+    for (size_t i = 0; i < total; i++)
+        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+            line[i] = '?';
+    line[total++] = '\n';
+    ssize_t written = write(atomic_load_explicit(&log_output, memory_order_relaxed), line, total);
+    (void)written; /* nowhere left to report it */
+}

@@ -1,0 +1,44 @@
+/* String views. A td_str borrows; nothing here allocates. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include "tandem/types.h"
+
+#include <string.h>
+
+#define STR(literal) ((struct td_str){(literal), sizeof(literal) - 1})
+#define STR_FMT "%.*s"
+#define STR_ARG(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).data ? (s).data : "")
+
+static inline struct td_str str_from(const char *text)
+{
+    return (struct td_str){text, text ? strlen(text) : 0};
+}
+
+static inline bool str_equal(struct td_str a, struct td_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+bool str_equal_nocase(struct td_str a, struct td_str b); /* ASCII case only */
+bool str_starts_with(struct td_str text, struct td_str prefix);
+bool str_ends_with(struct td_str text, struct td_str suffix);
+struct td_str str_trim(struct td_str text); /* ASCII white space at both ends */
+struct td_str str_slice(struct td_str text, size_t begin, size_t end); /* clamped to the text */
+
+/* Offset of the first `needle` at or after `from`, or SIZE_MAX. */
+size_t str_find(struct td_str text, struct td_str needle, size_t from);
+
+/* Takes the part before the next `separator` off the front of *rest; false when nothing is left. */
+bool str_next(struct td_str *rest, char separator, struct td_str *part);
+
+/* Whole view, decimal, no sign (u64) or optional sign (i64); false on overflow or other characters. */
+bool str_to_u64(struct td_str text, uint64_t *out);
+bool str_to_i64(struct td_str text, int64_t *out);
+bool str_to_double(struct td_str text, double *out); /* finite values only */
+
+/* The candidate nearest to `text` by edit distance, if near enough to be meant; else NULL. For "did
+ * you mean". Candidates are NUL-terminated. */
+const char *str_nearest(struct td_str text, const char *const *candidates, size_t candidate_count);
+
+#endif

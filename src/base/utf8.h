@@ -1,0 +1,19 @@
+/* UTF-8 (RFC 3629): validation, code points, and cutting streams only between characters. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "tandem/types.h"
+
+/* Offset of the first byte that is not valid UTF-8, or text.len when all is. */
+size_t utf8_valid_prefix(struct td_str text);
+static inline bool utf8_is_valid(struct td_str text)
+{
+    return utf8_valid_prefix(text) == text.len;
+}
+/* Decodes the character at text.data[*offset] and advances. An invalid byte gives 0xFFFD, 1 byte. */
+uint32_t utf8_next(struct td_str text, size_t *offset);
+size_t utf8_encode(uint32_t code_point, char out[static 4]); /* bytes written, 0 if not encodable */
+/* Length of the longest prefix that does not end inside a character (invalid bytes count whole). */
+size_t utf8_complete_len(struct td_str text);
+
+#endif

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""What the compiler does not check: the include levels of docs/architecture.md, headers that stand alone,
+exported symbols, and that no file has outgrown a reader's head."""
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SRC = ROOT / "src"
+
+LEVEL = {"base": 0, "kernels": 1, "privacy": 1, "device": 1, "net": 1, "ledger": 1, "engine": 2,
+         "router": 2, "quant": 3, "tier": 3, "exchange": 4, "fleet": 4, "api": 5, "app": 6}
+LINES_MAX = 700
+
+failures = []
+passed = 0
+
+
+def check(name, problems):
+    global passed
+    if problems:
+        failures.append(name)
+        print(f"FAIL {name}")
+        for problem in problems:
+            print(f"     {problem}")
+    else:
+        passed += 1
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if found:
+            yield number, found.group(1)
+
+
+def arrows_that_run_up():
+    for path in sorted(SRC.rglob("*.[ch]")):
+        folder = path.relative_to(SRC).parts[0]
+        for number, target in includes(path):
+            to = target.split("/")[0]
+            where = f"{path.relative_to(ROOT)}:{number}: includes {target}"
+            if to == "tandem" or to == folder:
+                continue
+            if to not in LEVEL:
+                yield f"{where}: include it as \"folder/file.h\" from src/"
+            elif folder not in LEVEL:
+                yield f"{path.relative_to(ROOT)}: folder '{folder}' has no level"
+            elif LEVEL[to] >= LEVEL[folder]:
+                yield f"{where}: level {LEVEL[folder]} must not see level {LEVEL[to]}"
+
+
+def circles():
+    """Circles between the files of one folder (between folders the levels forbid them)."""
+    graph = {}
+    for path in SRC.rglob("*.h"):
+        name = str(path.relative_to(SRC))
+        graph[name] = [target for _, target in includes(path) if (SRC / target).exists()]
+    done, path_now = set(), []
+
+    def walk(node):
+        if node in path_now:
+            yield " -> ".join(path_now[path_now.index(node):] + [node])
+            return
+        if node in done:
+            return
+        path_now.append(node)
+        for child in graph.get(node, []):
+            yield from walk(child)
+        path_now.pop()
+        done.add(node)
+
+    for node in sorted(graph):
+        yield from walk(node)
+
+
+def library_types_that_escaped():
+    """Third-party headers stay inside the one folder that wraps them."""
+    homes = {r"event2?/|evhttp": "net", r"curl/": "net", r"jansson": "base", r"openssl/": "base",
+             r"sqlite3": "ledger", r"yaml|cyaml": "app"}
+    for path in sorted(SRC.rglob("*.[ch]")):
+        folder = path.relative_to(SRC).parts[0]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = re.match(r"\s*#\s*include\s+<([^>]+)>", line)
+            for pattern, home in homes.items():
+                if found and re.match(pattern, found.group(1)) and folder != home:
+                    yield f"{path.relative_to(ROOT)}:{number}: <{found.group(1)}> belongs to {home}/"
+
+
+def headers_that_do_not_stand_alone():
+    headers = sorted(SRC.rglob("*.h")) + sorted((ROOT / "include").rglob("*.h"))
+    with tempfile.NamedTemporaryFile("w", suffix=".c") as unit:
+        for header in headers:
+            unit.seek(0)
+            unit.truncate()
+            unit.write(f'#include "{header}"\n')
+            unit.flush()
+            done = subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
+                                   f"-I{SRC}", f"-I{ROOT / 'include'}", unit.name],
+                                  capture_output=True, text=True)
+            if done.returncode:
+                yield f"{header.relative_to(ROOT)}: {done.stderr.splitlines()[0]}"
+
+
+def exported_symbols_without_td():
+    for library in sorted((ROOT / "build" / "src").glob("libtandem.so*")):
+        if library.is_symlink() or library.is_dir() or library.suffix == ".p":
+            continue
+        out = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True,
+                             text=True, check=True).stdout
+        for line in out.splitlines():
+            symbol = line.split()[-1]
+            if not symbol.startswith("td_"):
+                yield f"{library.name} exports {symbol}"
+
+
+def files_too_long():
+    for pattern in ("src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/**/*.py", "tools/*.py",
+                    "models/**/*.py", "bench/*.[ch]", "bench/*.py"):
+        for path in sorted(ROOT.glob(pattern)):
+            lines = len(path.read_text().splitlines())
+            if lines > LINES_MAX:
+                yield f"{path.relative_to(ROOT)}: {lines} lines (split at {LINES_MAX})"
+
+
+def main():
+    check("no include runs up a level", list(arrows_that_run_up()))
+    check("headers include each other without circles", list(circles()))
+    check("third-party headers stay in their folder", list(library_types_that_escaped()))
+    check("every header stands alone", list(headers_that_do_not_stand_alone()))
+    check("the library exports only td_ names", list(exported_symbols_without_td()))
+    check(f"no file is longer than {LINES_MAX} lines", list(files_too_long()))
+    print(f"{passed} passed, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

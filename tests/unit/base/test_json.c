@@ -1,0 +1,155 @@
+/* Strict reading: what two parsers could read differently is refused. */
+#include "base/json.h"
+#include "base/str.h"
+#include "test.h"
+
+static bool accepts(struct td_str text)
+{
+    struct json *value;
+    struct td_error err = {0};
+    bool ok = json_parse(text, &value, &err) == TD_OK;
+    CHECK(ok == (value != NULL) && ok == (err.message[0] == '\0'));
+    json_free(value);
+    return ok;
+}
+
+static void test_malformed_texts_are_refused(void)
+{
+    const char *bad[] = {
+        "",
+        " ",
+        "{",
+        "[1,]",
+        "{\"a\":1,}",
+        "[01]",
+        "[1.]",
+        "[.5]",
+        "[+1]",
+        "[1e]",
+        "[NaN]",
+        "[Infinity]",
+        "{\"a\":1 \"b\":2}",
+        "{a:1}",
+        "{'a':1}",
+        "[1] x",
+        "\"\x01\"",
+        "\"\\x\"",
+        "\"\\ud800\"",
+        "nul",
+        "\"\xc0\xaf\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xff\"",
+        "{\"a\":1,\"a\":2}",
+        "[99999999999999999999]",
+        "[1e999]",
+        "//x\n1",
+        "\"\\u0000\"",
+        "\"a\nb\"",
+        "\"abc",
+        "[\"a\\\"]",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (accepts(str_from(bad[i]))) {
+            fprintf(stderr, "accepted: %s\n", bad[i]);
+            CHECK(false);
+        }
+    CHECK(!accepts((struct td_str){"\"a\0b\"", 5}));
+}
+
+static void test_well_formed_texts_are_read(void)
+{
+    const char *good[] = {"1",
+                          "\"x\"",
+                          "null",
+                          "[]",
+                          "{}",
+                          "[-0.5e+10, true]",
+                          "\"\\ud83d\\ude00\"",
+                          "{\"a\":{\"a\":1}}",
+                          "9223372036854775807"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK(accepts(str_from(good[i])));
+}
+
+static void test_nesting_is_limited(void)
+{
+    char text[400];
+    for (int depth = 60; depth < 70; depth++) {
+        memset(text, '[', (size_t)depth);
+        memset(text + depth, ']', (size_t)depth);
+        CHECK(accepts((struct td_str){text, (size_t)depth * 2}) == (depth <= 65));
+    }
+    struct buf deep;
+    buf_init(&deep, 1 << 20);
+    for (int i = 0; i < 100000; i++)
+        buf_append_char(&deep, '[');
+    CHECK(!accepts(buf_view(&deep)));
+    buf_deinit(&deep);
+}
+
+static void test_accessors_answer_absent_for_what_is_not_there(void)
+{
+    struct json *value;
+    REQUIRE(json_parse(STR("{\"a\":[1,2.5,\"x\",true,null],\"b\":{}}"), &value, NULL) == TD_OK);
+    const struct json *list = json_get(value, "a");
+    CHECK(json_count(list) == 5 && json_count(value) == 2);
+    CHECK(json_int(json_at(list, 0), -1) == 1 && json_number(json_at(list, 1), -1) == 2.5);
+    CHECK(json_int(json_at(list, 1), -1) == -1);
+    CHECK(str_equal(json_text(json_at(list, 2)), STR("x")) && json_bool(json_at(list, 3), false));
+    CHECK(json_kind_of(json_at(list, 4)) == JSON_KIND_NULL);
+    CHECK(json_kind_of(json_at(list, 5)) == JSON_KIND_ABSENT);
+    CHECK(json_get(json_get(json_get(value, "no"), "no"), "no") == NULL);
+    CHECK(json_cstr(list) == NULL && json_count(NULL) == 0);
+    json_free(value);
+}
+
+static void test_written_text_reads_back(void)
+{
+    struct json *object = json_new_object(), *list = json_new_array();
+    json_push(list, json_new_double(0.1));
+    json_push(list, json_new_double(0.0 / 0.0));
+    json_push(list, json_new_text((struct td_str){"q\"\\\n\xff", 5}));
+    json_put(object, "list", list);
+    json_put(object, "none", json_new_cstr(NULL));
+    struct buf out;
+    buf_init(&out, 1000);
+    json_write(object, &out);
+    CHECK(strcmp(out.data, "{\"list\":[0.1,null,\"q\\\"\\\\\\n\xef\xbf\xbd\"],\"none\":null}") ==
+          0);
+    struct json *again;
+    CHECK(json_parse(buf_view(&out), &again, NULL) == TD_OK);
+    json_free(again);
+    buf_clear(&out);
+    out.bytes_max = 5;
+    json_write(object, &out);
+    CHECK(out.failed);
+    buf_deinit(&out);
+    json_free(object);
+}
+
+static void test_members_are_walked_in_order(void)
+{
+    struct json *value;
+    REQUIRE(json_parse(STR("{\"z\":1,\"a\":2,\"m\":3}"), &value, NULL) == TD_OK);
+    void *iterator = NULL;
+    const char *key, *expected[] = {"z", "a", "m"};
+    const struct json *member;
+    size_t n = 0;
+    while (json_next(value, &iterator, &key, &member)) {
+        CHECK(n < 3 && strcmp(key, expected[n]) == 0 && json_int(member, 0) == (int64_t)n + 1);
+        n++;
+    }
+    CHECK(n == 3);
+    json_free(value);
+}
+
+int main(void)
+{
+    RUN(test_malformed_texts_are_refused);
+    RUN(test_well_formed_texts_are_read);
+    RUN(test_nesting_is_limited);
+    RUN(test_accessors_answer_absent_for_what_is_not_there);
+    RUN(test_written_text_reads_back);
+    RUN(test_members_are_walked_in_order);
+    return test_finish();
+}

@@ -1,0 +1,92 @@
+/* arena and buf: limits hold, failures stick. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/secret.h"
+#include "base/str.h"
+#include "test.h"
+
+static void test_arena_memory_is_zeroed_aligned_and_limited(void)
+{
+    struct arena *arena = arena_new(100000);
+    REQUIRE(arena != NULL);
+    for (size_t size = 1; size < 300; size++) {
+        unsigned char *p = arena_alloc(arena, size);
+        REQUIRE(p != NULL);
+        CHECK((uintptr_t)p % _Alignof(max_align_t) == 0);
+        for (size_t i = 0; i < size; i++)
+            CHECK(p[i] == 0);
+        memset(p, 0xff, size);
+    }
+    CHECK(arena_alloc(arena, 100000) == NULL);
+    CHECK(arena_alloc(arena, SIZE_MAX) == NULL);
+    CHECK(arena_alloc_array(arena, SIZE_MAX / 2, 4) == NULL);
+    char *big = arena_alloc(arena, 50000);
+    CHECK(big != NULL);
+    CHECK(arena_used_bytes(arena) == 299 * 300 / 2 + 50000);
+    arena_free(arena);
+    arena_free(NULL);
+}
+
+static void test_arena_texts_end_with_nul(void)
+{
+    struct arena *arena = arena_new(1000);
+    char *copy = arena_copy(arena, (struct td_str){"abcdef", 3});
+    CHECK(strcmp(copy, "abc") == 0);
+    CHECK(strcmp(arena_printf(arena, "%s-%d", copy, 7), "abc-7") == 0);
+    CHECK(arena_printf(arena, "%2000d", 1) == NULL);
+    arena_free(arena);
+}
+
+static void test_buffer_failure_sticks_until_cleared(void)
+{
+    struct buf buf;
+    buf_init(&buf, 10);
+    buf_append(&buf, "12345", 5);
+    buf_append(&buf, "1234567", 7);
+    CHECK(buf.failed && buf.len == 5);
+    buf_append(&buf, "x", 1);
+    CHECK(buf.len == 5);
+    CHECK(buf_take(&buf) == NULL);
+    buf_clear(&buf);
+    buf_printf(&buf, "%d", 1234567890);
+    CHECK(!buf.failed && strcmp(buf.data, "1234567890") == 0);
+    buf_consume(&buf, 4);
+    CHECK(strcmp(buf.data, "567890") == 0);
+    buf_consume(&buf, 100);
+    CHECK(buf.len == 0);
+    char *taken = buf_take(&buf);
+    CHECK(taken && *taken == '\0');
+    free(taken);
+    buf_deinit(&buf);
+}
+
+static void test_buffer_grows_to_any_size_below_the_limit(void)
+{
+    struct buf buf;
+    buf_init(&buf, 1 << 20);
+    for (int i = 0; i < 1 << 20; i++)
+        buf_append_char(&buf, (char)('a' + i % 26));
+    CHECK(!buf.failed && buf.len == 1 << 20 && buf.data[25] == 'z' && buf.data[buf.len] == '\0');
+    buf_append_char(&buf, 'x');
+    CHECK(buf.failed);
+    buf_deinit(&buf);
+}
+
+static void test_secret_gives_its_bytes_only_by_reveal(void)
+{
+    struct secret *secret = secret_new(STR("sk-test"));
+    CHECK(str_equal(secret_reveal(secret), STR("sk-test")));
+    CHECK(secret_reveal(NULL).len == 0);
+    secret_free(secret);
+    secret_free(NULL);
+}
+
+int main(void)
+{
+    RUN(test_arena_memory_is_zeroed_aligned_and_limited);
+    RUN(test_arena_texts_end_with_nul);
+    RUN(test_buffer_failure_sticks_until_cleared);
+    RUN(test_buffer_grows_to_any_size_below_the_limit);
+    RUN(test_secret_gives_its_bytes_only_by_reveal);
+    return test_finish();
+}

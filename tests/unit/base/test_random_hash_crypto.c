@@ -1,0 +1,64 @@
+/* Known answers for hashes, generators and digests. */
+#include "base/crypto.h"
+#include "base/hash.h"
+#include "base/rng.h"
+#include "test.h"
+
+static void test_fnv1a64_known_answers(void)
+{
+    CHECK(hash_fnv1a64("", 0, HASH_FNV1A64_BASIS) == UINT64_C(0xcbf29ce484222325));
+    CHECK(hash_fnv1a64("a", 1, HASH_FNV1A64_BASIS) == UINT64_C(0xaf63dc4c8601ec8c));
+    CHECK(hash_fnv1a64("foobar", 6, HASH_FNV1A64_BASIS) == UINT64_C(0x85944171f73967e8));
+    CHECK(hash_fnv1a64("bar", 3, hash_fnv1a64("foo", 3, HASH_FNV1A64_BASIS)) ==
+          UINT64_C(0x85944171f73967e8));
+}
+
+/* xoshiro256** from the state {1, 2, 3, 4}: the authors' reference output. */
+static void test_rng_known_answer(void)
+{
+    struct rng rng = {{1, 2, 3, 4}};
+    uint64_t expected[] = {11520, 0, 1509978240, UINT64_C(1215971899390074240)};
+    for (int i = 0; i < 4; i++)
+        CHECK(rng_u64(&rng) == expected[i]);
+}
+
+static void test_rng_repeats_from_its_seed_and_stays_in_bounds(void)
+{
+    struct rng a, b;
+    rng_init(&a, 42);
+    rng_init(&b, 42);
+    double sum = 0;
+    for (int i = 0; i < 10000; i++) {
+        CHECK(rng_u64(&a) == rng_u64(&b));
+        double x = rng_double(&a);
+        CHECK(x >= 0 && x < 1);
+        sum += x;
+        rng_double(&b);
+        CHECK(rng_below(&a, 7) < 7);
+        rng_below(&b, 7);
+    }
+    CHECK(sum > 4800 && sum < 5200); /* mean 5000, standard deviation 29 */
+    CHECK(rng_below(&a, 1) == 0);
+}
+
+static void test_sha256_known_answer(void)
+{
+    uint8_t digest[CRYPTO_SHA256_BYTES];
+    char hex[2 * CRYPTO_SHA256_BYTES + 1];
+    crypto_sha256("abc", 3, digest);
+    crypto_hex(digest, sizeof digest, hex);
+    CHECK(strcmp(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad") == 0);
+    CHECK(crypto_equal("abc", "abc", 3) && !crypto_equal("abc", "abd", 3));
+    uint8_t a[16] = {0}, b[16] = {0};
+    CHECK(crypto_random(a, sizeof a, NULL) == TD_OK && crypto_random(b, sizeof b, NULL) == TD_OK);
+    CHECK(memcmp(a, b, sizeof a) != 0);
+}
+
+int main(void)
+{
+    RUN(test_fnv1a64_known_answers);
+    RUN(test_rng_known_answer);
+    RUN(test_rng_repeats_from_its_seed_and_stays_in_bounds);
+    RUN(test_sha256_known_answer);
+    return test_finish();
+}

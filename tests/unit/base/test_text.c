@@ -1,0 +1,137 @@
+/* str, utf8, error, clock, log: the small text helpers. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static void test_views_compare_by_bytes(void)
+{
+    CHECK(str_equal(STR("abc"), str_from("abc")));
+    CHECK(!str_equal(STR("abc"), STR("abd")));
+    CHECK(str_equal((struct td_str){NULL, 0}, STR("")));
+    CHECK(str_equal_nocase(STR("Content-Length"), STR("content-LENGTH")));
+    CHECK(str_starts_with(STR("data: x"), STR("data:")) &&
+          !str_starts_with(STR("da"), STR("data")));
+    CHECK(str_ends_with(STR("a.gguf"), STR(".gguf")) && !str_ends_with(STR("f"), STR("gguf")));
+    CHECK(str_equal(str_trim(STR(" \t x y \r\n")), STR("x y")));
+    CHECK(str_trim(STR("  ")).len == 0);
+}
+
+static void test_find_and_next_cover_the_ends(void)
+{
+    CHECK(str_find(STR("hello"), STR("lo"), 0) == 3);
+    CHECK(str_find(STR("hello"), STR("lo"), 4) == SIZE_MAX);
+    CHECK(str_find(STR(""), STR("x"), 0) == SIZE_MAX);
+    CHECK(str_find(STR("x"), STR("x"), 9) == SIZE_MAX);
+    struct td_str rest = STR("a,,b"), part;
+    CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("a")));
+    CHECK(str_next(&rest, ',', &part) && part.len == 0);
+    CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("b")));
+    CHECK(!str_next(&rest, ',', &part));
+}
+
+static void test_numbers_refuse_overflow_and_rubbish(void)
+{
+    uint64_t u;
+    int64_t i;
+    double d;
+    CHECK(str_to_u64(STR("18446744073709551615"), &u) && u == UINT64_MAX);
+    CHECK(!str_to_u64(STR("18446744073709551616"), &u) && !str_to_u64(STR(""), &u));
+    CHECK(!str_to_u64(STR("+1"), &u) && !str_to_u64(STR("1 "), &u));
+    CHECK(str_to_i64(STR("-9223372036854775808"), &i) && i == INT64_MIN);
+    CHECK(!str_to_i64(STR("9223372036854775808"), &i) && !str_to_i64(STR("-"), &i));
+    CHECK(str_to_double(STR("-1.5e3"), &d) && d == -1500.0);
+    CHECK(!str_to_double(STR("1e999"), &d) && !str_to_double(STR("nan"), &d) &&
+          !str_to_double(STR(" 1"), &d) && !str_to_double(STR("1x"), &d));
+}
+
+static void test_nearest_name_is_found_only_when_near(void)
+{
+    const char *const names[] = {"timeout_ms", "base_url", "model"};
+    CHECK(strcmp(str_nearest(STR("tmeout_ms"), names, 3), "timeout_ms") == 0);
+    CHECK(strcmp(str_nearest(STR("Model"), names, 3), "model") == 0);
+    CHECK(str_nearest(STR("completely_else"), names, 3) == NULL);
+}
+
+static void test_utf8_refuses_what_rfc_3629_refuses(void)
+{
+    CHECK(utf8_is_valid(STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80")));
+    const char *bad[] = {"\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                         "\xff",     "\x80",         "\xc3",         "\xe2\x82"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK(!utf8_is_valid(str_from(bad[i])));
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        char bytes[4];
+        size_t len = utf8_encode(c, bytes), offset = 0;
+        if (c >= 0xd800 && c < 0xe000) {
+            CHECK(len == 0);
+            continue;
+        }
+        CHECK(utf8_next((struct td_str){bytes, len}, &offset) == c && offset == len);
+    }
+}
+
+static void test_streams_are_cut_between_characters(void)
+{
+    struct td_str text = STR("x\xf0\x9f\x98\x80y");
+    size_t expected[] = {0, 1, 1, 1, 1, 5, 6};
+    for (size_t i = 0; i <= text.len; i++)
+        CHECK(utf8_complete_len(str_slice(text, 0, i)) == expected[i]);
+    CHECK(utf8_complete_len(STR("\x80\x80\x80")) == 3); /* invalid bytes are not waited for */
+}
+
+static void test_first_failure_wins(void)
+{
+    struct td_error err = {0};
+    CHECK(error_set(&err, TD_IO, "disk %d", 1) == TD_IO);
+    CHECK(error_set(&err, TD_INVALID, "later") == TD_INVALID);
+    CHECK(err.status == TD_IO && strcmp(err.message, "disk 1") == 0);
+    error_prefix(&err, "opening %s", "x");
+    CHECK(strcmp(err.message, "opening x: disk 1") == 0);
+    CHECK(error_set(NULL, TD_BUSY, "nobody listens") == TD_BUSY);
+    CHECK(strcmp(td_status_name(TD_NOT_FOUND), "not_found") == 0);
+    CHECK(strcmp(td_status_name((enum td_status)99), "unknown") == 0);
+}
+
+static void test_iso8601(void)
+{
+    char text[25];
+    clock_format_iso8601(UINT64_C(1795253400123), text);
+    CHECK(strcmp(text, "2026-11-21T09:30:00.123Z") == 0);
+}
+
+static void test_a_log_line_cannot_be_forged(void)
+{
+    int fds[2];
+    REQUIRE(pipe(fds) == 0);
+    log_set_fd(fds[1]);
+    log_event(LOG_LEVEL_INFO, "test.event", "name=%s", "a\nlevel=error event=fake");
+    log_event(LOG_LEVEL_DEBUG, "test.hidden", "x=1");
+    log_set_fd(2);
+    char line[512] = "";
+    ssize_t got = read(fds[0], line, sizeof line - 1);
+    CHECK(got > 0 && strchr(line, '\n') == line + got - 1);
+    CHECK(strstr(line, "event=test.event name=a?level=error"));
+    CHECK(strstr(line, "hidden") == NULL);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+int main(void)
+{
+    RUN(test_views_compare_by_bytes);
+    RUN(test_find_and_next_cover_the_ends);
+    RUN(test_numbers_refuse_overflow_and_rubbish);
+    RUN(test_nearest_name_is_found_only_when_near);
+    RUN(test_utf8_refuses_what_rfc_3629_refuses);
+    RUN(test_streams_are_cut_between_characters);
+    RUN(test_first_failure_wins);
+    RUN(test_iso8601);
+    RUN(test_a_log_line_cannot_be_forged);
+    return test_finish();
+}

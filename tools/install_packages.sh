@@ -1,0 +1,52 @@
+#!/bin/sh
+# Installs the Debian packages that are missing for the named groups (build, test), and says which.
+# Does nothing, and needs no network, when all are there. Uses sudo when not root.
+set -eu
+
+build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
+libjansson-dev libssl-dev libsqlite3-dev libyaml-dev"
+test="clang clang-format llvm libclang-rt-14-dev git nodejs npm curl"
+
+# Provided by something other than the package (a language manager, say) is good enough.
+provided() {
+    case $1 in
+    gcc | make | python3 | git | curl | clang | clang-format | npm) command -v "$1" >/dev/null 2>&1 ;;
+    nodejs) command -v node >/dev/null 2>&1 ;;
+    meson) command -v meson >/dev/null 2>&1 ;;
+    ninja-build) command -v ninja >/dev/null 2>&1 ;;
+    pkg-config) command -v pkg-config >/dev/null 2>&1 ;;
+    *) return 1 ;;
+    esac
+}
+
+missing=""
+for group in "$@"; do
+    case $group in
+    build) names=$build ;;
+    test) names=$test ;;
+    *) echo "install_packages: unknown group '$group' (build, test)" >&2; exit 2 ;;
+    esac
+    for name in $names; do
+        provided "$name" && continue
+        dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'install ok installed' && continue
+        missing="$missing $name"
+    done
+done
+[ -z "$missing" ] && exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "Missing:$missing. Install them with your system's package manager (Debian's names are shown)." >&2
+    exit 1
+fi
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null 2>&1 || { echo "Missing:$missing. Ask root: apt-get install$missing" >&2; exit 1; }
+    sudo="sudo"
+fi
+echo "Installing from Debian's packages:$missing"
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+if ! $sudo apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; then
+    $sudo apt-get update -q >/dev/null
+    $sudo apt-get install -y --no-install-recommends $missing >/dev/null
+fi

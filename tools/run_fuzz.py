@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Builds tests/fuzz with clang's libFuzzer in build-fuzz and runs every target.
+
+--replay runs each target once over its corpus in the tree (a regression test: prints
+"N passed, N failed"); otherwise each target searches for --seconds and adds what it finds
+interesting to build-fuzz/corpus, never to the tree.
+"""
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build-fuzz"
+CORPUS = ROOT / "tests" / "fuzz" / "corpus"
+
+
+def build():
+    if not (BUILD / "build.ninja").exists():
+        subprocess.run(["meson", "setup", str(BUILD), "-Dfuzz=true", "-Dtests=false",
+                        "--buildtype=debugoptimized", "-Db_sanitize=address,undefined",
+                        "-Db_lundef=false"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "CC": "clang"})
+    subprocess.run(["ninja", "-C", str(BUILD), "--quiet"], cwd=ROOT, check=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--seconds", type=int, default=60)
+    args = parser.parse_args()
+    try:
+        build()
+    except subprocess.CalledProcessError:
+        print("the fuzz targets do not build\n0 passed, 1 failed")
+        return 1
+    passed = failed = 0
+    for target in sorted((BUILD / "tests" / "fuzz").glob("fuzz_*")):
+        if not os.access(target, os.X_OK) or target.is_dir():
+            continue
+        seeds = CORPUS / target.name.removeprefix("fuzz_")
+        inputs = sorted(str(path) for path in seeds.glob("*"))
+        if args.replay:
+            command = [str(target), "-runs=1", "-rss_limit_mb=2048", *inputs]
+        else:
+            found = BUILD / "corpus" / target.name
+            found.mkdir(parents=True, exist_ok=True)
+            command = [str(target), f"-max_total_time={args.seconds}", "-rss_limit_mb=2048",
+                       "-timeout=10", str(found), str(seeds)]
+        done = subprocess.run(command, cwd=BUILD, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        ok = done.returncode == 0 and (not args.replay or inputs)
+        passed, failed = passed + bool(ok), failed + (not ok)
+        if not ok:
+            print(f"FAIL {target.name} ({len(inputs)} inputs)")
+            print(done.stdout[-4000:])
+        elif not args.replay:
+            print(f"ok   {target.name}: " + done.stdout.strip().splitlines()[-1])
+    if passed + failed == 0:
+        failed = 1
+        print("no fuzz target was built")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
