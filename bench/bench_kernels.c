@@ -1,0 +1,185 @@
+/* Speed of the kernels, one thread: every weight type and variant on decode (one token) and prefill
+ * shapes, with the measured read bandwidth beside it.
+ *
+ *   bench_kernels [variant] [type]      e.g. bench_kernels avx512 Q4_0; without arguments all
+ *
+ * Decode walks over DECODE_BYTES of weights, far more than the inner caches, and reports GB/s of weights.
+ * Prefill reports GOPS (a multiply-add is two). Medians of several runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels/kernels.h"
+
+enum { RUNS = 7 };
+#define DECODE_BYTES ((size_t)512 << 20)
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+    qsort(values, RUNS, sizeof *values, compare_doubles);
+    return values[RUNS / 2];
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory == NULL) {
+        fprintf(stderr, "bench_kernels: no memory for %zu bytes\n", bytes);
+        exit(1);
+    }
+    return memory;
+}
+
+static uint64_t random_state = 1;
+static uint64_t random_u64(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return random_state;
+}
+
+/* Random bits with the exponent's top bit of every 16-bit word clear: no infinity or NaN as a scale. */
+static void fill_weights(uint8_t *weights, size_t bytes)
+{
+    for (size_t i = 0; i + 8 <= bytes; i += 8) {
+        uint64_t value = random_u64() & 0xbfbfbfbfbfbfbfbfu;
+        memcpy(weights + i, &value, sizeof value);
+    }
+}
+
+static double read_bandwidth(const uint8_t *memory)
+{
+    double seconds[RUNS];
+    volatile uint64_t sink = 0;
+    for (int run = 0; run < RUNS; run++) {
+        uint64_t sums[8] = {0};
+        double start = now_s();
+        for (size_t i = 0; i < DECODE_BYTES; i += 64) {
+            uint64_t line[8];
+            memcpy(line, memory + i, sizeof line);
+            for (size_t j = 0; j < 8; j++)
+                sums[j] += line[j];
+        }
+        seconds[run] = now_s() - start;
+        for (size_t j = 0; j < 8; j++)
+            sink += sums[j];
+    }
+    (void)sink;
+    return (double)DECODE_BYTES / median(seconds) * 1e-9;
+}
+
+struct shape {
+    enum tensor_type type;
+    size_t rows, cols, tokens;
+};
+
+/* Seconds of one product. `span` bytes of weights are walked through, so that small matrices come from
+ * memory as they do in a model; prefill uses the one matrix again. */
+static double time_matmul(const struct kernels *kernels, struct shape shape, const uint8_t *weights,
+                          size_t span)
+{
+    const struct tensor_traits *traits = tensor_traits_get(shape.type);
+    size_t row_bytes = shape.cols / traits->block_elements * traits->block_bytes;
+    size_t matrix = row_bytes * shape.rows, at = 0;
+    enum activation_form form = kernels->form_of(shape.type);
+    size_t stride = kernels->activation_bytes(form, shape.cols);
+    uint8_t *acts = allocate(stride * shape.tokens);
+    float *x = allocate(shape.cols * sizeof *x), *y = allocate(shape.rows * shape.tokens * sizeof *y);
+    for (size_t t = 0; t < shape.tokens; t++) {
+        for (size_t c = 0; c < shape.cols; c++)
+            x[c] = (float)(int64_t)(random_u64() >> 40) / (1 << 23) - 1.0f;
+        kernels->activation_prepare(form, x, shape.cols, acts + t * stride);
+    }
+    size_t repeats = span / matrix > 0 ? span / matrix : 1;
+    double seconds[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        double start = now_s();
+        for (size_t i = 0; i < repeats; i++) {
+            kernels->matmul(shape.type, weights + at, row_bytes, shape.cols, 0, shape.rows, acts,
+                            stride, shape.tokens, y, shape.rows);
+            at = span > matrix && at + 2 * matrix <= span ? at + matrix : 0;
+        }
+        seconds[run] = (now_s() - start) / (double)repeats;
+    }
+    free(acts);
+    free(x);
+    free(y);
+    return median(seconds);
+}
+
+static void bench_type(const struct kernels *kernels, enum tensor_type type, const uint8_t *weights)
+{
+    static const size_t sizes[][2] = {{576, 576}, {1536, 576}, {576, 1536}, {2048, 2048}, {8192, 2048},
+                                      {2048, 8192}};
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    bool reference = strcmp(kernels->name, "ref") == 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct shape shape = {type, sizes[i][0], sizes[i][1], 1};
+        if (shape.cols % traits->block_elements)
+            continue;
+        double bytes = (double)(shape.rows * (shape.cols / traits->block_elements) *
+                                traits->block_bytes);
+        double work = 2.0 * (double)shape.rows * (double)shape.cols;
+        double decode = time_matmul(kernels, shape, weights, reference ? 0 : DECODE_BYTES);
+        printf("%-7s %-5s [%5zu, %5zu] decode %6.2f GB/s %7.1f GOPS", kernels->name, traits->name,
+               shape.rows, shape.cols, bytes / decode * 1e-9, work / decode * 1e-9);
+        for (shape.tokens = 2; shape.tokens <= (reference ? 2u : 128u); shape.tokens *= 4)
+            printf("  %zu tokens %6.1f", shape.tokens,
+                   work * (double)shape.tokens * 1e-9 / time_matmul(kernels, shape, weights, 0));
+        printf("\n");
+        fflush(stdout);
+    }
+}
+
+static void bench_attend(const struct kernels *kernels, const uint8_t *memory)
+{
+    enum { HEAD_SIZE = 64, GROUP = 4, COUNT = 4096, KV_HEADS = 8 };
+    static float q[GROUP * HEAD_SIZE], out[GROUP * HEAD_SIZE];
+    size_t stride = (size_t)HEAD_SIZE * KV_HEADS;
+    double seconds[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        double start = now_s();
+        for (size_t h = 0; h < KV_HEADS; h++) {
+            const uint16_t *k = (const void *)(memory + h * HEAD_SIZE * 2);
+            kernels->attend(q, k, k + stride * COUNT, TD_KV_F16, HEAD_SIZE, GROUP, stride, COUNT,
+                            0.125f, out);
+        }
+        seconds[run] = now_s() - start;
+    }
+    printf("%-7s attend %d heads of %d over %d positions: %.2f ms\n", kernels->name,
+           GROUP * KV_HEADS, HEAD_SIZE, COUNT, median(seconds) * 1e3);
+}
+
+int main(int argc, char **argv)
+{
+    static const enum td_cpu variants[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512};
+    uint8_t *weights = allocate(DECODE_BYTES + 64);
+    fill_weights(weights, DECODE_BYTES);
+    printf("read bandwidth, one stream: %.2f GB/s\n", read_bandwidth(weights));
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        const struct kernels *kernels = kernels_get(variants[i], NULL);
+        if (kernels == NULL || (argc > 1 && strcmp(argv[1], kernels->name) != 0))
+            continue;
+        for (uint32_t type = 0; type < TENSOR_TYPE_COUNT; type++) {
+            const struct tensor_traits *traits = tensor_traits_get(type);
+            if (traits != NULL && (argc < 3 || strcmp(argv[2], traits->name) == 0))
+                bench_type(kernels, (enum tensor_type)type, weights);
+        }
+        bench_attend(kernels, weights);
+    }
+    free(weights);
+    return 0;
+}

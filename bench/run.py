@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
+
+Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
+(tokens/s beside llama.cpp), kernels (beside the read bandwidth), privacy (scan speed). Name some to run only
+those. LLAMA_BENCH=/path/to/llama-bench measures the peer alternately with ours on the same files; without it the
+figures recorded in docs/benchmarks.md are printed and marked as recorded.
+"""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+import bench_engine
+import bench_model
+import bench_serving
+from table import program
+
+SECTIONS = {
+    "model": bench_model.run,
+    "serving": bench_serving.run,
+    "engine": bench_engine.run,
+    "kernels": lambda: program("bench_kernels", "Kernels"),
+    "privacy": lambda: program("bench_privacy", "Privacy scan"),
+}
+
+
+def main():
+    wanted = sys.argv[1:] or list(SECTIONS)
+    unknown = [name for name in wanted if name not in SECTIONS]
+    if unknown:
+        sys.exit(f"unknown section {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
+    for name in wanted:
+        SECTIONS[name]()
+
+
+if __name__ == "__main__":
+    main()

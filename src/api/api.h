@@ -1,0 +1,49 @@
+/* The HTTP face: routes of the URL space, keys, CORS, error shapes. One struct api an event loop; what the
+ * process shares comes in as struct api_host and outlives every api. */
+#ifndef API_API_H
+#define API_API_H
+
+#include "api/fault.h"
+#include "exchange/exchange.h"
+#include "net/server.h"
+
+struct api;
+struct auth;
+struct ledger_reader;
+struct metrics;
+struct scheduler;
+
+/* What the process lends. Immutable while apis exist, but for what acquire returns. */
+struct api_host {
+    /* The current configuration snapshot; every acquire is paired with one release. Any thread. */
+    struct exchange_services *(*acquire)(void *ctx);
+    void (*release)(void *ctx, struct exchange_services *services);
+    bool (*ready)(void *ctx, const char **why_not); /* /readyz */
+    void *ctx;
+
+    const struct td_model *model; /* of the local tier, or NULL */
+    struct scheduler *scheduler;  /* or NULL */
+    struct ledger *ledger;        /* or NULL */
+    const char *ledger_path;      /* or NULL */
+    struct metrics *metrics;
+    const struct auth *auth;      /* NULL = no key needed */
+    const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */
+    size_t answer_bytes_max;      /* of a whole (not streamed) answer */
+    size_t arena_bytes_max;       /* of one request's parsed form */
+    uint64_t start_wall_ms;
+};
+
+/* **returns new** (api_free), NULL without memory. shard: this loop's index for the metrics. */
+struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard);
+/* Cancels what still runs. Call before server_free. */
+void api_free(struct api *api);
+/* Ends what still runs with an error that says so; streams end well-formed. */
+void api_cancel(struct api *api);
+uint32_t api_active(const struct api *api); /* exchanges not yet final on this loop */
+
+/* A server_fn; ctx is the struct api. */
+void api_handle(void *ctx, struct http_request *request);
+/* A server_refuse_fn: net/'s own refusals in OpenAI's shape. */
+void api_refuse(void *ctx, int code, const char *reason, struct td_str *body);
+
+#endif

@@ -1,0 +1,41 @@
+/* What the handlers of one api share. Only for files of api/. */
+#ifndef API_API_INTERNAL_H
+#define API_API_INTERNAL_H
+
+#include "api/api.h"
+#include "base/buf.h"
+
+struct chat;
+struct lookup;
+
+struct api {
+    struct loop *loop;
+    const struct api_host *host;
+    uint32_t shard;
+    uint64_t request_count;
+    struct chat *chats;     /* running exchanges */
+    struct lookup *lookups; /* ledger look-ups that wait for a commit */
+    uint32_t chat_count;
+    struct ledger_reader *reader; /* opened on first use */
+};
+
+/* `rest`: what the last "*" of the route matched, "" if none. */
+typedef void api_handler_fn(struct api *api, struct http_request *request, const char *rest);
+
+api_handler_fn chat_handle;
+api_handler_fn models_handle_list, models_handle_one;
+api_handler_fn exchanges_handle_list, exchanges_handle_one;
+api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
+
+/* Ends everything that still runs on this api. */
+void chat_cancel_all(struct api *api);
+void exchanges_cancel_all(struct api *api);
+
+/* Replies, counted by code. */
+void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body);
+void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,
+                    struct td_str body);
+void api_reply_fault(struct api *api, struct http_request *request, const struct fault *fault);
+void api_count_code(struct api *api, int code);
+
+#endif

@@ -1,0 +1,32 @@
+/* An HTTP failure in OpenAI's shape:
+ *   {"error": {"message", "type", "param", "code"}}
+ * and the one table that maps a td_status to an HTTP code. The official SDKs retry 408, 409, 429 and 5xx
+ * unless `x-should-retry: false` is sent, so a refusal by policy carries it. Plain data; any thread. */
+#ifndef API_FAULT_H
+#define API_FAULT_H
+
+#include "base/buf.h"
+
+struct fault {
+    int code;               /* HTTP status; 0 = nothing went wrong */
+    const char *type;       /* "invalid_request_error", ...; a literal */
+    const char *error_code; /* "context_length_exceeded", ...; a literal, or NULL */
+    char param[128];        /* the member or header at fault, "" = none */
+    char message[1024];
+    bool no_retry;          /* asking again cannot help: x-should-retry: false */
+    uint32_t retry_after_s; /* 0 = none */
+};
+
+/* 400 with the place at fault; always false, so that a parser can `return fault_request(...)`. */
+bool fault_request(struct fault *fault, const char *param, const char *format, ...) TD_PRINTF(3, 4);
+/* Any code; type and error_code must be literals (error_code may be NULL). */
+void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
+               const char *format, ...) TD_PRINTF(5, 6);
+/* What a failed exchange or call becomes. message and param are copied; param may be NULL. */
+void fault_from_status(struct fault *fault, enum td_status status, const char *message,
+                       const char *param);
+
+/* Appends {"error": {...}}. */
+void fault_write(const struct fault *fault, struct buf *out);
+
+#endif

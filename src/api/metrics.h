@@ -1,0 +1,44 @@
+/* Counters and histograms in Prometheus' text format (0.0.4). One shard an event loop, so that counting
+ * never contends; a scrape adds the shards up. Labels hold names from the config and numbers only, never
+ * text of a request; each family holds a bounded number of series, the rest is counted as "other".
+ * Any thread may call anything; a shard is meant for one. */
+#ifndef API_METRICS_H
+#define API_METRICS_H
+
+#include "base/buf.h"
+
+enum metrics_family {
+    METRICS_REQUESTS,      /* code, route of the URL */
+    METRICS_EXCHANGES,     /* tier, route, status */
+    METRICS_ESCALATIONS,   /* reason, tier */
+    METRICS_PROMPT_TOKENS, /* tier */
+    METRICS_COMPLETION_TOKENS,
+    METRICS_COST_USD,      /* tier */
+    METRICS_ALL_CLOUD_COST_USD,
+    METRICS_IN_FLIGHT,     /* gauge */
+    METRICS_TTFT_SECONDS,  /* tier; histogram */
+    METRICS_TOTAL_SECONDS, /* tier; histogram */
+    METRICS_FAMILY_COUNT
+};
+
+struct metrics;
+
+struct metrics *metrics_new(uint32_t shard_count); /* **returns new** (metrics_free), or NULL */
+void metrics_free(struct metrics *metrics);
+
+/* labels: `tier="local",code="200"`, made by metrics_label; "" = none. */
+void metrics_add(struct metrics *metrics, uint32_t shard, enum metrics_family family,
+                 const char *labels, double value);
+void metrics_observe(struct metrics *metrics, uint32_t shard, enum metrics_family family,
+                     const char *labels, double seconds);
+
+#define METRICS_LABELS_BYTES 192
+/* Appends name="value" to labels (METRICS_LABELS_BYTES long, "" at first), escaped and cut to fit. */
+void metrics_label(char *labels, const char *name, const char *value);
+
+void metrics_write(struct metrics *metrics, struct buf *out);
+/* One line pair for a value that lives elsewhere. type: "gauge" or "counter". */
+void metrics_write_value(struct buf *out, const char *name, const char *type, const char *help,
+                         double value);
+
+#endif

@@ -1,0 +1,428 @@
+/* Scalars are read by one table (name, kind, range, where it goes); what has a shape of its own (stop,
+ * stream_options, tandem, headers) has a function. JSON null counts as absent, as the SDKs send it. */
+#include "api/openai_request.h"
+
+#include "api/names.h"
+#include "api/openai_messages.h"
+#include "base/str.h"
+#include "privacy/privacy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum scalar_kind { SCALAR_FLOAT, SCALAR_UINT, SCALAR_BOOL, SCALAR_CHECKED };
+
+struct scalar {
+    const char *name;
+    enum scalar_kind kind;
+    double min, max;
+    size_t offset; /* in struct chat_request */
+};
+
+#define AT(member) offsetof(struct chat_request, member)
+
+/* Later rows win: max_completion_tokens over the deprecated max_tokens. SCALAR_CHECKED members have a
+ * range that is OpenAI's but no meaning for the local engine; a cloud tier forwards them. */
+static const struct scalar scalars[] = {
+    {"temperature", SCALAR_FLOAT, 0, 2, AT(td.sampling.temperature)},
+    {"top_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.top_p)},
+    {"min_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.min_p)},
+    {"top_k", SCALAR_UINT, 0, 1000000, AT(td.sampling.top_k)},
+    {"repetition_penalty", SCALAR_FLOAT, 0.01, 10, AT(td.sampling.repetition_penalty)},
+    {"max_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
+    {"max_completion_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
+    {"stream", SCALAR_BOOL, 0, 1, AT(stream)},
+    {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs)},
+    {"frequency_penalty", SCALAR_CHECKED, -2, 2, 0},
+    {"presence_penalty", SCALAR_CHECKED, -2, 2, 0},
+};
+
+static bool absent(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
+}
+
+static bool read_scalar(const struct json *value, const struct scalar *scalar,
+                        struct chat_request *out, struct fault *fault)
+{
+    enum json_kind kind = json_kind_of(value);
+    void *place = (char *)out + scalar->offset;
+    if (scalar->kind == SCALAR_BOOL) {
+        if (kind != JSON_KIND_BOOL)
+            return fault_request(fault, scalar->name, "%s must be true or false, not %s",
+                                 scalar->name, json_kind_name(kind));
+        *(bool *)place = json_bool(value, false);
+        return true;
+    }
+    if (kind != JSON_KIND_INT && (kind != JSON_KIND_DOUBLE || scalar->kind == SCALAR_UINT))
+        return fault_request(fault, scalar->name, "%s must be %s, not %s", scalar->name,
+                             scalar->kind == SCALAR_UINT ? "an integer" : "a number",
+                             json_kind_name(kind));
+    double number = json_number(value, 0);
+    if (!(number >= scalar->min && number <= scalar->max))
+        return fault_request(fault, scalar->name, "%s is %g; it must be from %g to %g",
+                             scalar->name, number, scalar->min, scalar->max);
+    if (scalar->kind == SCALAR_UINT)
+        *(uint32_t *)place = (uint32_t)number;
+    else if (scalar->kind == SCALAR_FLOAT)
+        *(float *)place = (float)number;
+    return true;
+}
+
+static bool read_text(const struct json *object, const char *name, const char *param,
+                      size_t bytes_max, const char **out, struct fault *fault)
+{
+    const struct json *value = json_get(object, name);
+    if (absent(value))
+        return true;
+    if (json_kind_of(value) != JSON_KIND_TEXT)
+        return fault_request(fault, param, "%s must be a string, not %s", param,
+                             json_kind_name(json_kind_of(value)));
+    struct td_str text = json_text(value);
+    if (text.len == 0 || text.len > bytes_max)
+        return fault_request(fault, param, "%s must have 1 to %zu bytes", param, bytes_max);
+    if (memchr(text.data, 0, text.len))
+        return fault_request(fault, param, "%s must not contain a NUL character", param);
+    *out = json_cstr(value);
+    return true;
+}
+
+static bool read_stops(const struct json *body, struct td_request *request, struct fault *fault)
+{
+    const struct json *stop = json_get(body, "stop");
+    if (absent(stop))
+        return true;
+    bool list = json_kind_of(stop) == JSON_KIND_ARRAY;
+    size_t count = list ? json_count(stop) : 1;
+    if (count > TD_STOPS_MAX)
+        return fault_request(fault, "stop", "%zu stop strings; at most %d are accepted", count,
+                             TD_STOPS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct json *item = list ? json_at(stop, i) : stop;
+        char param[32] = "stop";
+        if (list)
+            snprintf(param, sizeof param, "stop[%zu]", i);
+        if (json_kind_of(item) != JSON_KIND_TEXT)
+            return fault_request(fault, param, "stop must be a string or an array of strings");
+        if (json_text(item).len == 0)
+            return fault_request(fault, param, "a stop string must not be empty");
+        request->stops[i] = json_text(item);
+    }
+    request->stop_count = count;
+    return true;
+}
+
+static bool read_logprobs(const struct json *body, struct td_request *request, struct fault *fault)
+{
+    const struct json *top = json_get(body, "top_logprobs");
+    if (absent(top))
+        return true;
+    int64_t count = json_int(top, -1);
+    if (json_kind_of(top) != JSON_KIND_INT || count < 0 || count > TD_TOP_LOGPROBS_MAX)
+        return fault_request(fault, "top_logprobs", "top_logprobs must be an integer from 0 to %d",
+                             TD_TOP_LOGPROBS_MAX);
+    if (count > 0 && !request->logprobs)
+        return fault_request(fault, "top_logprobs", "top_logprobs needs logprobs: true");
+    request->top_logprobs = (uint8_t)count;
+    return true;
+}
+
+static bool read_seed(const struct json *body, struct td_sampling *sampling, struct fault *fault)
+{
+    const struct json *seed = json_get(body, "seed");
+    if (absent(seed))
+        return true;
+    if (json_kind_of(seed) != JSON_KIND_INT)
+        return fault_request(fault, "seed", "seed must be an integer, not %s",
+                             json_kind_name(json_kind_of(seed)));
+    sampling->seed = (uint64_t)json_int(seed, 0);
+    sampling->seed_set = true;
+    return true;
+}
+
+static bool read_stream_options(const struct json *body, struct chat_request *out,
+                                struct fault *fault)
+{
+    const struct json *options = json_get(body, "stream_options");
+    if (absent(options))
+        return true;
+    if (json_kind_of(options) != JSON_KIND_OBJECT)
+        return fault_request(fault, "stream_options", "stream_options must be an object");
+    const struct json *usage = json_get(options, "include_usage");
+    if (absent(usage))
+        return true;
+    if (json_kind_of(usage) != JSON_KIND_BOOL)
+        return fault_request(fault, "stream_options.include_usage",
+                             "include_usage must be true or false");
+    out->include_usage = json_bool(usage, false);
+    return true;
+}
+
+/* Members that no tier can be relied on to honour, so a silent "ignored" would be a wrong answer. */
+static bool refuse_unsupported(const struct json *body, struct fault *fault)
+{
+    const struct json *n = json_get(body, "n");
+    if (!absent(n) && (json_kind_of(n) != JSON_KIND_INT || json_int(n, 0) != 1))
+        return fault_request(fault, "n", "n must be 1: one answer a request");
+    const struct json *bias = json_get(body, "logit_bias");
+    if (!absent(bias) && json_count(bias) > 0) {
+        fault_request(fault, "logit_bias", "logit_bias is not supported");
+        fault->error_code = "unsupported_parameter";
+        return false;
+    }
+    const struct json *modalities = json_get(body, "modalities");
+    for (size_t i = 0; i < json_count(modalities); i++) {
+        const char *name = json_cstr(json_at(modalities, i));
+        if (!name || strcmp(name, "text") != 0) {
+            fault_request(fault, "modalities", "only the modality 'text' is supported");
+            fault->error_code = "unsupported_parameter";
+            return false;
+        }
+    }
+    if (!absent(json_get(body, "audio"))) {
+        fault_request(fault, "audio", "audio output is not supported");
+        fault->error_code = "unsupported_parameter";
+        return false;
+    }
+    return true;
+}
+
+/* ---- what is ours: the `tandem` member and the x-tandem-* headers ------------------------------- */
+
+#define SLO_MS_MAX 86400000u /* a day: above it a time limit is surely a slip */
+
+static bool apply_mode(struct td_str text, const char *param, struct td_request *request,
+                       struct fault *fault)
+{
+    if (names_mode_parse(text, &request->mode))
+        return true;
+    const char *near = str_nearest(text, names_modes, 5);
+    return fault_request(fault, param,
+                         "%s: unknown mode '" STR_FMT "': use only-local, prefer-local, auto, "
+                         "prefer-cloud or only-cloud%s%s%s",
+                         param, STR_ARG(str_slice(text, 0, 40)), near ? "; did you mean '" : "",
+                         near ? near : "", near ? "'?" : "");
+}
+
+static bool apply_class(const char *text, const char *param, struct td_request *request,
+                        struct fault *fault)
+{
+    if (privacy_class_parse(text, &request->data_class))
+        return true;
+    return fault_request(fault, param,
+                         "%s: unknown data class '%.40s': use public, sensitive or restricted",
+                         param, text);
+}
+
+static bool apply_slo(bool valid, uint64_t value, const char *param, uint32_t *out,
+                      struct fault *fault)
+{
+    if (!valid || value < 1 || value > SLO_MS_MAX)
+        return fault_request(fault, param, "%s must be an integer of milliseconds, 1 to %u", param,
+                             SLO_MS_MAX);
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool apply_slo_text(const char *text, const char *param, uint32_t *out, struct fault *fault)
+{
+    uint64_t value = 0;
+    bool valid = str_to_u64(str_from(text), &value);
+    return apply_slo(valid, value, param, out, fault);
+}
+
+/* The user's point in the triangle. Checked here so that a slip is answered; the share of each corner
+ * is read from the body by whoever weighs. */
+static bool check_weights(const struct json *weights, struct fault *fault)
+{
+    static const char *const corners[] = {"latency", "privacy", "cost"};
+    if (json_kind_of(weights) != JSON_KIND_OBJECT)
+        return fault_request(fault, "tandem.weights",
+                             "weights must be an object {latency, privacy, cost}");
+    void *iterator = NULL;
+    const char *key;
+    const struct json *value;
+    while (json_next(weights, &iterator, &key, &value)) {
+        bool known = false;
+        for (size_t i = 0; i < 3; i++)
+            known = known || strcmp(corners[i], key) == 0;
+        double number = json_number(value, -1);
+        if (!known || !(number >= 0 && number <= 1))
+            return fault_request(fault, "tandem.weights",
+                                 "weights are latency, privacy and cost, each from 0 to 1");
+    }
+    return true;
+}
+
+static bool check_weights_header(struct td_str text, struct fault *fault)
+{
+    struct td_str part;
+    while (str_next(&text, ',', &part)) {
+        struct td_str name;
+        double number;
+        bool ok = str_next(&part, '=', &name) && str_to_double(str_trim(part), &number) &&
+                  number >= 0 && number <= 1;
+        name = str_trim(name);
+        if (!ok || !(str_equal(name, STR("latency")) || str_equal(name, STR("privacy")) ||
+                     str_equal(name, STR("cost"))))
+            return fault_request(fault, "x-tandem-weights",
+                                 "x-tandem-weights reads latency=0.2,privacy=0.5,cost=0.3, each 0 to 1");
+    }
+    return true;
+}
+
+static const char *const tandem_members[] = {"mode", "data_class", "slo_ttft_ms", "slo_ms",
+                                             "weights", "user", "corrections"};
+
+static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
+                              struct fault *fault)
+{
+    enum json_kind kind = json_kind_of(value);
+    char param[64];
+    snprintf(param, sizeof param, "tandem.%.40s", key);
+    if (strcmp(key, "mode") == 0 || strcmp(key, "data_class") == 0) {
+        if (kind != JSON_KIND_TEXT)
+            return fault_request(fault, param, "%s must be a string, not %s", param,
+                                 json_kind_name(kind));
+        return strcmp(key, "mode") == 0 ? apply_mode(json_text(value), param, request, fault)
+                                        : apply_class(json_cstr(value), param, request, fault);
+    }
+    if (strncmp(key, "slo_", 4) == 0) {
+        int64_t number = json_int(value, -1);
+        return apply_slo(kind == JSON_KIND_INT && number >= 0, (uint64_t)number, param,
+                         strcmp(key, "slo_ms") == 0 ? &request->slo_ms : &request->slo_ttft_ms,
+                         fault);
+    }
+    if (strcmp(key, "weights") == 0)
+        return check_weights(value, fault);
+    if (strcmp(key, "corrections") == 0) {
+        if (kind != JSON_KIND_BOOL)
+            return fault_request(fault, param, "%s must be true or false", param);
+        request->corrections = json_bool(value, false);
+        return true;
+    }
+    if (kind != JSON_KIND_TEXT || json_text(value).len == 0 ||
+        json_text(value).len > OPENAI_USER_BYTES_MAX)
+        return fault_request(fault, param, "%s must be a string of 1 to %d bytes", param,
+                             OPENAI_USER_BYTES_MAX);
+    request->user = json_cstr(value);
+    return true;
+}
+
+static bool read_tandem(const struct json *body, struct td_request *request, struct fault *fault)
+{
+    const struct json *tandem = json_get(body, "tandem");
+    if (absent(tandem))
+        return true;
+    if (json_kind_of(tandem) != JSON_KIND_OBJECT)
+        return fault_request(fault, "tandem", "tandem must be an object, not %s",
+                             json_kind_name(json_kind_of(tandem)));
+    void *iterator = NULL;
+    const char *key;
+    const struct json *value;
+    size_t count = sizeof tandem_members / sizeof *tandem_members;
+    while (json_next(tandem, &iterator, &key, &value)) {
+        bool known = false;
+        for (size_t i = 0; i < count; i++)
+            known = known || strcmp(tandem_members[i], key) == 0;
+        if (!known) {
+            char param[64];
+            snprintf(param, sizeof param, "tandem.%.40s", key);
+            const char *near = str_nearest(str_from(key), tandem_members, count);
+            return fault_request(fault, param, "unknown member '%.40s' in tandem%s%s%s", key,
+                                 near ? "; did you mean '" : "", near ? near : "",
+                                 near ? "'?" : "");
+        }
+        if (!absent(value) && !read_tandem_value(key, value, request, fault))
+            return false;
+    }
+    return true;
+}
+
+static bool read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
+                         struct td_request *request, struct fault *fault)
+{
+    const char *value;
+    if ((value = header(ctx, "x-tandem-mode")) &&
+        !apply_mode(str_trim(str_from(value)), "x-tandem-mode", request, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-data-class")) &&
+        !apply_class(value, "x-tandem-data-class", request, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-slo-ttft-ms")) &&
+        !apply_slo_text(value, "x-tandem-slo-ttft-ms", &request->slo_ttft_ms, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-slo-ms")) &&
+        !apply_slo_text(value, "x-tandem-slo-ms", &request->slo_ms, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-weights")) && !check_weights_header(str_from(value), fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-corrections"))) {
+        bool yes = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+        if (!yes && strcmp(value, "false") != 0 && strcmp(value, "0") != 0)
+            return fault_request(fault, "x-tandem-corrections", "x-tandem-corrections must be true or false");
+        request->corrections = yes;
+    }
+    if ((value = header(ctx, "x-tandem-user"))) {
+        size_t len = strlen(value);
+        if (len == 0 || len > OPENAI_USER_BYTES_MAX)
+            return fault_request(fault, "x-tandem-user", "x-tandem-user must have 1 to %d bytes",
+                                 OPENAI_USER_BYTES_MAX);
+        request->user = arena_copy(arena, str_from(value));
+    }
+    return true;
+}
+
+static bool read_body(const struct json *body, struct arena *arena, struct chat_request *out,
+                      struct fault *fault)
+{
+    struct td_request *request = &out->td;
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        const struct json *value = json_get(body, scalars[i].name);
+        if (!absent(value) && !read_scalar(value, &scalars[i], out, fault))
+            return false;
+    }
+    return openai_messages_read(body, arena, request, fault) &&
+           read_text(body, "model", "model", OPENAI_MODEL_BYTES_MAX, &request->model, fault) &&
+           read_text(body, "user", "user", OPENAI_USER_BYTES_MAX, &request->user, fault) &&
+           read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
+           read_logprobs(body, request, fault) && read_stream_options(body, out, fault) &&
+           refuse_unsupported(body, fault) && read_tandem(body, request, fault);
+}
+
+/* OpenAI's defaults; td_sampling_default() says the same, but lives in the engine. */
+static const struct td_sampling openai_sampling = {
+    .temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
+
+bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
+                          struct arena *arena, struct chat_request *out, struct fault *fault)
+{
+    *out = (struct chat_request){.td.sampling = openai_sampling};
+    struct td_error err = {0};
+    if (json_parse(body, &out->body, &err) != TD_OK) {
+        fault_request(fault, NULL, "the body is not valid JSON: %s", err.message);
+        fault->error_code = "invalid_json";
+        return false;
+    }
+    bool ok;
+    if (json_kind_of(out->body) != JSON_KIND_OBJECT)
+        ok = fault_request(fault, NULL, "the body must be a JSON object, not %s",
+                           json_kind_name(json_kind_of(out->body)));
+    else
+        ok = read_body(out->body, arena, out, fault);
+    if (ok && header)
+        ok = read_headers(header, header_ctx, arena, &out->td, fault);
+    if (!ok) {
+        openai_request_deinit(out);
+        return false;
+    }
+    out->td.body = out->body;
+    return true;
+}
+
+void openai_request_deinit(struct chat_request *request)
+{
+    json_free(request->body);
+    request->body = NULL;
+}

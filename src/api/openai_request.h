@@ -1,0 +1,34 @@
+/* POST /v1/chat/completions: a JSON body and the x-tandem-* headers become a td_request.
+ *
+ * Every failure names the place at fault the way OpenAI does (`messages[2].content[0].type`). Members
+ * that are not understood here stay in the parsed body, so that a cloud tier can forward them untouched;
+ * members that would silently change the meaning of a local answer (n > 1, logit_bias, audio, images)
+ * are refused. A header wins over the body: a proxy in front can enforce it. No thread state. */
+#ifndef API_OPENAI_REQUEST_H
+#define API_OPENAI_REQUEST_H
+
+#include "api/fault.h"
+#include "base/arena.h"
+#include "base/json.h"
+
+#define OPENAI_MESSAGES_MAX 4096
+#define OPENAI_MODEL_BYTES_MAX 256
+#define OPENAI_USER_BYTES_MAX 256
+
+struct chat_request {
+    struct td_request td; /* borrows from `body` and the arena */
+    struct json *body;    /* the parsed body, owned: openai_request_deinit */
+    bool stream;
+    bool include_usage; /* stream_options.include_usage */
+};
+
+/* Looks up a request header, NULL when absent. */
+typedef const char *openai_header_fn(void *ctx, const char *name);
+
+/* False with *fault filled. Strings and messages live in `arena` and in out->body; header may be NULL.
+ * On failure nothing needs freeing but the arena. */
+bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
+                          struct arena *arena, struct chat_request *out, struct fault *fault);
+void openai_request_deinit(struct chat_request *request);
+
+#endif

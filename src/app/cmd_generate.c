@@ -1,0 +1,204 @@
+#include "api/names.h"
+#include "app/command.h"
+#include "app/options.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ANSWER_BYTES_MAX (64u << 20)
+
+struct generate_options {
+    const char *model, *prompt, *ids, *stop;
+    bool chat, no_bos, ignore_eos, json;
+    uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
+    double temperature, top_p, min_p, repetition_penalty;
+    uint64_t seed;
+    enum td_cpu cpu;
+};
+
+/* What the token callback collects for --json, or prints at once. */
+struct collected {
+    const struct generate_options *options;
+    const struct td_model *model;
+    struct buf text;
+    struct json *ids, *logprobs, *tokens;
+};
+
+static struct json *token_to_json(const struct collected *collected, const struct td_token *token)
+{
+    struct json *object = json_new_object();
+    json_put(object, "id", json_new_int(token->id));
+    json_put(object, "text", json_new_text(token->piece));
+    json_put(object, "logprob", json_new_double((double)token->stats.logprob));
+    json_put(object, "margin", json_new_double((double)token->stats.margin));
+    json_put(object, "entropy", json_new_double((double)token->stats.entropy));
+    json_put(object, "not_mine", json_new_double((double)token->stats.not_mine));
+    if (token->top_count == 0)
+        return object;
+    struct json *top = json_new_array();
+    for (size_t i = 0; i < token->top_count; i++) {
+        struct json *entry = json_new_object();
+        json_put(entry, "id", json_new_int(token->top[i].id));
+        json_put(entry, "text",
+                 json_new_text(td_token_piece(collected->model, token->top[i].id, true)));
+        json_put(entry, "logprob", json_new_double((double)token->top[i].logprob));
+        json_push(top, entry);
+    }
+    json_put(object, "top", top);
+    return object;
+}
+
+static bool on_token(void *ctx, const struct td_token *token, struct td_str text)
+{
+    struct collected *collected = ctx;
+    if (!collected->options->json)
+        return command_print(text);
+    buf_append_str(&collected->text, text);
+    if (token) {
+        json_push(collected->ids, json_new_int(token->id));
+        json_push(collected->logprobs, json_new_double((double)token->stats.logprob));
+        json_push(collected->tokens, token_to_json(collected, token));
+    }
+    return true;
+}
+
+static enum td_status prompt_ids(const struct generate_options *options,
+                                 const struct td_model *model, int32_t **ids, size_t *count,
+                                 struct td_error *err)
+{
+    if (options->ids)
+        return command_parse_ids(str_from(options->ids), ids, count, err);
+    struct buf input = {0};
+    enum td_status status = TD_OK;
+    struct td_str prompt = str_from(options->prompt);
+    if (!options->prompt) {
+        status = command_read_all(NULL, &input, err);
+        prompt = buf_view(&input);
+    }
+    if (status == TD_OK && options->chat) {
+        struct td_message message = {TD_ROLE_USER, prompt};
+        status = td_chat_tokenize(model, &message, 1, ids, count, err);
+    } else if (status == TD_OK) {
+        status = command_tokenize(model, prompt, !options->no_bos, true, ids, count, err);
+    }
+    buf_deinit(&input);
+    if (status == TD_OK && *count == 0)
+        status = error_set(err, TD_INVALID, "the prompt has no tokens");
+    return status;
+}
+
+static bool print_result(struct collected *collected, const struct td_generate_result *result)
+{
+    struct json *object = json_new_object();
+    json_put(object, "text", json_new_text(buf_view(&collected->text)));
+    json_put(object, "ids", collected->ids);
+    json_put(object, "logprobs", collected->logprobs);
+    json_put(object, "tokens", collected->tokens);
+    json_put(object, "finish", json_new_cstr(names_finish(result->finish)));
+    json_put(object, "prompt_tokens", json_new_int(result->prompt_tokens));
+    json_put(object, "completion_tokens", json_new_int(result->completion_tokens));
+    json_put(object, "prefill_ms", json_new_double(result->prefill_ms));
+    json_put(object, "decode_ms", json_new_double(result->decode_ms));
+    return command_print_json(object);
+}
+
+static enum td_status run(const struct generate_options *options, bool *printed,
+                          struct td_error *err)
+{
+    struct td_model *model = NULL;
+    struct td_session *session = NULL;
+    int32_t *ids = NULL;
+    size_t count = 0;
+    struct td_generate_result result = {0};
+    struct collected collected = {.options = options};
+    enum td_status status = command_open_model(options->model, options->cpu, false, &model, err);
+    if (status != TD_OK)
+        return status;
+    collected.model = model;
+    buf_init(&collected.text, ANSWER_BYTES_MAX);
+    struct td_session_options session_options = {.context_tokens = options->context_tokens,
+                                                 .thread_count = options->threads};
+    status = prompt_ids(options, model, &ids, &count, err);
+    if (status == TD_OK)
+        status = td_session_new(model, &session_options, &session, err);
+    if (status == TD_OK) {
+        struct td_str stop = str_from(options->stop);
+        struct td_generate_options generate = {
+            .sampling = td_sampling_default(),
+            .tokens_max = options->tokens_max,
+            .stops = &stop,
+            .stop_count = stop.len ? 1 : 0,
+            .top_logprobs = (uint8_t)options->top_logprobs,
+            .ignore_eos = options->ignore_eos,
+        };
+        generate.sampling.temperature = (float)options->temperature;
+        generate.sampling.top_k = options->top_k;
+        generate.sampling.top_p = (float)options->top_p;
+        generate.sampling.min_p = (float)options->min_p;
+        generate.sampling.repetition_penalty = (float)options->repetition_penalty;
+        generate.sampling.seed = options->seed;
+        generate.sampling.seed_set = options->seed != UINT64_MAX;
+        collected.ids = json_new_array();
+        collected.logprobs = json_new_array();
+        collected.tokens = json_new_array();
+        status = td_generate(session, ids, count, &generate, on_token, &collected, &result, err);
+    }
+    if (status == TD_OK && options->json) {
+        *printed = print_result(&collected, &result);
+    } else {
+        json_free(collected.ids);
+        json_free(collected.logprobs);
+        json_free(collected.tokens);
+        if (status == TD_OK)
+            *printed = command_print(STR("\n"));
+    }
+    buf_deinit(&collected.text);
+    free(ids);
+    td_session_free(session);
+    td_model_close(model);
+    return status;
+}
+
+int cmd_generate(int argc, char **argv)
+{
+    struct generate_options values = {.tokens_max = 128,
+                                      .temperature = 1,
+                                      .top_p = 1,
+                                      .repetition_penalty = 1,
+                                      .seed = UINT64_MAX};
+    const struct option options[] = {
+        OPTION_ROW_MODEL(values.model),
+        {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "default: standard input", 0, 0},
+        {"ids", 0, OPTION_TEXT, &values.ids, "1,2,3", "prompt as token ids", 0, 0},
+        {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
+        {"tokens", 'n', OPTION_UINT, &values.tokens_max, "N", "most tokens to generate", 1, 1e9},
+        {"temp", 0, OPTION_NUMBER, &values.temperature, "T", "temperature; 0 = greedy", 0, 100},
+        {"top-k", 0, OPTION_UINT, &values.top_k, "K", "0 = off", 0, 1e9},
+        {"top-p", 0, OPTION_NUMBER, &values.top_p, "P", "1 = off", 0, 1},
+        {"min-p", 0, OPTION_NUMBER, &values.min_p, "P", "0 = off", 0, 1},
+        {"repeat-penalty", 0, OPTION_NUMBER, &values.repetition_penalty, "R", "1 = off", 0.01, 10},
+        {"seed", 0, OPTION_U64, &values.seed, "N", "default: from the system", 0, 0},
+        {"stop", 0, OPTION_TEXT, &values.stop, "TEXT", "end before this text", 0, 0},
+        {"logprobs", 0, OPTION_UINT, &values.top_logprobs, "N", "best N tokens at each place", 0,
+         TD_TOP_LOGPROBS_MAX},
+        {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
+        {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
+        {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+        OPTION_ROW_THREADS(values.threads),
+        OPTION_ROW_CPU(values.cpu),
+        OPTION_ROW_JSON(values.json),
+    };
+    const struct option_spec spec = {
+        "generate", "",
+        "Continues a text with the model. With --json: {text, ids, logprobs, tokens, finish,\n"
+        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}.",
+        options, sizeof options / sizeof *options, 0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    struct td_error err = {0};
+    bool printed = true;
+    enum td_status status = run(&values, &printed, &err);
+    return status == TD_OK ? !printed : command_fail("generate", &err);
+}

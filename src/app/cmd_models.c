@@ -1,0 +1,203 @@
+#include "api/names.h"
+#include "app/command.h"
+#include "app/config.h"
+#include "app/model_file.h"
+#include "app/options.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "engine/gguf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- tandem models info FILE --------------------------------------------------------------------- */
+
+static struct json *metadata_to_json(const struct gguf *gguf)
+{
+    struct json *object = json_new_object();
+    struct td_str key;
+    enum gguf_type type;
+    char value[512], name[256];
+    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++) {
+        snprintf(name, sizeof name, STR_FMT, STR_ARG(str_slice(key, 0, sizeof name - 1)));
+        json_put(object, name, json_new_text(str_from(value)));
+    }
+    return object;
+}
+
+static struct json *tensors_to_json(const struct gguf *gguf)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
+        const struct gguf_tensor *tensor = gguf_tensor_at(gguf, i);
+        const struct tensor_traits *traits = tensor_traits_get(tensor->type);
+        struct json *object = json_new_object(), *dims = json_new_array();
+        json_put(object, "name", json_new_text(tensor->name));
+        json_put(object, "type", traits ? json_new_cstr(traits->name) : json_new_int(tensor->type));
+        for (uint32_t d = 0; d < tensor->dim_count; d++)
+            json_push(dims, json_new_int((int64_t)tensor->dims[d]));
+        json_put(object, "dims", dims);
+        json_push(array, object);
+    }
+    return array;
+}
+
+static void print_metadata(const struct gguf *gguf)
+{
+    struct td_str key;
+    enum gguf_type type;
+    char value[96];
+    printf("%s\n%llu bytes, %zu tensors, fingerprint %016llx\n", gguf_path(gguf),
+           (unsigned long long)gguf_file_bytes(gguf), gguf_tensor_count(gguf),
+           (unsigned long long)gguf_fingerprint(gguf));
+    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++)
+        printf("  %-42.*s %s\n", (int)(key.len > 200 ? 200 : key.len), key.data, value);
+}
+
+static int print_info(const char *wanted, bool json)
+{
+    struct td_error err = {0};
+    char path[4096];
+    struct gguf *gguf = NULL;
+    if (model_file_find(wanted, path, sizeof path, &err) != TD_OK ||
+        gguf_open(path, true, &gguf, &err) != TD_OK)
+        return command_fail("models", &err);
+    bool ok = true;
+    if (json) {
+        char fingerprint[17];
+        snprintf(fingerprint, sizeof fingerprint, "%016llx",
+                 (unsigned long long)gguf_fingerprint(gguf));
+        struct json *object = json_new_object();
+        json_put(object, "path", json_new_cstr(path));
+        json_put(object, "file_bytes", json_new_int((int64_t)gguf_file_bytes(gguf)));
+        json_put(object, "fingerprint", json_new_cstr(fingerprint));
+        json_put(object, "metadata", metadata_to_json(gguf));
+        json_put(object, "tensors", tensors_to_json(gguf));
+        ok = command_print_json(object);
+    } else {
+        print_metadata(gguf);
+    }
+    gguf_close(gguf);
+    return ok ? 0 : 1;
+}
+
+/* ---- tandem models ------------------------------------------------------------------------------- */
+
+static struct json *local_to_json(const struct config *config, struct td_error *err)
+{
+    char path[4096];
+    struct td_model *model = NULL;
+    struct td_model_options options = {0};
+    if (model_file_find(config->engine.model, path, sizeof path, err) != TD_OK ||
+        td_model_open(path, &options, &model, err) != TD_OK)
+        return NULL;
+    const struct td_model_info *info = td_model_get_info(model);
+    struct json *object = json_new_object();
+    json_put(object, "name", json_new_cstr(info->name));
+    json_put(object, "path", json_new_cstr(path));
+    json_put(object, "architecture", json_new_cstr(info->architecture));
+    json_put(object, "quantization", json_new_cstr(info->quantization));
+    json_put(object, "parameter_count", json_new_int((int64_t)info->parameter_count));
+    json_put(object, "file_bytes", json_new_int((int64_t)info->file_bytes));
+    json_put(object, "context_tokens", json_new_int(info->context_tokens));
+    json_put(object, "vocab_count", json_new_int(info->vocab_count));
+    json_put(object, "chat_family", json_new_cstr(info->chat_family));
+    json_put(object, "fingerprint", json_new_cstr(info->fingerprint));
+    td_model_close(model);
+    return object;
+}
+
+static const char *key_state(const struct config_tier *tier)
+{
+    if (tier->kind == CONFIG_TIER_LOCAL || (!tier->api_key_env && !tier->api_key_file))
+        return "not needed";
+    if (tier->api_key_file)
+        return "from a file";
+    const char *value = getenv(tier->api_key_env);
+    return value && *value ? "present" : "missing";
+}
+
+static struct json *tiers_to_json(const struct config *config)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < config->tier_count; i++) {
+        const struct config_tier *tier = &config->tiers[i];
+        struct json *object = json_new_object();
+        json_put(object, "name", json_new_cstr(tier->name));
+        json_put(object, "kind",
+                 json_new_cstr(tier->kind == CONFIG_TIER_LOCAL ? "local" : "openai"));
+        json_put(object, "place", json_new_cstr(names_place((enum td_place)tier->place)));
+        json_put(object, "model", json_new_cstr(tier->model));
+        json_put(object, "base_url", json_new_cstr(tier->base_url));
+        json_put(object, "key", json_new_cstr(key_state(tier)));
+        json_put(object, "context_tokens", json_new_int(tier->context_tokens));
+        json_put(object, "input_usd_per_mtok", json_new_double(tier->input_usd_per_mtok));
+        json_put(object, "output_usd_per_mtok", json_new_double(tier->output_usd_per_mtok));
+        json_push(array, object);
+    }
+    return array;
+}
+
+static void print_tiers(const struct config *config, const struct json *local)
+{
+    if (local)
+        printf("local model: %s (%s %s, %lld parameters, %lld bytes)\n  %s\n\n",
+               json_cstr(json_get(local, "name")), json_cstr(json_get(local, "architecture")),
+               json_cstr(json_get(local, "quantization")),
+               (long long)json_int(json_get(local, "parameter_count"), 0),
+               (long long)json_int(json_get(local, "file_bytes"), 0),
+               json_cstr(json_get(local, "path")));
+    printf("%-16s %-9s %-28s %-12s %s\n", "tier", "place", "model", "key", "USD per Mtok in/out");
+    for (size_t i = 0; i < config->tier_count; i++) {
+        const struct config_tier *tier = &config->tiers[i];
+        const char *model = tier->model ? tier->model : json_cstr(json_get(local, "name"));
+        printf("%-16s %-9s %-28s %-12s %g / %g\n", tier->name,
+               names_place((enum td_place)tier->place), model ? model : "-", key_state(tier),
+               tier->input_usd_per_mtok, tier->output_usd_per_mtok);
+    }
+}
+
+static int print_list(const char *config_path, bool json)
+{
+    struct td_error err = {0}, model_err = {0};
+    struct config *config;
+    if (config_load(config_path, NULL, NULL, &config, &err) != TD_OK)
+        return command_fail("models", &err);
+    struct json *local = local_to_json(config, &model_err);
+    bool ok = true;
+    if (!local)
+        fprintf(stderr, "tandem models: no local model: %s\n", model_err.message);
+    if (json) {
+        struct json *object = json_new_object();
+        json_put(object, "local", local ? local : json_new_null());
+        json_put(object, "tiers", tiers_to_json(config));
+        ok = command_print_json(object);
+    } else {
+        print_tiers(config, local);
+        json_free(local);
+    }
+    config_free(config);
+    return ok ? 0 : 1;
+}
+
+int cmd_models(int argc, char **argv)
+{
+    const char *config = NULL, *model = NULL;
+    bool json = false;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {OPTION_ROW_CONFIG(config), OPTION_ROW_MODEL(model),
+                                     OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
+    const struct option_spec spec = {"models", "[info [FILE]]",
+                                     "Lists the local model and the tiers of the configuration;\n"
+                                     "'models info FILE' prints the metadata of a GGUF file.",
+                                     options, sizeof options / sizeof *options, 2};
+    const char *arguments[2] = {NULL, NULL};
+    size_t count = 0;
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
+    if (count == 0)
+        return print_list(config, json);
+    if (strcmp(arguments[0], "info") == 0)
+        return print_info(arguments[1] ? arguments[1] : model, json);
+    fprintf(stderr, "tandem models: unknown argument '%s'; did you mean 'info'?\n", arguments[0]);
+    return 2;
+}

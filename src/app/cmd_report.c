@@ -1,0 +1,116 @@
+#include "app/command.h"
+#include "app/config.h"
+#include "app/options.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+
+/* "90s", "15m", "24h", "7d" in milliseconds. */
+static bool parse_span(struct td_str text, uint64_t *ms)
+{
+    static const struct {
+        char unit;
+        uint64_t ms;
+    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
+    uint64_t number;
+    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].unit != text.data[text.len - 1])
+            continue;
+        if (number > UINT64_MAX / units[i].ms)
+            return false;
+        *ms = number * units[i].ms;
+        return true;
+    }
+    return false;
+}
+
+static double member(const struct json *object, const char *name)
+{
+    return json_number(json_get(object, name), 0);
+}
+
+static void print_percentiles(const struct json *of)
+{
+    static const char *const names[] = {"p50", "p95", "p99"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct json *value = json_get(of, names[i]);
+        if (json_kind_of(value) == JSON_KIND_NULL || !value)
+            printf(" %8s", "-");
+        else
+            printf(" %8.1f", json_number(value, 0));
+    }
+}
+
+static void print_report(const struct json *report, const char *since)
+{
+    printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
+           member(report, "exchanges"), member(report, "escalations"), member(report, "degraded"),
+           member(report, "failures"));
+    printf("%-14s %9s %6s %10s %10s %11s  %26s  %26s\n", "tier", "exchanges", "share", "prompt tok",
+           "answer tok", "cost USD", "first text ms p50 p95 p99", "whole ms p50 p95 p99");
+    const struct json *tiers = json_get(report, "tiers");
+    for (size_t i = 0; i < json_count(tiers); i++) {
+        const struct json *tier = json_at(tiers, i);
+        const char *name = json_cstr(json_get(tier, "tier"));
+        printf("%-14s %9.0f %5.1f%% %10.0f %10.0f %11.6f ", name ? name : "(none)",
+               member(tier, "exchanges"), 100 * member(tier, "share"),
+               member(tier, "prompt_tokens"), member(tier, "completion_tokens"),
+               member(tier, "cost_usd"));
+        print_percentiles(json_get(tier, "ttft_ms"));
+        printf(" ");
+        print_percentiles(json_get(tier, "total_ms"));
+        printf("\n");
+    }
+    printf("\ncost %.6f USD; all-cloud would have cost %.6f USD; saved %.6f USD (%.1f%%)\n",
+           member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
+           member(report, "saving_usd"), 100 * member(report, "saving_share"));
+}
+
+int cmd_report(int argc, char **argv)
+{
+    const char *config_path = NULL, *since = "24h";
+    bool json = false;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"since", 's', OPTION_TEXT, &since, "SPAN", "90s, 15m, 24h (default), 7d or all", 0, 0},
+        OPTION_ROW_CPU(cpu),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "report", "",
+        "Prints exchanges by tier, their cost, the saving against sending everything to the\n"
+        "cloud, and latency percentiles, from the ledger.",
+        options, sizeof options / sizeof *options, 0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    uint64_t span_ms = UINT64_MAX;
+    if (strcmp(since, "all") != 0 && !parse_span(str_from(since), &span_ms)) {
+        fprintf(stderr, "tandem report: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n", since);
+        return 2;
+    }
+    uint64_t now = clock_wall_ms(NULL);
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct ledger_reader *reader = NULL;
+    struct json *report = NULL;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK)
+        status = ledger_reader_open(config->ledger.path, &reader, &err);
+    if (status == TD_OK)
+        status = ledger_reader_report(reader, span_ms > now ? 0 : now - span_ms, &report, &err);
+    bool printed = true;
+    if (status == TD_OK && json)
+        printed = command_print_json(report);
+    else if (status == TD_OK)
+        print_report(report, since);
+    if (!json)
+        json_free(report);
+    ledger_reader_close(reader);
+    config_free(config);
+    return status == TD_OK ? !printed : command_fail("report", &err);
+}

@@ -1,0 +1,127 @@
+#include "app/command.h"
+
+#include "app/model_file.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Standard input and files of the text commands. */
+#define INPUT_BYTES_MAX (256u << 20)
+#define OUTPUT_BYTES_MAX (1u << 30)
+
+int command_fail(const char *verb, const struct td_error *err)
+{
+    fflush(stdout);
+    fprintf(stderr, "tandem %s: %s\n", verb,
+            *err->message ? err->message : td_status_name(err->status));
+    return 1;
+}
+
+enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_only,
+                                  struct td_model **out, struct td_error *err)
+{
+    char found[4096];
+    enum td_status status = model_file_find(path, found, sizeof found, err);
+    if (status != TD_OK)
+        return status;
+    struct td_model_options options = {.vocab_only = vocab_only, .cpu = cpu};
+    return td_model_open(found, &options, out, err);
+}
+
+enum td_status command_read_all(const char *path, struct buf *out, struct td_error *err)
+{
+    bool standard = !path || strcmp(path, "-") == 0;
+    const char *label = standard ? "standard input" : path;
+    buf_init(out, INPUT_BYTES_MAX);
+    FILE *file = standard ? stdin : fopen(path, "rbe");
+    if (!file)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
+                         strerror(errno));
+    char block[65536];
+    size_t count;
+    while ((count = fread(block, 1, sizeof block, file)) > 0)
+        buf_append(out, block, count);
+    bool broken = ferror(file) != 0;
+    if (!standard)
+        fclose(file);
+    if (broken)
+        return error_set(err, TD_IO, "%s: cannot be read", label);
+    if (out->failed)
+        return error_set(err, TD_LIMIT, "%s is larger than %u bytes", label, INPUT_BYTES_MAX);
+    return TD_OK;
+}
+
+enum td_status command_tokenize(const struct td_model *model, struct td_str text, bool add_bos,
+                                bool parse_special, int32_t **ids, size_t *count,
+                                struct td_error *err)
+{
+    /* Never more tokens than bytes, but for BOS and the leading space of SentencePiece. */
+    size_t capacity = text.len + 16;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        struct td_error first = {0};
+        *ids = calloc(capacity, sizeof **ids);
+        if (!*ids)
+            return error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", capacity);
+        enum td_status status =
+            td_tokenize(model, text, add_bos, parse_special, *ids, capacity, count, &first);
+        if (status == TD_OK)
+            return TD_OK;
+        free(*ids);
+        *ids = NULL;
+        if (status != TD_LIMIT || *count <= capacity)
+            return error_set(err, status, "%s", first.message);
+        capacity = *count;
+    }
+    return error_set(err, TD_INTERNAL, "the number of tokens changed between two tries");
+}
+
+enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,
+                                 struct td_error *err)
+{
+    size_t capacity = text.len / 2 + 1, used = 0, at = 0;
+    *ids = calloc(capacity, sizeof **ids);
+    if (!*ids)
+        return error_set(err, TD_NO_MEMORY, "no memory for %zu ids", capacity);
+    while (at < text.len) {
+        char c = text.data[at];
+        if (c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' || c == '[' || c == ']') {
+            at++;
+            continue;
+        }
+        size_t end = at;
+        while (end < text.len && text.data[end] >= '0' && text.data[end] <= '9')
+            end++;
+        uint64_t id;
+        if (!str_to_u64(str_slice(text, at, end), &id) || id > INT32_MAX || used == capacity) {
+            free(*ids);
+            *ids = NULL;
+            return error_set(err, TD_INVALID, "byte %zu of the ids is not part of a token id", at);
+        }
+        (*ids)[used++] = (int32_t)id;
+        at = end;
+    }
+    *count = used;
+    return TD_OK;
+}
+
+bool command_print(struct td_str text)
+{
+    bool ok = text.len == 0 || fwrite(text.data, 1, text.len, stdout) == text.len;
+    return fflush(stdout) == 0 && ok;
+}
+
+bool command_print_json(struct json *value)
+{
+    struct buf out;
+    buf_init(&out, OUTPUT_BYTES_MAX);
+    json_write(value, &out);
+    buf_append_char(&out, '\n');
+    bool ok = !out.failed && command_print(buf_view(&out));
+    buf_deinit(&out);
+    json_free(value);
+    return ok;
+}

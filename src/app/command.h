@@ -1,0 +1,42 @@
+/* The subcommands, one file each (cmd_<verb>.c), and what they share. A command gets argv from its own
+ * name on, prints results to stdout and complaints to stderr, and returns the exit code:
+ * 0 done, 1 failed, 2 used wrongly. */
+#ifndef APP_COMMAND_H
+#define APP_COMMAND_H
+
+#include "base/buf.h"
+#include "tandem/engine.h"
+
+struct json;
+
+typedef int command_fn(int argc, char **argv);
+
+command_fn cmd_serve, cmd_chat, cmd_explain, cmd_doctor, cmd_models, cmd_tokenize, cmd_detokenize,
+    cmd_template, cmd_generate, cmd_logits, cmd_perplexity, cmd_bench, cmd_report, cmd_version;
+
+/* Prints "tandem VERB: message" and gives the exit code of a failure. */
+int command_fail(const char *verb, const struct td_error *err);
+
+/* Opens the model that -m named (NULL = the embedded one). **returns new** (td_model_close). */
+TD_MUST_CHECK enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_only,
+                                                struct td_model **out, struct td_error *err);
+
+/* Reads a whole file, or standard input when path is NULL or "-", into out (made here, buf_deinit). */
+TD_MUST_CHECK enum td_status command_read_all(const char *path, struct buf *out,
+                                              struct td_error *err);
+
+/* Tokenizes with a buffer that fits. *ids **returns new** (free). */
+TD_MUST_CHECK enum td_status command_tokenize(const struct td_model *model, struct td_str text,
+                                              bool add_bos, bool parse_special, int32_t **ids,
+                                              size_t *count, struct td_error *err);
+
+/* Token ids out of a text: decimal numbers between commas, white space or JSON brackets. Negative ids
+ * and other characters are refused. *ids **returns new** (free). */
+TD_MUST_CHECK enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,
+                                               struct td_error *err);
+
+/* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
+bool command_print(struct td_str text);
+bool command_print_json(struct json *value);
+
+#endif

@@ -1,0 +1,111 @@
+/* The configuration: one YAML file, checked strictly, over defaults, under the environment.
+ *
+ * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`. A struct
+ * config is immutable after loading; everything in it lives in its arena. Secrets are never in it: only
+ * the names of the environment variables or files that hold them. */
+#ifndef APP_CONFIG_H
+#define APP_CONFIG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "router/policy.h"
+
+#define CONFIG_TIERS_MAX RUNGS_MAX
+#define CONFIG_ROUTES_MAX 32
+#define CONFIG_ORIGINS_MAX 32
+
+enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_OPENAI };
+
+/* A list of texts, NULL-terminated. */
+struct config_texts {
+    const char **items; /* NULL when empty */
+    size_t count;
+};
+
+struct config_tier {
+    uint32_t line;
+    const char *name;
+    int kind;  /* enum config_tier_kind */
+    int place; /* enum td_place, -1 = by kind */
+    const char *model, *base_url;
+    const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *ca_file;
+    bool allow_http;
+    uint32_t context_tokens;
+    double input_usd_per_mtok, output_usd_per_mtok;
+    uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
+};
+
+struct config_route {
+    uint32_t line;
+    const char *name;
+    int kind; /* enum route_kind */
+    struct config_texts tiers;
+    const char *start;
+    int data_class; /* enum td_data_class */
+    int mode;       /* enum td_mode */
+    uint32_t g0_tokens_over;
+    uint32_t g2_tokens;
+    double g2_confidence_min;
+    double g3_confidence_min;
+    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
+};
+
+struct config {
+    struct arena *arena;
+    const char *label; /* the file's name, or "defaults" */
+    uint32_t line;
+    const char *state_dir;
+    struct {
+        const char *listen;
+        uint32_t workers; /* 0 = the smaller of 2 and the cores */
+        uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
+        uint32_t connections_max;
+        uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
+        struct config_texts cors_origins;
+        const char *api_keys_env, *api_keys_file;
+        const char *host; /* from listen */
+        uint16_t port;
+    } server;
+    struct {
+        const char *model; /* NULL = the embedded model */
+        int cpu; /* enum td_cpu */
+        uint32_t threads, context_tokens, slots, queue;
+    } engine;
+    struct {
+        int data_class; /* floor for every route */
+        uint32_t conversations_max;
+    } privacy;
+    struct {
+        bool enabled;
+        const char *path; /* always set after loading */
+        bool store_prompts;
+    } ledger;
+    struct {
+        int level; /* enum log_level */
+    } log;
+    struct config_tier *tiers;
+    size_t tier_count;
+    struct config_route *routes;
+    size_t route_count;
+};
+
+/* Looks up an environment variable; tests pass their own. NULL or "" = not set. */
+typedef const char *config_env_fn(void *ctx, const char *name);
+
+/* path NULL: TANDEM_CONFIG, or the defaults. env NULL: getenv. **returns new** (config_free).
+ * TD_INVALID with "file:line: what", TD_NOT_FOUND when the file is missing. */
+TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx,
+                                         struct config **out, struct td_error *err);
+/* The same from memory; label stands for the file's name in messages. */
+TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
+                                          void *env_ctx, struct config **out, struct td_error *err);
+void config_free(struct config *config);
+
+/* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
+bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);
+
+/* Every key with type, default and meaning, as `tandem help config` prints it. */
+void config_write_help(struct buf *out);
+
+#endif

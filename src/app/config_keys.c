@@ -1,0 +1,262 @@
+/* The table. To add a key: a member in config.h, a row here; parsing, range checks, "did you mean",
+ * defaults and help follow. */
+#include "app/config_keys.h"
+
+#include "api/names.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+static const char *const tier_kinds[] = {"local", "openai", NULL};
+/* In the order of enum td_cpu and enum log_level: the index is the value. */
+static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", NULL};
+static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
+static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define MINUTES_MS(n) ((n) * 60000.0)
+
+/* ---- tiers[] ------------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct config_tier, member)
+
+static const struct config_key price_keys[] = {
+    {"input_usd_per_mtok", CONFIG_KEY_NUMBER, AT(input_usd_per_mtok), "0", 0, 100000,
+     .help = "US dollars for a million prompt tokens"},
+    {"output_usd_per_mtok", CONFIG_KEY_NUMBER, AT(output_usd_per_mtok), "0", 0, 100000,
+     .help = "US dollars for a million generated tokens"},
+};
+static const struct config_section price_section = {price_keys, COUNT(price_keys), 0, 0};
+
+static const struct config_key timeout_keys[] = {
+    {"connect_ms", CONFIG_KEY_UINT, AT(connect_timeout_ms), "5000", 1, MINUTES_MS(10),
+     .help = "until the connection stands"},
+    {"first_ms", CONFIG_KEY_UINT, AT(first_timeout_ms), "20000", 1, MINUTES_MS(60),
+     .help = "until the first byte of the answer"},
+    {"idle_ms", CONFIG_KEY_UINT, AT(idle_timeout_ms), "15000", 1, MINUTES_MS(60),
+     .help = "between two bytes of the answer"},
+    {"total_ms", CONFIG_KEY_UINT, AT(total_timeout_ms), "0", 0, MINUTES_MS(600),
+     .help = "whole answer; 0 = no limit"},
+};
+static const struct config_section timeout_section = {timeout_keys, COUNT(timeout_keys), 0, 0};
+
+static const struct config_key tier_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "unique name; a request may ask for it as its model"},
+    {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = tier_kinds, .required = true,
+     .help = "local: the engine in this process; openai: any OpenAI-compatible server"},
+    {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
+     .help = "how far data travels; default device for local, cloud for openai"},
+    {"model", CONFIG_KEY_TEXT, AT(model), NULL,
+     .help = "model name at that tier; default TANDEM_OPENAI_MODEL or gpt-4o-mini"},
+    {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
+     .help = "up to and with /v1; default OPENAI_BASE_URL or https://api.openai.com/v1"},
+    {"api_key_env", CONFIG_KEY_TEXT, AT(api_key_env), NULL,
+     .help = "environment variable that holds the key; default OPENAI_API_KEY without base_url"},
+    {"api_key_file", CONFIG_KEY_TEXT, AT(api_key_file), NULL,
+     .help = "file that holds the key and nothing else"},
+    {"api_key", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a key is never written into the configuration: name an environment variable with "
+             "api_key_env or a file with api_key_file"},
+    {"ca_file", CONFIG_KEY_TEXT, AT(ca_file), NULL,
+     .help = "certificates to trust; default the system's"},
+    {"allow_http", CONFIG_KEY_BOOL, AT(allow_http), "false",
+     .help = "allow plain http:// to other machines (always allowed to this one)"},
+    {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
+     .help = "prompt and answer together; 0 = not known, not checked"},
+    {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
+     .help = "what the tier charges"},
+    {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
+     .help = "how long the tier may take"},
+};
+static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
+                                                   sizeof(struct config_tier), AT(line)};
+#undef AT
+
+/* ---- routes[] ------------------------------------------------------------------------------------ */
+
+#define AT(member) offsetof(struct config_route, member)
+
+static const struct config_key g0_keys[] = {
+    {"tokens_over", CONFIG_KEY_UINT, AT(g0_tokens_over), "0", 0, 100000000,
+     .help = "a longer prompt starts on the next rung; 0 = off"},
+};
+static const struct config_section g0_section = {g0_keys, COUNT(g0_keys), 0, 0};
+
+/* The defaults of the gates belong to the embedded model: its first token says "not mine" for what it
+ * was not trained to do, so one token is enough for an early look, and a whole answer below 0.55 is
+ * wrong more often than right on its validation set. 32 tokens hold every answer of its tasks. */
+static const struct config_key g2_keys[] = {
+    {"tokens", CONFIG_KEY_UINT, AT(g2_tokens), "1", 0, 4096,
+     .help = "look at the first so many tokens; 0 = off"},
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(g2_confidence_min), "0.35", 0, 1,
+     .help = "leave the tier when the running confidence is below; 0 = off"},
+};
+static const struct config_section g2_section = {g2_keys, COUNT(g2_keys), 0, 0};
+
+static const struct config_key g3_keys[] = {
+    {"confidence_min", CONFIG_KEY_NUMBER, AT(g3_confidence_min), "0.55", 0, 1,
+     .help = "leave the tier when the whole answer's confidence is below; 0 = off"},
+};
+static const struct config_section g3_section = {g3_keys, COUNT(g3_keys), 0, 0};
+
+static const struct config_key gate_keys[] = {
+    {"g0", CONFIG_KEY_SECTION, 0, NULL, .section = &g0_section, .help = "before inference"},
+    {"g2", CONFIG_KEY_SECTION, 0, NULL, .section = &g2_section, .help = "while tokens come"},
+    {"g3", CONFIG_KEY_SECTION, 0, NULL, .section = &g3_section, .help = "when the answer is whole"},
+    {"commit_tokens", CONFIG_KEY_UINT_ALL, AT(commit_tokens), "32", 0, 4294967294.0,
+     .help = "text held back until so many tokens, or all; before it an escalation is invisible"},
+};
+static const struct config_section gate_section = {gate_keys, COUNT(gate_keys), 0, 0};
+
+static const struct config_key route_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "a request may ask for it as its model; the first route is also called auto"},
+    {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = route_kinds, .required = true,
+     .help = "what the route may ever do: a declaration that no other key can widen"},
+    {"tiers", CONFIG_KEY_TEXTS, AT(tiers), NULL, 0, RUNGS_MAX, .required = true,
+     .help = "the ladder: names of tiers, nearest and cheapest first"},
+    {"start", CONFIG_KEY_TEXT, AT(start), NULL,
+     .help = "tier to start on; default the first that is allowed"},
+    {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
+     .help = "requests of this route are at least of this class"},
+    {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
+     .help = "for requests that say nothing"},
+    {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
+     .help = "when an exchange climbs to the next tier"},
+};
+static const struct config_section route_section = {route_keys, COUNT(route_keys),
+                                                    sizeof(struct config_route), AT(line)};
+#undef AT
+
+/* ---- the root ------------------------------------------------------------------------------------ */
+
+#define AT(member) offsetof(struct config, member)
+
+static const struct config_key server_keys[] = {
+    {"listen", CONFIG_KEY_TEXT, AT(server.listen), "127.0.0.1:8080",
+     .help = "HOST:PORT; port 0 takes a free one. TANDEM_LISTEN overrides"},
+    {"workers", CONFIG_KEY_UINT, AT(server.workers), "0", 0, 256,
+     .help = "event loops; 0 = the smaller of 2 and the cores"},
+    {"body_bytes_max", CONFIG_KEY_UINT, AT(server.body_bytes_max), "4194304", 1024, 268435456,
+     .help = "larger request bodies get 413"},
+    {"header_bytes_max", CONFIG_KEY_UINT, AT(server.header_bytes_max), "16384", 1024, 1048576,
+     .help = "larger request headers are refused"},
+    {"answer_bytes_max", CONFIG_KEY_UINT, AT(server.answer_bytes_max), "8388608", 65536, 268435456,
+     .help = "largest answer that is sent whole"},
+    {"connections_max", CONFIG_KEY_UINT, AT(server.connections_max), "1024", 0, 1000000,
+     .help = "open connections a worker, 503 above; 0 = no limit"},
+    {"header_timeout_ms", CONFIG_KEY_UINT, AT(server.header_timeout_ms), "10000", 100,
+     MINUTES_MS(10), .help = "a whole request must arrive within it"},
+    {"idle_timeout_ms", CONFIG_KEY_UINT, AT(server.idle_timeout_ms), "75000", 100, MINUTES_MS(60),
+     .help = "an idle keep-alive connection is closed after it"},
+    {"deadline_ms", CONFIG_KEY_UINT, AT(server.deadline_ms), "300000", 0, MINUTES_MS(600),
+     .help = "whole exchange with all its attempts; 0 = no limit"},
+    {"shutdown_timeout_ms", CONFIG_KEY_UINT, AT(server.shutdown_timeout_ms), "10000", 0,
+     MINUTES_MS(10), .help = "what runs at SIGTERM may finish within it"},
+    {"cors_origins", CONFIG_KEY_TEXTS, AT(server.cors_origins), NULL, 0, CONFIG_ORIGINS_MAX,
+     .help = "web pages that may use this server: https://host, or \"*\" for all"},
+    {"api_keys_env", CONFIG_KEY_TEXT, AT(server.api_keys_env), NULL,
+     .help = "environment variable with the keys that clients must send, comma-separated"},
+    {"api_keys_file", CONFIG_KEY_TEXT, AT(server.api_keys_file), NULL,
+     .help = "file with the keys that clients must send, one a line"},
+    {"api_keys", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "keys are never written into the configuration: use api_keys_env or api_keys_file"},
+};
+static const struct config_section server_section = {server_keys, COUNT(server_keys), 0, 0};
+
+static const struct config_key engine_keys[] = {
+    {"model", CONFIG_KEY_TEXT, AT(engine.model), NULL,
+     .help = "GGUF file; default the embedded model. TANDEM_MODEL overrides"},
+    {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
+     .help = "kernel variant"},
+    {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
+     .help = "compute threads; 0 = one a core"},
+    {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,
+     .help = "of one sequence; 0 = the model's, at most 4096"},
+    {"slots", CONFIG_KEY_UINT, AT(engine.slots), "4", 1, 256,
+     .help = "sequences that run at once; each has its own KV cache"},
+    {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
+     .help = "requests that wait for a slot; 429 above"},
+};
+static const struct config_section engine_section = {engine_keys, COUNT(engine_keys), 0, 0};
+
+static const struct config_key privacy_keys[] = {
+    {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
+     .help = "every request is at least of this class"},
+    {"conversations_max", CONFIG_KEY_UINT, AT(privacy.conversations_max), "4096", 16, 1000000,
+     .help = "conversations whose highest class is remembered"},
+};
+static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
+
+static const struct config_key ledger_keys[] = {
+    {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true",
+     .help = "record every exchange"},
+    {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
+     .help = "SQLite file; default STATE_DIR/ledger.db"},
+    {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
+     .help = "also store the texts of prompts and answers"},
+};
+static const struct config_section ledger_section = {ledger_keys, COUNT(ledger_keys), 0, 0};
+
+static const struct config_key log_keys[] = {
+    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = level_names,
+     .help = "the least important lines that are written"},
+};
+static const struct config_section log_section = {log_keys, COUNT(log_keys), 0, 0};
+
+static const struct config_key root_keys[] = {
+    {"state_dir", CONFIG_KEY_TEXT, AT(state_dir), NULL,
+     .help = "where the ledger lives; default XDG_STATE_HOME/tandem. TANDEM_STATE_DIR overrides"},
+    {"server", CONFIG_KEY_SECTION, 0, NULL, .section = &server_section, .help = "the HTTP server"},
+    {"engine", CONFIG_KEY_SECTION, 0, NULL, .section = &engine_section,
+     .help = "the local engine; a change needs a restart"},
+    {"tiers", CONFIG_KEY_SECTIONS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX, .section = &tier_section,
+     .help = "where inference runs; default local and openai", .count_offset = AT(tier_count)},
+    {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX,
+     .section = &route_section, .help = "rules by name; default one hybrid route over all tiers",
+     .count_offset = AT(route_count)},
+    {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,
+     .help = "what may leave the device"},
+    {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &ledger_section,
+     .help = "the record of every exchange"},
+    {"log", CONFIG_KEY_SECTION, 0, NULL, .section = &log_section, .help = "log lines on stderr"},
+};
+const struct config_section config_root = {root_keys, COUNT(root_keys), 0, AT(line)};
+#undef AT
+
+/* ---- help ---------------------------------------------------------------------------------------- */
+
+static void write_section(const struct config_section *section, const char *where, struct buf *out)
+{
+    for (size_t i = 0; i < section->key_count; i++) {
+        const struct config_key *key = &section->keys[i];
+        char path[128];
+        snprintf(path, sizeof path, "%s%s%s%s", where, *where ? "." : "", key->name,
+                 key->type == CONFIG_KEY_SECTIONS ? "[]" : "");
+        if (key->type == CONFIG_KEY_REFUSED)
+            continue;
+        if (key->type == CONFIG_KEY_SECTION || key->type == CONFIG_KEY_SECTIONS) {
+            buf_printf(out, "\n# %s: %s\n", path, key->help);
+            write_section(key->section, path, out);
+            continue;
+        }
+        buf_printf(out, "%-34s ", path);
+        if (key->otherwise)
+            buf_printf(out, "%-16s ", key->otherwise);
+        else
+            buf_printf(out, "%-16s ", key->required ? "(obligatory)" : "-");
+        buf_append_str(out, str_from(key->help));
+        for (size_t c = 0; key->choices && key->choices[c]; c++)
+            buf_printf(out, "%s%s", c ? ", " : " [", key->choices[c]);
+        buf_append_str(out, key->choices ? STR("]\n") : STR("\n"));
+    }
+}
+
+void config_write_help(struct buf *out)
+{
+    buf_append_str(out, STR("The configuration is one YAML file: tandem serve --config FILE, or "
+                            "TANDEM_CONFIG.\nKey, default, meaning:\n\n"));
+    write_section(&config_root, "", out);
+}

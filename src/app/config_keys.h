@@ -1,0 +1,51 @@
+/* The key table of the configuration, and reading a YAML map by it. */
+#ifndef APP_CONFIG_KEYS_H
+#define APP_CONFIG_KEYS_H
+
+#include "app/config.h"
+#include "app/yaml_tree.h"
+
+enum config_key_type {
+    CONFIG_KEY_TEXT,     /* const char * */
+    CONFIG_KEY_UINT,     /* uint32_t */
+    CONFIG_KEY_UINT_ALL, /* uint32_t; the word "all" is UINT32_MAX */
+    CONFIG_KEY_NUMBER,   /* double */
+    CONFIG_KEY_BOOL,     /* bool */
+    CONFIG_KEY_CHOICE,   /* int: index in choices */
+    CONFIG_KEY_TEXTS,    /* struct config_texts */
+    CONFIG_KEY_SECTION,  /* members of the same struct */
+    CONFIG_KEY_SECTIONS, /* pointer and count: a list of maps */
+    CONFIG_KEY_REFUSED   /* a key that people try; help says what to do instead */
+};
+
+struct config_section;
+
+struct config_key {
+    const char *name;
+    enum config_key_type type;
+    size_t offset;
+    const char *otherwise; /* default, as it would stand in the file; NULL = none */
+    double min, max;       /* numbers; TEXTS and SECTIONS: most entries */
+    const char *const *choices; /* NULL-terminated */
+    const struct config_section *section;
+    bool required;
+    const char *help;
+    size_t count_offset; /* SECTIONS */
+};
+
+struct config_section {
+    const struct config_key *keys;
+    size_t key_count;
+    size_t bytes;       /* of the struct; SECTIONS only */
+    size_t line_offset; /* SECTIONS only */
+};
+
+extern const struct config_section config_root;
+
+/* Fills the struct at `base` by `section`: defaults first, then the map (may be NULL). `where`: the
+ * path so far, "" at the root. */
+TD_MUST_CHECK enum td_status config_keys_read(const char *label, const struct config_section *section,
+                                              const struct yaml_node *map, const char *where,
+                                              struct arena *arena, void *base, struct td_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* Talking to a running server from a subcommand (--url): blocking calls over a loop of their own. */
+#ifndef APP_REMOTE_H
+#define APP_REMOTE_H
+
+#include "base/buf.h"
+
+struct remote_request {
+    const char *base;   /* "http://127.0.0.1:8080", with or without /v1 */
+    const char *path;   /* "/v1/chat/completions" */
+    struct td_str body; /* POST when not empty */
+    /* Called with the data of each server-sent event; NULL collects the answer in `answer`. */
+    void (*on_event)(void *ctx, struct td_str data);
+    void *ctx;
+    struct buf *answer; /* whole body, or what came instead of a stream */
+    uint32_t timeout_ms;
+};
+
+/* The key, if one is needed, is taken from TANDEM_API_KEY. An HTTP code of 400 and above is a failure
+ * with the server's own message. */
+TD_MUST_CHECK enum td_status remote_call(const struct remote_request *request, struct td_error *err);
+
+#endif

@@ -1,0 +1,279 @@
+#include "app/runtime.h"
+
+#include "app/model_file.h"
+#include "app/snapshot.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "engine/scheduler.h"
+#include "ledger/ledger.h"
+#include "privacy/privacy.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
+#define CONTEXT_TOKENS_DEFAULT_MAX 4096
+
+struct runtime {
+    pthread_mutex_t lock; /* of `current` */
+    struct snapshot *current;
+    struct snapshot *first; /* held for its configuration */
+    struct runtime_options options;
+    struct snapshot_base base;
+    struct td_model *model;
+    char model_path[4096];
+};
+
+/* ---- opening ------------------------------------------------------------------------------------- */
+
+static enum td_status load_config(const struct runtime_options *options, struct config **out,
+                                  struct td_error *err)
+{
+    enum td_status status = config_load(options->config_path, NULL, NULL, out, err);
+    if (status != TD_OK)
+        return status;
+    struct config *config = *out;
+    if (options->model)
+        config->engine.model = options->model;
+    if (options->threads)
+        config->engine.threads = options->threads;
+    if (options->slots)
+        config->engine.slots = options->slots;
+    if (!options->listen)
+        return TD_OK;
+    char host[256];
+    config->server.listen = options->listen;
+    if (!config_listen_split(str_from(options->listen), host, sizeof host, &config->server.port)) {
+        config_free(config);
+        *out = NULL;
+        return error_set(err, TD_INVALID, "--listen must be HOST:PORT, not '%.60s'",
+                         options->listen);
+    }
+    config->server.host = arena_copy(config->arena, str_from(host));
+    return TD_OK;
+}
+
+static bool wants_local(const struct config *config)
+{
+    for (size_t i = 0; i < config->tier_count; i++)
+        if (config->tiers[i].kind == CONFIG_TIER_LOCAL)
+            return true;
+    return false;
+}
+
+static enum td_status open_engine(struct runtime *runtime, const struct config *config,
+                                  struct td_error *err)
+{
+    if (!wants_local(config))
+        return TD_OK;
+    enum td_cpu cpu = runtime->options.cpu;
+    if (cpu == TD_CPU_AUTO)
+        cpu = (enum td_cpu)config->engine.cpu;
+    enum td_status status = model_file_find(config->engine.model, runtime->model_path,
+                                            sizeof runtime->model_path, err);
+    if (status != TD_OK)
+        return status;
+    struct td_model_options model_options = {.cpu = cpu};
+    status = td_model_open(runtime->model_path, &model_options, &runtime->model, err);
+    if (status != TD_OK)
+        return status;
+    uint32_t context = config->engine.context_tokens;
+    if (context == 0) {
+        context = td_model_get_info(runtime->model)->context_tokens;
+        if (context == 0 || context > CONTEXT_TOKENS_DEFAULT_MAX)
+            context = CONTEXT_TOKENS_DEFAULT_MAX;
+    }
+    struct scheduler_options scheduler_options = {
+        .model = runtime->model,
+        .slot_count = config->engine.slots,
+        .queue_capacity = config->engine.queue,
+        .context_tokens = context,
+        .thread_count = config->engine.threads,
+    };
+    runtime->base.model = runtime->model;
+    runtime->base.context_tokens = context;
+    return scheduler_new(&scheduler_options, &runtime->base.scheduler, err);
+}
+
+/* mkdir -p for the folder of a file; what exists is fine. */
+static enum td_status make_folder_of(const char *path, struct td_error *err)
+{
+    char folder[4096];
+    size_t len = strlen(path);
+    if (len >= sizeof folder)
+        return error_set(err, TD_INVALID, "the path %.60s... is too long", path);
+    memcpy(folder, path, len + 1);
+    for (char *at = folder + 1; *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+            return error_set(err, TD_IO, "cannot make the folder %s: %s; set TANDEM_STATE_DIR",
+                             folder, strerror(errno));
+        *at = '/';
+    }
+    return TD_OK;
+}
+
+static enum td_status open_ledger(struct runtime *runtime, const struct config *config,
+                                  struct td_error *err)
+{
+    if (!config->ledger.enabled)
+        return TD_OK;
+    enum td_status status = make_folder_of(config->ledger.path, err);
+    if (status == TD_OK)
+        status = ledger_open(config->ledger.path, &runtime->base.ledger, err);
+    return status;
+}
+
+enum td_status runtime_open(const struct runtime_options *options, struct runtime **out,
+                            struct td_error *err)
+{
+    struct config *config;
+    enum td_status status = load_config(options, &config, err);
+    if (status != TD_OK)
+        return status;
+    struct runtime *runtime = calloc(1, sizeof *runtime);
+    if (!runtime) {
+        config_free(config);
+        return error_set(err, TD_NO_MEMORY, "no memory to start");
+    }
+    pthread_mutex_init(&runtime->lock, NULL);
+    runtime->options = *options;
+    log_set_level((enum log_level)config->log.level);
+    runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
+    if (!runtime->base.classes)
+        status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
+                           config->privacy.conversations_max);
+    if (status == TD_OK)
+        status = open_engine(runtime, config, err);
+    if (status == TD_OK)
+        status = open_ledger(runtime, config, err);
+    if (status == TD_OK)
+        status = snapshot_new(config, &runtime->base, &runtime->current, err);
+    else
+        config_free(config);
+    if (status != TD_OK) {
+        runtime_close(runtime);
+        return status;
+    }
+    runtime->first = snapshot_hold(runtime->current);
+    *out = runtime;
+    return TD_OK;
+}
+
+void runtime_close(struct runtime *runtime)
+{
+    if (!runtime)
+        return;
+    snapshot_drop(runtime->current);
+    snapshot_drop(runtime->first);
+    if (runtime->base.scheduler)
+        scheduler_free(runtime->base.scheduler);
+    td_model_close(runtime->model);
+    if (runtime->base.ledger)
+        ledger_close(runtime->base.ledger);
+    conversation_classes_free(runtime->base.classes);
+    pthread_mutex_destroy(&runtime->lock);
+    free(runtime);
+}
+
+/* ---- use ----------------------------------------------------------------------------------------- */
+
+const struct config *runtime_config(const struct runtime *runtime)
+{
+    return snapshot_config(runtime->first);
+}
+
+const struct td_model *runtime_model(const struct runtime *runtime)
+{
+    return runtime->model;
+}
+
+struct scheduler *runtime_scheduler(const struct runtime *runtime)
+{
+    return runtime->base.scheduler;
+}
+
+struct ledger *runtime_ledger(const struct runtime *runtime)
+{
+    return runtime->base.ledger;
+}
+
+struct exchange_services *runtime_acquire(void *ctx)
+{
+    struct runtime *runtime = ctx;
+    pthread_mutex_lock(&runtime->lock);
+    struct snapshot *snapshot = snapshot_hold(runtime->current);
+    pthread_mutex_unlock(&runtime->lock);
+    return snapshot_services(snapshot);
+}
+
+void runtime_release(void *ctx, struct exchange_services *services)
+{
+    (void)ctx;
+    snapshot_drop(snapshot_of(services));
+}
+
+/* A runtime that could be opened can answer: its model is mapped and its ledger is open. */
+bool runtime_ready(void *ctx, const char **why_not)
+{
+    struct exchange_services *services = runtime_acquire(ctx);
+    bool usable = false;
+    for (size_t i = 0; i < services->tier_count; i++)
+        usable = usable || services->tiers[i]->facts.has_key;
+    runtime_release(ctx, services);
+    if (!usable)
+        *why_not = "no tier is usable: there is no local model and no key for any other";
+    return usable;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Keys that only a restart can change: said once a reload, by section. */
+static void warn_fixed(const struct config *old, const struct config *new)
+{
+    if (!same_text(old->engine.model, new->engine.model) ||
+        old->engine.cpu != new->engine.cpu || old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
+        old->engine.context_tokens != new->engine.context_tokens ||
+        old->engine.queue != new->engine.queue)
+        log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=engine file=%s", new->label);
+    if (!same_text(old->server.listen, new->server.listen) ||
+        old->server.workers != new->server.workers ||
+        old->server.body_bytes_max != new->server.body_bytes_max ||
+        !same_text(old->server.api_keys_env, new->server.api_keys_env) ||
+        !same_text(old->server.api_keys_file, new->server.api_keys_file))
+        log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=server file=%s", new->label);
+    if (old->ledger.enabled != new->ledger.enabled ||
+        !same_text(old->ledger.path, new->ledger.path))
+        log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=ledger file=%s", new->label);
+}
+
+enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
+{
+    struct config *config;
+    struct snapshot *fresh = NULL;
+    enum td_status status = load_config(&runtime->options, &config, err);
+    if (status != TD_OK)
+        return status;
+    warn_fixed(runtime_config(runtime), config);
+    enum log_level level = (enum log_level)config->log.level;
+    status = snapshot_new(config, &runtime->base, &fresh, err);
+    if (status != TD_OK)
+        return status;
+    log_set_level(level);
+    pthread_mutex_lock(&runtime->lock);
+    struct snapshot *old = runtime->current;
+    runtime->current = fresh;
+    pthread_mutex_unlock(&runtime->lock);
+    log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
+              snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
+    snapshot_drop(old);
+    return TD_OK;
+}

@@ -1,0 +1,47 @@
+/* What serve, chat and doctor share: configuration, model, scheduler, ledger, and the snapshot of policy
+ * and tiers that exchanges run on.
+ *
+ * A snapshot is immutable and counted. runtime_reload builds a new one beside the old and swaps the
+ * pointer; exchanges keep the one they began with, the last release frees it. Engine, server and ledger
+ * belong to the process: a change of their keys is named and waits for a restart. Any thread may acquire,
+ * release and reload. */
+#ifndef APP_RUNTIME_H
+#define APP_RUNTIME_H
+
+#include "app/config.h"
+#include "exchange/exchange.h"
+#include "tandem/engine.h"
+
+struct runtime;
+struct scheduler;
+
+struct runtime_options {
+    const char *config_path; /* NULL = TANDEM_CONFIG or defaults */
+    const char *model;       /* overrides the configuration; NULL = not */
+    const char *listen;      /* the same */
+    enum td_cpu cpu;         /* TD_CPU_AUTO = the configuration's */
+    uint32_t threads;        /* 0 = the configuration's */
+    uint32_t slots;          /* 0 = the configuration's */
+};
+
+/* **returns new** (runtime_close). */
+TD_MUST_CHECK enum td_status runtime_open(const struct runtime_options *options,
+                                          struct runtime **out, struct td_error *err);
+/* Every acquired snapshot has been released before. Commits the ledger. */
+void runtime_close(struct runtime *runtime);
+
+/* The configuration of the start (server, engine, ledger). **borrows** until runtime_close. */
+const struct config *runtime_config(const struct runtime *runtime);
+const struct td_model *runtime_model(const struct runtime *runtime);  /* or NULL */
+struct scheduler *runtime_scheduler(const struct runtime *runtime);   /* or NULL */
+struct ledger *runtime_ledger(const struct runtime *runtime);         /* or NULL */
+
+/* ctx is the struct runtime; shaped for struct api_host. */
+struct exchange_services *runtime_acquire(void *ctx);
+void runtime_release(void *ctx, struct exchange_services *services);
+bool runtime_ready(void *ctx, const char **why_not);
+
+/* Reads the file again. On failure the old snapshot stays. */
+TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);
+
+#endif

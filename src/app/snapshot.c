@@ -1,0 +1,204 @@
+#include "app/snapshot.h"
+
+#include "app/key_source.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct snapshot {
+    struct exchange_services services; /* first: snapshot_of casts back */
+    atomic_uint user_count;
+    struct config *config;
+    struct policy policy;
+    struct route routes[CONFIG_ROUTES_MAX];
+    char version[17];
+    struct tier *tiers[CONFIG_TIERS_MAX];
+    struct secret *keys[CONFIG_TIERS_MAX];
+};
+
+/* Over everything that decides: the same file with other comments has the same version. */
+static void write_version(const struct config *config, char out[static 17])
+{
+    struct buf text;
+    buf_init(&text, 1u << 20);
+    for (size_t i = 0; i < config->tier_count; i++) {
+        const struct config_tier *tier = &config->tiers[i];
+        buf_printf(&text, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind,
+                   tier->place, tier->model ? tier->model : "",
+                   tier->base_url ? tier->base_url : "", tier->context_tokens,
+                   tier->input_usd_per_mtok, tier->output_usd_per_mtok);
+    }
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        buf_printf(&text, "route %s %d %s %d %d %u %u %.17g %.17g %u", route->name, route->kind,
+                   route->start ? route->start : "", route->data_class, route->mode,
+                   route->g0_tokens_over, route->g2_tokens, route->g2_confidence_min,
+                   route->g3_confidence_min, route->commit_tokens);
+        for (size_t t = 0; t < route->tiers.count; t++)
+            buf_printf(&text, " %s", route->tiers.items[t]);
+        buf_append_char(&text, '\n');
+    }
+    buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
+               config->ledger.store_prompts);
+    uint8_t digest[CRYPTO_SHA256_BYTES];
+    crypto_sha256(text.data, text.len, digest);
+    crypto_hex(digest, 8, out);
+    buf_deinit(&text);
+}
+
+static void fill_policy(struct snapshot *snapshot)
+{
+    const struct config *config = snapshot->config;
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *from = &config->routes[i];
+        struct route *to = &snapshot->routes[i];
+        int data_class = from->data_class > config->privacy.data_class
+                             ? from->data_class
+                             : config->privacy.data_class;
+        *to = (struct route){
+            .name = from->name,
+            .kind = (enum route_kind)from->kind,
+            .tier_count = from->tiers.count,
+            .start = from->start,
+            .data_class = (enum td_data_class)data_class,
+            .mode = (enum td_mode)from->mode,
+            .gates = {.g0_tokens_over = from->g0_tokens_over,
+                      .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
+                      .g2_tokens = from->g2_tokens,
+                      .g2_confidence_min = from->g2_confidence_min,
+                      .g3_on = from->g3_confidence_min > 0,
+                      .g3_confidence_min = from->g3_confidence_min,
+                      .commit_tokens = from->commit_tokens},
+        };
+        for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
+            to->tiers[t] = from->tiers.items[t];
+    }
+    write_version(config, snapshot->version);
+    snapshot->policy = (struct policy){.version = snapshot->version,
+                                       .routes = snapshot->routes,
+                                       .route_count = config->route_count};
+}
+
+static enum td_status make_tier(struct snapshot *snapshot, size_t index,
+                                const struct snapshot_base *base, struct td_error *err)
+{
+    const struct config_tier *from = &snapshot->config->tiers[index];
+    struct tier_facts facts = {
+        .name = from->name,
+        .model = from->model,
+        .place = (enum td_place)from->place,
+        .context_tokens = from->context_tokens,
+        .input_usd_per_mtok = from->input_usd_per_mtok,
+        .output_usd_per_mtok = from->output_usd_per_mtok,
+        .has_key = true,
+        .key_hint = from->api_key_env ? from->api_key_env : from->api_key_file,
+    };
+    if (from->kind == CONFIG_TIER_LOCAL) {
+        if (!base->model)
+            return error_set(err, TD_INVALID, "tier '%s': no local model is loaded; a new local "
+                             "tier needs a restart", from->name);
+        if (!facts.model)
+            facts.model = td_model_get_info(base->model)->name;
+        if (facts.context_tokens == 0 || facts.context_tokens > base->context_tokens)
+            facts.context_tokens = base->context_tokens;
+        return tier_local_new(&facts, base->model, base->scheduler, &snapshot->tiers[index], err);
+    }
+    enum td_status status =
+        key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    if (status != TD_OK)
+        return status;
+    facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
+    struct tier_openai_options options = {
+        .base_url = from->base_url,
+        .api_key = snapshot->keys[index],
+        .allow_http = from->allow_http,
+        .ca_file = from->ca_file,
+        .connect_timeout_ms = from->connect_timeout_ms,
+        .first_timeout_ms = from->first_timeout_ms,
+        .idle_timeout_ms = from->idle_timeout_ms,
+        .total_timeout_ms = from->total_timeout_ms,
+    };
+    return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
+}
+
+static void snapshot_free(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < CONFIG_TIERS_MAX; i++) {
+        if (snapshot->tiers[i])
+            tier_free(snapshot->tiers[i]);
+        secret_free(snapshot->keys[i]);
+    }
+    tier_health_free(snapshot->services.health);
+    config_free(snapshot->config);
+    free(snapshot);
+}
+
+enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
+                            struct snapshot **out, struct td_error *err)
+{
+    struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+    enum td_status status = TD_OK;
+    if (!snapshot) {
+        config_free(config);
+        return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
+    }
+    snapshot->config = config;
+    atomic_init(&snapshot->user_count, 1);
+    fill_policy(snapshot);
+    struct exchange_services *services = &snapshot->services;
+    *services = (struct exchange_services){
+        .policy = &snapshot->policy,
+        .tiers = snapshot->tiers,
+        .tier_count = config->tier_count,
+        .health = tier_health_new(config->tier_count),
+        .classes = base->classes,
+        .ledger = base->ledger,
+        .clock = &clock_system,
+        .all_cloud_tier = SIZE_MAX,
+        .store_prompts = config->ledger.store_prompts,
+        .deadline_ms = config->server.deadline_ms,
+    };
+    if (!services->health)
+        status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
+    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
+        status = make_tier(snapshot, i, base, err);
+        if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
+            services->all_cloud_tier = i;
+    }
+    if (status == TD_OK)
+        *out = snapshot;
+    else
+        snapshot_free(snapshot);
+    return status;
+}
+
+struct snapshot *snapshot_hold(struct snapshot *snapshot)
+{
+    atomic_fetch_add_explicit(&snapshot->user_count, 1, memory_order_relaxed);
+    return snapshot;
+}
+
+void snapshot_drop(struct snapshot *snapshot)
+{
+    if (snapshot &&
+        atomic_fetch_sub_explicit(&snapshot->user_count, 1, memory_order_acq_rel) == 1)
+        snapshot_free(snapshot);
+}
+
+struct exchange_services *snapshot_services(struct snapshot *snapshot)
+{
+    return &snapshot->services;
+}
+
+struct snapshot *snapshot_of(struct exchange_services *services)
+{
+    return (struct snapshot *)services;
+}
+
+const struct config *snapshot_config(const struct snapshot *snapshot)
+{
+    return snapshot->config;
+}

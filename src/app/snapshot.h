@@ -1,0 +1,30 @@
+/* One immutable set of policy, tiers and health, made from a configuration, counted by its users. */
+#ifndef APP_SNAPSHOT_H
+#define APP_SNAPSHOT_H
+
+#include "app/config.h"
+#include "exchange/exchange.h"
+#include "tandem/engine.h"
+
+struct scheduler;
+struct snapshot;
+
+/* What outlives snapshots. */
+struct snapshot_base {
+    const struct td_model *model;  /* or NULL: then a local tier cannot be made */
+    struct scheduler *scheduler;
+    struct ledger *ledger;
+    struct conversation_classes *classes;
+    uint32_t context_tokens; /* of a slot */
+};
+
+/* **takes** the config, also on failure. **returns new** with one user (snapshot_drop). */
+TD_MUST_CHECK enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
+                                          struct snapshot **out, struct td_error *err);
+struct snapshot *snapshot_hold(struct snapshot *snapshot); /* one more user */
+void snapshot_drop(struct snapshot *snapshot);             /* one less; the last frees it */
+struct exchange_services *snapshot_services(struct snapshot *snapshot);
+struct snapshot *snapshot_of(struct exchange_services *services);
+const struct config *snapshot_config(const struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,49 @@
+/* One answer as a sequence of small steps, so that td_generate and the scheduler drive the same code: a step
+ * is a prefill chunk, a token, or the text that was held back at the end. One thread. */
+#ifndef ENGINE_GENERATE_H
+#define ENGINE_GENERATE_H
+
+#include "engine/sampler.h"
+#include "engine/session.h"
+#include "engine/text_gate.h"
+
+enum generation_event_kind {
+    GENERATION_PREFILL, /* part of the prompt went in */
+    GENERATION_TOKEN,   /* token and text */
+    GENERATION_TAIL,    /* text that was held back; no token */
+    GENERATION_DONE     /* nothing more: see generation.result */
+};
+
+struct generation_event {
+    enum generation_event_kind kind;
+    struct td_token token; /* of GENERATION_TOKEN; top borrows until the next step */
+    struct td_str text;    /* borrows until the next step; may be empty */
+};
+
+struct generation {
+    struct td_session *session;
+    struct td_generate_options options; /* stops borrowed until deinit */
+    struct sampler sampler;
+    struct text_gate gate;
+    struct td_generate_result result;
+    const int32_t *ids; /* what has to go through the model next; the prompt is borrowed */
+    size_t id_count;
+    int32_t last_id;
+    bool ended; /* the last token was produced; its tail may be due */
+    bool done;
+    struct td_top_logprob top[TD_TOP_LOGPROBS_MAX];
+};
+
+/* Continues after what the session holds. ids: at least 1, borrowed until prefilled. TD_LIMIT when they do
+ * not fit the context. After success or failure: generation_deinit. */
+TD_MUST_CHECK enum td_status generation_init(struct generation *generation, struct td_session *session,
+                                             const int32_t *ids, size_t count,
+                                             const struct td_generate_options *options,
+                                             struct td_error *err);
+void generation_deinit(struct generation *generation);
+
+/* prefill_max: most prompt tokens of one step. */
+TD_MUST_CHECK enum td_status generation_step(struct generation *generation, uint32_t prefill_max,
+                                             struct generation_event *event, struct td_error *err);
+
+#endif

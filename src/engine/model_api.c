@@ -1,0 +1,274 @@
+/* The public calls on a model: open, describe, tokenize, render. Thin: the work is in gguf.c, model.c,
+ * tokenizer.c and template.c. */
+#include "tandem/engine.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rendered prompt or its ids: larger ones fit no context that this engine opens. */
+#define PROMPT_BYTES_MAX ((size_t)64 << 20)
+
+static char *copy_printable(struct td_str text)
+{
+    char *copy = malloc(text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    for (size_t i = 0; i < text.len; i++)
+        copy[i] = (unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f ? '?' : text.data[i];
+    copy[text.len] = '\0';
+    return copy;
+}
+
+/* general.name, or the file's base name without ".gguf". */
+static char *model_name(const struct gguf *gguf)
+{
+    struct td_str name;
+    if (gguf_get_string(gguf, "general.name", &name) && name.len > 0)
+        return copy_printable(str_slice(name, 0, 256));
+    const char *slash = strrchr(gguf_path(gguf), '/');
+    name = str_from(slash ? slash + 1 : gguf_path(gguf));
+    if (str_ends_with(name, STR(".gguf")))
+        name.len -= 5;
+    return copy_printable(name);
+}
+
+/* The type that holds most of the weight bytes. */
+static const char *main_type(const struct gguf *gguf)
+{
+    uint64_t bytes[TENSOR_TYPE_COUNT] = {0};
+    uint32_t best = 0;
+    for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
+        const struct gguf_tensor *tensor = gguf_tensor_at(gguf, i);
+        if (tensor->type >= TENSOR_TYPE_COUNT)
+            continue;
+        bytes[tensor->type] += tensor->bytes;
+        if (bytes[tensor->type] > bytes[best])
+            best = tensor->type;
+    }
+    const struct tensor_traits *traits = tensor_traits_get(best);
+    return bytes[best] > 0 && traits ? traits->name : "";
+}
+
+static uint64_t count_parameters(const struct gguf *gguf)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
+        const uint64_t *dims = gguf_tensor_at(gguf, i)->dims;
+        sum += dims[0] * dims[1] * dims[2] * dims[3];
+    }
+    return sum;
+}
+
+static enum td_status fill_info(struct td_model *model, struct td_error *err)
+{
+    const struct gguf *gguf = model->gguf;
+    uint32_t not_mine;
+    struct td_model_info *info = &model->info;
+    model->name = model_name(gguf);
+    if (model->name == NULL)
+        return error_set(err, TD_NO_MEMORY, "%s: no memory", gguf_path(gguf));
+    snprintf(model->fingerprint, sizeof model->fingerprint, "%016" PRIx64, gguf_fingerprint(gguf));
+    *info = (struct td_model_info){
+        .architecture = model->architecture ? model->architecture->name : "",
+        .name = model->name,
+        .quantization = main_type(gguf),
+        .file_bytes = gguf_file_bytes(gguf),
+        .parameter_count = count_parameters(gguf),
+        .context_tokens = model->context_size,
+        .vocab_count = model->vocab_count,
+        .layer_count = model->layer_count,
+        .embedding_size = model->embedding_size,
+        .bos_id = tokenizer_bos(model->tokenizer),
+        .eos_id = tokenizer_eos(model->tokenizer),
+        .not_mine_id = -1,
+        .chat_family = template_family_name(model->family),
+        .fingerprint = model->fingerprint,
+    };
+    if (!gguf_has(gguf, "tandem.not_mine_token_id"))
+        return TD_OK;
+    if (!gguf_get_u32(gguf, "tandem.not_mine_token_id", &not_mine) || not_mine >= model->vocab_count)
+        return error_set(err, TD_CORRUPT, "%s: tandem.not_mine_token_id is not a token of the vocabulary",
+                         gguf_path(gguf));
+    info->not_mine_id = (int32_t)not_mine;
+    return TD_OK;
+}
+
+static enum td_status find_architecture(struct td_model *model, struct td_error *err)
+{
+    struct td_str name;
+    bool named = gguf_get_string(model->gguf, "general.architecture", &name);
+    model->architecture = named ? architecture_find(name) : NULL;
+    if (model->architecture || model->vocab_only)
+        return TD_OK;
+    if (!named)
+        return error_set(err, TD_CORRUPT, "%s: general.architecture is missing or not a string",
+                         gguf_path(model->gguf));
+    return error_set(err, TD_UNSUPPORTED, "%s: general.architecture '" STR_FMT "'; supported: %s",
+                     gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), architecture_list());
+}
+
+static void find_family(struct td_model *model)
+{
+    struct td_str text;
+    if (gguf_get_string(model->gguf, "tokenizer.chat_template", &text))
+        model->family = template_recognise(text);
+    else if (tokenizer_find(model->tokenizer, STR("<|im_start|>")) >= 0)
+        model->family = TEMPLATE_CHATML;
+    else if (tokenizer_find(model->tokenizer, STR("<|start_header_id|>")) >= 0)
+        model->family = TEMPLATE_LLAMA3;
+}
+
+static enum td_status open_parts(struct td_model *model, const char *path,
+                                 const struct td_model_options *options, struct td_error *err)
+{
+    model->vocab_only = options->vocab_only;
+    model->kernels = kernels_get(options->cpu, err);
+    if (model->kernels == NULL)
+        return error_set(err, TD_UNSUPPORTED, "this CPU lacks the kernels asked for");
+    enum td_status status = gguf_open(path, options->vocab_only, &model->gguf, err);
+    if (status == TD_OK)
+        status = find_architecture(model, err);
+    if (status == TD_OK)
+        status = tokenizer_open(model->gguf, &model->tokenizer, err);
+    if (status != TD_OK)
+        return status;
+    model->vocab_count = tokenizer_count(model->tokenizer);
+    if (model->architecture && !model->vocab_only)
+        status = model_load(model, err);
+    else if (model->architecture)
+        status = model_load_hyperparameters(model, err);
+    if (status != TD_OK)
+        return status;
+    find_family(model);
+    return fill_info(model, err);
+}
+
+enum td_status td_model_open(const char *path, const struct td_model_options *options,
+                             struct td_model **out, struct td_error *err)
+{
+    static const struct td_model_options defaults = {.cpu = TD_CPU_AUTO};
+    *out = NULL;
+    struct td_model *model = calloc(1, sizeof *model);
+    if (model == NULL)
+        return error_set(err, TD_NO_MEMORY, "%s: no memory", path);
+    enum td_status status = open_parts(model, path, options ? options : &defaults, err);
+    if (status != TD_OK) {
+        td_model_close(model);
+        return status;
+    }
+    *out = model;
+    return TD_OK;
+}
+
+void td_model_close(struct td_model *model)
+{
+    if (model == NULL)
+        return;
+    free(model->layers);
+    free(model->name);
+    tokenizer_close(model->tokenizer);
+    gguf_close(model->gguf);
+    free(model);
+}
+
+const struct td_model_info *td_model_get_info(const struct td_model *model)
+{
+    return &model->info;
+}
+
+struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special)
+{
+    if (id < 0 || (uint32_t)id >= model->vocab_count)
+        return (struct td_str){NULL, 0};
+    return tokenizer_piece(model->tokenizer, id, special);
+}
+
+enum td_status td_tokenize(const struct td_model *model, struct td_str text, bool add_bos,
+                           bool parse_special, int32_t *ids, size_t capacity, size_t *count,
+                           struct td_error *err)
+{
+    struct buf out;
+    buf_init(&out, SIZE_MAX / 2);
+    struct tokenizer_options options = {.add_special = add_bos, .parse_special = parse_special};
+    enum td_status status = tokenizer_encode(model->tokenizer, text, &options, &out, err);
+    *count = status == TD_OK ? out.len / sizeof *ids : 0;
+    if (status == TD_OK && *count > capacity)
+        status = error_set(err, TD_LIMIT, "the text has %zu tokens, there is room for %zu", *count,
+                           capacity);
+    else if (status == TD_OK && *count > 0)
+        memcpy(ids, out.data, *count * sizeof *ids);
+    buf_deinit(&out);
+    return status;
+}
+
+static enum td_status render(const struct td_model *model, const struct td_message *messages,
+                             size_t message_count, struct template_output *out, struct td_error *err)
+{
+    template_output_init(out, PROMPT_BYTES_MAX);
+    enum td_status status =
+        template_render(model->family, messages, message_count, true, out, err);
+    if (status == TD_OK && (out->text.failed || out->segments.failed))
+        status = error_set(err, TD_LIMIT, "the rendered prompt is longer than %zu bytes",
+                           PROMPT_BYTES_MAX);
+    return status;
+}
+
+enum td_status td_template_render(const struct td_model *model, const struct td_message *messages,
+                                  size_t message_count, char **out, size_t *out_len,
+                                  struct td_error *err)
+{
+    struct template_output rendered;
+    *out = NULL;
+    *out_len = 0;
+    enum td_status status = render(model, messages, message_count, &rendered, err);
+    if (status == TD_OK) {
+        *out_len = rendered.text.len;
+        *out = *out_len ? buf_take(&rendered.text) : calloc(1, 1); /* an empty text is a string too */
+        if (*out == NULL)
+            status = error_set(err, TD_NO_MEMORY, "no memory for the rendered prompt");
+    }
+    template_output_deinit(&rendered);
+    return status;
+}
+
+/* As one text with its marks named: BOS once, marks may be control tokens, text of messages never. */
+static enum td_status encode_segments(const struct td_model *model,
+                                      const struct template_output *rendered, struct buf *ids,
+                                      struct td_error *err)
+{
+    const struct template_segment *segments = (const void *)rendered->segments.data;
+    size_t segment_count = rendered->segments.len / sizeof *segments;
+    return tokenizer_encode_segments(model->tokenizer, buf_view(&rendered->text), segments,
+                                     segment_count, true, ids, err);
+}
+
+enum td_status td_chat_tokenize(const struct td_model *model, const struct td_message *messages,
+                                size_t message_count, int32_t **ids, size_t *count,
+                                struct td_error *err)
+{
+    struct template_output rendered;
+    struct buf out;
+    *ids = NULL;
+    *count = 0;
+    buf_init(&out, PROMPT_BYTES_MAX);
+    enum td_status status = render(model, messages, message_count, &rendered, err);
+    if (status == TD_OK)
+        status = encode_segments(model, &rendered, &out, err);
+    if (status == TD_OK && out.len > 0) {
+        *count = out.len / sizeof **ids;
+        *ids = (int32_t *)(void *)buf_take(&out);
+        if (*ids == NULL)
+            status = error_set(err, TD_NO_MEMORY, "no memory for the prompt's tokens");
+    } else if (status == TD_OK) {
+        status = error_set(err, TD_INVALID, "the prompt is empty");
+    }
+    template_output_deinit(&rendered);
+    buf_deinit(&out);
+    return status;
+}

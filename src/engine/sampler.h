@@ -1,0 +1,48 @@
+/* Choosing the next token from one row of logits, and what is known about the choice.
+ *
+ * Order: repetition penalty, then the filters top-k, top-p, min-p on the distribution at temperature 1, then
+ * the temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
+#ifndef ENGINE_SAMPLER_H
+#define ENGINE_SAMPLER_H
+
+#include "base/rng.h"
+#include "kernels/kernels.h"
+
+/* How many of the last tokens the repetition penalty looks at. */
+#define SAMPLER_RECENT_TOKENS 64
+
+struct sampler_candidate {
+    float logit;
+    int32_t id;
+};
+
+struct sampler {
+    struct td_sampling sampling;
+    struct rng rng;
+    int32_t recent[SAMPLER_RECENT_TOKENS]; /* ring */
+    uint32_t recent_count;                 /* tokens ever accepted */
+};
+
+struct sampler_choice {
+    int32_t id;
+    struct td_token_stats stats;
+};
+
+/* TD_INVALID with the name of a setting that is out of range. Draws a seed when none is set. */
+TD_MUST_CHECK enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *sampling,
+                                          struct td_error *err);
+/* Notes a token of the prompt or of the answer for the repetition penalty. */
+void sampler_accept(struct sampler *sampler, int32_t id);
+
+/* logits: [vocab_count], the same after the call as before (changed in between). candidates: [vocab_count]
+ * scratch. not_mine_id may be -1. TD_CORRUPT when the logits are not numbers. */
+TD_MUST_CHECK enum td_status sampler_choose(struct sampler *sampler, const struct kernels *kernels,
+                                            float *logits, uint32_t vocab_count, int32_t not_mine_id,
+                                            struct sampler_candidate *candidates,
+                                            struct sampler_choice *choice, struct td_error *err);
+
+/* The `count` largest logits as log-probabilities, descending, equal ones by id. Returns the number. */
+size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits, uint32_t vocab_count,
+                            size_t count, struct td_top_logprob *out);
+
+#endif

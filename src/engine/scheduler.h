@@ -1,0 +1,56 @@
+/* The engine's one scheduler thread: takes generation jobs from a bounded queue, interleaves them (a
+ * prefill chunk or one token at a time each, so that a long prompt never stalls running streams) and
+ * sends tokens back through the job owner's event loop.
+ *
+ * scheduler_submit and job_cancel may be called from any thread; callbacks run on the job's loop. */
+#ifndef ENGINE_SCHEDULER_H
+#define ENGINE_SCHEDULER_H
+
+#include "base/loop.h"
+#include "tandem/engine.h"
+
+struct scheduler;
+struct job;
+
+struct scheduler_options {
+    const struct td_model *model;
+    uint32_t slot_count;     /* sessions = sequences running at once */
+    uint32_t queue_capacity; /* jobs waiting beyond that: TD_BUSY */
+    uint32_t context_tokens; /* a slot's */
+    uint32_t thread_count;   /* 0 = one a core */
+};
+
+struct job_request {
+    const int32_t *ids; /* prompt, copied */
+    size_t id_count;
+    struct td_generate_options options; /* stops are copied */
+    struct loop *loop;                  /* where the callbacks run */
+    /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The token that
+     * ends the answer comes too, with empty text. token->piece borrows from the model; token->top is
+     * valid in the call. */
+    void (*on_token)(void *ctx, const struct td_token *token, struct td_str text);
+    /* Exactly once, last, unless job_cancel was called: TD_OK with result, or the failure. */
+    void (*on_done)(void *ctx, enum td_status status, const struct td_generate_result *result,
+                    const struct td_error *err);
+    void *ctx;
+};
+
+TD_MUST_CHECK enum td_status scheduler_new(const struct scheduler_options *options,
+                                           struct scheduler **out, struct td_error *err);
+void scheduler_free(struct scheduler *scheduler); /* cancels what runs, joins the thread */
+
+/* TD_BUSY when the queue is full, TD_LIMIT when the prompt does not fit a slot's context.
+ * *out is valid until on_done returns or job_cancel is called. */
+TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
+                                              const struct job_request *request, struct job **out,
+                                              struct td_error *err);
+/* On the job's loop thread. No callback after it returns; work stops within one layer of one chunk. */
+void job_cancel(struct job *job);
+
+struct scheduler_load {
+    uint32_t running, waiting;
+    uint64_t prompt_tokens, completion_tokens; /* totals since start */
+};
+struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
+
+#endif

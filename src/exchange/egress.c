@@ -1,0 +1,115 @@
+#include "exchange/egress.h"
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* As deep as base/json.h reads. */
+#define DEPTH_MAX 64
+
+bool egress_allowed(enum td_data_class data_class, enum td_place place)
+{
+    if (place == TD_PLACE_DEVICE)
+        return true;
+    switch (data_class) {
+    case TD_CLASS_PUBLIC:
+    case TD_CLASS_SENSITIVE:
+        return (place == TD_PLACE_PREMISES || place == TD_PLACE_REGION ||
+                place == TD_PLACE_CLOUD) &&
+               privacy_may_reach(data_class, place);
+    default:
+        return false;
+    }
+}
+
+static enum td_data_class highest(enum td_data_class a, enum td_data_class b)
+{
+    return a > b ? a : b;
+}
+
+/* A card number may come as a number: it is scanned as the digits that it is sent as. */
+static enum td_data_class classify_number(const struct json *value, uint32_t *counts)
+{
+    char text[64];
+    double number = json_number(value, 0);
+    if (json_kind_of(value) == JSON_KIND_INT)
+        snprintf(text, sizeof text, "%lld", (long long)json_int(value, 0));
+    else
+        snprintf(text, sizeof text, fabs(number) < 1e18 ? "%.0f" : "%.17g", number);
+    return privacy_classify(str_from(text), counts);
+}
+
+static enum td_data_class classify_json(const struct json *value, uint32_t *counts, int depth)
+{
+    enum td_data_class found = TD_CLASS_PUBLIC;
+    if (depth > DEPTH_MAX)
+        return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
+    switch (json_kind_of(value)) {
+    case JSON_KIND_TEXT:
+        return privacy_classify(json_text(value), counts);
+    case JSON_KIND_INT:
+    case JSON_KIND_DOUBLE:
+        return classify_number(value, counts);
+    case JSON_KIND_ARRAY:
+        for (size_t i = 0; i < json_count(value); i++)
+            found = highest(found, classify_json(json_at(value, i), counts, depth + 1));
+        return found;
+    case JSON_KIND_OBJECT: {
+        void *iterator = NULL;
+        const char *key;
+        const struct json *member;
+        while (json_next(value, &iterator, &key, &member)) {
+            found = highest(found, privacy_classify(str_from(key), counts));
+            found = highest(found, classify_json(member, counts, depth + 1));
+        }
+        return found;
+    }
+    default:
+        return found;
+    }
+}
+
+enum td_data_class egress_classify(const struct td_request *request,
+                                   uint32_t counts[static PRIVACY_KIND_COUNT])
+{
+    enum td_data_class found = TD_CLASS_PUBLIC;
+    for (size_t i = 0; i < request->message_count; i++)
+        found = highest(found, privacy_classify(request->messages[i].content, counts));
+    /* Again as they stand in the body, with names, tool calls and schemas; their texts are counted above,
+     * so that only the other members add to the counts. */
+    void *iterator = NULL;
+    const char *key;
+    const struct json *member;
+    while (json_next(request->body, &iterator, &key, &member)) {
+        bool counted = strcmp(key, "messages") == 0;
+        found = highest(found, privacy_classify(str_from(key), counts));
+        found = highest(found, classify_json(member, counted ? NULL : counts, 1));
+    }
+    return found;
+}
+
+static uint64_t hash_text(struct td_str text, uint64_t basis)
+{
+    uint64_t len = text.len; /* so that "ab","c" and "a","bc" differ */
+    basis = hash_fnv1a64(&len, sizeof len, basis);
+    return text.len ? hash_fnv1a64(text.data, text.len, basis) : basis;
+}
+
+uint64_t egress_conversation_key(const struct td_request *request)
+{
+    uint64_t key = hash_text(str_from(request->user), HASH_FNV1A64_BASIS);
+    bool has_system = false;
+    for (size_t i = 0; i < request->message_count; i++) {
+        enum td_role role = request->messages[i].role;
+        if (role == TD_ROLE_USER)
+            return hash_text(request->messages[i].content, key);
+        if (!has_system && (role == TD_ROLE_SYSTEM || role == TD_ROLE_DEVELOPER)) {
+            has_system = true;
+            key = hash_text(request->messages[i].content, key);
+        }
+    }
+    return key;
+}

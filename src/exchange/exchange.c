@@ -1,0 +1,488 @@
+/* The state machine that runs a plan.
+ *
+ * An exchange is always in one of three situations: about to take a step (the step timer), running one
+ * attempt, or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up the next
+ * step in one table (`transitions`). A new pattern is a new plan, not a new path through this file.
+ *
+ * A callback may cancel the exchange, so nothing is freed before the outermost callback has returned
+ * (enter, leave). What the client is told, and the ends, are in deliver.c. */
+#include "exchange/exchange.h"
+
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "exchange/egress.h"
+#include "exchange/exchange_internal.h"
+#include "router/signals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ----------------------------------------------------------------------------------------- */
+
+static void exchange_free(struct exchange *ex)
+{
+    loop_timer_free(ex->loop, ex->step_timer);
+    loop_timer_free(ex->loop, ex->deadline_timer);
+    hold_deinit(&ex->hold);
+    hold_deinit(&ex->kept_hold);
+    buf_deinit(&ex->answer);
+    free(ex->facts);
+    free(ex->states);
+    free(ex);
+}
+
+static void enter(struct exchange *ex)
+{
+    ex->depth++;
+}
+
+static void leave(struct exchange *ex)
+{
+    if (--ex->depth == 0 && ex->ended)
+        exchange_free(ex);
+}
+
+/* ---- attempts ------------------------------------------------------------------------------------- */
+
+static void on_piece(void *ctx, const struct tier_piece *piece);
+static void on_done(void *ctx, const struct tier_result *result);
+
+/* What ended the attempt goes into its record; an estimate stands in for a usage that nobody sent. */
+static void close_attempt(struct exchange *ex, const char *outcome,
+                          const struct tier_result *result)
+{
+    struct attempt *attempt = ex->current;
+    ex->running = NULL;
+    attempt->outcome = outcome;
+    attempt->total_ms = exchange_now_ms(ex) - ex->created_ms - attempt->start_ms;
+    attempt->confidence = confidence_value(&ex->confidence);
+    if (result) {
+        attempt->status = result->status;
+        attempt->http_status = result->http_status;
+        attempt->finish = result->finish;
+        attempt->usage = result->usage;
+        attempt->egress_bytes = result->egress_bytes;
+        snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
+                 result->err.message);
+    } else {
+        attempt->usage = (struct tier_usage){
+            .prompt_tokens = ex->states[attempt->tier].prompt_tokens,
+            .completion_tokens = ex->token_count,
+        };
+    }
+    attempt->cost_usd = exchange_cost(&ex->facts[attempt->tier], &attempt->usage);
+    log_event(LOG_LEVEL_DEBUG, "attempt_ended",
+              "exchange=%s tier=%s outcome=%s status=%s total_ms=%.1f completion_tokens=%u", ex->id,
+              ex->facts[attempt->tier].name, outcome, td_status_name(attempt->status),
+              attempt->total_ms, attempt->usage.completion_tokens);
+}
+
+static void cancel_attempt(struct exchange *ex, const char *outcome)
+{
+    if (!ex->running)
+        return;
+    struct tier *tier = ex->services->tiers[ex->current->tier];
+    ex->current->egress_bytes = tier_egress_bytes(tier, ex->running);
+    tier_cancel(tier, ex->running);
+    close_attempt(ex, outcome, NULL);
+}
+
+/* Passive health learns from what says something about the tier: not from a request that it refused, and
+ * not from an answer that we did not wait for. */
+static void report_health(struct exchange *ex, const struct attempt *attempt)
+{
+    bool sick = attempt->status == TD_UNAVAILABLE || attempt->status == TD_TIMEOUT ||
+                attempt->status == TD_CORRUPT || attempt->status == TD_IO;
+    if (ex->services->health && (sick || attempt->status == TD_OK))
+        tier_health_report(ex->services->health, attempt->tier, !sick,
+                           (uint64_t)exchange_now_ms(ex));
+}
+
+static void fail_attempt(struct exchange *ex, const struct tier_result *result)
+{
+    char cause[REASON_TEXT_BYTES];
+    close_attempt(ex, "failed", result);
+    report_health(ex, ex->current);
+    disclosure_cause(ex, ex->current, cause, sizeof cause);
+    bool late = result->status == TD_TIMEOUT;
+    plan_add_reason(&ex->plan, late ? REASON_LEFT_TIMEOUT : REASON_LEFT_ERROR,
+                    ex->facts[ex->current->tier].name, "%s", cause);
+}
+
+static void reset_attempt_state(struct exchange *ex)
+{
+    confidence_init(&ex->confidence);
+    hold_deinit(&ex->hold);
+    ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
+    ex->token_count = 0;
+    ex->hold_whole = true;
+    ex->hold_visible = ex->committed = false;
+}
+
+/* False when it failed at once; its record says why. */
+static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
+{
+    const struct gate_settings *gates = &ex->plan.gates;
+    const struct tier_facts *facts = &ex->facts[tier];
+    struct tier_result failure = {.status = TD_OK};
+    struct attempt *attempt = &ex->attempts[ex->attempt_count++];
+    *attempt = (struct attempt){
+        .tier = tier,
+        .fallback = fallback,
+        .gated = (gates->g2_on || gates->g3_on) &&
+                 (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex)),
+        .start_ms = exchange_now_ms(ex) - ex->created_ms,
+        .confidence = NAN,
+    };
+    ex->current = attempt;
+    reset_attempt_state(ex);
+    if (!egress_allowed(ex->signals.data_class, facts->place)) {
+        failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
+                                   privacy_class_name(ex->signals.data_class));
+    } else {
+        struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = ex};
+        failure.status = tier_start(ex->services->tiers[tier], ex->loop, &ex->request, &sink,
+                                    &ex->running, &failure.err);
+    }
+    if (failure.status == TD_OK)
+        return true;
+    fail_attempt(ex, &failure);
+    return false;
+}
+
+/* ---- transitions ---------------------------------------------------------------------------------- */
+
+enum outcome { OUTCOME_BEGIN, OUTCOME_ANSWERED, OUTCOME_LEFT, OUTCOME_FAILED, OUTCOME_DEADLINE };
+
+enum circumstance {
+    CAN_CLIMB = 1, /* a rung that gates may climb to */
+    CAN_FALL = 2,  /* a rung of any kind */
+    STUCK = 4,     /* the client holds text that it would not take back */
+    KEPT = 8,      /* a complete answer below the bar */
+    LEFT = 16,     /* a tier that was left before its end */
+};
+
+enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
+
+/* The first row whose outcome is this one and whose circumstances all hold. A kept answer of the start
+ * goes before a rung below it; a rung above goes before both. */
+static const struct transition {
+    enum outcome outcome;
+    unsigned circumstances;
+    enum step step;
+} transitions[] = {
+    {OUTCOME_BEGIN, CAN_FALL, STEP_NEXT_RUNG},  {OUTCOME_BEGIN, 0, STEP_FAIL},
+    {OUTCOME_ANSWERED, 0, STEP_FINISH},         {OUTCOME_LEFT, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, STUCK, STEP_FAIL},         {OUTCOME_FAILED, CAN_CLIMB, STEP_NEXT_RUNG},
+    {OUTCOME_FAILED, KEPT, STEP_GIVE_KEPT},     {OUTCOME_FAILED, LEFT, STEP_ASK_AGAIN},
+    {OUTCOME_FAILED, CAN_FALL, STEP_NEXT_RUNG}, {OUTCOME_FAILED, 0, STEP_FAIL},
+    {OUTCOME_DEADLINE, STUCK, STEP_FAIL},       {OUTCOME_DEADLINE, KEPT, STEP_GIVE_KEPT},
+    {OUTCOME_DEADLINE, 0, STEP_FAIL},
+};
+
+static enum step find_step(const struct exchange *ex, enum outcome outcome)
+{
+    unsigned now = (exchange_can_climb(ex) ? CAN_CLIMB : 0u) |
+                   (ex->rung_next < ex->plan.rung_count ? CAN_FALL : 0u) |
+                   (exchange_is_stuck(ex) ? STUCK : 0u) | (ex->kept ? KEPT : 0u) |
+                   (ex->left ? LEFT : 0u);
+    for (size_t i = 0; i < sizeof transitions / sizeof *transitions; i++)
+        if (transitions[i].outcome == outcome && (transitions[i].circumstances & ~now) == 0)
+            return transitions[i].step;
+    return STEP_FAIL;
+}
+
+/* Takes steps until an attempt runs or the exchange has ended. */
+static void advance(struct exchange *ex, enum outcome outcome)
+{
+    for (;;) {
+        bool begun = false, fallback;
+        size_t tier;
+        switch (find_step(ex, outcome)) {
+        case STEP_NEXT_RUNG:
+            fallback = !exchange_can_climb(ex);
+            tier = ex->plan.rungs[ex->rung_next++];
+            begun = begin_attempt(ex, tier, fallback);
+            break;
+        case STEP_ASK_AGAIN:
+            tier = ex->left->tier;
+            ex->left = NULL;
+            begun = begin_attempt(ex, tier, true);
+            break;
+        case STEP_FINISH:
+            deliver_answer(ex);
+            return;
+        case STEP_GIVE_KEPT:
+            deliver_kept(ex);
+            return;
+        case STEP_FAIL:
+            deliver_failure(ex);
+            return;
+        }
+        if (begun)
+            return;
+        outcome = OUTCOME_FAILED;
+    }
+}
+
+/* ---- gates ---------------------------------------------------------------------------------------- */
+
+static bool may_leave(const struct exchange *ex)
+{
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex);
+}
+
+static void explain_leaving(struct exchange *ex, bool complete)
+{
+    const char *name = ex->facts[ex->current->tier].name;
+    const struct gate_result *verdict = &ex->verdict;
+    if (verdict->verdict == GATE_NOT_MINE)
+        plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
+                        "%s's first token says that this is not its task (probability %.2f)", name,
+                        (double)ex->confidence.not_mine);
+    else if (complete)
+        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
+                        "confidence %.2f of the whole answer is below %.2f", verdict->confidence,
+                        verdict->threshold);
+    else
+        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
+                        "confidence %.2f after %u tokens is below %.2f", verdict->confidence,
+                        ex->token_count, verdict->threshold);
+}
+
+static void explain_keeping(struct exchange *ex)
+{
+    const char *name = ex->facts[ex->current->tier].name;
+    const struct gate_result *verdict = &ex->verdict;
+    if (ex->current->low && exchange_can_climb(ex))
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
+                        "confidence %.2f is too low, but the client had seen text already",
+                        verdict->confidence);
+    else if (ex->current->low)
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
+                        "confidence %.2f is too low, but there is no further tier to ask",
+                        verdict->confidence);
+    else if (ex->current->gated && !isnan(verdict->confidence) && !isnan(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, name, "confidence %.2f is at least %.2f",
+                        verdict->confidence, verdict->threshold);
+    else
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
+                        exchange_can_climb(ex) ? "no gate judges this answer"
+                                               : "the last tier to ask");
+}
+
+/* A gate's verdict while the answer still comes. True when the attempt was left. */
+static bool leave_early(struct exchange *ex)
+{
+    if (!ex->current->gated || ex->verdict.verdict != GATE_STAY)
+        return false;
+    struct gate_result result = gates_look(&ex->plan.gates, &ex->confidence, ex->token_count);
+    if (result.verdict == GATE_STAY)
+        return false;
+    ex->verdict = result;
+    if (!may_leave(ex))
+        return false; /* judged at the end: there may be no better answer to be had */
+    cancel_attempt(ex, "escalated");
+    explain_leaving(ex, false);
+    ex->left = ex->current;
+    advance(ex, OUTCOME_LEFT);
+    return true;
+}
+
+static void complete_attempt(struct exchange *ex, const struct tier_result *result)
+{
+    close_attempt(ex, "answered", result);
+    report_health(ex, ex->current);
+    if (ex->current->gated && ex->verdict.verdict == GATE_STAY)
+        ex->verdict = gates_judge(&ex->plan.gates, &ex->confidence, ex->token_count);
+    ex->current->low = ex->verdict.verdict != GATE_STAY;
+    if (!ex->current->low || !may_leave(ex)) {
+        explain_keeping(ex);
+        advance(ex, OUTCOME_ANSWERED);
+        return;
+    }
+    explain_leaving(ex, true);
+    ex->current->outcome = "escalated";
+    if (ex->hold_whole) {
+        ex->kept = ex->current;
+        hold_deinit(&ex->kept_hold);
+        ex->kept_hold = ex->hold;
+        ex->hold = (struct hold){0};
+    } else {
+        ex->left = ex->current; /* too long to keep: it would have to be asked again */
+    }
+    advance(ex, OUTCOME_LEFT);
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------------ */
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct exchange *ex = ctx;
+    enter(ex);
+    if (ex->current->first_ms == 0)
+        ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
+    if (piece->has_stats) {
+        confidence_add(&ex->confidence, &piece->stats);
+        ex->token_count++;
+    }
+    if (!piece->has_stats || !leave_early(ex))
+        deliver_piece(ex, piece);
+    leave(ex);
+}
+
+static void on_done(void *ctx, const struct tier_result *result)
+{
+    struct exchange *ex = ctx;
+    enter(ex);
+    ex->running = NULL;
+    if (result->status == TD_OK) {
+        complete_attempt(ex, result);
+    } else {
+        fail_attempt(ex, result);
+        advance(ex, OUTCOME_FAILED);
+    }
+    leave(ex);
+}
+
+static void on_step(void *ctx)
+{
+    struct exchange *ex = ctx;
+    enter(ex);
+    advance(ex, OUTCOME_BEGIN);
+    leave(ex);
+}
+
+static void on_deadline(void *ctx)
+{
+    struct exchange *ex = ctx;
+    enter(ex);
+    ex->past_deadline = true;
+    loop_timer_stop(ex->loop, ex->step_timer);
+    if (ex->running) {
+        cancel_attempt(ex, "failed");
+        ex->current->status = TD_TIMEOUT;
+        snprintf(ex->current->error, sizeof ex->current->error, "no answer within the deadline");
+        plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[ex->current->tier].name,
+                        "the exchange's deadline of %u ms passed", ex->services->deadline_ms);
+    }
+    advance(ex, OUTCOME_DEADLINE);
+    leave(ex);
+}
+
+/* ---- the beginning -------------------------------------------------------------------------------- */
+
+static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
+{
+    return a > b ? a : b;
+}
+
+static void read_signals(struct exchange *ex, const struct route *route)
+{
+    signals_extract(&ex->request, &ex->signals);
+    enum td_data_class data_class = higher(ex->request.data_class, route->data_class);
+    data_class = higher(data_class, egress_classify(&ex->request, ex->findings));
+    if (ex->services->classes)
+        data_class = conversation_classes_raise(ex->services->classes,
+                                                egress_conversation_key(&ex->request), data_class);
+    ex->signals.data_class = data_class;
+}
+
+static void read_states(struct exchange *ex)
+{
+    struct exchange_services *services = ex->services;
+    for (size_t i = 0; i < services->tier_count; i++) {
+        ex->facts[i] = services->tiers[i]->facts;
+        ex->states[i] = (struct tier_state){
+            .reachable = !services->health ||
+                         tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
+            .prompt_tokens = tier_count_prompt(services->tiers[i], &ex->request),
+        };
+    }
+}
+
+static enum td_status make_id(char out[static EXCHANGE_ID_BYTES], struct td_error *err)
+{
+    uint8_t random[(EXCHANGE_ID_BYTES - 4) / 2];
+    enum td_status status = crypto_random(random, sizeof random, err);
+    memcpy(out, "ex_", 3);
+    crypto_hex(random, sizeof random, out + 3);
+    return status;
+}
+
+static enum td_status prepare(struct exchange *ex, struct td_error *err)
+{
+    struct exchange_services *services = ex->services;
+    buf_init(&ex->answer, HOLD_BYTES_MAX);
+    ex->facts = calloc(services->tier_count + 1, sizeof *ex->facts);
+    ex->states = calloc(services->tier_count + 1, sizeof *ex->states);
+    ex->step_timer = loop_timer_new(ex->loop, on_step, ex);
+    if (services->deadline_ms)
+        ex->deadline_timer = loop_timer_new(ex->loop, on_deadline, ex);
+    if (!ex->facts || !ex->states || !ex->step_timer ||
+        (services->deadline_ms && !ex->deadline_timer))
+        return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
+    for (size_t i = 0; i < services->tier_count; i++)
+        ex->facts[i] = services->tiers[i]->facts;
+    const struct route *route = policy_find_route(services->policy, ex->request.model, ex->facts,
+                                                  services->tier_count, &ex->named);
+    if (!route)
+        return error_set(err, TD_NOT_FOUND,
+                         "model '%.100s' names neither a route, a tier nor a tier's model",
+                         ex->request.model);
+    enum td_status status = make_id(ex->id, err);
+    if (status != TD_OK)
+        return status;
+    read_signals(ex, route);
+    read_states(ex);
+    plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
+              &ex->plan);
+    ex->signals.mode = ex->plan.mode;
+    deliver_summarize(ex, NULL);
+    return TD_OK;
+}
+
+enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
+                              const struct td_request *request, exchange_fn *on_event, void *ctx,
+                              struct exchange **out, struct td_error *err)
+{
+    if (request->message_count == 0)
+        return error_set(err, TD_INVALID, "messages must not be empty");
+    struct exchange *ex = calloc(1, sizeof *ex);
+    if (!ex)
+        return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
+    ex->services = services;
+    ex->loop = loop;
+    ex->request = *request;
+    ex->on_event = on_event;
+    ex->ctx = ctx;
+    ex->created_ms = exchange_now_ms(ex);
+    enum td_status status = prepare(ex, err);
+    if (status != TD_OK) {
+        exchange_free(ex);
+        return status;
+    }
+    loop_timer_start(loop, ex->step_timer, 0);
+    if (ex->deadline_timer)
+        loop_timer_start(loop, ex->deadline_timer, services->deadline_ms);
+    *out = ex;
+    return TD_OK;
+}
+
+void exchange_cancel(struct exchange *ex)
+{
+    if (ex->ended)
+        return;
+    enter(ex);
+    cancel_attempt(ex, "cancelled");
+    deliver_cancelled(ex);
+    leave(ex);
+}
+
+const char *exchange_id(const struct exchange *ex)
+{
+    return ex->id;
+}

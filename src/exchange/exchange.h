@@ -1,0 +1,82 @@
+/* One request and everything that happens until its answer is final: the state machine that runs a plan.
+ *
+ *   created -> scanned -> planned -> running(rung i) -> [gate says leave] -> running(rung i+1) ... -> done
+ *
+ * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and every
+ * byte for a tier passes egress_allowed() here. After exchange_start, events come on the loop; exactly one
+ * DONE or FAILED ends it. exchange_cancel may be called at any time before that (a client left). */
+#ifndef EXCHANGE_EXCHANGE_H
+#define EXCHANGE_EXCHANGE_H
+
+#include "base/clock.h"
+#include "base/loop.h"
+#include "router/policy.h"
+#include "tier/tier.h"
+
+struct exchange;
+struct ledger;
+struct conversation_classes;
+
+/* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on reload. */
+struct exchange_services {
+    const struct policy *policy;
+    struct tier **tiers;
+    size_t tier_count;
+    struct tier_health *health;
+    struct conversation_classes *classes;
+    struct ledger *ledger; /* NULL = no record */
+    const struct clock *clock;
+    size_t
+        all_cloud_tier; /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
+    bool store_prompts; /* policy says so */
+    uint32_t deadline_ms; /* whole exchange; 0 = none */
+};
+
+enum exchange_event_kind {
+    EXCHANGE_START,      /* a tier's answer is being shown: tier, place known; before any text */
+    EXCHANGE_TEXT,       /* committed text */
+    EXCHANGE_CORRECTION, /* shown text is replaced by what follows; only when request.corrections */
+    EXCHANGE_DONE,       /* final */
+    EXCHANGE_FAILED      /* no tier could answer: error names every cause */
+};
+
+struct exchange_summary {
+    const char *id;           /* "ex_" + 24 hex digits */
+    const char *tier, *model; /* of the answer; NULL on an empty ladder */
+    enum td_place place;
+    double confidence; /* NAN when the tier gives none */
+    enum td_data_class data_class;
+    const char *route;
+    bool degraded;          /* not the answer that an undisturbed plan would have given */
+    bool reduced;           /* a tier that was allowed has no key or rests: for status displays */
+    const char *disclosure; /* a sentence when degraded, else NULL */
+    enum td_finish finish;
+    struct tier_usage usage;
+    double cost_usd, all_cloud_cost_usd;
+    double ttft_ms, total_ms;
+    const struct reason *reasons;
+    size_t reason_count;
+    uint32_t attempt_count;
+};
+
+struct exchange_event {
+    enum exchange_event_kind kind;
+    const struct tier_piece *piece;         /* TEXT */
+    const struct exchange_summary *summary; /* all kinds; final in DONE and FAILED */
+    enum td_status status;                  /* FAILED */
+    const char *message;                    /* FAILED; for people */
+    const char *param;                      /* FAILED; request member at fault, or NULL */
+};
+
+typedef void exchange_fn(void *ctx, const struct exchange_event *event);
+
+/* Copies what it needs of the request, except `body`, `messages` and strings, which must live until the
+ * exchange ends (the caller's request arena). *out is gone after DONE or FAILED returns. FAILED may be
+ * delivered later from the loop, never from inside exchange_start. */
+TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
+                                            const struct td_request *request, exchange_fn *on_event,
+                                            void *ctx, struct exchange **out, struct td_error *err);
+void exchange_cancel(struct exchange *exchange);
+const char *exchange_id(const struct exchange *exchange);
+
+#endif

@@ -1,0 +1,118 @@
+/* The exchange as its own files see it: exchange.c drives, disclosure.c and record.c read. */
+#ifndef EXCHANGE_EXCHANGE_INTERNAL_H
+#define EXCHANGE_EXCHANGE_INTERNAL_H
+
+#include "base/buf.h"
+#include "exchange/commit.h"
+#include "exchange/exchange.h"
+#include "exchange/gates.h"
+#include "ledger/ledger.h"
+#include "privacy/privacy.h"
+
+/* Every rung once and one restart of a tier that was left early; the ledger keeps as many. */
+#define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX
+_Static_assert(RUNGS_MAX + 1 <= ATTEMPTS_MAX, "a plan can make more attempts than are recorded");
+
+#define EXCHANGE_ID_BYTES 28 /* "ex_", 24 hex digits, NUL */
+#define DISCLOSURE_BYTES 384
+#define MESSAGE_BYTES 2048
+
+/* One tier's try. */
+struct attempt {
+    size_t tier;         /* index into services->tiers */
+    bool gated;          /* its answer is judged */
+    bool fallback;       /* below the plan's start, or a restart: second best whatever it says */
+    bool low;            /* the gates would not have kept it */
+    const char *outcome; /* the ledger's word; NULL while it runs */
+    enum td_status status;
+    int http_status;
+    char error[256]; /* for the client; may quote the peer */
+    enum td_finish finish;
+    double confidence;                   /* NAN = none */
+    double start_ms, first_ms, total_ms; /* start: since the exchange began */
+    struct tier_usage usage;
+    double cost_usd;
+    uint64_t egress_bytes;
+};
+
+struct exchange {
+    struct exchange_services *services;
+    struct loop *loop;
+    struct td_request request;
+    exchange_fn *on_event;
+    void *ctx;
+    char id[EXCHANGE_ID_BYTES];
+    double created_ms;
+    struct loop_timer *step_timer, *deadline_timer;
+    int depth; /* callbacks we are inside of: freeing waits for the outermost */
+    bool ended;
+
+    size_t named; /* tier that the request names; SIZE_MAX none */
+    struct signals signals;
+    uint32_t findings[PRIVACY_KIND_COUNT];
+    struct tier_facts *facts; /* of services->tiers, in order */
+    struct tier_state *states;
+    struct plan plan;
+    size_t rung_next; /* in plan.rungs */
+
+    struct attempt attempts[ATTEMPTS_MAX];
+    size_t attempt_count;
+
+    /* Of the attempt that runs, or ran last. */
+    struct attempt *current;
+    struct tier_attempt *running; /* NULL = none */
+    struct confidence confidence;
+    struct gate_result verdict; /* the first that is not GATE_STAY */
+    uint32_t token_count;
+    struct hold hold;  /* not yet shown; for clients that take corrections also what was */
+    bool hold_whole;   /* hold has every piece of the attempt */
+    bool hold_visible; /* hold has something to see */
+    bool committed;
+
+    struct attempt
+        *kept; /* complete, but not confident enough: the answer if nothing better comes */
+    struct hold kept_hold;
+    struct attempt *left; /* left before its end: can be asked again */
+
+    struct attempt *shown; /* whose text the client sees */
+    bool visible;          /* something was seen at all */
+    double ttft_ms;
+    struct buf answer; /* shown text, when it is stored */
+    bool past_deadline;
+
+    struct exchange_summary summary;
+    char disclosure[DISCLOSURE_BYTES];
+    char message[MESSAGE_BYTES];
+};
+
+double exchange_now_ms(const struct exchange *exchange);
+double exchange_cost(const struct tier_facts *facts, const struct tier_usage *usage); /* USD */
+/* A rung is left that gates may climb to. */
+bool exchange_can_climb(const struct exchange *exchange);
+/* The client holds text that it would not take back. */
+bool exchange_is_stuck(const struct exchange *exchange);
+
+/* What the client is told (deliver.c). The exchange may have ended when these return. */
+/* The summary as it stands, for an answer by `by` (NULL = none). */
+void deliver_summarize(struct exchange *exchange, const struct attempt *by);
+/* Of the current attempt: held back or shown. */
+void deliver_piece(struct exchange *exchange, const struct tier_piece *piece);
+void deliver_answer(struct exchange *exchange); /* the current attempt's is final */
+void deliver_kept(struct exchange *exchange);   /* the kept attempt's is final */
+void deliver_failure(struct exchange *exchange);
+void deliver_cancelled(struct exchange *exchange); /* tells the ledger only */
+
+/* Sentences (disclosure.c). */
+/* What ended an attempt, in a form that quotes no peer: for reasons, disclosures and the ledger. */
+void disclosure_cause(const struct exchange *exchange, const struct attempt *attempt, char *out,
+                      size_t size);
+/* Why the answer of exchange->current is not what it could have been; fills exchange->disclosure. */
+void disclosure_write(struct exchange *exchange);
+/* Status, message and member at fault of an exchange that nothing could answer; fills
+ * exchange->message. */
+enum td_status disclosure_failure(struct exchange *exchange, const char **param);
+
+/* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
+void record_put(const struct exchange *exchange, const char *status);
+
+#endif

@@ -1,0 +1,23 @@
+/* The gates that look at a running (G2) and at a complete (G3) answer. G0 is part of the plan. Pure
+ * functions of settings and confidence: what is done about a verdict is the exchange's business. */
+#ifndef EXCHANGE_GATES_H
+#define EXCHANGE_GATES_H
+
+#include "exchange/confidence.h"
+#include "router/policy.h"
+
+enum gate_verdict { GATE_STAY, GATE_LOW_CONFIDENCE, GATE_NOT_MINE };
+
+struct gate_result {
+    enum gate_verdict verdict;
+    double confidence, threshold; /* NAN where there is none */
+};
+
+/* After each token; token_count includes it. A first token that says "not mine" needs no second look. */
+struct gate_result gates_look(const struct gate_settings *gates,
+                              const struct confidence *confidence, uint32_t token_count);
+/* The whole answer: G3, and G2 for an answer shorter than it wanted to see. */
+struct gate_result gates_judge(const struct gate_settings *gates,
+                               const struct confidence *confidence, uint32_t token_count);
+
+#endif

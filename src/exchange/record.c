@@ -1,0 +1,172 @@
+/* The exchange as the ledger keeps it. */
+#include "exchange/exchange_internal.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+/* Signals and reasons are a few kilobytes at most; stored prompts have the request's own limit. */
+#define JSON_BYTES_MAX (64 * 1024)
+#define PROMPT_BYTES_MAX (4 * 1024 * 1024)
+
+static char *text_of(struct json *value)
+{
+    struct buf text;
+    buf_init(&text, JSON_BYTES_MAX);
+    json_write(value, &text);
+    json_free(value);
+    char *taken = buf_take(&text);
+    buf_deinit(&text);
+    return taken;
+}
+
+static struct json *findings_of(const struct exchange *ex)
+{
+    struct json *findings = json_new_object();
+    for (int kind = 0; findings && kind < PRIVACY_KIND_COUNT; kind++)
+        if (ex->findings[kind])
+            json_put(findings, privacy_kind_name((enum privacy_kind)kind),
+                     json_new_int(ex->findings[kind]));
+    return findings;
+}
+
+static char *signals_json(const struct exchange *ex)
+{
+    const struct signals *signals = &ex->signals;
+    struct json *root = json_new_object();
+    struct json *tokens = json_new_object();
+    if (!root || !tokens) {
+        json_free(root);
+        json_free(tokens);
+        return NULL;
+    }
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        json_put(tokens, ex->facts[i].name, json_new_int(ex->states[i].prompt_tokens));
+    json_put(root, "data_class", json_new_cstr(privacy_class_name(signals->data_class)));
+    json_put(root, "mode", json_new_cstr(policy_mode_name(signals->mode)));
+    json_put(root, "prompt_bytes", json_new_int(signals->prompt_bytes));
+    json_put(root, "prompt_tokens", tokens);
+    json_put(root, "message_count", json_new_int(signals->message_count));
+    json_put(root, "tokens_max", json_new_int(signals->tokens_max));
+    json_put(root, "code", json_new_bool(signals->code));
+    json_put(root, "maths", json_new_bool(signals->maths));
+    json_put(root, "question", json_new_bool(signals->question));
+    json_put(root, "findings", findings_of(ex));
+    return text_of(root);
+}
+
+static char *reasons_json(const struct exchange *ex)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; list && i < ex->plan.reason_count; i++) {
+        const struct reason *reason = &ex->plan.reasons[i];
+        struct json *item = json_new_object();
+        if (!item)
+            break;
+        json_put(item, "code", json_new_cstr(reason_code_name(reason->code)));
+        json_put(item, "tier", json_new_cstr(reason->tier));
+        json_put(item, "text", json_new_text(str_from(reason->text)));
+        json_push(list, item);
+    }
+    return list ? text_of(list) : NULL;
+}
+
+static char *prompt_text(const struct exchange *ex)
+{
+    struct buf text;
+    buf_init(&text, PROMPT_BYTES_MAX);
+    for (size_t i = 0; i < ex->request.message_count; i++) {
+        if (i)
+            buf_append_char(&text, '\n');
+        buf_append_str(&text, ex->request.messages[i].content);
+    }
+    char *taken = buf_take(&text);
+    buf_deinit(&text);
+    return taken;
+}
+
+static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[ATTEMPTS_MAX],
+                          char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES])
+{
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i];
+        const struct tier_facts *facts = &ex->facts[attempt->tier];
+        if (attempt->status != TD_OK)
+            disclosure_cause(ex, attempt, causes[i], REASON_TEXT_BYTES);
+        out[i] = (struct ledger_attempt){
+            .tier = facts->name,
+            .model = facts->model,
+            .place = facts_place_name(facts->place),
+            .outcome = attempt->outcome,
+            .error = attempt->status != TD_OK ? causes[i] : NULL,
+            .confidence = attempt->confidence,
+            .prompt_tokens = attempt->usage.prompt_tokens,
+            .completion_tokens = attempt->usage.completion_tokens,
+            .start_ms = attempt->start_ms,
+            .first_ms = attempt->first_ms,
+            .total_ms = attempt->total_ms,
+            .cost_usd = attempt->cost_usd,
+            .egress_bytes = attempt->egress_bytes,
+        };
+    }
+}
+
+static const char *finish_name(enum td_finish finish)
+{
+    static const char *const names[] = {"stop", "length", "tool_calls", "content_filter"};
+    return (size_t)finish < sizeof names / sizeof *names ? names[finish] : "unknown";
+}
+
+void record_put(const struct exchange *ex, const char *status)
+{
+    if (!ex->services->ledger)
+        return;
+    const struct exchange_summary *summary = &ex->summary;
+    struct ledger_attempt attempts[ATTEMPTS_MAX];
+    char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
+    fill_attempts(ex, attempts, causes);
+    /* Restricted text is not stored even where the policy stores prompts: its place is its source. */
+    bool store = ex->services->store_prompts && summary->data_class != TD_CLASS_RESTRICTED;
+    char *signals = signals_json(ex), *reasons = reasons_json(ex);
+    char *prompt = store ? prompt_text(ex) : NULL;
+    struct ledger_exchange record = {
+        .id = ex->id,
+        .wall_ms = clock_wall_ms(ex->services->clock),
+        .user = ex->request.user,
+        .route = summary->route,
+        .policy_version = ex->services->policy->version,
+        .requested_model = ex->request.model,
+        .tier = summary->tier,
+        .model = summary->model,
+        .place = summary->tier ? facts_place_name(summary->place) : NULL,
+        .data_class = privacy_class_name(summary->data_class),
+        .status = status,
+        .finish = strcmp(status, "ok") == 0 ? finish_name(summary->finish) : NULL,
+        .confidence = summary->confidence,
+        .prompt_tokens = summary->usage.prompt_tokens,
+        .completion_tokens = summary->usage.completion_tokens,
+        .ttft_ms = summary->ttft_ms,
+        .total_ms = summary->total_ms,
+        .cost_usd = summary->cost_usd,
+        .all_cloud_cost_usd = summary->all_cloud_cost_usd,
+        .degraded = summary->degraded,
+        .streamed = json_bool(json_get(ex->request.body, "stream"), false),
+        .disclosure = summary->disclosure,
+        .signals_json = signals,
+        .reasons_json = reasons,
+        .prompt_text = prompt,
+        .answer_text = store && ex->answer.len ? ex->answer.data : NULL,
+        .attempts = attempts,
+        .attempt_count = ex->attempt_count,
+    };
+    struct td_error err = {0};
+    if (ledger_put(ex->services->ledger, &record, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "ledger_put_failed", "exchange=%s error=\"%s\"", ex->id,
+                  err.message);
+    free(signals);
+    free(reasons);
+    free(prompt);
+}

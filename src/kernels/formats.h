@@ -1,0 +1,143 @@
+/* Weight blocks as GGUF stores them, and the 16-bit floats inside. Little-endian; blocks follow each
+ * other without padding, so nothing in a row is aligned to more than two bytes and every field is
+ * read by memcpy. Source: the GGUF specification and its block definitions.
+ *
+ *   Q8_0   32 weights, 34 bytes            Q4_0   32 weights, 18 bytes
+ *     0  f16     d                           0  f16     d
+ *     2  int8    q[32]                       2  uint8   q[16]   low nibble: weight i, high: i + 16
+ *     w[i] = d * q[i]                        w[i] = d * (nibble - 8)
+ *
+ *   Q4_K   256 weights, 144 bytes, 8 sub-blocks of 32
+ *     0  f16     d
+ *     2  f16     dmin
+ *     4  uint8   scales[12]   6-bit scale and minimum of each sub-block, see q4_k_scales()
+ *    16  uint8   q[128]       byte 32j + i: low nibble sub-block 2j, high nibble sub-block 2j + 1
+ *     w = d * scale * nibble - dmin * minimum
+ *
+ *   Q6_K   256 weights, 210 bytes, 16 sub-blocks of 16; halves h of 128 weights
+ *     0  uint8   ql[128]      byte 64h + i: low nibble weight i, high nibble weight i + 64 of the half
+ *   128  uint8   qh[64]       byte 32h + i: bits 2k..2k+1 are the upper bits of weight i + 32k
+ *   192  int8    scales[16]
+ *   208  f16     d
+ *     w = d * scale * (q - 32)
+ *
+ *   F32, F16, BF16: one weight an element. */
+#ifndef KERNELS_FORMATS_H
+#define KERNELS_FORMATS_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    BLOCK_32 = 32,
+    Q8_0_BYTES = 34,
+    Q8_0_QUANTS_AT = 2,
+    Q4_0_BYTES = 18,
+    Q4_0_QUANTS_AT = 2,
+    SUPER_BLOCK = 256,
+    Q4_K_BYTES = 144,
+    Q4_K_MIN_AT = 2,
+    Q4_K_SCALES_AT = 4,
+    Q4_K_QUANTS_AT = 16,
+    Q6_K_BYTES = 210,
+    Q6_K_HIGH_AT = 128,
+    Q6_K_SCALES_AT = 192,
+    Q6_K_SCALE_AT = 208
+};
+
+static inline uint16_t load_u16(const void *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t load_u32(const void *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline float load_f32(const void *at)
+{
+    float value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline float float_from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t float_to_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* bfloat16 is the upper half of a float. */
+static inline float bf16_to_f32(uint16_t bits)
+{
+    return float_from_bits((uint32_t)bits << 16);
+}
+
+/* IEEE 754 binary16 to binary32, exact for every input including subnormals, infinities and NaN. */
+static inline float f16_to_f32(uint16_t bits)
+{
+    uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
+    uint32_t exponent = bits >> 10 & 0x1fu;
+    uint32_t fraction = bits & 0x3ffu;
+    if (exponent == 0) {
+        /* fraction * 2^-24, exact: ten bits. */
+        float magnitude = (float)fraction * 0x1p-24f;
+        return float_from_bits(sign | float_to_bits(magnitude));
+    }
+    if (exponent == 31) {
+        uint32_t quiet = fraction != 0 ? 0x400000u : 0; /* hardware makes a signalling NaN quiet */
+        return float_from_bits(sign | 0x7f800000u | quiet | fraction << 13);
+    }
+    return float_from_bits(sign | (exponent + 127 - 15) << 23 | fraction << 13);
+}
+
+/* binary32 to binary16, round to nearest even; too large becomes infinity, NaN stays NaN. */
+static inline uint16_t f32_to_f16(float value)
+{
+    uint32_t bits = float_to_bits(value);
+    uint32_t sign = bits >> 16 & 0x8000u;
+    uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
+    if (magnitude >= 0x477ff000u) /* 65520: halfway between the largest half and 2^16 */
+        return (uint16_t)(sign | 0x7c00u);
+    if (magnitude < 0x38800000u) {
+        /* Below 2^-14: adding 0.5 leaves value * 2^24 in the low bits, rounded by the addition. */
+        float shifted = float_from_bits(magnitude) + 0.5f;
+        return (uint16_t)(sign | (float_to_bits(shifted) - float_to_bits(0.5f)));
+    }
+    uint32_t odd = magnitude >> 13 & 1u;
+    uint32_t rounded = magnitude - ((127u - 15u) << 23) + 0xfffu + odd;
+    return (uint16_t)(sign | rounded >> 13);
+}
+
+/* Unpacks the 12 bytes of Q4_K scales: out[0..7] scales, out[8..15] minimums, 6 bits each.
+ * Sub-blocks 0..3 have the low six bits of bytes 0..3 (scale) and 4..7 (minimum); sub-blocks 4..7
+ * have their low four bits in the nibbles of bytes 8..11 and their upper two bits on top of the
+ * bytes of sub-blocks 0..3. Done on four bytes at a time. */
+static inline void q4_k_scales(const uint8_t *packed, uint8_t out[16])
+{
+    uint32_t a = load_u32(packed), b = load_u32(packed + 4), c = load_u32(packed + 8);
+    uint32_t words[4] = {
+        a & 0x3f3f3f3fu,
+        (c & 0x0f0f0f0fu) | (a >> 6 & 0x03030303u) << 4,
+        b & 0x3f3f3f3fu,
+        (c >> 4 & 0x0f0f0f0fu) | (b >> 6 & 0x03030303u) << 4,
+    };
+    memcpy(out, words, sizeof words);
+}
+
+#endif

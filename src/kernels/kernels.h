@@ -1,0 +1,99 @@
+/* The kernel table: every arithmetic loop of the engine, in a reference and per-ISA variants.
+ *
+ * `<op>_ref` in kernels/<op>_ref.c is the definition; kernels/<op>_<isa>.c are compiled with only that
+ * instruction set's flags and reached only through this table, which is filled reference first and then
+ * overridden upward. Functions take primitive arguments, allocate nothing and start no threads: the
+ * engine splits rows outside. Any thread may call them.
+ *
+ * Matrix product: weights W are [rows, cols] as stored in the file (row-major blocks). Activations are
+ * prepared once per layer input into the form that the weight type multiplies with (`activation`), so
+ * q/k/v or gate/up share the work. */
+#ifndef KERNELS_KERNELS_H
+#define KERNELS_KERNELS_H
+
+#include "tandem/engine.h"
+
+/* GGUF type numbers. */
+enum tensor_type {
+    TENSOR_F32 = 0,
+    TENSOR_F16 = 1,
+    TENSOR_Q4_0 = 2,
+    TENSOR_Q8_0 = 8,
+    TENSOR_Q4_K = 12,
+    TENSOR_Q6_K = 14,
+    TENSOR_BF16 = 30,
+    TENSOR_TYPE_COUNT = 40
+};
+
+struct tensor_traits {
+    const char *name;        /* "Q4_0"; NULL = not supported */
+    uint32_t block_elements; /* 1, 32 or 256 */
+    uint32_t block_bytes;
+};
+
+/* NULL when the type is unknown or not supported. */
+const struct tensor_traits *tensor_traits_get(uint32_t type);
+
+/* Forms that an activation row [cols] takes before a product. */
+enum activation_form {
+    ACTIVATION_F32,    /* for F32, F16, BF16 weights */
+    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for Q8_0 and Q4_0 */
+    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for Q4_K and Q6_K */
+    ACTIVATION_FORM_COUNT
+};
+
+struct logit_stats {
+    float max;       /* largest logit */
+    uint32_t argmax; /* lowest index that has it */
+    float second;    /* second largest logit */
+    double sum_exp;  /* sum of exp(logit - max) */
+    double
+        sum_exp_x; /* sum of exp(logit - max) * (logit - max); entropy = log(sum_exp) - sum_exp_x/sum_exp */
+};
+
+struct kernels {
+    const char *name; /* "ref", "avx2", "avx512" */
+
+    /* Which form weights of a type multiply with, and a form's size. */
+    enum activation_form (*form_of)(enum tensor_type type);
+    size_t (*activation_bytes)(enum activation_form form, size_t cols); /* multiple of 64 */
+    void (*activation_prepare)(enum activation_form form, const float *x, size_t cols, void *out);
+
+    /* y[t * y_stride + r] = sum_c W[r, c] x_t[c], for r in [row_begin, row_end), t in [0, tokens).
+     * W points at row 0; rows are row_bytes apart. Prepared activations are act_stride bytes apart.
+     * The result of one (r, t) does not depend on `tokens` or on the row range. */
+    void (*matmul)(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
+                   size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
+                   size_t tokens, float *y, size_t y_stride);
+
+    /* One stored row to float. Exact to the bit for every variant. */
+    void (*dequantize)(enum tensor_type type, const void *row, size_t cols, float *out);
+
+    /* y = x / sqrt(mean(x^2) + eps) * w (RMSNorm, Zhang & Sennrich 2019, eq. 4). y may be x. */
+    void (*rms_norm)(const float *x, const float *w, size_t n, float eps, float *y);
+    /* gate[i] = silu(gate[i]) * up[i] */
+    void (*silu_multiply)(float *gate, const float *up, size_t n);
+    void (*add)(float *x, const float *y, size_t n); /* x += y */
+
+    /* Rotates one head by the angles of one position (RoFormer, Su et al. 2021, eq. 34). cos_sin holds
+     * n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
+    void (*rope)(float *head, const float *cos_sin, size_t n_rot, bool interleaved);
+
+    /* One query head against `count` cached positions; online softmax, the score row never stored.
+     * k, v: first element of this kv head at position 0; positions are kv_stride elements apart;
+     * f16 or f32 by kv_type. q, out: [head_size]. `group` query heads share the kv head:
+     * q and out are [group, head_size] contiguous. */
+    void (*attend)(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
+                   size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
+                   float *out);
+    /* Stores a float row into the cache's type. */
+    void (*store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *out);
+
+    void (*logit_stats)(const float *logits, size_t n, struct logit_stats *out);
+};
+
+/* The best variant the CPU has, or the one asked for. NULL with TD_UNSUPPORTED when the CPU lacks it. */
+const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err);
+bool kernels_cpu_parse(const char *name, enum td_cpu *out); /* "auto", "ref", "avx2", "avx512" */
+
+#endif

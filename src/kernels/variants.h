@@ -1,0 +1,39 @@
+/* The functions behind the table, for kernels_x86.c, the variants themselves and nobody else. Their
+ * contracts are those of struct kernels. */
+#ifndef KERNELS_VARIANTS_H
+#define KERNELS_VARIANTS_H
+
+#include "kernels/kernels.h"
+
+/* NULL when this build or this CPU lacks the variant. TD_CPU_AUTO: the best. */
+const struct kernels *kernels_variant(enum td_cpu cpu);
+extern const struct kernels kernels_ref;
+extern const struct kernels kernels_avx2;
+extern const struct kernels kernels_avx512;
+
+#define KERNELS_DECLARE(isa)                                                                       \
+    void activation_prepare_##isa(enum activation_form form, const float *x, size_t cols,          \
+                                  void *out);                                                      \
+    void matmul_##isa(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,   \
+                      size_t row_begin, size_t row_end, const void *activations,                   \
+                      size_t act_stride, size_t tokens, float *y, size_t y_stride);                \
+    void dequantize_##isa(enum tensor_type type, const void *row, size_t cols, float *out);        \
+    void rms_norm_##isa(const float *x, const float *w, size_t n, float eps, float *y);            \
+    void silu_multiply_##isa(float *gate, const float *up, size_t n);                              \
+    void add_##isa(float *x, const float *y, size_t n);                                            \
+    void rope_##isa(float *head, const float *cos_sin, size_t n_rot, bool interleaved);            \
+    void attend_##isa(const float *q, const void *k, const void *v, enum td_kv_type kv_type,       \
+                      size_t head_size, size_t group, size_t kv_stride, size_t count, float scale, \
+                      float *out);                                                                 \
+    void store_kv_##isa(const float *x, size_t n, enum td_kv_type kv_type, void *out);             \
+    void logit_stats_##isa(const float *logits, size_t n, struct logit_stats *out);
+
+KERNELS_DECLARE(ref)
+KERNELS_DECLARE(avx2)
+KERNELS_DECLARE(avx512)
+
+/* The same in every variant. */
+enum activation_form activation_form_of(enum tensor_type type);
+size_t activation_form_bytes(enum activation_form form, size_t cols);
+
+#endif

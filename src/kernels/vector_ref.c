@@ -1,0 +1,139 @@
+/* Reference of the element-wise operations, attention and logit statistics, and the reference table. */
+#include <math.h>
+
+#include "kernels/formats.h"
+#include "kernels/variants.h"
+
+void rms_norm_ref(const float *x, const float *w, size_t n, float eps, float *y)
+{
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (double)x[i] * (double)x[i];
+    double scale = 1.0 / sqrt(squares / (double)n + (double)eps);
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)((double)x[i] * scale * (double)w[i]);
+}
+
+/* silu(x) = x / (1 + exp(-x)) (Elfwing et al. 2017, eq. 5) */
+void silu_multiply_ref(float *gate, const float *up, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)gate[i];
+        gate[i] = (float)(x / (1.0 + exp(-x)) * (double)up[i]);
+    }
+}
+
+void add_ref(float *x, const float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] += y[i];
+}
+
+void rope_ref(float *head, const float *cos_sin, size_t n_rot, bool interleaved)
+{
+    for (size_t i = 0; i < n_rot / 2; i++) {
+        float *a = interleaved ? head + 2 * i : head + i;
+        float *b = interleaved ? a + 1 : a + n_rot / 2;
+        double cosine = (double)cos_sin[2 * i], sine = (double)cos_sin[2 * i + 1];
+        double from_a = (double)*a, from_b = (double)*b;
+        *a = (float)(from_a * cosine - from_b * sine);
+        *b = (float)(from_a * sine + from_b * cosine);
+    }
+}
+
+static double cached(const void *cache, enum td_kv_type kv_type, size_t at)
+{
+    if (kv_type == TD_KV_F16)
+        return (double)f16_to_f32(((const uint16_t *)cache)[at]);
+    return (double)((const float *)cache)[at];
+}
+
+static double score(const float *q, const void *k, enum td_kv_type kv_type, size_t head_size,
+                    size_t at, float scale)
+{
+    double dot = 0;
+    for (size_t d = 0; d < head_size; d++)
+        dot += (double)q[d] * cached(k, kv_type, at + d);
+    return dot * (double)scale;
+}
+
+/* softmax(q K^T * scale) V. Scores are computed anew for every few output elements, so that no array
+ * depends on count or head_size. */
+static void attend_one(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
+                       size_t head_size, size_t kv_stride, size_t count, float scale, float *out)
+{
+    enum { PART = 64 };
+    double maximum = -HUGE_VAL, total = 0;
+    for (size_t p = 0; p < count; p++)
+        maximum = fmax(maximum, score(q, k, kv_type, head_size, p * kv_stride, scale));
+    for (size_t begin = 0; begin < head_size; begin += PART) {
+        size_t part = head_size - begin < PART ? head_size - begin : PART;
+        double sums[PART] = {0};
+        total = 0;
+        for (size_t p = 0; p < count; p++) {
+            double weight =
+                exp(score(q, k, kv_type, head_size, p * kv_stride, scale) - maximum);
+            total += weight;
+            for (size_t d = 0; d < part; d++)
+                sums[d] += weight * cached(v, kv_type, p * kv_stride + begin + d);
+        }
+        for (size_t d = 0; d < part; d++)
+            out[begin + d] = (float)(sums[d] / total);
+    }
+}
+
+void attend_ref(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
+                size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
+                float *out)
+{
+    for (size_t g = 0; g < group; g++)
+        attend_one(q + g * head_size, k, v, kv_type, head_size, kv_stride, count, scale,
+                   out + g * head_size);
+}
+
+void store_kv_ref(const float *x, size_t n, enum td_kv_type kv_type, void *out)
+{
+    if (kv_type == TD_KV_F32) {
+        memcpy(out, x, n * sizeof *x);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        ((uint16_t *)out)[i] = f32_to_f16(x[i]);
+}
+
+/* A logit of minus infinity has probability zero and adds nothing; NaN makes both sums NaN. */
+void logit_stats_ref(const float *logits, size_t n, struct logit_stats *out)
+{
+    *out = (struct logit_stats){.max = -INFINITY, .second = -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        if (logits[i] > out->max) {
+            out->second = out->max;
+            out->max = logits[i];
+            out->argmax = (uint32_t)i;
+        } else if (logits[i] > out->second) {
+            out->second = logits[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)logits[i] - (double)out->max;
+        double e = exp(x);
+        out->sum_exp += e;
+        out->sum_exp_x += e == 0 ? 0 : e * x;
+    }
+}
+
+const struct kernels kernels_ref = {
+    .name = "ref",
+    .form_of = activation_form_of,
+    .activation_bytes = activation_form_bytes,
+    .activation_prepare = activation_prepare_ref,
+    .matmul = matmul_ref,
+    .dequantize = dequantize_ref,
+    .rms_norm = rms_norm_ref,
+    .silu_multiply = silu_multiply_ref,
+    .add = add_ref,
+    .rope = rope_ref,
+    .attend = attend_ref,
+    .store_kv = store_kv_ref,
+    .logit_stats = logit_stats_ref,
+};

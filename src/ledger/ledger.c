@@ -1,0 +1,322 @@
+/* The front of the ledger: any thread puts, one thread writes.
+ *
+ * The writer takes what comes within a batch window and commits it in one transaction. In WAL mode a commit
+ * is a write into the log file: it survives the end of the process at once (the data is the kernel's) and
+ * the end of the machine from the next checkpoint on, which is fsynced and never more than a few seconds
+ * away. A commit that fails (full disk, a lock that another program holds) is tried again with the same
+ * records; meanwhile the queue fills, and when it is full the exchange goes on unrecorded and is counted.
+ *
+ * Rejected: a commit an exchange (an fsync or at least a lock each), a lock-free queue (a put is a malloc
+ * and a few hundred bytes of copying; the lock is not what it costs). */
+#include "ledger/ledger.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/queue.h"
+#include "ledger/writer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define QUEUE_RECORDS 4096
+#define QUEUE_BYTES_MAX \
+    (64u << 20) /* texts may be stored; memory stays bounded when the disk is full */
+#define RECORD_BYTES_MAX (16u << 20)
+#define BATCH_RECORDS 256
+#define BATCH_MS 100  /* half of the promised 200, the rest is for the commit */
+#define RETRY_MS 1000 /* after a failed commit */
+#define CHECKPOINT_MS 5000
+#define COMPLAINT_MS 60000 /* one log line a minute while the disk is full */
+
+struct ledger {
+    struct writer writer;
+    struct queue *queue;
+    pthread_t thread;
+    atomic_bool hurry; /* a flush waits: commit without collecting more */
+    atomic_uint_fast64_t dropped;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t progress; /* done_seq moved, or a commit failed; also wakes the writer's pause */
+    uint64_t put_seq;        /* of the newest record in the queue */
+    uint64_t done_seq;       /* everything up to it is committed or refused */
+    size_t queued_bytes;
+    bool closing;
+    enum td_status failing; /* of the last commit; TD_OK when it went through */
+    char failure[128];
+
+    /* The writer thread's own. */
+    struct record *batch[BATCH_RECORDS];
+    size_t batch_count;
+    double checkpoint_ms, complaint_ms;
+    bool dirty; /* commits since the last checkpoint */
+};
+
+static struct timespec deadline_in(uint32_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* Pushed by flush and close to end a wait for records; never freed. */
+static struct record wake_up;
+
+/* Takes records until the window, the batch or the patience of a flush ends. */
+static void collect(struct ledger *ledger)
+{
+    uint32_t wait_ms = ledger->dirty ? CHECKPOINT_MS : UINT32_MAX;
+    double until = 0;
+    while (ledger->batch_count < BATCH_RECORDS) {
+        struct record *record = queue_wait(ledger->queue, wait_ms);
+        if (record == NULL)
+            return; /* the window ended, or the queue is closed and empty */
+        if (record != &wake_up) {
+            ledger->batch[ledger->batch_count++] = record;
+            if (until == 0)
+                until = clock_monotonic_ms(NULL) + BATCH_MS;
+        }
+        double left = until - clock_monotonic_ms(NULL);
+        if (atomic_load(&ledger->hurry) || left <= 0)
+            wait_ms = 0; /* what is there, no more */
+        else
+            wait_ms = (uint32_t)left + 1;
+        if (record == &wake_up && ledger->batch_count == 0 && queue_count(ledger->queue) == 0)
+            return;
+    }
+}
+
+static void complain(struct ledger *ledger, const struct td_error *err)
+{
+    double now = clock_monotonic_ms(NULL);
+    if (ledger->complaint_ms != 0 && now - ledger->complaint_ms < COMPLAINT_MS)
+        return;
+    ledger->complaint_ms = now;
+    log_event(LOG_LEVEL_ERROR, "ledger_write_failed",
+              "status=%s held=%zu dropped=%llu reason=\"%s\"", td_status_name(err->status),
+              ledger->batch_count, (unsigned long long)atomic_load(&ledger->dropped), err->message);
+}
+
+static void release_batch(struct ledger *ledger, enum td_status status, const struct td_error *err)
+{
+    pthread_mutex_lock(&ledger->mutex);
+    if (status == TD_OK) {
+        for (size_t i = 0; i < ledger->batch_count; i++) {
+            ledger->queued_bytes -= ledger->batch[i]->bytes;
+            ledger->done_seq = ledger->batch[i]->seq;
+            free(ledger->batch[i]);
+        }
+        ledger->batch_count = 0;
+    } else {
+        memcpy(ledger->failure, err->message, sizeof ledger->failure - 1);
+    }
+    ledger->failing = status;
+    if (ledger->done_seq == ledger->put_seq)
+        atomic_store(&ledger->hurry, false);
+    pthread_cond_broadcast(&ledger->progress);
+    pthread_mutex_unlock(&ledger->mutex);
+}
+
+static enum td_status commit_batch(struct ledger *ledger)
+{
+    struct td_error err = {0};
+    size_t refused = 0;
+    enum td_status status =
+        writer_commit(&ledger->writer, ledger->batch, ledger->batch_count, &refused, &err);
+    atomic_fetch_add(&ledger->dropped, refused);
+    if (status != TD_OK) {
+        complain(ledger, &err);
+    } else {
+        if (ledger->complaint_ms != 0)
+            log_event(LOG_LEVEL_INFO, "ledger_write_recovered", "dropped=%llu",
+                      (unsigned long long)atomic_load(&ledger->dropped));
+        ledger->complaint_ms = 0;
+        ledger->dirty = true;
+    }
+    release_batch(ledger, status, &err);
+    return status;
+}
+
+static void checkpoint_when_due(struct ledger *ledger)
+{
+    double now = clock_monotonic_ms(NULL);
+    if (!ledger->dirty || now - ledger->checkpoint_ms < CHECKPOINT_MS)
+        return;
+    writer_checkpoint(&ledger->writer);
+    ledger->checkpoint_ms = now;
+    ledger->dirty = false;
+}
+
+/* After a failure: waits, unless the ledger is being closed. False = give up. */
+static bool pause_after_failure(struct ledger *ledger)
+{
+    struct timespec until = deadline_in(RETRY_MS);
+    pthread_mutex_lock(&ledger->mutex);
+    bool closing = ledger->closing;
+    int code = 0;
+    while (!ledger->closing && code == 0)
+        code = pthread_cond_timedwait(&ledger->progress, &ledger->mutex, &until);
+    pthread_mutex_unlock(&ledger->mutex);
+    return !closing;
+}
+
+/* At the end, with a disk that refuses: what cannot be kept is counted. */
+static void abandon(struct ledger *ledger)
+{
+    size_t lost = ledger->batch_count;
+    for (size_t i = 0; i < ledger->batch_count; i++)
+        free(ledger->batch[i]);
+    ledger->batch_count = 0;
+    for (struct record *record; (record = queue_pop(ledger->queue)) != NULL;)
+        if (record != &wake_up) {
+            free(record);
+            lost++;
+        }
+    atomic_fetch_add(&ledger->dropped, lost);
+    log_event(LOG_LEVEL_ERROR, "ledger_closed_with_loss", "lost=%zu", lost);
+}
+
+static void *writer_thread(void *ctx)
+{
+    struct ledger *ledger = ctx;
+    ledger->checkpoint_ms = clock_monotonic_ms(NULL);
+    for (;;) {
+        collect(ledger);
+        if (ledger->batch_count == 0) {
+            checkpoint_when_due(ledger);
+            pthread_mutex_lock(&ledger->mutex);
+            bool ended = ledger->closing && queue_count(ledger->queue) == 0;
+            if (ledger->done_seq == ledger->put_seq)
+                atomic_store(&ledger->hurry, false);
+            pthread_mutex_unlock(&ledger->mutex);
+            if (ended)
+                return NULL;
+            continue;
+        }
+        while (commit_batch(ledger) != TD_OK)
+            if (!pause_after_failure(ledger)) {
+                abandon(ledger);
+                return NULL;
+            }
+        checkpoint_when_due(ledger);
+    }
+}
+
+static void free_ledger(struct ledger *ledger)
+{
+    writer_close(&ledger->writer);
+    queue_free(ledger->queue);
+    pthread_cond_destroy(&ledger->progress);
+    pthread_mutex_destroy(&ledger->mutex);
+    free(ledger);
+}
+
+enum td_status ledger_open(const char *path, struct ledger **out, struct td_error *err)
+{
+    *out = NULL;
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+    struct queue *queue = queue_new(QUEUE_RECORDS);
+    if (ledger == NULL || queue == NULL) {
+        free(ledger);
+        queue_free(queue);
+        return error_set(err, TD_NO_MEMORY, "no memory for the ledger's queue");
+    }
+    enum td_status status = writer_open(path, &ledger->writer, err);
+    if (status != TD_OK) {
+        free(ledger);
+        queue_free(queue);
+        return status;
+    }
+    ledger->queue = queue;
+    pthread_mutex_init(&ledger->mutex, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&ledger->progress, &attr);
+    pthread_condattr_destroy(&attr);
+    int code = pthread_create(&ledger->thread, NULL, writer_thread, ledger);
+    if (code != 0) {
+        free_ledger(ledger);
+        return error_set(err, TD_IO, "cannot start the ledger's thread: %s", strerror(code));
+    }
+    *out = ledger;
+    return TD_OK;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+    if (ledger == NULL)
+        return;
+    pthread_mutex_lock(&ledger->mutex);
+    ledger->closing = true;
+    atomic_store(&ledger->hurry, true);
+    pthread_cond_broadcast(&ledger->progress);
+    pthread_mutex_unlock(&ledger->mutex);
+    queue_close(ledger->queue);
+    pthread_join(ledger->thread, NULL);
+    free_ledger(ledger);
+}
+
+enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *record,
+                          struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new(record, RECORD_BYTES_MAX, &copy, err);
+    if (status != TD_OK) {
+        atomic_fetch_add(&ledger->dropped, 1);
+        return status;
+    }
+    pthread_mutex_lock(&ledger->mutex); /* so that seq is the order in the queue */
+    copy->seq = ledger->put_seq + 1;
+    size_t bytes = copy->bytes;
+    bool queued =
+        bytes <= QUEUE_BYTES_MAX - ledger->queued_bytes && queue_push(ledger->queue, copy);
+    if (queued) {
+        ledger->put_seq++;
+        ledger->queued_bytes += bytes;
+    }
+    pthread_mutex_unlock(&ledger->mutex);
+    if (queued)
+        return TD_OK;
+    free(copy);
+    atomic_fetch_add(&ledger->dropped, 1);
+    return error_set(err, TD_BUSY, "the ledger's queue is full; exchange %s is not recorded",
+                     record->id);
+}
+
+enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
+{
+    struct timespec until = deadline_in(timeout_ms);
+    pthread_mutex_lock(&ledger->mutex);
+    uint64_t target = ledger->put_seq;
+    int code = 0;
+    if (ledger->done_seq < target) {
+        atomic_store(&ledger->hurry, true);
+        bool woken = queue_push(ledger->queue, &wake_up);
+        (void)woken; /* a full queue: the writer is awake */
+    }
+    while (ledger->done_seq < target && code == 0)
+        code = pthread_cond_timedwait(&ledger->progress, &ledger->mutex, &until);
+    bool done = ledger->done_seq >= target;
+    enum td_status status = TD_OK;
+    if (!done && ledger->failing != TD_OK)
+        status = error_set(err, TD_IO, "not written yet: %s", ledger->failure);
+    else if (!done)
+        status = error_set(err, TD_TIMEOUT, "not written within %u ms", timeout_ms);
+    pthread_mutex_unlock(&ledger->mutex);
+    return status;
+}
+
+uint64_t ledger_dropped(struct ledger *ledger)
+{
+    return atomic_load(&ledger->dropped);
+}

@@ -1,0 +1,272 @@
+#include "ledger/reader.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "ledger/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ID_BYTES_MAX 256
+
+/* Columns in the order in which the JSON object has them. The kind says how a value is shown. */
+enum shape { TEXT, INTEGER, NUMBER, FLAG, JSON, STORED };
+
+struct column {
+    const char *name; /* of the JSON member */
+    enum shape shape;
+};
+
+#define EXCHANGE_COLUMNS                                                                          \
+    "id, wall_ms, user, route, policy_version, requested_model, tier, model, place, data_class,"  \
+    " status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms, cost_usd," \
+    " all_cloud_cost_usd, degraded, streamed, disclosure"
+#define DETAIL_COLUMNS ", signals, reasons, prompt, answer, seq"
+
+static const struct column exchange_columns[] = {
+    {"id", TEXT},
+    {"wall_ms", INTEGER},
+    {"user", TEXT},
+    {"route", TEXT},
+    {"policy_version", TEXT},
+    {"requested_model", TEXT},
+    {"tier", TEXT},
+    {"model", TEXT},
+    {"place", TEXT},
+    {"data_class", TEXT},
+    {"status", TEXT},
+    {"finish", TEXT},
+    {"confidence", NUMBER},
+    {"prompt_tokens", INTEGER},
+    {"completion_tokens", INTEGER},
+    {"ttft_ms", NUMBER},
+    {"total_ms", NUMBER},
+    {"cost_usd", NUMBER},
+    {"all_cloud_cost_usd", NUMBER},
+    {"degraded", FLAG},
+    {"streamed", FLAG},
+    {"disclosure", TEXT},
+    {"signals", JSON},
+    {"reasons", JSON},
+    {"prompt", STORED},
+    {"answer", STORED},
+};
+#define DETAIL_COUNT (sizeof exchange_columns / sizeof exchange_columns[0])
+#define LIST_COUNT (DETAIL_COUNT - 4)
+
+static const char attempts_sql[] = "SELECT tier, model, place, outcome, error, confidence, "
+                                   "prompt_tokens, completion_tokens, start_ms,"
+                                   " first_ms, total_ms, cost_usd, egress_bytes FROM attempt WHERE "
+                                   "exchange = ?1 ORDER BY position";
+static const struct column attempt_columns[] = {
+    {"tier", TEXT},
+    {"model", TEXT},
+    {"place", TEXT},
+    {"outcome", TEXT},
+    {"error", TEXT},
+    {"confidence", NUMBER},
+    {"prompt_tokens", INTEGER},
+    {"completion_tokens", INTEGER},
+    {"start_ms", NUMBER},
+    {"first_ms", NUMBER},
+    {"total_ms", NUMBER},
+    {"cost_usd", NUMBER},
+    {"egress_bytes", INTEGER},
+};
+
+enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
+{
+    return error_set(err, file_status(sqlite3_extended_errcode(reader->db)), "ledger: %s",
+                     sqlite3_errmsg(reader->db));
+}
+
+sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
+                                    struct td_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        reader_error_locked(reader, err);
+        return NULL;
+    }
+    sqlite3_bind_int64(statement, 1, first > INT64_MAX ? INT64_MAX : (sqlite3_int64)first);
+    return statement;
+}
+
+enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
+                                  struct td_error *err)
+{
+    *out = NULL;
+    struct ledger_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a ledger reader");
+    enum td_status status = file_open_reader(path, &reader->db, err);
+    if (status != TD_OK) {
+        free(reader);
+        return status;
+    }
+    pthread_mutex_init(&reader->mutex, NULL);
+    *out = reader;
+    return TD_OK;
+}
+
+void ledger_reader_close(struct ledger_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    sqlite3_close(reader->db);
+    pthread_mutex_destroy(&reader->mutex);
+    free(reader);
+}
+
+static struct td_str column_str(sqlite3_stmt *row, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(row, i);
+    return (struct td_str){text, text ? (size_t)sqlite3_column_bytes(row, i) : 0};
+}
+
+static struct json *column_value(sqlite3_stmt *row, int i, enum shape shape)
+{
+    if (sqlite3_column_type(row, i) == SQLITE_NULL)
+        return shape == STORED ? NULL : json_new_null();
+    struct json *value = NULL;
+    switch (shape) {
+    case INTEGER:
+        return json_new_int(sqlite3_column_int64(row, i));
+    case NUMBER:
+        return json_new_double(sqlite3_column_double(row, i));
+    case FLAG:
+        return json_new_bool(sqlite3_column_int(row, i) != 0);
+    case JSON: /* text that is no JSON is shown as the text that it is */
+        if (json_parse(column_str(row, i), &value, NULL) == TD_OK)
+            return value;
+        return json_new_text(column_str(row, i));
+    default:
+        return json_new_text(column_str(row, i));
+    }
+}
+
+static struct json *row_object(sqlite3_stmt *row, const struct column *columns, size_t count)
+{
+    struct json *object = json_new_object();
+    for (size_t i = 0; object != NULL && i < count; i++) {
+        json_put(object, columns[i].name, column_value(row, (int)i, columns[i].shape));
+        if (strcmp(columns[i].name, "wall_ms") == 0) {
+            char iso[25];
+            clock_format_iso8601((uint64_t)sqlite3_column_int64(row, (int)i), iso);
+            json_put(object, "time", json_new_cstr(iso));
+        }
+    }
+    return object;
+}
+
+static enum td_status add_attempts(struct ledger_reader *reader, struct json *exchange,
+                                   sqlite3_int64 seq, struct td_error *err)
+{
+    sqlite3_stmt *statement = reader_prepare_locked(reader, attempts_sql, (uint64_t)seq, err);
+    if (statement == NULL)
+        return err ? err->status : TD_IO;
+    struct json *attempts = json_new_array();
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW && attempts != NULL)
+        json_push(attempts, row_object(statement, attempt_columns,
+                                       sizeof attempt_columns / sizeof attempt_columns[0]));
+    enum td_status status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    json_put(exchange, "attempts", attempts);
+    return status;
+}
+
+/* Prepares the search for an id: the exact one, or the first two that begin so. */
+static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
+{
+    bool last = strcmp(id, "last") == 0;
+    const char *sql = last ? "SELECT " EXCHANGE_COLUMNS DETAIL_COLUMNS
+                             " FROM exchange ORDER BY wall_ms DESC, seq DESC LIMIT 1"
+                           : "SELECT " EXCHANGE_COLUMNS DETAIL_COLUMNS
+                             " FROM exchange WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 2";
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK || last)
+        return statement;
+    /* Ids compare as bytes, so all that begin with the prefix lie below the prefix and a byte 0xff. */
+    size_t len = strlen(id);
+    char upper[ID_BYTES_MAX + 2];
+    memcpy(upper, id, len);
+    upper[len] = (char)0xff;
+    sqlite3_bind_text(statement, 1, id, (int)len, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 2, upper, (int)len + 1, SQLITE_TRANSIENT);
+    return statement;
+}
+
+static enum td_status find_locked(struct ledger_reader *reader, const char *id, struct json **out,
+                                  struct td_error *err)
+{
+    sqlite3_stmt *statement = prepare_find(reader, id);
+    if (statement == NULL)
+        return reader_error_locked(reader, err);
+    enum td_status status = TD_OK;
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) {
+        status = error_set(err, TD_NOT_FOUND, "no exchange %s in the ledger", id);
+    } else if (code != SQLITE_ROW) {
+        status = reader_error_locked(reader, err);
+    } else {
+        *out = row_object(statement, exchange_columns, DETAIL_COUNT);
+        sqlite3_int64 seq = sqlite3_column_int64(statement, DETAIL_COUNT);
+        bool exact = strcmp(id, (const char *)sqlite3_column_text(statement, 0)) == 0;
+        if (*out == NULL)
+            status = error_set(err, TD_NO_MEMORY, "no memory for exchange %s", id);
+        else if (!exact && sqlite3_step(statement) == SQLITE_ROW)
+            status = error_set(err, TD_INVALID,
+                               "several exchanges begin with %s; give more characters", id);
+        else
+            status = add_attempts(reader, *out, seq, err);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id, struct json **out,
+                                  struct td_error *err)
+{
+    *out = NULL;
+    size_t len = strlen(id);
+    if (len == 0 || len > ID_BYTES_MAX)
+        return error_set(err, TD_INVALID, "an exchange id has 1 to %d characters", ID_BYTES_MAX);
+    pthread_mutex_lock(&reader->mutex);
+    enum td_status status = find_locked(reader, id, out, err);
+    pthread_mutex_unlock(&reader->mutex);
+    if (status != TD_OK) {
+        json_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum td_status ledger_reader_list(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                  size_t limit, struct json **out, struct td_error *err)
+{
+    static const char sql[] = "SELECT " EXCHANGE_COLUMNS " FROM exchange WHERE wall_ms >= ?1"
+                              " ORDER BY wall_ms DESC, seq DESC LIMIT ?2";
+    *out = NULL;
+    struct json *list = json_new_array();
+    if (list == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a list of exchanges");
+    enum td_status status = TD_IO;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
+    if (statement != NULL) {
+        sqlite3_bind_int64(statement, 2, limit > INT32_MAX ? INT32_MAX : (sqlite3_int64)limit);
+        int code;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+            json_push(list, row_object(statement, exchange_columns, LIST_COUNT));
+        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
+        sqlite3_finalize(statement);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    if (status == TD_OK)
+        *out = list;
+    else
+        json_free(list);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* What reader.c and report.c share. Internal to ledger/. */
+#ifndef LEDGER_READER_H
+#define LEDGER_READER_H
+
+#include "ledger/ledger.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+struct ledger_reader {
+    sqlite3 *db;
+    pthread_mutex_t mutex; /* one query at a time: a report is one transaction */
+};
+
+/* Sets err from the connection. Call with the mutex held. */
+enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err);
+/* A prepared statement with ?1 bound to a number (a time, a seq); NULL after an error. */
+sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
+                                    struct td_error *err);
+
+#endif

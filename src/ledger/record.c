@@ -1,0 +1,92 @@
+#include "ledger/record.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The strings of both structs by offset, so that measuring and copying cannot differ. */
+#define AT(member) offsetof(struct ledger_exchange, member)
+static const size_t exchange_strings[] = {
+    AT(id),          AT(user),       AT(route),        AT(policy_version), AT(requested_model),
+    AT(tier),        AT(model),      AT(place),        AT(data_class),     AT(status),
+    AT(finish),      AT(disclosure), AT(signals_json), AT(reasons_json),   AT(prompt_text),
+    AT(answer_text),
+};
+#undef AT
+#define AT(member) offsetof(struct ledger_attempt, member)
+static const size_t attempt_strings[] = {AT(tier), AT(model), AT(place), AT(outcome), AT(error)};
+#undef AT
+
+static const char **string_at(void *base, size_t offset)
+{
+    return (const char **)(void *)((char *)base + offset);
+}
+
+static bool add_string(size_t *bytes, const char *text)
+{
+    return text == NULL || !__builtin_add_overflow(*bytes, strlen(text) + 1, bytes);
+}
+
+/* Bytes of all strings, or SIZE_MAX. */
+static size_t strings_bytes(const struct ledger_exchange *exchange)
+{
+    size_t bytes = 0;
+    struct ledger_exchange copy = *exchange;
+    for (size_t i = 0; i < sizeof exchange_strings / sizeof exchange_strings[0]; i++)
+        if (!add_string(&bytes, *string_at(&copy, exchange_strings[i])))
+            return SIZE_MAX;
+    for (size_t a = 0; a < exchange->attempt_count; a++) {
+        struct ledger_attempt attempt = exchange->attempts[a];
+        for (size_t i = 0; i < sizeof attempt_strings / sizeof attempt_strings[0]; i++)
+            if (!add_string(&bytes, *string_at(&attempt, attempt_strings[i])))
+                return SIZE_MAX;
+    }
+    return bytes;
+}
+
+static void move_string(const char **text, char **free_space)
+{
+    if (*text == NULL)
+        return;
+    size_t len = strlen(*text) + 1;
+    memcpy(*free_space, *text, len);
+    *text = *free_space;
+    *free_space += len;
+}
+
+enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_max,
+                          struct record **out, struct td_error *err)
+{
+    *out = NULL;
+    if (exchange->id == NULL || exchange->id[0] == '\0')
+        return error_set(err, TD_INVALID, "an exchange without an id cannot be recorded");
+    if (exchange->wall_ms > INT64_MAX)
+        return error_set(err, TD_INVALID, "exchange %s: its time is out of range", exchange->id);
+    if (exchange->attempt_count > LEDGER_ATTEMPTS_MAX)
+        return error_set(err, TD_INVALID, "exchange %s: %zu attempts, the ledger holds %d",
+                         exchange->id, exchange->attempt_count, LEDGER_ATTEMPTS_MAX);
+    size_t fixed = sizeof(struct record) + exchange->attempt_count * sizeof(struct ledger_attempt);
+    size_t strings = strings_bytes(exchange);
+    if (strings > bytes_max || fixed > bytes_max - strings)
+        return error_set(err, TD_LIMIT, "exchange %s: record larger than %zu bytes", exchange->id,
+                         bytes_max);
+    struct record *record = malloc(fixed + strings);
+    if (record == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a ledger record of %zu bytes",
+                         fixed + strings);
+    record->exchange = *exchange;
+    record->exchange.attempts = record->attempts;
+    record->seq = 0;
+    record->bytes = fixed + strings;
+    char *free_space = (char *)record + fixed;
+    for (size_t i = 0; i < sizeof exchange_strings / sizeof exchange_strings[0]; i++)
+        move_string(string_at(&record->exchange, exchange_strings[i]), &free_space);
+    for (size_t a = 0; a < exchange->attempt_count; a++) {
+        record->attempts[a] = exchange->attempts[a];
+        for (size_t i = 0; i < sizeof attempt_strings / sizeof attempt_strings[0]; i++)
+            move_string(string_at(&record->attempts[a], attempt_strings[i]), &free_space);
+    }
+    *out = record;
+    return TD_OK;
+}

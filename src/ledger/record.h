@@ -1,0 +1,18 @@
+/* An exchange as it waits in the queue: one block that owns its strings. Internal to ledger/. */
+#ifndef LEDGER_RECORD_H
+#define LEDGER_RECORD_H
+
+#include "ledger/ledger.h"
+
+struct record {
+    struct ledger_exchange exchange; /* its pointers go into this block */
+    uint64_t seq; /* 1, 2, ... in order of being queued; set under the ledger's lock */
+    size_t bytes; /* of the block */
+    struct ledger_attempt attempts[];
+};
+
+/* **returns new** (free). TD_INVALID: no id, too many attempts; TD_LIMIT: larger than bytes_max. */
+TD_MUST_CHECK enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_max,
+                                        struct record **out, struct td_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* The report: totals, and exact percentiles by tier. One read transaction, so that all of its numbers speak
+ * of the same exchanges while a writer goes on. */
+#include "base/error.h"
+#include "base/json.h"
+#include "ledger/reader.h"
+
+#include <math.h>
+
+static const char totals_sql[] =
+    "SELECT count(*), total(cost_usd), total(all_cloud_cost_usd), total(degraded),"
+    " total(status = 'failed'),"
+    " (SELECT count(DISTINCT a.exchange) FROM attempt a JOIN exchange x ON x.seq = a.exchange"
+    "  WHERE a.outcome = 'escalated' AND x.wall_ms >= ?1)"
+    " FROM exchange WHERE wall_ms >= ?1";
+static const char tiers_sql[] =
+    "SELECT tier, count(*), total(prompt_tokens), total(completion_tokens), total(cost_usd),"
+    " count(ttft_ms), count(total_ms) FROM exchange WHERE wall_ms >= ?1 GROUP BY tier"
+    " ORDER BY count(*) DESC, tier";
+/* The n-th smallest by an offset: sorted once a value by SQLite, in its own temporary storage if large. */
+static const char *const rank_sql[] = {
+    "SELECT ttft_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS ?2 AND ttft_ms IS NOT NULL"
+    " ORDER BY ttft_ms",
+    "SELECT total_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS ?2 AND total_ms IS NOT NULL"
+    " ORDER BY total_ms",
+};
+
+static const struct {
+    const char *name;
+    unsigned percent;
+} percentiles[] = {{"p50", 50}, {"p95", 95}, {"p99", 99}};
+
+/* {p50, p95, p99} of one column of one tier that has `count` values. */
+static struct json *percentile_object(struct ledger_reader *reader, const char *sql,
+                                      uint64_t since_wall_ms, sqlite3_value *tier,
+                                      sqlite3_int64 count, struct td_error *err)
+{
+    struct json *object = json_new_object();
+    sqlite3_stmt *statement = reader_prepare_locked(reader, sql, since_wall_ms, err);
+    if (statement == NULL)
+        return object;
+    sqlite3_bind_value(statement, 2, tier);
+    sqlite3_int64 position = 0;
+    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
+        sqlite3_int64 rank = (count * percentiles[i].percent + 99) / 100; /* ceil, from 1 */
+        int code = SQLITE_ROW;
+        while (position < rank && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            position++;
+        bool known = count > 0 && code == SQLITE_ROW;
+        json_put(object, percentiles[i].name,
+                 known ? json_new_double(sqlite3_column_double(statement, 0)) : json_new_null());
+        if (code != SQLITE_ROW && code != SQLITE_DONE)
+            reader_error_locked(reader, err);
+    }
+    sqlite3_finalize(statement);
+    return object;
+}
+
+static struct json *tier_object(struct ledger_reader *reader, sqlite3_stmt *row,
+                                uint64_t since_wall_ms, double exchanges, struct td_error *err)
+{
+    struct json *object = json_new_object();
+    if (object == NULL)
+        return NULL;
+    json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
+    json_put(object, "exchanges", json_new_int(sqlite3_column_int64(row, 1)));
+    json_put(object, "share", json_new_double(sqlite3_column_double(row, 1) / exchanges));
+    json_put(object, "prompt_tokens", json_new_int(sqlite3_column_int64(row, 2)));
+    json_put(object, "completion_tokens", json_new_int(sqlite3_column_int64(row, 3)));
+    json_put(object, "cost_usd", json_new_double(sqlite3_column_double(row, 4)));
+    static const char *const names[] = {"ttft_ms", "total_ms"};
+    for (int i = 0; i < 2; i++)
+        json_put(object, names[i],
+                 percentile_object(reader, rank_sql[i], since_wall_ms, sqlite3_column_value(row, 0),
+                                   sqlite3_column_int64(row, 5 + i), err));
+    return object;
+}
+
+static enum td_status put_tiers(struct ledger_reader *reader, struct json *report,
+                                uint64_t since_wall_ms, double exchanges, struct td_error *err)
+{
+    sqlite3_stmt *statement = reader_prepare_locked(reader, tiers_sql, since_wall_ms, err);
+    if (statement == NULL)
+        return err->status;
+    struct json *tiers = json_new_array();
+    int code;
+    while (tiers != NULL && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        json_push(tiers, tier_object(reader, statement, since_wall_ms, exchanges, err));
+    if (tiers == NULL)
+        error_set(err, TD_NO_MEMORY, "no memory for a report");
+    else if (code != SQLITE_DONE)
+        reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    json_put(report, "tiers", tiers);
+    return err->status;
+}
+
+static enum td_status report_locked(struct ledger_reader *reader, struct json *report,
+                                    uint64_t since_wall_ms, struct td_error *err)
+{
+    sqlite3_stmt *statement = reader_prepare_locked(reader, totals_sql, since_wall_ms, err);
+    if (statement == NULL)
+        return err->status;
+    if (sqlite3_step(statement) != SQLITE_ROW) {
+        enum td_status status = reader_error_locked(reader, err);
+        sqlite3_finalize(statement);
+        return status;
+    }
+    double exchanges = sqlite3_column_double(statement, 0);
+    double cost = sqlite3_column_double(statement, 1),
+           all_cloud = sqlite3_column_double(statement, 2);
+    json_put(report, "since_wall_ms", json_new_int((int64_t)since_wall_ms));
+    json_put(report, "exchanges", json_new_int((int64_t)exchanges));
+    json_put(report, "cost_usd", json_new_double(cost));
+    json_put(report, "all_cloud_cost_usd", json_new_double(all_cloud));
+    json_put(report, "saving_usd", json_new_double(all_cloud - cost));
+    json_put(report, "saving_share",
+             json_new_double(all_cloud > 0 ? (all_cloud - cost) / all_cloud : 0));
+    json_put(report, "degraded", json_new_int(sqlite3_column_int64(statement, 3)));
+    json_put(report, "escalations", json_new_int(sqlite3_column_int64(statement, 5)));
+    json_put(report, "failures", json_new_int(sqlite3_column_int64(statement, 4)));
+    sqlite3_finalize(statement);
+    return put_tiers(reader, report, since_wall_ms, exchanges, err);
+}
+
+enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                    struct json **out, struct td_error *err)
+{
+    struct td_error own = {0};
+    *out = NULL;
+    struct json *report = json_new_object();
+    if (report == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a report");
+    pthread_mutex_lock(&reader->mutex);
+    enum td_status status = TD_OK;
+    if (sqlite3_exec(reader->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        status = reader_error_locked(reader, &own);
+    if (status == TD_OK)
+        status = report_locked(reader, report, since_wall_ms, &own);
+    if (!sqlite3_get_autocommit(reader->db))
+        sqlite3_exec(reader->db, "ROLLBACK", NULL, NULL, NULL);
+    pthread_mutex_unlock(&reader->mutex);
+    if (status != TD_OK) {
+        json_free(report);
+        return error_set(err, status, "%s", own.message);
+    }
+    *out = report;
+    return TD_OK;
+}

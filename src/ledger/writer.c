@@ -1,0 +1,177 @@
+#include "ledger/writer.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "ledger/file.h"
+
+#include <math.h>
+
+static const char insert_exchange_sql[] =
+    "INSERT INTO exchange (id, wall_ms, user, route, policy_version, requested_model, tier, model, "
+    "place,"
+    " data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,"
+    " cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals, reasons, prompt, "
+    "answer)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char insert_attempt_sql[] =
+    "INSERT INTO attempt (exchange, position, tier, model, place, outcome, error, confidence,"
+    " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes)"
+    " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+
+enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
+{
+    *writer = (struct writer){0};
+    enum td_status status = file_open_writer(path, &writer->db, err);
+    if (status != TD_OK)
+        return status;
+    int code = sqlite3_prepare_v3(writer->db, insert_exchange_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_exchange, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(writer->db, insert_attempt_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_attempt, NULL);
+    if (code != SQLITE_OK) {
+        status =
+            error_set(err, file_status(code), "ledger %s: %s", path, sqlite3_errmsg(writer->db));
+        writer_close(writer);
+    }
+    return status;
+}
+
+void writer_close(struct writer *writer)
+{
+    sqlite3_finalize(writer->insert_exchange);
+    sqlite3_finalize(writer->insert_attempt);
+    sqlite3_close(writer->db);
+    *writer = (struct writer){0};
+}
+
+/* Binds the next parameter; the records outlive the statement's step, so nothing is copied. */
+static void bind_text(sqlite3_stmt *statement, int *next, const char *text)
+{
+    sqlite3_bind_text(statement, (*next)++, text, -1, SQLITE_STATIC); /* NULL binds NULL */
+}
+
+static void bind_number(sqlite3_stmt *statement, int *next, double value)
+{
+    if (isfinite(value))
+        sqlite3_bind_double(statement, (*next)++, value);
+    else
+        sqlite3_bind_null(statement, (*next)++);
+}
+
+static void bind_integer(sqlite3_stmt *statement, int *next, uint64_t value)
+{
+    sqlite3_bind_int64(statement, (*next)++,
+                       (sqlite3_int64)(value > INT64_MAX ? INT64_MAX : value));
+}
+
+static int step_once(sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int insert_exchange(struct writer *writer, const struct ledger_exchange *x)
+{
+    sqlite3_stmt *s = writer->insert_exchange;
+    int next = 1;
+    bind_text(s, &next, x->id);
+    bind_integer(s, &next, x->wall_ms);
+    bind_text(s, &next, x->user);
+    bind_text(s, &next, x->route);
+    bind_text(s, &next, x->policy_version);
+    bind_text(s, &next, x->requested_model);
+    bind_text(s, &next, x->tier);
+    bind_text(s, &next, x->model);
+    bind_text(s, &next, x->place);
+    bind_text(s, &next, x->data_class);
+    bind_text(s, &next, x->status);
+    bind_text(s, &next, x->finish);
+    bind_number(s, &next, x->confidence);
+    bind_integer(s, &next, x->prompt_tokens);
+    bind_integer(s, &next, x->completion_tokens);
+    bind_number(s, &next, x->ttft_ms);
+    bind_number(s, &next, x->total_ms);
+    bind_number(s, &next, x->cost_usd);
+    bind_number(s, &next, x->all_cloud_cost_usd);
+    bind_integer(s, &next, x->degraded);
+    bind_integer(s, &next, x->streamed);
+    bind_text(s, &next, x->disclosure);
+    bind_text(s, &next, x->signals_json);
+    bind_text(s, &next, x->reasons_json);
+    bind_text(s, &next, x->prompt_text);
+    bind_text(s, &next, x->answer_text);
+    return step_once(s);
+}
+
+static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t position,
+                          const struct ledger_attempt *a)
+{
+    sqlite3_stmt *s = writer->insert_attempt;
+    int next = 1;
+    bind_integer(s, &next, (uint64_t)exchange);
+    bind_integer(s, &next, position);
+    bind_text(s, &next, a->tier);
+    bind_text(s, &next, a->model);
+    bind_text(s, &next, a->place);
+    bind_text(s, &next, a->outcome);
+    bind_text(s, &next, a->error);
+    bind_number(s, &next, a->confidence);
+    bind_integer(s, &next, a->prompt_tokens);
+    bind_integer(s, &next, a->completion_tokens);
+    bind_number(s, &next, a->start_ms);
+    bind_number(s, &next, a->first_ms);
+    bind_number(s, &next, a->total_ms);
+    bind_number(s, &next, a->cost_usd);
+    bind_integer(s, &next, a->egress_bytes);
+    return step_once(s);
+}
+
+static int insert_record(struct writer *writer, const struct record *record)
+{
+    int code = insert_exchange(writer, &record->exchange);
+    sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
+    for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
+        code = insert_attempt(writer, seq, i, &record->attempts[i]);
+    return code;
+}
+
+static bool is_refusal(int code)
+{
+    int primary = code & 0xff;
+    return primary == SQLITE_CONSTRAINT || primary == SQLITE_TOOBIG || primary == SQLITE_MISMATCH ||
+           primary == SQLITE_RANGE;
+}
+
+enum td_status writer_commit(struct writer *writer, struct record *const *records, size_t count,
+                             size_t *refused, struct td_error *err)
+{
+    *refused = 0;
+    int code = sqlite3_exec(writer->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
+        code = insert_record(writer, records[i]);
+        if (is_refusal(code)) {
+            /* The row of the exchange is the only thing that can be refused (ids repeat, sizes do not
+             * depend on an attempt), so nothing of it is left behind. */
+            log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
+                      records[i]->exchange.id, sqlite3_errmsg(writer->db));
+            ++*refused;
+            code = SQLITE_OK;
+        }
+    }
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(writer->db, "COMMIT", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        return TD_OK;
+    enum td_status status =
+        error_set(err, file_status(code), "ledger: %s", sqlite3_errmsg(writer->db));
+    if (!sqlite3_get_autocommit(writer->db))
+        sqlite3_exec(writer->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+void writer_checkpoint(struct writer *writer)
+{
+    sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}

@@ -1,0 +1,619 @@
+/* Upstream transfers on libcurl's multi interface, driven by the loop through socket_action.
+ *
+ * libcurl forbids to add or remove a transfer from inside its own callbacks, but our callers may start and
+ * cancel from anywhere. So while libcurl is on the stack (`inside`) both are only noted, and settled as
+ * soon as it has returned; a cancelled transfer's callbacks are cut at once. on_done never runs under
+ * libcurl.
+ *
+ * Time-outs are ours, one timer a transfer, because libcurl has one error for all of them and no notion of
+ * a first byte: a message should say which of connecting, first byte, silence or the whole took too long.
+ *
+ * Not to be proxied: loopback addresses, whatever the environment says. Elsewhere the usual variables
+ * (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key must not travel to a
+ * host that the configuration does not name. */
+#include "net/client.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "net/loop_event.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <event2/event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define HOST_CONNECTIONS_MAX 256L /* streams to one HTTP/1.1 upstream at a time */
+#define IDLE_CONNECTIONS_MAX 64L
+#define HOST_BYTES_MAX 256
+
+struct client {
+    struct event_base *base;
+    CURLM *multi;
+    struct event *timer;
+    struct client_transfer *transfers;
+    bool inside; /* libcurl is on the stack */
+};
+
+struct client_transfer {
+    struct client *client;
+    struct client_transfer *previous, *next;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct event *timer;
+    struct client_request request; /* the strings in it are not kept */
+    char host[HOST_BYTES_MAX];
+    char retry_after[64];
+    char curl_error[CURL_ERROR_SIZE];
+
+    bool to_add;    /* started from inside libcurl */
+    bool cancelled; /* from inside libcurl */
+    bool finished;  /* on_done is being called */
+    bool connected, answered;
+    uint64_t start_ns, connected_ns, last_byte_ns;
+    size_t body_bytes;
+    struct td_error err; /* why we stopped it ourselves */
+};
+
+static void global_init(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+/* --- Life of a transfer --- */
+
+static void transfer_free(struct client_transfer *transfer)
+{
+    struct client *client = transfer->client;
+    if (transfer->previous)
+        transfer->previous->next = transfer->next;
+    else if (client->transfers == transfer)
+        client->transfers = transfer->next;
+    if (transfer->next)
+        transfer->next->previous = transfer->previous;
+    if (transfer->easy) {
+        assert(!client->inside);
+        curl_multi_remove_handle(client->multi, transfer->easy);
+        curl_easy_cleanup(transfer->easy);
+    }
+    if (transfer->timer)
+        event_free(transfer->timer);
+    curl_slist_free_all(transfer->headers);
+    free(transfer);
+}
+
+static void transfer_finish(struct client_transfer *transfer, enum td_status status,
+                            const struct td_error *err)
+{
+    long code = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
+    /* Off libcurl first, so that it cannot call back for this one any more. */
+    curl_multi_remove_handle(transfer->client->multi, transfer->easy);
+    event_del(transfer->timer);
+    transfer->finished = true;
+    if (transfer->request.on_done)
+        transfer->request.on_done(transfer->request.ctx, status, (int)code, err);
+    transfer_free(transfer);
+}
+
+static void fail(struct client_transfer *transfer, enum td_status status, const char *text)
+{
+    struct td_error err = transfer->err;
+    error_set(&err, status, "%s: %s", transfer->host, text);
+    transfer_finish(transfer, err.status, &err);
+}
+
+static enum td_status status_of(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OUT_OF_MEMORY:
+        return TD_NO_MEMORY;
+    case CURLE_OPERATION_TIMEDOUT:
+        return TD_TIMEOUT;
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL: /* an answer in HTTP/0.9: not HTTP */
+    case CURLE_BAD_CONTENT_ENCODING:
+        return TD_CORRUPT;
+    case CURLE_SSL_CACERT_BADFILE:
+        return TD_INVALID;
+    default:
+        return TD_UNAVAILABLE;
+    }
+}
+
+static const char *words_of(const struct client_transfer *transfer, CURLcode code)
+{
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return "the host name does not resolve";
+    case CURLE_GOT_NOTHING:
+        return "the connection was closed without an answer";
+    case CURLE_PARTIAL_FILE:
+        return "the answer was cut off";
+    default:
+        return transfer->curl_error[0] ? transfer->curl_error : curl_easy_strerror(code);
+    }
+}
+
+/* Ends what libcurl has finished. Callbacks may start and cancel others meanwhile; removing a transfer also
+ * removes its message. */
+static void take_finished(struct client *client)
+{
+    int left;
+    const CURLMsg *message;
+    while ((message = curl_multi_info_read(client->multi, &left))) {
+        CURLcode code = message->data.result;
+        char *private = NULL;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
+        struct client_transfer *transfer = (void *)private;
+        if (transfer->err.status != TD_OK)
+            fail(transfer, transfer->err.status, "");
+        else if (code == CURLE_OK)
+            transfer_finish(transfer, TD_OK, NULL);
+        else
+            fail(transfer, status_of(code), words_of(transfer, code));
+    }
+}
+
+static void transfer_add(struct client_transfer *transfer)
+{
+    transfer->to_add = false;
+    CURLMcode code = curl_multi_add_handle(transfer->client->multi, transfer->easy);
+    if (code != CURLM_OK)
+        error_set(&transfer->err, TD_NO_MEMORY, "%s: %s", transfer->host,
+                  curl_multi_strerror(code));
+}
+
+/* What was asked for while libcurl was on the stack. */
+static void settle(struct client *client)
+{
+    struct client_transfer *next;
+    for (struct client_transfer *transfer = client->transfers; transfer; transfer = next) {
+        next = transfer->next;
+        if (transfer->cancelled)
+            transfer_free(transfer);
+        else if (transfer->to_add)
+            transfer_add(transfer);
+    }
+}
+
+/* libcurl ran out of memory and cannot tell for whom: nobody may wait for what will not come. Each ends
+ * from its timer event. */
+static void fail_all(struct client *client, CURLMcode code)
+{
+    struct client_transfer *transfer;
+    for (transfer = client->transfers; transfer; transfer = transfer->next) {
+        error_set(&transfer->err, TD_NO_MEMORY, "%s: %s", transfer->host,
+                  curl_multi_strerror(code));
+        event_active(transfer->timer, EV_TIMEOUT, 1);
+    }
+}
+
+static void act(struct client *client, curl_socket_t fd, int what)
+{
+    int running;
+    assert(!client->inside);
+    client->inside = true;
+    CURLMcode code = curl_multi_socket_action(client->multi, fd, what, &running);
+    client->inside = false;
+    settle(client);
+    take_finished(client);
+    if (code != CURLM_OK)
+        fail_all(client, code);
+}
+
+/* --- Time-outs --- */
+
+/* Whether the phase that began at from_ns and may take limit_ms is over; else shortens *left_ns. */
+static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64_t *left_ns)
+{
+    if (limit_ms == 0)
+        return false;
+    uint64_t end_ns = from_ns + (uint64_t)limit_ms * 1000000;
+    if (now_ns >= end_ns)
+        return true;
+    if (end_ns - now_ns < *left_ns)
+        *left_ns = end_ns - now_ns;
+    return false;
+}
+
+/* Checks all limits, and sets the timer for the nearest. Arriving bytes do not touch the timer: it finds
+ * out when it fires that it was too early. */
+static void watch_time(struct client_transfer *transfer)
+{
+    if (transfer->err.status != TD_OK) { /* memory: see fail_all and transfer_add */
+        fail(transfer, transfer->err.status, "");
+        return;
+    }
+    const struct client_request *request = &transfer->request;
+    uint64_t now_ns = clock_monotonic_ns(NULL), left_ns = UINT64_MAX;
+    const char *late = NULL;
+    uint32_t limit_ms = 0;
+    if (is_over(now_ns, transfer->start_ns, request->total_timeout_ms, &left_ns))
+        late = "no whole answer within", limit_ms = request->total_timeout_ms;
+    if (!transfer->connected) {
+        if (is_over(now_ns, transfer->start_ns, request->connect_timeout_ms, &left_ns))
+            late = "no connection within", limit_ms = request->connect_timeout_ms;
+    } else if (!transfer->answered) {
+        if (is_over(now_ns, transfer->connected_ns, request->first_timeout_ms, &left_ns))
+            late = "no first byte of an answer within", limit_ms = request->first_timeout_ms;
+    } else if (is_over(now_ns, transfer->last_byte_ns, request->idle_timeout_ms, &left_ns)) {
+        late = "the answer was silent for", limit_ms = request->idle_timeout_ms;
+    }
+    if (late) {
+        char text[80];
+        snprintf(text, sizeof text, "%s %u ms", late, limit_ms);
+        fail(transfer, TD_TIMEOUT, text);
+        return;
+    }
+    if (left_ns == UINT64_MAX)
+        return;
+    uint64_t left_us = left_ns / 1000 + 1;
+    struct timeval delay = {.tv_sec = (time_t)(left_us / 1000000),
+                            .tv_usec = (suseconds_t)(left_us % 1000000)};
+    if (evtimer_add(transfer->timer, &delay) != 0)
+        fail(transfer, TD_NO_MEMORY, "no memory for a timer");
+}
+
+static void on_transfer_timer(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    watch_time(ctx);
+}
+
+/* --- libcurl's callbacks for one transfer. They run inside act(). --- */
+
+static int on_connected(void *ctx, char *peer, char *local, int peer_port, int local_port)
+{
+    (void)peer, (void)local, (void)peer_port, (void)local_port;
+    struct client_transfer *transfer = ctx;
+    transfer->connected = true;
+    transfer->connected_ns = clock_monotonic_ns(NULL);
+    /* The limit of the next phase begins now, and may be nearer than what the timer is set for. */
+    event_active(transfer->timer, EV_TIMEOUT, 1);
+    return CURL_PREREQFUNC_OK;
+}
+
+static void note_bytes(struct client_transfer *transfer)
+{
+    transfer->last_byte_ns = clock_monotonic_ns(NULL);
+    if (!transfer->answered) {
+        transfer->answered = true;
+        event_active(transfer->timer, EV_TIMEOUT, 1);
+    }
+}
+
+static void headers_ended(struct client_transfer *transfer)
+{
+    long code = 0;
+    char *content_type = NULL;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &content_type);
+    if (code < 200 || transfer->request.on_headers == NULL)
+        return; /* 100 Continue and its like: the answer follows */
+    transfer->request.on_headers(transfer->request.ctx, (int)code, content_type,
+                                 transfer->retry_after[0] ? transfer->retry_after : NULL);
+}
+
+static size_t on_header(char *bytes, size_t size, size_t count, void *ctx)
+{
+    struct client_transfer *transfer = ctx;
+    size_t len = size * count;
+    if (transfer->cancelled)
+        return 0;
+    note_bytes(transfer);
+    struct td_str line = str_trim((struct td_str){bytes, len});
+    static const struct td_str name = {"retry-after:", 12};
+    if (line.len == 0) {
+        headers_ended(transfer);
+    } else if (str_equal_nocase(str_slice(line, 0, name.len), name)) {
+        struct td_str value = str_trim(str_slice(line, name.len, line.len));
+        snprintf(transfer->retry_after, sizeof transfer->retry_after, STR_FMT, STR_ARG(value));
+    }
+    return transfer->cancelled ? 0 : len;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
+{
+    struct client_transfer *transfer = ctx;
+    size_t len = size * count;
+    if (transfer->cancelled)
+        return 0;
+    note_bytes(transfer);
+    size_t bytes_max = transfer->request.response_bytes_max;
+    if (bytes_max > 0 && len > bytes_max - transfer->body_bytes) {
+        error_set(&transfer->err, TD_LIMIT, "%s: the answer is larger than %zu bytes",
+                  transfer->host, bytes_max);
+        return 0;
+    }
+    transfer->body_bytes += len;
+    if (transfer->request.on_body)
+        transfer->request.on_body(transfer->request.ctx, (struct td_str){bytes, len});
+    return transfer->cancelled ? 0 : len;
+}
+
+/* --- Starting --- */
+
+/* Checks the URL and takes its host for messages. Loopback comes back as such. */
+static enum td_status read_url(const struct client_request *request, char host[HOST_BYTES_MAX],
+                               bool *loopback, struct td_error *err)
+{
+    char *scheme = NULL, *name = NULL, *user = NULL;
+    CURLU *url = curl_url();
+    bool good = url && curl_url_set(url, CURLUPART_URL, request->url, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+                curl_url_get(url, CURLUPART_HOST, &name, 0) == CURLUE_OK;
+    bool with_user = good && curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK;
+    enum td_status status = TD_OK;
+    if (!good) {
+        status = error_set(err, TD_INVALID, "an upstream's URL is malformed");
+    } else if (with_user) {
+        status = error_set(err, TD_INVALID, "%s: credentials do not belong into a URL", name);
+    } else if (strcasecmp(scheme, "https") != 0 &&
+               (strcasecmp(scheme, "http") != 0 || !request->allow_http)) {
+        status = error_set(err, TD_DENIED, "%s: only https is allowed, not %s", name, scheme);
+    } else {
+        snprintf(host, HOST_BYTES_MAX, "%s", name);
+        *loopback = strcasecmp(name, "localhost") == 0 || strncmp(name, "127.", 4) == 0 ||
+                    strcmp(name, "[::1]") == 0;
+    }
+    curl_free(scheme);
+    curl_free(name);
+    curl_free(user);
+    curl_url_cleanup(url);
+    return status;
+}
+
+/* A header with a line end in it would write further headers. Its value is not told: it may be a key. */
+static enum td_status copy_headers(struct client_transfer *transfer, const char *const *headers,
+                                   struct td_error *err)
+{
+    bool has_type = false;
+    for (size_t i = 0; headers && headers[i]; i++) {
+        const char *header = headers[i];
+        if (strpbrk(header, "\r\n") || strchr(header, ':') == NULL || *header == ':')
+            return error_set(err, TD_INVALID, "%s: header %zu of the request is malformed",
+                             transfer->host, i + 1);
+        has_type |= strncasecmp(header, "content-type:", 13) == 0;
+        struct curl_slist *longer = curl_slist_append(transfer->headers, header);
+        if (longer == NULL)
+            return error_set(err, TD_NO_MEMORY, "no memory for a request's headers");
+        transfer->headers = longer;
+    }
+    /* libcurl would wait for "100 Continue", and call every body a web form. */
+    const char *const without[] = {"Expect:", has_type ? NULL : "Content-Type:"};
+    for (size_t i = 0; i < 2 && without[i]; i++) {
+        struct curl_slist *longer = curl_slist_append(transfer->headers, without[i]);
+        if (longer == NULL)
+            return error_set(err, TD_NO_MEMORY, "no memory for a request's headers");
+        transfer->headers = longer;
+    }
+    return TD_OK;
+}
+
+static CURLcode set_method(CURL *easy, const struct client_request *request)
+{
+    if (strcmp(request->method, "HEAD") == 0)
+        return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    if (strcmp(request->method, "GET") == 0 && request->body.len == 0)
+        return curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    /* The size first: with it, libcurl copies that many bytes instead of up to a NUL. */
+    CURLcode bad =
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
+    const char *bytes = request->body.len ? request->body.data : "";
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
+    return bad ? bad : curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static CURLcode set_security(CURL *easy, const struct client_request *request, bool loopback)
+{
+    CURLcode bad =
+        curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request->allow_http ? "http,https" : "https");
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (!bad && request->ca_file)
+        bad = curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
+    if (!bad && loopback)
+        bad = curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    return bad;
+}
+
+static CURLcode set_options(struct client_transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    CURLcode bad = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    bad = bad ? bad
+              : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX); /* ours count */
+    /* Cancelling must not wait for a name server that does not answer. */
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    return bad;
+}
+
+/* Everything that may fail before the transfer is among the others. */
+static enum td_status transfer_prepare(struct client_transfer *transfer,
+                                       const struct client_request *request, struct td_error *err)
+{
+    bool loopback = false;
+    enum td_status status = read_url(request, transfer->host, &loopback, err);
+    if (status == TD_OK)
+        status = copy_headers(transfer, request->headers, err);
+    if (status != TD_OK)
+        return status;
+    transfer->easy = curl_easy_init();
+    transfer->timer = evtimer_new(transfer->client->base, on_transfer_timer, transfer);
+    if (transfer->easy == NULL || transfer->timer == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a request");
+    CURLcode bad = curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
+    bad = bad ? bad : set_method(transfer->easy, request);
+    bad = bad ? bad : set_security(transfer->easy, request, loopback);
+    bad = bad ? bad : set_options(transfer);
+    if (bad)
+        return error_set(err, bad == CURLE_OUT_OF_MEMORY ? TD_NO_MEMORY : TD_UNSUPPORTED,
+                         "%s: the HTTP library refuses the request: %s", transfer->host,
+                         curl_easy_strerror(bad));
+    return TD_OK;
+}
+
+enum td_status client_start(struct client *client, const struct client_request *request,
+                            struct client_transfer **out, struct td_error *err)
+{
+    struct client_transfer *transfer = calloc(1, sizeof *transfer);
+    if (transfer == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a request");
+    transfer->client = client;
+    struct td_error cause = {0};
+    enum td_status status = transfer_prepare(transfer, request, &cause);
+    if (status != TD_OK) {
+        CURL *easy = transfer->easy; /* never was in the multi, which may be busy now */
+        transfer->easy = NULL;
+        curl_easy_cleanup(easy);
+        transfer_free(transfer);
+        return error_set(err, status, "%s", cause.message);
+    }
+    transfer->request = *request;
+    transfer->request.method = transfer->request.url = transfer->request.ca_file = NULL;
+    transfer->request.headers = NULL;
+    transfer->request.body = (struct td_str){0};
+    transfer->start_ns = clock_monotonic_ns(NULL);
+    transfer->next = client->transfers;
+    if (transfer->next)
+        transfer->next->previous = transfer;
+    client->transfers = transfer;
+    transfer->to_add = true;
+    if (!client->inside)
+        transfer_add(transfer);
+    /* Also tells of a failed start, and from the loop: on_done never runs under client_start. */
+    event_active(transfer->timer, EV_TIMEOUT, 1);
+    *out = transfer;
+    return TD_OK;
+}
+
+void client_cancel(struct client_transfer *transfer)
+{
+    if (transfer == NULL || transfer->finished)
+        return;
+    transfer->request.on_headers = NULL;
+    transfer->request.on_body = NULL;
+    transfer->request.on_done = NULL;
+    transfer->cancelled = true;
+    event_del(transfer->timer);
+    if (!transfer->client->inside)
+        transfer_free(transfer);
+}
+
+/* --- libcurl's sockets and timer on the loop --- */
+
+static void on_socket(evutil_socket_t fd, short what, void *ctx)
+{
+    act(ctx, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
+}
+
+/* libcurl keeps the event of each of its sockets for us. */
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *fd_ctx)
+{
+    (void)easy;
+    struct client *client = ctx;
+    struct event *event = fd_ctx;
+    if (event)
+        event_free(event);
+    event = NULL;
+    bool good = true;
+    if (what != CURL_POLL_REMOVE) {
+        int events = EV_PERSIST | (what & CURL_POLL_IN ? EV_READ : 0) |
+                     (what & CURL_POLL_OUT ? EV_WRITE : 0);
+        event = event_new(client->base, fd, (short)events, on_socket, client);
+        good = event && event_add(event, NULL) == 0;
+        if (event && !good) {
+            event_free(event); /* libcurl gives up on all transfers, and forgets what it keeps */
+            event = NULL;
+        }
+    }
+    curl_multi_assign(client->multi, fd, event);
+    return good ? 0 : -1;
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    act(ctx, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* libcurl forbids to act from here, so even "at once" goes through the loop. */
+static int set_timer(CURLM *multi, long timeout_ms, void *ctx)
+{
+    (void)multi;
+    struct client *client = ctx;
+    if (timeout_ms < 0)
+        return evtimer_del(client->timer);
+    struct timeval delay = {.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};
+    return evtimer_add(client->timer, &delay);
+}
+
+/* --- The client --- */
+
+enum td_status client_new(struct loop *loop, struct client **out, struct td_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, global_init);
+    struct client *client = calloc(1, sizeof *client);
+    if (client == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for the upstream client");
+    client->base = loop_event_base(loop);
+    client->timer = evtimer_new(client->base, on_timer, client);
+    client->multi = curl_multi_init();
+    if (client->timer == NULL || client->multi == NULL) {
+        client_free(client);
+        return error_set(err, TD_NO_MEMORY, "no memory for the upstream client");
+    }
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    curl_multi_setopt(client->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(client->multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS_MAX);
+    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
+    *out = client;
+    return TD_OK;
+}
+
+void client_free(struct client *client)
+{
+    if (client == NULL)
+        return;
+    assert(!client->inside);
+    while (client->transfers)
+        transfer_free(client->transfers);
+    if (client->multi)
+        curl_multi_cleanup(
+            client->multi); /* closes idle connections, and so removes their watches */
+    if (client->timer)
+        event_free(client->timer);
+    free(client);
+}
+
+struct client *client_of_loop(struct loop *loop)
+{
+    struct client **place = loop_event_client(loop);
+    if (*place == NULL && client_new(loop, place, NULL) != TD_OK)
+        *place = NULL;
+    return *place;
+}

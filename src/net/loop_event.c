@@ -1,0 +1,305 @@
+/* The event loop on libevent's core: epoll, timers, and a wake-up by eventfd for posts of other threads.
+ *
+ * libevent's own locking is left off: only the loop's thread touches the base, and the one thing that
+ * other threads may do, posting, goes through our bounded ring under our mutex. So a full ring is an
+ * answer to the producer and never a wait, which libevent's own activation queue could not give.
+ *
+ * SIGPIPE: libevent writes sockets with writev, which raises it when the peer is gone. A library must not
+ * change the process's signals, so the loop's thread blocks it while the loop runs. */
+#include "net/loop_event.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "net/client.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A loop serves thousands of streams, and a producer coalesces its wake-ups: one post a stream at a time. */
+#define POSTS_MAX 16384
+
+struct post {
+    loop_fn *fn;
+    void *ctx;
+};
+
+struct loop_event {
+    struct loop loop; /* first */
+    struct event_base *base;
+    struct event *wake;
+    int wake_fd;
+    struct client *client;
+
+    pthread_mutex_t mutex;
+    struct post *posts; /* a ring of POSTS_MAX */
+    size_t post_first, post_count;
+    bool stopped;
+};
+
+struct loop_timer {
+    struct event *event;
+    loop_fn *fn;
+    void *ctx;
+};
+
+struct loop_watch {
+    struct event *event;
+    loop_fn *fn;
+    void *ctx;
+};
+
+static void on_library_log(int severity, const char *message)
+{
+    if (severity >= EVENT_LOG_WARN)
+        log_event(LOG_LEVEL_WARN, "event_library", "message=\"%s\"", message);
+}
+
+static void set_library_log(void)
+{
+    event_set_log_callback(on_library_log);
+}
+
+static struct loop_event *from_loop(struct loop *loop);
+
+static void timer_fire(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    struct loop_timer *timer = ctx;
+    timer->fn(timer->ctx);
+}
+
+static struct loop_timer *timer_new(struct loop *loop, loop_fn *fn, void *ctx)
+{
+    struct loop_timer *timer = malloc(sizeof *timer);
+    if (timer == NULL)
+        return NULL;
+    *timer = (struct loop_timer){.fn = fn, .ctx = ctx};
+    timer->event = evtimer_new(from_loop(loop)->base, timer_fire, timer);
+    if (timer->event == NULL) {
+        free(timer);
+        return NULL;
+    }
+    return timer;
+}
+
+static void timer_start(struct loop_timer *timer, uint64_t delay_ms)
+{
+    struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000),
+                            .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
+    evtimer_add(timer->event, &delay);
+}
+
+static void timer_stop(struct loop_timer *timer)
+{
+    evtimer_del(timer->event);
+}
+
+static void timer_free(struct loop_timer *timer)
+{
+    event_free(timer->event);
+    free(timer);
+}
+
+static void watch_fire(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)fd, (void)what;
+    struct loop_watch *watch = ctx;
+    watch->fn(watch->ctx);
+}
+
+static struct loop_watch *watch_new(struct loop *loop, int fd, loop_fn *on_readable, void *ctx)
+{
+    struct loop_watch *watch = malloc(sizeof *watch);
+    if (watch == NULL)
+        return NULL;
+    *watch = (struct loop_watch){.fn = on_readable, .ctx = ctx};
+    watch->event = event_new(from_loop(loop)->base, fd, EV_READ | EV_PERSIST, watch_fire, watch);
+    if (watch->event == NULL || event_add(watch->event, NULL) != 0) {
+        if (watch->event)
+            event_free(watch->event);
+        free(watch);
+        return NULL;
+    }
+    return watch;
+}
+
+static void watch_free(struct loop_watch *watch)
+{
+    event_free(watch->event);
+    free(watch);
+}
+
+/* The eventfd's counter cannot overflow by ones in the life of a machine, so the write cannot fail. */
+static void wake_up(struct loop_event *self)
+{
+    uint64_t one = 1;
+    ssize_t written = write(self->wake_fd, &one, sizeof one);
+    (void)written;
+}
+
+static bool post(struct loop *loop, loop_fn *fn, void *ctx)
+{
+    struct loop_event *self = from_loop(loop);
+    pthread_mutex_lock(&self->mutex);
+    bool accepted = !self->stopped && self->post_count < POSTS_MAX;
+    bool was_empty = self->post_count == 0;
+    if (accepted) {
+        self->posts[(self->post_first + self->post_count) % POSTS_MAX] = (struct post){fn, ctx};
+        self->post_count++;
+        if (was_empty)
+            wake_up(self);
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return accepted;
+}
+
+static const struct loop_ops loop_event_ops = {
+    .timer_new = timer_new,
+    .timer_start = timer_start,
+    .timer_stop = timer_stop,
+    .timer_free = timer_free,
+    .watch_new = watch_new,
+    .watch_free = watch_free,
+    .post = post,
+};
+
+static struct loop_event *from_loop(struct loop *loop)
+{
+    assert(loop->ops == &loop_event_ops);
+    return (struct loop_event *)loop;
+}
+
+/* Runs what is posted now, not what these posts post: they must not keep the sockets waiting. But once
+ * stopped everything: nothing new comes in then, and what was accepted must run. */
+static void run_posts(struct loop_event *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    size_t due = self->post_count;
+    while (due > 0 || (self->stopped && self->post_count > 0)) {
+        due -= due > 0;
+        struct post next = self->posts[self->post_first];
+        self->post_first = (self->post_first + 1) % POSTS_MAX;
+        self->post_count--;
+        pthread_mutex_unlock(&self->mutex);
+        next.fn(next.ctx);
+        pthread_mutex_lock(&self->mutex);
+    }
+    /* Posted meanwhile while the ring was not empty, so nobody woke us for it. */
+    if (self->post_count > 0)
+        wake_up(self);
+    bool stopped = self->stopped;
+    pthread_mutex_unlock(&self->mutex);
+    if (stopped)
+        event_base_loopbreak(self->base);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *ctx)
+{
+    (void)what;
+    uint64_t count;
+    ssize_t got = read(fd, &count, sizeof count);
+    (void)got; /* non-blocking; a wake-up without a count is harmless */
+    run_posts(ctx);
+}
+
+enum td_status loop_event_new(struct loop **out, struct td_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_library_log);
+
+    struct loop_event *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for an event loop");
+    self->loop.ops = &loop_event_ops;
+    pthread_mutex_init(&self->mutex, NULL);
+    self->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (self->wake_fd < 0) {
+        enum td_status status = error_set(err, TD_IO, "eventfd: %s", strerror(errno));
+        loop_event_free(&self->loop);
+        return status;
+    }
+    self->posts = calloc(POSTS_MAX, sizeof *self->posts);
+    self->base = event_base_new();
+    if (self->base)
+        self->wake = event_new(self->base, self->wake_fd, EV_READ | EV_PERSIST, on_wake, self);
+    if (self->posts == NULL || self->wake == NULL || event_add(self->wake, NULL) != 0) {
+        loop_event_free(&self->loop);
+        return error_set(err, TD_NO_MEMORY, "no memory for an event loop");
+    }
+    *out = &self->loop;
+    return TD_OK;
+}
+
+void loop_event_free(struct loop *loop)
+{
+    if (loop == NULL)
+        return;
+    struct loop_event *self = from_loop(loop);
+    client_free(self->client);
+    if (self->wake)
+        event_free(self->wake);
+    if (self->base)
+        event_base_free(self->base);
+    if (self->wake_fd >= 0)
+        close(self->wake_fd);
+    free(self->posts);
+    pthread_mutex_destroy(&self->mutex);
+    free(self);
+}
+
+/* Blocks SIGPIPE for this thread; true when it was not blocked before. */
+static bool pipe_signal_block(void)
+{
+    sigset_t pipe_only, before;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    return sigismember(&before, SIGPIPE) == 0;
+}
+
+/* Takes what our writes raised off the pending set, so that unblocking does not deliver it. */
+static void pipe_signal_unblock(void)
+{
+    sigset_t pipe_only;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    while (sigtimedwait(&pipe_only, NULL, &(struct timespec){0}) == SIGPIPE)
+        continue;
+    pthread_sigmask(SIG_UNBLOCK, &pipe_only, NULL);
+}
+
+void loop_event_run(struct loop *loop)
+{
+    struct loop_event *self = from_loop(loop);
+    bool unblock = pipe_signal_block();
+    event_base_loop(self->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    if (unblock)
+        pipe_signal_unblock();
+}
+
+void loop_event_stop(struct loop *loop)
+{
+    struct loop_event *self = from_loop(loop);
+    pthread_mutex_lock(&self->mutex);
+    self->stopped = true;
+    wake_up(self);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+struct event_base *loop_event_base(struct loop *loop)
+{
+    return from_loop(loop)->base;
+}
+
+struct client **loop_event_client(struct loop *loop)
+{
+    return &from_loop(loop)->client;
+}

@@ -1,0 +1,181 @@
+/* Secrets by the name they are given to: `api_key = "..."`, `"password": "..."`, `DB_PASSWORD=...`,
+ * `Authorization: Basic ...`. The name must end in a word for a secret and the value must look like one:
+ * code is full of `token = next_token(...)`. */
+#include "privacy/detect.h"
+
+#include "base/str.h"
+#include "privacy/entropy.h"
+
+#define NAME_MAX_CHARS 48 /* identifiers before the sign */
+#define VALUE_MAX 256     /* characters that are judged; a finding covers all that follow */
+
+enum strength {
+    PASSWORD, /* people choose them: short and readable */
+    SECRET,   /* 8 characters or more, looks random */
+    TOKEN     /* machines make them; the word has other meanings, so 16 or more */
+};
+
+static const struct {
+    const char *name; /* lower case, without separators */
+    enum strength strength;
+} names[] = {
+    {"password", PASSWORD},   {"passwd", PASSWORD},     {"pwd", PASSWORD},
+    {"passphrase", PASSWORD}, {"passcode", PASSWORD},   {"passwort", PASSWORD},
+    {"motdepasse", PASSWORD}, {"secret", SECRET},       {"secretkey", SECRET},
+    {"apikey", SECRET},       {"accesskey", SECRET},    {"privatekey", SECRET},
+    {"accountkey", SECRET},   {"signingkey", SECRET},   {"encryptionkey", SECRET},
+    {"authkey", SECRET},      {"apitoken", SECRET},     {"accesstoken", SECRET},
+    {"authtoken", SECRET},    {"refreshtoken", SECRET}, {"apisecret", SECRET},
+    {"clientsecret", SECRET}, {"credential", SECRET},   {"credentials", SECRET},
+    {"token", TOKEN},         {"authorization", TOKEN}, {"bearer", TOKEN},
+    {"auth", TOKEN},
+};
+
+/* The name that ends before `at`, lower case, without "-_. " and quotes, written backwards into out. */
+static size_t read_name_backwards(struct td_str text, size_t at, char out[static NAME_MAX_CHARS])
+{
+    size_t len = 0;
+    for (size_t i = at, steps = 0; i-- > 0 && steps < NAME_MAX_CHARS; steps++) {
+        int c = (unsigned char)text.data[i];
+        if (is_alnum(c))
+            out[len++] = (char)to_lower(c);
+        else if (c != '_' && c != '-' && c != ' ' && c != '.' && c != '"' && c != '\'' &&
+                 c != '`' && c != '*' && c != '\\')
+            break;
+    }
+    return len;
+}
+
+static bool name_strength(struct td_str text, size_t at, enum strength *out)
+{
+    char backwards[NAME_MAX_CHARS];
+    size_t len = read_name_backwards(text, at, backwards);
+    size_t longest = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t name_len = strlen(names[i].name), k = 0;
+        while (k < name_len && k < len && backwards[k] == names[i].name[name_len - 1 - k])
+            k++;
+        if (k == name_len && name_len > longest) {
+            longest = name_len;
+            *out = names[i].strength;
+        }
+    }
+    return longest > 0;
+}
+
+struct value {
+    char text[VALUE_MAX];
+    size_t len, begin, end;
+    int quote; /* 0 = none */
+};
+
+static bool in_value(int c, int quote)
+{
+    return c > ' ' && c < 0x80 && c != '"' && c != quote &&
+           (quote || (c != ',' && c != ';' && c != '<'));
+}
+
+/* Skips spaces, the rest of the sign, a quote and an HTTP scheme; then reads to the closing quote, or to
+ * white space. */
+static void read_value(struct td_str text, size_t offset, struct value *value)
+{
+    struct plain next = plain_at(text, offset);
+    for (size_t steps = 0;
+         steps < 8 && (next.c == ' ' || next.c == '\t' || next.c == '=' || next.c == '>' ||
+                       next.c == ':' || next.c == '\\' || next.c == '*');
+         steps++)
+        next = plain_at(text, next.end);
+    int quote = next.c == '"' || next.c == '\'' || next.c == '`' ? next.c : 0;
+    if (quote)
+        next = plain_at(text, next.end);
+    static const struct td_str schemes[] = {
+        {"Basic ", 6}, {"Bearer ", 7}, {"Token ", 6}, {"Digest ", 7}};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (str_equal_nocase(str_slice(text, next.begin, next.begin + schemes[i].len), schemes[i]))
+            next = plain_at(text, next.begin + schemes[i].len);
+    *value = (struct value){.begin = next.begin, .end = next.begin, .quote = quote};
+    for (; value->len < VALUE_MAX && in_value(next.c, quote); next = plain_at(text, next.end)) {
+        value->text[value->len++] = (char)next.c;
+        value->end = next.end;
+    }
+    if (value->len == VALUE_MAX)
+        return;
+    while (!quote && value->len > 0 && strchr(".:)]}'`\\", value->text[value->len - 1]) != NULL) {
+        value->len--;
+        value->end--;
+    }
+}
+
+static bool contains_nocase(struct td_str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (str_equal_nocase((struct td_str){text.data + i, len}, (struct td_str){word, len}))
+            return true;
+    return false;
+}
+
+/* $VAR, <your key>, {{ key }}, ********, os.environ[...], getenv(...), self.password: no secret. */
+static bool is_reference(struct td_str value, bool quoted, bool code)
+{
+    if (strchr("$<{%*(", value.data[0]) != NULL)
+        return true;
+    static const char *const words[] = {"xxxx",    "****",   "your",       "....",
+                                        "environ", "getenv", "process.env"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (contains_nocase(value, words[i]))
+            return true;
+    if (quoted)
+        return false;
+    static const char *const own_names[] = {"password", "passwd", "token",
+                                            "secret",   "apikey", "api_key"};
+    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++)
+        if (contains_nocase(value, own_names[i]))
+            return true;
+    bool identifier = true;
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.data[i];
+        if (code && (c == '(' || c == '['))
+            return true;
+        identifier &= is_alnum(c) || c == '_' || c == '.';
+    }
+    return code && identifier && value.len < 16; /* `password = user2` */
+}
+
+static bool has_symbol(struct td_str text)
+{
+    for (size_t i = 0; i + 1 < text.len; i++) /* the last may be the sentence's */
+        if (strchr("!@#$%^&*?+~", text.data[i]) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_secret(const struct value *value, enum strength strength)
+{
+    static const size_t len_min[] = {[PASSWORD] = 6, [SECRET] = 8, [TOKEN] = 16};
+    static const double bits_min[] = {[PASSWORD] = 2.0, [SECRET] = 2.75, [TOKEN] = 3.0};
+    struct td_str text = {value->text, value->len};
+    if (value->len < len_min[strength] || entropy_bits_per_char(text) < bits_min[strength])
+        return false;
+    return entropy_is_mixed(text) || (strength == PASSWORD && has_symbol(text));
+}
+
+bool detect_assignment(const struct place *place, struct privacy_span *out)
+{
+    enum strength strength = TOKEN;
+    if (!name_strength(place->text, place->begin, &strength))
+        return false;
+    struct value value;
+    read_value(place->text, plain_at(place->text, place->begin).end, &value);
+    bool code = plain_at(place->text, place->begin).c == '=' && place->before == ' ';
+    if (value.len == 0 || !is_secret(&value, strength) ||
+        is_reference((struct td_str){value.text, value.len}, value.quote != 0, code))
+        return false;
+    struct plain next = plain_at(place->text, value.end);
+    for (; value.len == VALUE_MAX && in_value(next.c, value.quote);
+         next = plain_at(place->text, next.end))
+        value.end = next.end;
+    *out = (struct privacy_span){PRIVACY_API_KEY, value.begin, value.end,
+                                 strength == PASSWORD ? 0.8f : 0.85f};
+    return true;
+}

@@ -1,0 +1,103 @@
+/* Payment cards: issuer prefix with its lengths (ISO/IEC 7812 ranges as the brands publish them), Luhn,
+ * and a grouping that people use. All three together keep order numbers and timestamps out. */
+#include "privacy/detect.h"
+
+#define CARD_MIN 12 /* the shortest Maestro */
+#define CARD_MAX 19
+#define LEN(n) (1u << (n))
+
+static const struct {
+    uint32_t first, last; /* prefix range, both inclusive, of `digits` digits */
+    uint8_t digits;
+    uint32_t lengths; /* bit n: n digits are possible */
+} brands[] = {
+    {4, 4, 1, LEN(13) | LEN(16) | LEN(19)}, /* Visa */
+    {51, 55, 2, LEN(16)},                   /* Mastercard */
+    {2221, 2720, 4, LEN(16)},               /* Mastercard */
+    {34, 34, 2, LEN(15)},                   /* Amex */
+    {37, 37, 2, LEN(15)},                   /* Amex */
+    {300, 305, 3, LEN(14) | LEN(16)},       /* Diners */
+    {3095, 3095, 4, LEN(14) | LEN(16)},     /* Diners */
+    {36, 36, 2, LEN(14) | LEN(16)},         /* Diners */
+    {38, 39, 2, LEN(14) | LEN(16)},         /* Diners */
+    {6011, 6011, 4, LEN(16) | LEN(19)},     /* Discover */
+    {644, 649, 3, LEN(16) | LEN(19)},       /* Discover */
+    {65, 65, 2, LEN(16) | LEN(19)},         /* Discover */
+    {35, 35, 2, LEN(16)}, /* JCB has 3528 to 3589; generators of test data use all of 35 */
+    {3528, 3589, 4, LEN(17) | LEN(18) | LEN(19)},           /* JCB */
+    {2131, 2131, 4, LEN(15)},                               /* JCB */
+    {1800, 1800, 4, LEN(15)},                               /* JCB */
+    {62, 62, 2, LEN(16) | LEN(17) | LEN(18) | LEN(19)},     /* UnionPay */
+    {81, 81, 2, LEN(16) | LEN(17) | LEN(18) | LEN(19)},     /* UnionPay */
+    {2200, 2204, 4, LEN(16) | LEN(17) | LEN(18) | LEN(19)}, /* Mir */
+    {5018, 5018, 4,
+     LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)}, /* Maestro */
+    {5020, 5020, 4, LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)},
+    {5038, 5038, 4, LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)},
+    {5893, 5893, 4, LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)},
+    {6304, 6304, 4, LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)},
+    {6759, 6759, 4, LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)},
+    {6761, 6763, 4, LEN(12) | LEN(13) | LEN(14) | LEN(15) | LEN(16) | LEN(18) | LEN(19)},
+    {9792, 9792, 4, LEN(16)}, /* Troy */
+    {60, 60, 2, LEN(16)},     /* RuPay */
+    {508, 508, 3, LEN(16)},   /* RuPay */
+};
+
+static bool brand_fits(const uint8_t *digits, size_t count)
+{
+    for (size_t b = 0; b < sizeof brands / sizeof brands[0]; b++) {
+        uint32_t prefix = 0;
+        for (size_t i = 0; i < brands[b].digits; i++)
+            prefix = prefix * 10 + digits[i];
+        if (prefix >= brands[b].first && prefix <= brands[b].last &&
+            (brands[b].lengths >> count & 1))
+            return true;
+    }
+    return false;
+}
+
+/* ISO/IEC 7812-1, annex B. */
+static bool luhn_holds(const uint8_t *digits, size_t count)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned digit = digits[count - 1 - i];
+        if (i % 2 == 1)
+            digit = digit > 4 ? 2 * digit - 9 : 2 * digit;
+        sum += digit;
+    }
+    return sum % 10 == 0;
+}
+
+/* The longest run of groups that is a card. Groups but the last have 3 to 8 digits, so that a list of
+ * small numbers is not one; one kind of separator. */
+bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out)
+{
+    uint8_t digits[CARD_MAX];
+    size_t count = 0, i = 0, found_end = 0;
+    int separator = 0;
+    if (place->before == '.' && is_digit(place->before2))
+        return false; /* the fraction of a decimal number */
+    while (i < window->count) {
+        size_t group = window_digits(window, i);
+        if (group == 0 || count + group > CARD_MAX)
+            break;
+        for (size_t k = 0; k < group; k++)
+            digits[count++] = (uint8_t)(window->c[i + k] - '0');
+        i += group;
+        int next = window->c[i];
+        bool decimal = next == '.' && i + 1 < window->count && is_digit(window->c[i + 1]);
+        if (count >= CARD_MIN && !is_word(next) && !decimal && brand_fits(digits, count) &&
+            luhn_holds(digits, count))
+            found_end = window->end[i - 1];
+        if ((next != ' ' && next != '-') || (separator && next != separator) || group < 3 ||
+            group > 8)
+            break;
+        separator = next;
+        i++;
+    }
+    if (found_end == 0)
+        return false;
+    *out = (struct privacy_span){PRIVACY_CARD, place->begin, found_end, 1.0f};
+    return true;
+}

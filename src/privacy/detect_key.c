@@ -1,0 +1,266 @@
+/* Keys and tokens that services hand out, known by their prefix; JSON web tokens; "Bearer ..."; passwords
+ * and AWS secrets in a sentence. Assignments (`api_key = ...`) are in detect_assignment.c. */
+#include "privacy/detect.h"
+
+#include "base/str.h"
+#include "privacy/entropy.h"
+
+enum charset { ALNUM, ALNUM_UPPER, TOKEN, DOTTED };
+
+static inline bool in_charset(int c, enum charset charset)
+{
+    switch (charset) {
+    case ALNUM_UPPER:
+        return is_digit(c) || (c >= 'A' && c <= 'Z');
+    case ALNUM:
+        return is_alnum(c);
+    case TOKEN:
+        return is_alnum(c) || c == '_' || c == '-';
+    default:
+        return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
+               c == '/' || c == '=';
+    }
+}
+
+/* Lengths of the body as the services document them, with a little room below: formats change. `mixed`:
+ * the body must hold a digit and a letter, for prefixes that words can begin with. */
+static const struct {
+    const char *prefix;
+    uint16_t body_min, body_max;
+    uint8_t charset;
+    bool mixed;
+} formats[] = {
+    {"sk-ant-", 20, 256, TOKEN, true},   /* Anthropic */
+    {"sk-", 20, 256, TOKEN, true},       /* OpenAI (sk-proj-, sk-svcacct-), OpenRouter, others */
+    {"sk_live_", 16, 256, ALNUM, false}, /* Stripe */
+    {"sk_test_", 16, 256, ALNUM, false},   {"rk_live_", 16, 256, ALNUM, false},
+    {"rk_test_", 16, 256, ALNUM, false},   {"pk_live_", 16, 256, ALNUM, false},
+    {"whsec_", 24, 256, ALNUM, true},      {"ghp_", 30, 255, ALNUM, true}, /* GitHub */
+    {"gho_", 30, 255, ALNUM, true},        {"ghs_", 30, 255, ALNUM, true},
+    {"ghu_", 30, 255, ALNUM, true},        {"ghr_", 30, 255, ALNUM, true},
+    {"github_pat_", 22, 255, TOKEN, true}, {"glpat-", 20, 128, TOKEN, false}, /* GitLab */
+    {"AKIA", 16, 16, ALNUM_UPPER, false},                                     /* AWS */
+    {"ASIA", 16, 16, ALNUM_UPPER, false},  {"AIza", 30, 48, TOKEN, false},    /* Google */
+    {"ya29.", 20, 1024, TOKEN, false},     {"GOCSPX-", 20, 64, TOKEN, false},
+    {"xoxa-", 10, 256, TOKEN, true}, /* Slack */
+    {"xoxb-", 10, 256, TOKEN, true},       {"xoxp-", 10, 256, TOKEN, true},
+    {"xoxr-", 10, 256, TOKEN, true},       {"xoxs-", 10, 256, TOKEN, true},
+    {"xapp-", 10, 256, TOKEN, true},       {"hf_", 30, 64, ALNUM, false}, /* Hugging Face */
+    {"npm_", 36, 64, ALNUM, false},        {"pypi-", 40, 512, TOKEN, true},
+    {"gsk_", 40, 128, ALNUM, false},                                           /* Groq */
+    {"xai-", 40, 128, ALNUM, true},        {"dop_v1_", 40, 128, ALNUM, false}, /* DigitalOcean */
+    {"SG.", 40, 128, DOTTED, true},                                            /* SendGrid */
+};
+
+/* Second letters, by the first, of all that begins here: spares prose the walk through the formats. */
+static const char *const second_letters[128] = {
+    ['A'] = "IKS", ['B'] = "eE",  ['G'] = "O",    ['P'] = "aA", ['S'] = "GeE", ['b'] = "eE",
+    ['d'] = "o",   ['e'] = "y",   ['g'] = "hils", ['h'] = "f",  ['n'] = "p",   ['p'] = "aAky",
+    ['r'] = "k",   ['s'] = "ekE", ['w'] = "h",    ['x'] = "ao", ['y'] = "a",
+};
+
+bool detect_key_possible(int first, int second)
+{
+    const char *letters = first > 0 && first < 128 ? second_letters[first] : NULL;
+    return letters != NULL && second != 0 && (second >= 0x80 || strchr(letters, second) != NULL);
+}
+
+/* Reads characters of the set from `offset` into body (at most capacity); *end: after the last. */
+static size_t read_run(struct td_str text, size_t offset, enum charset charset, char *body,
+                       size_t capacity, size_t *end)
+{
+    size_t count = 0;
+    *end = offset;
+    while (count < capacity) {
+        struct plain next = {0};
+        if (offset < text.len && (unsigned char)text.data[offset] < 0x80)
+            next = (struct plain){text.data[offset], offset, offset + 1};
+        else
+            next = plain_at(text, offset);
+        if (!in_charset(next.c, charset))
+            break;
+        body[count++] = (char)next.c;
+        *end = offset = next.end;
+    }
+    return count;
+}
+
+/* The end of the run that goes on at `offset`: a finding covers all of it, however long. */
+static size_t run_end(struct td_str text, size_t offset, enum charset charset)
+{
+    struct plain next = plain_at(text, offset);
+    for (; in_charset(next.c, charset); next = plain_at(text, next.end))
+        offset = next.end;
+    return offset;
+}
+
+/* The offset after `word`, ASCII case ignored when nocase, or 0. */
+static size_t read_word(struct td_str text, size_t offset, const char *word, bool nocase)
+{
+    for (; *word; word++) {
+        struct plain next = plain_at(text, offset);
+        if ((nocase ? to_lower(next.c) : next.c) != *word)
+            return 0;
+        offset = next.end;
+    }
+    return offset;
+}
+
+static bool found(struct privacy_span *out, size_t begin, size_t end, float score)
+{
+    *out = (struct privacy_span){PRIVACY_API_KEY, begin, end, score};
+    return true;
+}
+
+static bool detect_prefixed(const struct place *place, int first, struct privacy_span *out)
+{
+    char body[1025];
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].prefix[0] != first)
+            continue;
+        size_t body_begin = read_word(place->text, place->begin, formats[i].prefix, false), end;
+        if (body_begin == 0)
+            continue;
+        size_t len = read_run(place->text, body_begin, formats[i].charset, body,
+                              (size_t)formats[i].body_max + 1, &end);
+        while (len > 0 && !is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
+            len--; /* "sk-...-" or a full stop: punctuation of the sentence */
+            end--;
+        }
+        if (len < formats[i].body_min || (formats[i].body_max < 64 && len > formats[i].body_max))
+            continue; /* longer than an exact format: something else */
+        struct td_str view = {body, len};
+        if (formats[i].mixed && !entropy_is_mixed(view))
+            continue;
+        if (len > formats[i].body_max)
+            end = run_end(place->text, end, formats[i].charset);
+        return found(out, place->begin, end, 0.98f);
+    }
+    return false;
+}
+
+/* header.payload.signature, each base64url; the header is a JSON object, so it begins with eyJ. RFC 7519. */
+static bool detect_jwt(const struct place *place, struct privacy_span *out)
+{
+    size_t offset = place->begin, end = 0;
+    if (read_word(place->text, offset, "eyJ", false) == 0)
+        return false;
+    for (int part = 0; part < 3; part++) {
+        size_t count = 0;
+        struct plain next = plain_at(place->text, offset);
+        for (; in_charset(next.c, TOKEN); next = plain_at(place->text, next.end)) {
+            count++;
+            end = next.end;
+        }
+        if (count < 8 || (part < 2 && next.c != '.'))
+            return false;
+        offset = next.end;
+    }
+    return found(out, place->begin, end, 0.98f);
+}
+
+static size_t skip_spaces(struct td_str text, size_t offset, const char *also)
+{
+    for (size_t steps = 0; steps < 8; steps++) {
+        struct plain next = plain_at(text, offset);
+        if (next.c != ' ' && next.c != '\t' &&
+            (next.c <= 0 || next.c >= 0x80 || strchr(also, next.c) == NULL))
+            break;
+        offset = next.end;
+    }
+    return offset;
+}
+
+static bool detect_bearer(const struct place *place, struct privacy_span *out)
+{
+    char body[512];
+    size_t after = read_word(place->text, place->begin, "bearer", true), end;
+    if (after == 0 || plain_at(place->text, after).c != ' ')
+        return false;
+    size_t begin = skip_spaces(place->text, after, "\"'<");
+    size_t len = read_run(place->text, begin, DOTTED, body, sizeof body, &end);
+    while (len > 0 && body[len - 1] == '.') {
+        len--;
+        end--;
+    }
+    struct td_str view = {body, len};
+    if (len < 16 || !entropy_is_mixed(view) || entropy_bits_per_char(view) < 3.0)
+        return false;
+    return found(out, begin, len < sizeof body ? end : run_end(place->text, end, DOTTED), 0.9f);
+}
+
+/* "password is X", "passphrase is X": X must look like nothing else, for in a sentence most words follow. */
+static bool detect_spoken_password(const struct place *place, struct privacy_span *out)
+{
+    char body[128];
+    size_t after = read_word(place->text, place->begin, "password", true);
+    if (after == 0)
+        after = read_word(place->text, place->begin, "passphrase", true);
+    if (after == 0 || plain_at(place->text, after).c != ' ')
+        return false;
+    after = read_word(place->text, skip_spaces(place->text, after, ""), "is", true);
+    if (after == 0 || plain_at(place->text, after).c > ' ')
+        return false;
+    size_t begin = skip_spaces(place->text, after, "\"':`"), len = 0, end = begin;
+    for (struct plain next = plain_at(place->text, begin);
+         next.c > ' ' && next.c < 0x80 && len < sizeof body && next.c != '"' && next.c != '`';
+         next = plain_at(place->text, next.end)) {
+        body[len++] = (char)next.c;
+        end = next.end;
+    }
+    while (len > 0 && strchr(".,;:)'?", body[len - 1]) != NULL) {
+        len--;
+        end--;
+    }
+    if (len < 6 || entropy_classes((struct td_str){body, len}) < 3)
+        return false;
+    return found(out, begin, end, 0.7f);
+}
+
+/* "AWS secret: wJalr...": forty base64 characters of every class near the word. */
+static bool detect_spoken_secret(const struct place *place, struct privacy_span *out)
+{
+    size_t offset = read_word(place->text, place->begin, "secret", true), end;
+    char body[41];
+    bool boundary = true;
+    for (size_t steps = 0; offset != 0 && steps < 40; steps++) {
+        struct plain next = plain_at(place->text, offset);
+        if (next.c == PLAIN_END)
+            break;
+        bool part = is_alnum(next.c) || next.c == '/' || next.c == '+';
+        if (part && boundary) {
+            size_t len = read_run(place->text, next.begin, DOTTED, body, sizeof body, &end);
+            if (len == 40 && entropy_classes((struct td_str){body, len}) >= 3 &&
+                entropy_bits_per_char((struct td_str){body, len}) >= 3.5)
+                return found(out, next.begin, end, 0.9f);
+        }
+        boundary = !part;
+        offset = next.end;
+    }
+    return false;
+}
+
+bool detect_key(const struct place *place, struct privacy_span *out)
+{
+    int first = plain_at(place->text, place->begin).c;
+    switch (first) {
+    case 'e':
+        return detect_jwt(place, out);
+    case 'b':
+    case 'B':
+        return detect_bearer(place, out);
+    case 'p':
+    case 'P':
+        if (detect_spoken_password(place, out))
+            return true;
+        break;
+    case 's':
+    case 'S':
+        if (detect_spoken_secret(place, out))
+            return true;
+        break;
+    default:
+        break;
+    }
+    return detect_prefixed(place, first, out);
+}

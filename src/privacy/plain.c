@@ -1,0 +1,99 @@
+#include "privacy/detect.h"
+
+#include "base/utf8.h"
+
+/* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation selectors
+ * that occur in copied text. */
+static int plain_form(uint32_t c)
+{
+    if (c == 0xAD || c == 0x34F || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
+        (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2064) || c == 0xFEFF ||
+        (c >= 0xFE00 && c <= 0xFE0F))
+        return 0;
+    if (c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x205F ||
+        c == 0x3000)
+        return ' ';
+    if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212 || c == 0xFE58 || c == 0xFE63)
+        return '-';
+    if (c >= 0xFF01 && c <= 0xFF5E)
+        return (int)(c - 0xFF01 + '!');
+    static const uint32_t zeros[] = {0x660, 0x6F0, 0x966,
+                                     0x9E6}; /* Arabic, Persian, Devanagari, Bengali */
+    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
+        if (c >= zeros[i] && c < zeros[i] + 10)
+            return (int)(c - zeros[i] + '0');
+    if (c >= 0x1D7CE && c <= 0x1D7FF) /* mathematical digits, five styles of ten */
+        return (int)((c - 0x1D7CE) % 10 + '0');
+    return c >= 0xC0 && c < 0x530 ? PLAIN_LETTER : PLAIN_OTHER;
+}
+
+struct plain plain_at(struct td_str text, size_t offset)
+{
+    while (offset < text.len) {
+        unsigned char byte = (unsigned char)text.data[offset];
+        if (byte < 0x80)
+            return (struct plain){byte, offset, offset + 1};
+        size_t begin = offset;
+        int c = plain_form(utf8_next(text, &offset));
+        if (c != 0)
+            return (struct plain){c, begin, offset};
+    }
+    return (struct plain){PLAIN_END, text.len, text.len};
+}
+
+static bool in_number(int c)
+{
+    return is_digit(c) || c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')';
+}
+
+void window_read(struct td_str text, size_t offset, struct window *window)
+{
+    size_t count = 0;
+    struct plain next = plain_at(text, offset);
+    for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {
+        window->c[count] = next.c;
+        window->begin[count] = next.begin;
+        window->end[count++] = next.end;
+    }
+    window->count = count;
+    window->c[count] = in_number(next.c) ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
+    window->begin[count] = next.begin;
+    window->end[count] = next.end;
+    window->c[count + 1] = 0;
+}
+
+size_t window_digits(const struct window *window, size_t i)
+{
+    size_t begin = i;
+    while (i < window->count && is_digit(window->c[i]))
+        i++;
+    return i - begin;
+}
+
+static bool context_in(const char *data, size_t len, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        for (size_t i = 0; i < len; i++) {
+            if (i > 0 && is_alnum((unsigned char)data[i - 1]))
+                continue;
+            size_t matched = 0;
+            while ((*words)[matched] != '\0' && i + matched < len &&
+                   to_lower((unsigned char)data[i + matched]) == (*words)[matched])
+                matched++;
+            if ((*words)[matched] == '\0')
+                return true;
+        }
+    return false;
+}
+
+bool context_before(struct td_str text, size_t offset, size_t reach, const char *const *words)
+{
+    size_t begin = offset > reach ? offset - reach : 0;
+    return context_in(text.data + begin, offset - begin, words);
+}
+
+bool context_after(struct td_str text, size_t offset, size_t reach, const char *const *words)
+{
+    size_t left = text.len - offset;
+    return context_in(text.data + offset, left < reach ? left : reach, words);
+}

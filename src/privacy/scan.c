@@ -1,0 +1,271 @@
+/* The one pass. Every character is looked at once; those that can begin (or, '@' and '=', stand inside) a
+ * finding call a detector, which looks at most a bounded way around, so the whole is linear however the
+ * text is made. Private keys and tokens may be long, therefore the pass goes on behind them.
+ *
+ * Findings that overlap become one that covers both, of the kind with the higher class (then the longer,
+ * then the surer): nothing that a detector saw stays uncovered. They are settled in a short list before
+ * they go out, because an address is found at its '@', after what stands in its local part. */
+#include "privacy/scan.h"
+
+#include "base/str.h"
+#include "privacy/detect.h"
+
+/* An address's local part reaches at most 512 bytes back; within them there is no room for more findings
+ * that could still grow. When it is full the oldest goes out. */
+#define PENDING_MAX 16
+
+struct scan {
+    struct td_str text;
+    scan_fn *emit;
+    void *ctx;
+    struct privacy_span pending[PENDING_MAX]; /* by position, not overlapping */
+    size_t pending_count;
+    size_t floor;       /* end of what has gone out */
+    size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
+    int before, before2;
+    size_t before_begin;
+};
+
+/* What a byte can do. */
+enum {
+    WORD = 1,  /* letter or digit */
+    LOCAL = 2, /* local part of an address: RFC 5321's atext without = / ? { | } `, which delimit */
+    TRIGGER = 4 /* punctuation with a detector */
+};
+
+/* clang-format off */
+#define W (WORD | LOCAL)
+static const uint8_t traits[128] = {
+    ['a'] = W, ['b'] = W, ['c'] = W, ['d'] = W, ['e'] = W, ['f'] = W, ['g'] = W, ['h'] = W, ['i'] = W,
+    ['j'] = W, ['k'] = W, ['l'] = W, ['m'] = W, ['n'] = W, ['o'] = W, ['p'] = W, ['q'] = W, ['r'] = W,
+    ['s'] = W, ['t'] = W, ['u'] = W, ['v'] = W, ['w'] = W, ['x'] = W, ['y'] = W, ['z'] = W,
+    ['A'] = W, ['B'] = W, ['C'] = W, ['D'] = W, ['E'] = W, ['F'] = W, ['G'] = W, ['H'] = W, ['I'] = W,
+    ['J'] = W, ['K'] = W, ['L'] = W, ['M'] = W, ['N'] = W, ['O'] = W, ['P'] = W, ['Q'] = W, ['R'] = W,
+    ['S'] = W, ['T'] = W, ['U'] = W, ['V'] = W, ['W'] = W, ['X'] = W, ['Y'] = W, ['Z'] = W,
+    ['0'] = W, ['1'] = W, ['2'] = W, ['3'] = W, ['4'] = W, ['5'] = W, ['6'] = W, ['7'] = W, ['8'] = W,
+    ['9'] = W,
+    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL, ['#'] = LOCAL,
+    ['$'] = LOCAL, ['*'] = LOCAL, ['^'] = LOCAL, ['~'] = LOCAL,
+    ['+'] = LOCAL | TRIGGER, ['-'] = LOCAL | TRIGGER,
+    ['@'] = TRIGGER, ['='] = TRIGGER, [':'] = TRIGGER,
+};
+#undef W
+/* clang-format on */
+
+static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
+{
+    enum td_data_class class_a = privacy_kind_class(a->kind), class_b = privacy_kind_class(b->kind);
+    size_t len_a = a->end - a->begin, len_b = b->end - b->begin;
+    if (class_a != class_b)
+        return class_a > class_b;
+    return len_a != len_b ? len_a > len_b : a->score > b->score;
+}
+
+static void emit_oldest(struct scan *scan)
+{
+    scan->emit(scan->ctx, &scan->pending[0]);
+    scan->floor = scan->pending[0].end;
+    scan->pending_count--;
+    memmove(scan->pending, scan->pending + 1, scan->pending_count * sizeof scan->pending[0]);
+}
+
+static void add(struct scan *scan, struct privacy_span span)
+{
+    if (span.begin < scan->floor)
+        span.begin = scan->floor;
+    if (span.begin >= span.end)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < scan->pending_count; i++) {
+        struct privacy_span *old = &scan->pending[i];
+        if (old->end <= span.begin || span.end <= old->begin) {
+            scan->pending[kept++] = *old;
+            continue;
+        }
+        struct privacy_span merged = outranks(old, &span) ? *old : span;
+        merged.begin = old->begin < span.begin ? old->begin : span.begin;
+        merged.end = old->end > span.end ? old->end : span.end;
+        span = merged;
+    }
+    scan->pending_count = kept;
+    if (scan->pending_count == PENDING_MAX)
+        emit_oldest(scan);
+    size_t at = scan->pending_count;
+    while (at > 0 && scan->pending[at - 1].begin > span.begin) {
+        scan->pending[at] = scan->pending[at - 1];
+        at--;
+    }
+    scan->pending[at] = span;
+    scan->pending_count++;
+}
+
+static struct place place_at(const struct scan *scan, size_t begin)
+{
+    return (struct place){scan->text, begin, scan->before, scan->before2, scan->before_begin};
+}
+
+static void scan_number(struct scan *scan, size_t begin)
+{
+    struct place place = place_at(scan, begin);
+    struct window window;
+    struct privacy_span span;
+    window_read(scan->text, begin, &window);
+    if (window.count < 7 || is_word(scan->before))
+        return; /* shorter than any of them */
+    if (detect_ip4(&place, &window, &span))
+        add(scan, span);
+    if (detect_card(&place, &window, &span))
+        add(scan, span);
+    if (detect_ssn(&place, &window, &span))
+        add(scan, span);
+    if (detect_phone(&place, &window, &span))
+        add(scan, span);
+}
+
+/* Is an IBAN possible here: two letters and a digit, or characters whose plain form is not known yet? */
+static bool iban_possible(const struct scan *scan, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)scan->text.data;
+    for (size_t k = 1; k <= 2; k++) {
+        if (i + k >= scan->text.len)
+            return false;
+        if (p[i + k] >= 0x80)
+            return true;
+        if (k == 1 ? !is_alpha(p[i + k]) : !is_digit(p[i + k]))
+            return false;
+    }
+    return true;
+}
+
+/* A word begins at `begin`; answers where the pass goes on, 0 = behind the word. */
+static size_t scan_word(struct scan *scan, size_t begin, int first)
+{
+    struct privacy_span span;
+    if (is_digit(first)) {
+        scan_number(scan, begin);
+        return 0;
+    }
+    if (scan->before == PLAIN_LETTER)
+        return 0;
+    struct place place = place_at(scan, begin);
+    bool ascii = (unsigned char)scan->text.data[begin] < 0x80;
+    if ((!ascii || iban_possible(scan, begin)) && detect_iban(&place, &span))
+        add(scan, span);
+    int second = begin + 1 < scan->text.len ? (unsigned char)scan->text.data[begin + 1] : 0;
+    if ((!ascii || detect_key_possible(first, second)) && detect_key(&place, &span)) {
+        add(scan, span);
+        return span.end;
+    }
+    return 0;
+}
+
+static size_t scan_trigger(struct scan *scan, size_t begin, int c)
+{
+    struct place place = place_at(scan, begin);
+    struct privacy_span span;
+    switch (c) {
+    case '@':
+        if (scan->local_begin != SIZE_MAX || scan->before == '"')
+            if (detect_email(&place, scan->local_begin == SIZE_MAX ? begin : scan->local_begin,
+                             &span))
+                add(scan, span);
+        return 0;
+    case '+':
+        if (detect_phone_plus(&place, &span))
+            add(scan, span);
+        return 0;
+    case '-':
+        if (begin + 5 < scan->text.len && scan->text.data[begin + 5] == 'B' &&
+            detect_private_key(&place, &span)) {
+            add(scan, span);
+            return span.end;
+        }
+        return 0;
+    case ':':
+        if (detect_ip6(&place, &span))
+            add(scan, span);
+        break;
+    default:
+        break;
+    }
+    if (!detect_assignment(&place, &span))
+        return 0;
+    add(scan, span);
+    return span.end;
+}
+
+static void move_past(struct scan *scan, int c, size_t begin)
+{
+    scan->before2 = scan->before;
+    scan->before = c;
+    scan->before_begin = begin;
+}
+
+/* Continues behind a finding at `end`, as if nothing stood before. */
+static size_t jump(struct scan *scan, size_t end)
+{
+    scan->before = scan->before2 = PLAIN_OTHER;
+    scan->before_begin = end;
+    scan->local_begin = SIZE_MAX;
+    return end;
+}
+
+/* The rest of an ASCII word from i on: nothing begins inside it. */
+static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)scan->text.data;
+    size_t end = i;
+    while (end < scan->text.len && p[end] < 0x80 && (traits[p[end]] & WORD))
+        end++;
+    if (end > i) {
+        scan->before2 = p[end - 2];
+        scan->before = p[end - 1];
+        scan->before_begin = end - 1;
+    }
+    if (end < scan->text.len && p[end] == ':' && end - word_begin <= 4 && is_hex(p[word_begin])) {
+        int before = word_begin == 0 ? PLAIN_END : p[word_begin - 1];
+        struct place place = {scan->text, word_begin, before < 0x80 ? before : PLAIN_OTHER,
+                              PLAIN_OTHER, 0};
+        struct privacy_span span;
+        if (detect_ip6(&place, &span))
+            add(scan, span);
+    }
+    return end;
+}
+
+void scan_text(struct td_str text, scan_fn *emit, void *ctx)
+{
+    struct scan scan = {.text = text,
+                        .emit = emit,
+                        .ctx = ctx,
+                        .local_begin = SIZE_MAX,
+                        .before = PLAIN_END,
+                        .before2 = PLAIN_END};
+    size_t i = 0;
+    while (i < text.len) {
+        struct plain next = plain_at(text, i);
+        if (next.c == PLAIN_END)
+            break;
+        uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
+        size_t resume = 0;
+        bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
+        if (starts_word && (!is_digit(next.c) || scan.before != PLAIN_LETTER))
+            resume = scan_word(&scan, next.begin, next.c);
+        else if (trait & TRIGGER)
+            resume = scan_trigger(&scan, next.begin, next.c);
+        if (resume != 0) {
+            i = jump(&scan, resume);
+            continue;
+        }
+        if (!(trait & LOCAL))
+            scan.local_begin = SIZE_MAX;
+        else if (scan.local_begin == SIZE_MAX)
+            scan.local_begin = next.begin;
+        move_past(&scan, next.c, next.begin);
+        i = next.end;
+        if (starts_word && next.end == next.begin + 1)
+            i = word_rest(&scan, next.begin, i);
+    }
+    while (scan.pending_count > 0)
+        emit_oldest(&scan);
+}

@@ -1,0 +1,12 @@
+/* The pass over a text that privacy.c offers in its two forms. Pure; any thread. */
+#ifndef PRIVACY_SCAN_H
+#define PRIVACY_SCAN_H
+
+#include "privacy/privacy.h"
+
+typedef void scan_fn(void *ctx, const struct privacy_span *span);
+
+/* Calls emit for every finding, in order, not overlapping. */
+void scan_text(struct td_str text, scan_fn *emit, void *ctx);
+
+#endif

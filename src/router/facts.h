@@ -1,0 +1,26 @@
+/* Typed facts about a tier, plain data in for the router. */
+#ifndef ROUTER_FACTS_H
+#define ROUTER_FACTS_H
+
+#include "tandem/types.h"
+
+struct tier_facts {
+    const char *name;  /* "local", "openai", ... unique */
+    const char *model; /* model id at that tier */
+    enum td_place place;
+    uint32_t context_tokens; /* prompt + completion; 0 = unknown, not checked */
+    double input_usd_per_mtok;
+    double output_usd_per_mtok;
+    bool has_key;         /* false: configured without credentials -> not usable */
+    const char *key_hint; /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
+};
+
+/* What changes from moment to moment. */
+struct tier_state {
+    bool reachable;         /* false after failures until its cool-down ends */
+    uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
+};
+
+const char *facts_place_name(enum td_place place); /* "device", "premises", "region", "cloud" */
+
+#endif

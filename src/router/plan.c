@@ -1,0 +1,272 @@
+/* From a route and what is known now to a ladder: constraints prune it, signals choose where it starts.
+ *
+ * Two tables of constraints. What breaks a *permission* (class, mode, kind, name, context) was never a
+ * candidate. What only lacks *availability* (no key, unreachable) would have been: the order of climbing is
+ * chosen with it and then closes over the gap, so that "reduced" and the fallback order come out right. */
+#include "privacy/privacy.h"
+#include "router/policy.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct question {
+    const struct route *route;
+    size_t named;
+    enum td_mode mode;
+    enum td_data_class data_class;
+    uint32_t tokens_max;
+    const struct tier_facts *facts;
+    const struct tier_state *states;
+};
+
+/* True when the tier is removed; *why is then a whole sentence naming the fact. */
+typedef bool constraint_fn(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES]);
+
+struct constraint {
+    enum reason_code code;
+    constraint_fn *removes;
+};
+
+TD_PRINTF(2, 3) static bool removed(char why[REASON_TEXT_BYTES], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, REASON_TEXT_BYTES, format, args);
+    va_end(args);
+    return true;
+}
+
+static bool other_than_named(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->named != SIZE_MAX && q->named != tier &&
+           removed(why, "the request names tier %s", q->facts[q->named].name);
+}
+
+static bool outside_route_kind(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    bool device = q->facts[tier].place == TD_PLACE_DEVICE;
+    if (q->route->kind == ROUTE_LOCAL_ONLY && !device)
+        return removed(why, "route %s is local-only and %s is off the device", q->route->name,
+                       q->facts[tier].name);
+    if (q->route->kind == ROUTE_CLOUD_ONLY && device)
+        return removed(why, "route %s is cloud-only and %s is on the device", q->route->name,
+                       q->facts[tier].name);
+    return false;
+}
+
+static bool outside_mode(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    bool device = q->facts[tier].place == TD_PLACE_DEVICE;
+    if (q->mode == TD_MODE_ONLY_LOCAL && !device)
+        return removed(why, "mode only-local allows no tier off the device");
+    if (q->mode == TD_MODE_ONLY_CLOUD && device)
+        return removed(why, "mode only-cloud allows no tier on the device");
+    return false;
+}
+
+static bool forbidden_by_class(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    enum td_place place = q->facts[tier].place;
+    return !privacy_may_reach(q->data_class, place) &&
+           removed(why, "%s data may not reach %s, which is at the %s place",
+                   privacy_class_name(q->data_class), q->facts[tier].name, facts_place_name(place));
+}
+
+static bool beyond_context(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    uint32_t limit = q->facts[tier].context_tokens;
+    uint32_t prompt = q->states[tier].prompt_tokens;
+    if (limit == 0)
+        return false;
+    if (prompt >= limit) /* not even one token of an answer would fit */
+        return removed(why, "prompt of %u tokens exceeds %s's limit of %u", prompt,
+                       q->facts[tier].name, limit);
+    return q->tokens_max > limit - prompt &&
+           removed(why, "prompt of %u tokens and an answer of up to %u exceed %s's limit of %u",
+                   prompt, q->tokens_max, q->facts[tier].name, limit);
+}
+
+static bool without_key(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    if (facts->has_key)
+        return false;
+    if (facts->key_hint)
+        return removed(why, "tier %s has no API key (set %s)", facts->name, facts->key_hint);
+    return removed(why, "tier %s has no API key", facts->name);
+}
+
+static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return !q->states[tier].reachable &&
+           removed(why, "tier %s could not be reached lately and is resting", q->facts[tier].name);
+}
+
+static const struct constraint permissions[] = {
+    {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
+    {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_CONTEXT, beyond_context},
+};
+static const struct constraint availability[] = {
+    {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_OFFLINE, offline},
+};
+
+void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
+                     ...)
+{
+    if (plan->reason_count == REASONS_MAX)
+        return;
+    struct reason *reason = &plan->reasons[plan->reason_count++];
+    reason->code = code;
+    reason->tier = tier;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason->text, sizeof reason->text, format, args);
+    va_end(args);
+}
+
+static bool prune(const struct question *q, size_t tier, const struct constraint *constraints,
+                  size_t count, struct plan *out)
+{
+    char why[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        if (constraints[i].removes(q, tier, why)) {
+            plan_add_reason(out, constraints[i].code, q->facts[tier].name, "%s", why);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The route's tiers as indices, and the named one although its route may not list it. */
+static size_t ladder_of(const struct question *q, size_t tier_count, size_t ladder[RUNGS_MAX],
+                        struct plan *out)
+{
+    size_t count = 0;
+    bool has_named = q->named == SIZE_MAX;
+    for (size_t i = 0; i < q->route->tier_count && i < RUNGS_MAX; i++) {
+        size_t tier = 0;
+        while (tier < tier_count && strcmp(q->facts[tier].name, q->route->tiers[i]) != 0)
+            tier++;
+        if (tier == tier_count) {
+            plan_add_reason(out, REASON_REMOVED_OFFLINE, q->route->tiers[i],
+                            "tier %s is not configured", q->route->tiers[i]);
+            continue;
+        }
+        has_named = has_named || tier == q->named;
+        ladder[count++] = tier;
+    }
+    if (!has_named) {
+        if (count == RUNGS_MAX)
+            count--; /* the others are removed anyway */
+        ladder[count++] = q->named;
+    }
+    return count;
+}
+
+struct start {
+    size_t position; /* in the ladder of permitted tiers */
+    enum reason_code code;
+    char text[REASON_TEXT_BYTES];
+};
+
+/* The first tier of the ladder on (or off) the device; 0 when there is none. */
+static size_t first_at(const struct question *q, const size_t *ladder, size_t count, bool device)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((q->facts[ladder[i]].place == TD_PLACE_DEVICE) == device)
+            return i;
+    return 0;
+}
+
+static struct start choose_start(const struct question *q, const struct gate_settings *gates,
+                                 const size_t *ladder, size_t count)
+{
+    struct start start = {.code = REASON_CHOSEN_START};
+    if (q->mode == TD_MODE_PREFER_LOCAL || q->mode == TD_MODE_PREFER_CLOUD) {
+        start.position = first_at(q, ladder, count, q->mode == TD_MODE_PREFER_LOCAL);
+        start.code = REASON_CHOSEN_MODE;
+        removed(start.text, "mode %s starts on %s", policy_mode_name(q->mode),
+                q->facts[ladder[start.position]].name);
+        return start;
+    }
+    for (size_t i = 0; q->route->start && i < count; i++)
+        if (strcmp(q->facts[ladder[i]].name, q->route->start) == 0)
+            start.position = i;
+    const char *name = q->facts[ladder[start.position]].name;
+    uint32_t prompt = q->states[ladder[start.position]].prompt_tokens;
+    if (gates->g0_tokens_over && prompt > gates->g0_tokens_over && start.position + 1 < count) {
+        start.position++;
+        start.code = REASON_CHOSEN_RULE;
+        removed(start.text, "prompt of %u tokens is over route %s's %u for %s: starts on %s",
+                prompt, q->route->name, gates->g0_tokens_over, name,
+                q->facts[ladder[start.position]].name);
+        return start;
+    }
+    removed(start.text, "route %s starts on %s", q->route->name, name);
+    return start;
+}
+
+/* Climbing order: from the start upward, then what lies below it, nearest first. Tiers that are not
+ * available leave the order with their reason. */
+static void order_rungs(const struct question *q, const size_t *ladder, size_t count, size_t start,
+                        struct plan *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool climbs = start + i < count;
+        size_t tier = ladder[climbs ? start + i : count - 1 - i];
+        if (prune(q, tier, availability, sizeof availability / sizeof *availability, out)) {
+            out->reduced = true;
+            continue;
+        }
+        out->rungs[out->rung_count++] = tier;
+        out->climb_count += climbs;
+    }
+}
+
+static void explain_start(const struct question *q, const struct start *start, size_t intended,
+                          struct plan *out)
+{
+    const char *name = q->facts[out->rungs[0]].name;
+    if (out->rungs[0] != intended)
+        plan_add_reason(out, REASON_CHOSEN_ONLY, name,
+                        "%s stands in for %s, which is not available", name,
+                        q->facts[intended].name);
+    else if (out->rung_count == 1 && start->code == REASON_CHOSEN_START)
+        plan_add_reason(out, REASON_CHOSEN_ONLY, name, "%s is the only tier that may answer", name);
+    else
+        plan_add_reason(out, start->code, name, "%s", start->text);
+}
+
+void plan_make(const struct route *route, size_t named, const struct signals *signals,
+               const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
+               struct plan *out)
+{
+    memset(out, 0, sizeof *out);
+    out->route = route;
+    out->gates = route->gates;
+    out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
+    struct question q = {
+        .route = route,
+        .named = named < tier_count ? named : SIZE_MAX,
+        .mode = out->mode,
+        .data_class =
+            signals->data_class > route->data_class ? signals->data_class : route->data_class,
+        .tokens_max = signals->tokens_max,
+        .facts = facts,
+        .states = states,
+    };
+    size_t ladder[RUNGS_MAX], permitted[RUNGS_MAX], permitted_count = 0;
+    size_t count = ladder_of(&q, tier_count, ladder, out);
+    for (size_t i = 0; i < count; i++)
+        if (!prune(&q, ladder[i], permissions, sizeof permissions / sizeof *permissions, out))
+            permitted[permitted_count++] = ladder[i];
+    if (permitted_count == 0)
+        return;
+    struct start start = choose_start(&q, &out->gates, permitted, permitted_count);
+    order_rungs(&q, permitted, permitted_count, start.position, out);
+    if (out->rung_count > 0)
+        explain_start(&q, &start, permitted[start.position], out);
+}

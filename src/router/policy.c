@@ -1,0 +1,73 @@
+#include "router/policy.h"
+
+#include "base/str.h"
+
+const char *facts_place_name(enum td_place place)
+{
+    static const char *const names[] = {"device", "premises", "region", "cloud"};
+    return (size_t)place < sizeof names / sizeof *names ? names[place] : "unknown";
+}
+
+const char *policy_mode_name(enum td_mode mode)
+{
+    static const char *const names[] = {"auto", "only-local", "prefer-local", "prefer-cloud",
+                                        "only-cloud"};
+    return (size_t)mode < sizeof names / sizeof *names ? names[mode] : "unknown";
+}
+
+const char *reason_code_name(enum reason_code code)
+{
+    static const char *const names[REASON_CODE_COUNT] = {
+        [REASON_REMOVED_CLASS] = "removed_class",
+        [REASON_REMOVED_MODE] = "removed_mode",
+        [REASON_REMOVED_ROUTE_KIND] = "removed_route_kind",
+        [REASON_REMOVED_OFFLINE] = "removed_offline",
+        [REASON_REMOVED_NO_KEY] = "removed_no_key",
+        [REASON_REMOVED_CONTEXT] = "removed_context",
+        [REASON_REMOVED_NAMED] = "removed_named",
+        [REASON_CHOSEN_START] = "chosen_start",
+        [REASON_CHOSEN_RULE] = "chosen_rule",
+        [REASON_CHOSEN_MODE] = "chosen_mode",
+        [REASON_CHOSEN_ONLY] = "chosen_only",
+        [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
+        [REASON_LEFT_NOT_MINE] = "left_not_mine",
+        [REASON_LEFT_ERROR] = "left_error",
+        [REASON_LEFT_TIMEOUT] = "left_timeout",
+        [REASON_KEPT_CONFIDENT] = "kept_confident",
+        [REASON_KEPT_LAST] = "kept_last",
+    };
+    return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
+}
+
+static bool named(const char *name, const char *wanted)
+{
+    return name && strcmp(name, wanted) == 0;
+}
+
+const struct route *policy_find_route(const struct policy *policy, const char *model,
+                                      const struct tier_facts *facts, size_t tier_count,
+                                      size_t *named_tier)
+{
+    *named_tier = SIZE_MAX;
+    if (policy->route_count == 0)
+        return NULL;
+    if (!model || !*model || strcmp(model, "auto") == 0)
+        return &policy->routes[0];
+    for (size_t i = 0; i < policy->route_count; i++)
+        if (named(policy->routes[i].name, model))
+            return &policy->routes[i];
+    /* A tier's own name wins over a model that another tier happens to call the same. */
+    for (size_t i = 0; i < tier_count; i++) {
+        if (named(facts[i].name, model)) {
+            *named_tier = i;
+            return &policy->routes[0];
+        }
+    }
+    for (size_t i = 0; i < tier_count; i++) {
+        if (named(facts[i].model, model)) {
+            *named_tier = i;
+            return &policy->routes[0];
+        }
+    }
+    return NULL;
+}

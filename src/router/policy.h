@@ -1,0 +1,109 @@
+/* The user's rules as data, and the plan they make for one request. Plain structs in and out: no I/O, no
+ * clock, no network; immutable after loading; any thread. Constraints prune, signals choose, gates climb
+ * (docs/architecture.md). */
+#ifndef ROUTER_POLICY_H
+#define ROUTER_POLICY_H
+
+#include "router/facts.h"
+
+#define RUNGS_MAX 8
+#define REASONS_MAX 32
+#define REASON_TEXT_BYTES 192
+
+enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
+
+struct gate_settings {
+    uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
+    bool g2_on;
+    uint32_t g2_tokens;       /* look at the first n tokens */
+    double g2_confidence_min; /* leave when the running confidence is below */
+    bool g3_on;
+    double g3_confidence_min; /* leave when the whole answer's confidence is below */
+    uint32_t
+        commit_tokens; /* local text held back until this many tokens; UINT32_MAX = the whole answer */
+};
+
+struct route {
+    const char *name;
+    enum route_kind kind;
+    const char *tiers[RUNGS_MAX]; /* the ladder, nearest and cheapest first */
+    size_t tier_count;
+    const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
+    enum td_data_class data_class;
+    enum td_mode mode; /* default for requests that say nothing */
+    struct gate_settings gates;
+};
+
+struct policy {
+    const char *version;        /* 16 hex digits over the normalised policy */
+    const struct route *routes; /* [0] is the default route, named "auto" */
+    size_t route_count;
+};
+
+/* A code and a sentence for every tier that was removed, chosen or left. */
+enum reason_code {
+    REASON_REMOVED_CLASS,
+    REASON_REMOVED_MODE,
+    REASON_REMOVED_ROUTE_KIND,
+    REASON_REMOVED_OFFLINE,
+    REASON_REMOVED_NO_KEY,
+    REASON_REMOVED_CONTEXT,
+    REASON_REMOVED_NAMED,
+    REASON_CHOSEN_START,
+    REASON_CHOSEN_RULE,
+    REASON_CHOSEN_MODE,
+    REASON_CHOSEN_ONLY,
+    REASON_LEFT_LOW_CONFIDENCE,
+    REASON_LEFT_NOT_MINE,
+    REASON_LEFT_ERROR,
+    REASON_LEFT_TIMEOUT,
+    REASON_KEPT_CONFIDENT,
+    REASON_KEPT_LAST,
+    REASON_CODE_COUNT
+};
+
+struct reason {
+    enum reason_code code;
+    const char *tier; /* borrowed from the facts */
+    char text[REASON_TEXT_BYTES];
+};
+const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
+const char *policy_mode_name(enum td_mode mode);     /* "auto", "only-local", ... */
+
+struct plan {
+    const struct route *route;
+    size_t rungs[RUNGS_MAX]; /* indices into the facts, in climbing order from the start */
+    size_t rung_count;       /* 0 = empty ladder: the reasons say why */
+    size_t climb_count; /* gates climb rungs[0..climb_count); what follows lies below the start and
+                                is tried only when those fail, nearest to the start first */
+    enum td_mode mode;  /* in force: the request's, or the route's when the request says "auto" */
+    struct gate_settings gates;
+    struct reason reasons[REASONS_MAX];
+    size_t reason_count;
+    bool
+        reduced; /* a tier that the request would have been allowed is unreachable or has no key: an
+                     answer that it could have bettered is disclosed as reduced capability */
+};
+
+/* What is known of a request before it runs. */
+struct signals {
+    enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    enum td_mode mode;
+    uint32_t prompt_bytes, message_count, tokens_max;
+    bool code, maths, question; /* cheap markers, recorded */
+};
+
+/* NULL when `model` names neither a route, a tier nor a tier's model. A tier's (or its model's) name gives
+ * the default route; *named is then its index in facts, else SIZE_MAX. "auto" and NULL: default route. */
+const struct route *policy_find_route(const struct policy *policy, const char *model,
+                                      const struct tier_facts *facts, size_t tier_count,
+                                      size_t *named);
+
+/* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to facts[i]. */
+void plan_make(const struct route *route, size_t named, const struct signals *signals,
+               const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
+               struct plan *out);
+void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
+                     ...) TD_PRINTF(4, 5);
+
+#endif

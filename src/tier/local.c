@@ -1,0 +1,191 @@
+/* The tier that is this process: chat messages to ids, a job for the engine's scheduler, its tokens to
+ * pieces. The attempt is the job's context and dies with it. */
+#include "tier/tier.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/scheduler.h"
+
+#include <stdlib.h>
+
+/* Most tokens for a request that names no number; a longer answer of a small model is seldom wanted. */
+#define ANSWER_TOKENS_DEFAULT 1024
+/* No vocabulary spells more bytes than this a token on average, so a longer prompt cannot fit and is not
+ * worth tokenizing on the event loop just to be refused. */
+#define BYTES_PER_TOKEN_MAX 64
+
+struct local {
+    struct tier tier; /* first: the caller's view */
+    const struct td_model *model;
+    struct scheduler *scheduler;
+    uint32_t context_tokens;
+};
+
+struct tier_attempt {
+    struct tier_sink sink;
+    struct job *job;
+    double start_ms, first_ms;
+    uint32_t prompt_tokens;
+};
+
+static struct local *local_of(struct tier *tier)
+{
+    return (struct local *)tier;
+}
+
+static void on_token(void *ctx, const struct td_token *token, struct td_str text)
+{
+    struct tier_attempt *attempt = ctx;
+    if (attempt->first_ms == 0)
+        attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    struct tier_piece piece = {.text = text};
+    if (token) {
+        piece.has_stats = true;
+        piece.stats = token->stats;
+        piece.token_text = token->piece;
+        piece.top = token->top;
+        piece.top_count = token->top_count;
+    }
+    attempt->sink.on_piece(attempt->sink.ctx, &piece); /* may cancel: the attempt is gone then */
+}
+
+static void on_done(void *ctx, enum td_status status, const struct td_generate_result *result,
+                    const struct td_error *err)
+{
+    struct tier_attempt *attempt = ctx;
+    struct tier_result out = {
+        .status = status,
+        .first_ms = attempt->first_ms,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .usage = {.prompt_tokens = attempt->prompt_tokens, .exact = true},
+    };
+    if (result) {
+        out.finish = result->finish;
+        out.usage.prompt_tokens = result->prompt_tokens;
+        out.usage.completion_tokens = result->completion_tokens;
+    }
+    if (status != TD_OK) {
+        if (err && err->status != TD_OK)
+            out.err = *err;
+        else
+            error_set(&out.err, status, "the engine stopped: %s", td_status_name(status));
+    }
+    struct tier_sink sink = attempt->sink;
+    free(attempt);
+    sink.on_done(sink.ctx, &out);
+}
+
+static uint32_t answer_tokens_max(const struct local *local, const struct td_request *request,
+                                  size_t prompt_count)
+{
+    uint32_t wanted = request->tokens_max;
+    if (wanted == 0)
+        wanted = ANSWER_TOKENS_DEFAULT;
+    size_t room = local->context_tokens > prompt_count ? local->context_tokens - prompt_count : 0;
+    return wanted > room ? (uint32_t)room : wanted;
+}
+
+static struct job_request job_of(const struct td_request *request, uint32_t tokens_max)
+{
+    return (struct job_request){
+        .options = {.sampling = request->sampling,
+                    .tokens_max = tokens_max,
+                    .stops = request->stops,
+                    .stop_count = request->stop_count,
+                    .top_logprobs = request->logprobs ? request->top_logprobs : 0},
+        .on_token = on_token,
+        .on_done = on_done,
+    };
+}
+
+static enum td_status local_start(struct tier *tier, struct loop *loop,
+                                  const struct td_request *request, const struct tier_sink *sink,
+                                  struct tier_attempt **out, struct td_error *err)
+{
+    struct local *local = local_of(tier);
+    struct tier_attempt *attempt = NULL;
+    int32_t *ids = NULL;
+    size_t id_count = 0;
+    enum td_status status = td_chat_tokenize(local->model, request->messages,
+                                             request->message_count, &ids, &id_count, err);
+    if (status != TD_OK)
+        return status;
+    struct job_request job = job_of(request, answer_tokens_max(local, request, id_count));
+    if (job.options.tokens_max == 0) {
+        status = error_set(err, TD_LIMIT, "prompt of %zu tokens exceeds %s's limit of %u", id_count,
+                           tier->facts.name, local->context_tokens);
+        goto out;
+    }
+    attempt = calloc(1, sizeof *attempt);
+    if (!attempt) {
+        status = error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
+        goto out;
+    }
+    attempt->sink = *sink;
+    attempt->start_ms = clock_monotonic_ms(NULL);
+    attempt->prompt_tokens = (uint32_t)id_count;
+    job.ids = ids;
+    job.id_count = id_count;
+    job.loop = loop;
+    job.ctx = attempt;
+    status = scheduler_submit(local->scheduler, &job, &attempt->job, err);
+out:
+    free(ids);
+    if (status == TD_OK)
+        *out = attempt;
+    else
+        free(attempt);
+    return status;
+}
+
+static void local_cancel(struct tier_attempt *attempt)
+{
+    job_cancel(attempt->job);
+    free(attempt);
+}
+
+static uint32_t local_count_prompt(struct tier *tier, const struct td_request *request)
+{
+    struct local *local = local_of(tier);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < request->message_count; i++)
+        bytes += request->messages[i].content.len;
+    uint64_t estimate = bytes / 4 + 4 * (uint64_t)request->message_count;
+    size_t count = estimate > UINT32_MAX ? UINT32_MAX : (size_t)estimate;
+    if (bytes / BYTES_PER_TOKEN_MAX > local->context_tokens)
+        return (uint32_t)count;
+    int32_t *ids = NULL;
+    size_t exact = 0;
+    if (td_chat_tokenize(local->model, request->messages, request->message_count, &ids, &exact,
+                         NULL) == TD_OK)
+        count = exact > UINT32_MAX ? UINT32_MAX : exact;
+    free(ids);
+    return (uint32_t)count;
+}
+
+static void local_free(struct tier *tier)
+{
+    free(local_of(tier));
+}
+
+static const struct tier_ops local_ops = {
+    .start = local_start,
+    .cancel = local_cancel,
+    .count_prompt = local_count_prompt,
+    .free = local_free,
+};
+
+enum td_status tier_local_new(const struct tier_facts *facts, const struct td_model *model,
+                              struct scheduler *scheduler, struct tier **out, struct td_error *err)
+{
+    struct local *local = calloc(1, sizeof *local);
+    if (!local)
+        return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
+    local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
+    local->model = model;
+    local->scheduler = scheduler;
+    local->context_tokens =
+        facts->context_tokens ? facts->context_tokens : td_model_get_info(model)->context_tokens;
+    *out = &local->tier;
+    return TD_OK;
+}

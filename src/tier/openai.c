@@ -1,0 +1,414 @@
+/* Any OpenAI-compatible server over the loop's HTTP client: one attempt is one exchange of bytes with at
+ * most one repetition before anything of an answer was passed on.
+ *
+ * Whoever is called back may cancel. The transfer cannot be taken away from under the client that is just
+ * handing over its bytes, so what ends an attempt from inside such a call is done by the attempt's timer,
+ * in the loop's next turn; until then the attempt is silent. */
+#include "tier/tier.h"
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/secret.h"
+#include "base/str.h"
+#include "net/client.h"
+#include "tier/openai_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REQUEST_BYTES_MAX (32 * 1024 * 1024)
+#define RESPONSE_BYTES_MAX (64 * 1024 * 1024)
+#define ERROR_BODY_BYTES_MAX (16 * 1024)
+#define RETRIES_MAX 1
+#define BACKOFF_MS_MIN 200 /* long enough for a hiccup to pass, short against a first token */
+#define BACKOFF_MS_SPAN 200
+#define RETRY_AFTER_MS_MAX 2000 /* a longer wait is the next rung's chance */
+/* After [DONE] the peer ends the response within the same packet or two, which keeps the connection for
+ * reuse; one that does not is not waited for. */
+#define LINGER_MS 50
+
+struct openai {
+    struct tier tier; /* first: the caller's view */
+    char *url;
+    char *ca_file;
+    struct tier_openai_options options;
+};
+
+enum pending { PENDING_NOTHING, PENDING_RETRY, PENDING_FINISH, PENDING_FREE };
+
+struct tier_attempt {
+    struct openai *tier;
+    struct loop *loop;
+    struct tier_sink sink;
+    struct client_transfer *transfer;
+    struct loop_timer *timer;
+    enum pending pending; /* what the timer will do */
+    struct buf body;
+    struct openai_stream stream;
+    struct buf refusal; /* first bytes of an error body */
+    int http_status;
+    uint64_t retry_after_ms; /* UINT64_MAX = the peer named none */
+    uint32_t retry_count, prompt_estimate;
+    uint64_t egress_bytes;
+    double start_ms, first_ms;
+    struct td_error err; /* with PENDING_FINISH */
+    bool passed_on;      /* a piece of an answer */
+    bool in_callback, dead;
+};
+
+static struct openai *openai_of(struct tier *tier)
+{
+    return (struct openai *)tier;
+}
+
+static void attempt_free(struct tier_attempt *attempt)
+{
+    if (attempt->transfer)
+        client_cancel(attempt->transfer);
+    loop_timer_free(attempt->loop, attempt->timer);
+    openai_stream_deinit(&attempt->stream);
+    buf_deinit(&attempt->refusal);
+    buf_deinit(&attempt->body);
+    free(attempt);
+}
+
+static void later(struct tier_attempt *attempt, enum pending what, uint64_t delay_ms)
+{
+    attempt->pending = what;
+    loop_timer_start(attempt->loop, attempt->timer, delay_ms);
+}
+
+/* ---- the end -------------------------------------------------------------------------------------- */
+
+static struct tier_usage usage_of(const struct tier_attempt *attempt)
+{
+    if (attempt->stream.usage.exact)
+        return attempt->stream.usage;
+    /* Four bytes a token is the rule of thumb for English; the record says that it is an estimate. */
+    return (struct tier_usage){
+        .prompt_tokens = attempt->passed_on ? attempt->prompt_estimate : 0,
+        .completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4),
+    };
+}
+
+/* The attempt is gone afterwards. */
+static void deliver(struct tier_attempt *attempt, const struct td_error *err)
+{
+    struct tier_result result = {
+        .status = err->status,
+        .err = *err,
+        .http_status = attempt->http_status,
+        .finish = attempt->stream.finish,
+        .usage = usage_of(attempt),
+        .first_ms = attempt->first_ms,
+        .total_ms = clock_monotonic_ms(NULL) - attempt->start_ms,
+        .retry_count = attempt->retry_count,
+        .egress_bytes = attempt->egress_bytes,
+    };
+    struct tier_sink sink = attempt->sink;
+    attempt_free(attempt);
+    sink.on_done(sink.ctx, &result);
+}
+
+static uint64_t backoff_ms(void)
+{
+    uint16_t random = 0;
+    if (crypto_random(&random, sizeof random, NULL) != TD_OK)
+        random = 0;
+    return BACKOFF_MS_MIN + random % (BACKOFF_MS_SPAN + 1);
+}
+
+/* A failure that another try may mend, while nobody has seen anything of an answer. */
+static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
+{
+    bool asked_to_wait = attempt->retry_after_ms != UINT64_MAX;
+    return attempt->retry_count < RETRIES_MAX && !attempt->passed_on &&
+           (status == TD_BUSY || status == TD_UNAVAILABLE) &&
+           (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX);
+}
+
+static void retry_later(struct tier_attempt *attempt)
+{
+    uint64_t delay_ms = backoff_ms();
+    if (attempt->retry_after_ms != UINT64_MAX && attempt->retry_after_ms > delay_ms)
+        delay_ms = attempt->retry_after_ms;
+    attempt->retry_count++;
+    later(attempt, PENDING_RETRY, delay_ms);
+}
+
+/* ---- the transfer --------------------------------------------------------------------------------- */
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct tier_attempt *attempt = ctx;
+    if (attempt->dead)
+        return;
+    if (!attempt->passed_on)
+        attempt->first_ms = clock_monotonic_ms(NULL) - attempt->start_ms;
+    attempt->passed_on = true;
+    attempt->sink.on_piece(attempt->sink.ctx, piece);
+}
+
+static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
+{
+    struct tier_attempt *attempt = ctx;
+    (void)content_type; /* servers mislabel both forms: the first byte tells (openai_stream.c) */
+    attempt->http_status = code;
+    attempt->retry_after_ms = openai_retry_after_ms(retry_after);
+}
+
+static bool is_success(int code)
+{
+    return code >= 200 && code < 300;
+}
+
+static void on_body(void *ctx, struct td_str bytes)
+{
+    struct tier_attempt *attempt = ctx;
+    if (attempt->dead || attempt->pending != PENDING_NOTHING)
+        return;
+    if (!is_success(attempt->http_status)) {
+        buf_append_str(&attempt->refusal,
+                       str_slice(bytes, 0, ERROR_BODY_BYTES_MAX - attempt->refusal.len));
+        return;
+    }
+    attempt->in_callback = true;
+    enum td_status status = openai_stream_feed(&attempt->stream, bytes, &attempt->err);
+    attempt->in_callback = false;
+    if (attempt->dead)
+        return;
+    if (status != TD_OK)
+        later(attempt, PENDING_FINISH, 0);
+    else if (attempt->stream.done)
+        later(attempt, PENDING_FINISH, LINGER_MS);
+}
+
+/* What the ended transfer amounts to. */
+static void judge(struct tier_attempt *attempt, enum td_status status, const struct td_error *err)
+{
+    bool whole = attempt->stream.finished || attempt->stream.done;
+    if (attempt->pending == PENDING_FINISH || (status != TD_OK && whole))
+        return; /* decided already; a cut after the last word of an answer loses nothing */
+    if (status == TD_LIMIT) /* the answer is too large: the peer's fault, not the request's */
+        status = TD_CORRUPT;
+    if (status != TD_OK)
+        error_set(&attempt->err, status, "%s",
+                  err && err->message[0] ? err->message : "the connection failed");
+    else if (!is_success(attempt->http_status))
+        openai_read_error(attempt->http_status, buf_view(&attempt->refusal), &attempt->err);
+    else if (openai_stream_end(&attempt->stream, &attempt->err) != TD_OK)
+        error_set(&attempt->err, TD_CORRUPT, "malformed answer");
+}
+
+static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
+{
+    struct tier_attempt *attempt = ctx;
+    attempt->transfer = NULL;
+    if (attempt->dead)
+        return; /* the timer frees */
+    if (code)
+        attempt->http_status = code;
+    attempt->in_callback = true; /* a whole (not streamed) answer gives its piece only now */
+    judge(attempt, status, err);
+    attempt->in_callback = false;
+    if (attempt->dead)
+        return;
+    if (attempt->err.status != TD_OK && may_retry(attempt, attempt->err.status))
+        retry_later(attempt);
+    else
+        deliver(attempt, &attempt->err);
+}
+
+static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
+{
+    const struct tier_openai_options *options = &attempt->tier->options;
+    struct td_str key = secret_reveal(options->api_key);
+    struct buf authorization;
+    buf_init(&authorization, key.len + 64);
+    buf_append_str(&authorization, STR("Authorization: Bearer "));
+    buf_append_str(&authorization, key);
+    const char *headers[] = {
+        "Content-Type: application/json", "Accept: text/event-stream, application/json",
+        "User-Agent: tandem/" TANDEM_VERSION, key.len ? authorization.data : NULL, NULL};
+    struct client_request request = {
+        .method = "POST",
+        .url = attempt->tier->url,
+        .headers = headers,
+        .body = buf_view(&attempt->body),
+        .allow_http = true, /* the URL was checked in tier_openai_new */
+        .ca_file = attempt->tier->ca_file,
+        .connect_timeout_ms = options->connect_timeout_ms,
+        .first_timeout_ms = options->first_timeout_ms,
+        .idle_timeout_ms = options->idle_timeout_ms,
+        .total_timeout_ms = options->total_timeout_ms,
+        .response_bytes_max = RESPONSE_BYTES_MAX,
+        .on_headers = on_headers,
+        .on_body = on_body,
+        .on_done = on_done,
+        .ctx = attempt,
+    };
+    struct client *client = client_of_loop(attempt->loop);
+    enum td_status status = TD_OK;
+    if (authorization.failed || !client)
+        status = error_set(err, TD_NO_MEMORY, "no memory for a request");
+    else
+        status = client_start(client, &request, &attempt->transfer, err);
+    if (authorization.data)
+        crypto_wipe(authorization.data, authorization.len);
+    buf_deinit(&authorization);
+    if (status == TD_OK)
+        attempt->egress_bytes += attempt->body.len;
+    return status;
+}
+
+static void repeat(struct tier_attempt *attempt)
+{
+    openai_stream_deinit(&attempt->stream);
+    openai_stream_init(&attempt->stream, on_piece, attempt);
+    buf_clear(&attempt->refusal);
+    attempt->err = (struct td_error){0};
+    attempt->http_status = 0;
+    attempt->retry_after_ms = UINT64_MAX;
+    if (send_request(attempt, &attempt->err) != TD_OK)
+        deliver(attempt, &attempt->err);
+}
+
+static void on_timer(void *ctx)
+{
+    struct tier_attempt *attempt = ctx;
+    enum pending pending = attempt->pending;
+    attempt->pending = PENDING_NOTHING;
+    if (pending == PENDING_FREE)
+        attempt_free(attempt);
+    else if (pending == PENDING_FINISH)
+        deliver(attempt, &attempt->err);
+    else if (pending == PENDING_RETRY)
+        repeat(attempt);
+}
+
+/* ---- the interface -------------------------------------------------------------------------------- */
+
+static uint32_t openai_count_prompt(struct tier *tier, const struct td_request *request)
+{
+    (void)tier;
+    uint64_t count = 0;
+    for (size_t i = 0; i < request->message_count; i++)
+        count += request->messages[i].content.len / 4 + 4;
+    return count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+static enum td_status openai_start(struct tier *tier, struct loop *loop,
+                                   const struct td_request *request, const struct tier_sink *sink,
+                                   struct tier_attempt **out, struct td_error *err)
+{
+    struct tier_attempt *attempt = calloc(1, sizeof *attempt);
+    if (!attempt)
+        return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
+    attempt->tier = openai_of(tier);
+    attempt->loop = loop;
+    attempt->sink = *sink;
+    attempt->start_ms = clock_monotonic_ms(NULL);
+    attempt->retry_after_ms = UINT64_MAX;
+    attempt->prompt_estimate = openai_count_prompt(tier, request);
+    buf_init(&attempt->body, REQUEST_BYTES_MAX);
+    buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
+    openai_stream_init(&attempt->stream, on_piece, attempt);
+    attempt->timer = loop_timer_new(loop, on_timer, attempt);
+    enum td_status status = openai_write_body(request, &tier->facts, &attempt->body, err);
+    if (status == TD_OK && !attempt->timer)
+        status = error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
+    if (status == TD_OK)
+        status = send_request(attempt, err);
+    if (status != TD_OK) {
+        attempt_free(attempt);
+        return status;
+    }
+    *out = attempt;
+    return TD_OK;
+}
+
+static void openai_cancel(struct tier_attempt *attempt)
+{
+    if (!attempt->in_callback) {
+        attempt_free(attempt);
+        return;
+    }
+    attempt->dead = true;
+    later(attempt, PENDING_FREE, 0);
+}
+
+static uint64_t openai_egress_bytes(const struct tier_attempt *attempt)
+{
+    return attempt->egress_bytes;
+}
+
+static void openai_free(struct tier *tier)
+{
+    struct openai *openai = openai_of(tier);
+    free(openai->url);
+    free(openai->ca_file);
+    free(openai);
+}
+
+static const struct tier_ops openai_ops = {
+    .start = openai_start,
+    .cancel = openai_cancel,
+    .count_prompt = openai_count_prompt,
+    .free = openai_free,
+    .egress_bytes = openai_egress_bytes,
+};
+
+static char *chat_url(const char *base_url)
+{
+    struct td_str base = str_from(base_url);
+    while (base.len > 0 && base.data[base.len - 1] == '/')
+        base.len--;
+    char *url = NULL;
+    return asprintf(&url, STR_FMT "/chat/completions", STR_ARG(base)) < 0 ? NULL : url;
+}
+
+/* A key with a line break in it would write headers of its own. */
+static bool key_is_clean(const struct secret *key)
+{
+    struct td_str text = secret_reveal(key);
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+    return value ? value : otherwise;
+}
+
+enum td_status tier_openai_new(const struct tier_facts *facts,
+                               const struct tier_openai_options *options, struct tier **out,
+                               struct td_error *err)
+{
+    enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
+    if (status == TD_OK && !key_is_clean(options->api_key))
+        status = error_set(err, TD_INVALID, "the API key has a space or control character");
+    if (status != TD_OK) {
+        error_prefix(err, "tier %s", facts->name);
+        return status;
+    }
+    struct openai *openai = calloc(1, sizeof *openai);
+    if (!openai)
+        return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
+    openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
+    openai->options = *options;
+    openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
+    openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 20000);
+    openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 15000);
+    openai->url = chat_url(options->base_url);
+    openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
+    openai->options.base_url = openai->options.ca_file = NULL; /* the caller's; ours are above */
+    if (!openai->url || (options->ca_file && !openai->ca_file)) {
+        openai_free(&openai->tier);
+        return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
+    }
+    *out = &openai->tier;
+    return TD_OK;
+}

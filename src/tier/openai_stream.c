@@ -1,0 +1,323 @@
+/* Reading an answer: chat.completion.chunk events, or one chat.completion object. */
+#include "tier/openai_wire.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <math.h>
+
+/* One event carries a few tokens; a megabyte is a tool call with a very large argument. */
+#define EVENT_BYTES_MAX (1024 * 1024)
+/* A whole answer: 16k tokens of text with log-probabilities. */
+#define WHOLE_BYTES_MAX (8 * 1024 * 1024)
+
+static enum td_status malformed(struct openai_stream *stream, const char *what)
+{
+    return error_set(&stream->err, TD_CORRUPT, "malformed answer: %s", what);
+}
+
+static bool absent(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
+}
+
+static bool is(const struct json *value, enum json_kind kind)
+{
+    return json_kind_of(value) == kind;
+}
+
+static uint32_t count_of(const struct json *value)
+{
+    int64_t count = json_int(value, 0);
+    return count < 0 ? 0 : count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
+}
+
+static void read_usage(struct openai_stream *stream, const struct json *usage)
+{
+    if (absent(usage))
+        return;
+    if (!is(usage, JSON_KIND_OBJECT) || !is(json_get(usage, "prompt_tokens"), JSON_KIND_INT)) {
+        malformed(stream, "usage is not an object with prompt_tokens");
+        return;
+    }
+    stream->usage = (struct tier_usage){
+        .prompt_tokens = count_of(json_get(usage, "prompt_tokens")),
+        .completion_tokens = count_of(json_get(usage, "completion_tokens")),
+        .cached_tokens =
+            count_of(json_get(json_get(usage, "prompt_tokens_details"), "cached_tokens")),
+        .exact = true,
+    };
+}
+
+static void read_finish(struct openai_stream *stream, const struct json *reason)
+{
+    static const struct {
+        const char *name;
+        enum td_finish finish;
+    } names[] = {
+        {"length", TD_FINISH_LENGTH},
+        {"tool_calls", TD_FINISH_TOOL_CALLS},
+        {"function_call", TD_FINISH_TOOL_CALLS},
+        {"content_filter", TD_FINISH_CONTENT_FILTER},
+    };
+    if (absent(reason))
+        return;
+    if (!is(reason, JSON_KIND_TEXT)) {
+        malformed(stream, "finish_reason is not a string");
+        return;
+    }
+    stream->finished = true;
+    stream->finish = TD_FINISH_STOP; /* servers have reasons of their own ("eos"): they mean stop */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(json_text(reason), str_from(names[i].name)))
+            stream->finish = names[i].finish;
+}
+
+/* Log-probability at temperature 1, and the margin when at least two alternatives came along. Entropy
+ * is not known from a few alternatives and stays 0. */
+static bool read_stats(const struct json *entry, struct td_token_stats *out)
+{
+    const struct json *logprob = json_get(entry, "logprob");
+    if (!is(logprob, JSON_KIND_DOUBLE) && !is(logprob, JSON_KIND_INT))
+        return false;
+    *out = (struct td_token_stats){.logprob = (float)json_number(logprob, 0)};
+    const struct json *top = json_get(entry, "top_logprobs");
+    if (json_count(top) >= 2)
+        out->margin = (float)(exp(json_number(json_get(json_at(top, 0), "logprob"), 0)) -
+                              exp(json_number(json_get(json_at(top, 1), "logprob"), 0)));
+    return true;
+}
+
+/* Members of a delta that are more than plain text. */
+static bool has_more_than_text(const struct json *delta)
+{
+    void *iterator = NULL;
+    const char *key;
+    const struct json *value;
+    while (json_next(delta, &iterator, &key, &value))
+        if (strcmp(key, "role") != 0 && strcmp(key, "content") != 0 && !absent(value) &&
+            !(is(value, JSON_KIND_ARRAY) && json_count(value) == 0))
+            return true;
+    return false;
+}
+
+/* One piece with the text and the first token's stats; further tokens of the same chunk follow as pieces
+ * of stats only (confidence counts them; the log-probabilities themselves are in raw_delta). */
+static void emit_choice(struct openai_stream *stream, const struct json *choice,
+                        const struct json *delta)
+{
+    const struct json *entries = json_get(json_get(choice, "logprobs"), "content");
+    struct tier_piece piece = {.text = json_text(json_get(delta, "content"))};
+    size_t count = json_count(entries);
+    if (count > 0 || has_more_than_text(delta))
+        piece.raw_delta = choice;
+    if (piece.text.len == 0 && !piece.raw_delta)
+        return;
+    for (size_t i = 0; i == 0 || i < count; i++) {
+        piece.has_stats = i < count;
+        if (piece.has_stats && !read_stats(json_at(entries, i), &piece.stats)) {
+            malformed(stream, "a logprobs entry has no logprob");
+            return;
+        }
+        stream->text_bytes += piece.text.len;
+        stream->on_piece(stream->ctx, &piece);
+        piece = (struct tier_piece){0};
+    }
+}
+
+static void read_choice(struct openai_stream *stream, const struct json *choice)
+{
+    if (!is(choice, JSON_KIND_OBJECT)) {
+        malformed(stream, "a choice is not an object");
+        return;
+    }
+    if (json_int(json_get(choice, "index"), 0) != 0) /* n is 1: not ours */
+        return;
+    const struct json *delta = json_get(choice, "delta");
+    const struct json *logprobs = json_get(choice, "logprobs");
+    if (!absent(delta) && !is(delta, JSON_KIND_OBJECT))
+        malformed(stream, "delta is not an object");
+    else if (!absent(json_get(delta, "content")) && !is(json_get(delta, "content"), JSON_KIND_TEXT))
+        malformed(stream, "delta.content is not a string");
+    else if (!absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT))
+        malformed(stream, "logprobs is not an object");
+    else if (!absent(json_get(logprobs, "content")) &&
+             !is(json_get(logprobs, "content"), JSON_KIND_ARRAY))
+        malformed(stream, "logprobs.content is not an array");
+    if (stream->err.status != TD_OK)
+        return;
+    emit_choice(stream, choice, delta);
+    if (stream->err.status == TD_OK)
+        read_finish(stream, json_get(choice, "finish_reason"));
+}
+
+static void read_error(struct openai_stream *stream, const struct json *root)
+{
+    struct buf text;
+    buf_init(&text, EVENT_BYTES_MAX);
+    json_write(root, &text);
+    const struct json *code = json_get(json_get(root, "error"), "code");
+    int http =
+        json_int(code, 500) >= 400 && json_int(code, 500) < 600 ? (int)json_int(code, 500) : 500;
+    struct td_error err = {0};
+    openai_read_error(http, buf_view(&text), &err);
+    error_set(&stream->err, err.status, "error in the stream: %s", err.message);
+    buf_deinit(&text);
+}
+
+static void read_chunk(struct openai_stream *stream, const struct json *root)
+{
+    const struct json *choices = json_get(root, "choices");
+    if (!is(root, JSON_KIND_OBJECT)) {
+        malformed(stream, "a chunk is not an object");
+        return;
+    }
+    if (!absent(json_get(root, "error"))) {
+        read_error(stream, root);
+        return;
+    }
+    if (absent(choices) && absent(json_get(root, "usage"))) {
+        malformed(stream, "a chunk has no choices");
+        return;
+    }
+    if (!absent(choices) && !is(choices, JSON_KIND_ARRAY)) {
+        malformed(stream, "choices is not an array");
+        return;
+    }
+    for (size_t i = 0; i < json_count(choices) && stream->err.status == TD_OK; i++)
+        read_choice(stream, json_at(choices, i));
+    if (stream->err.status == TD_OK)
+        read_usage(stream, json_get(root, "usage"));
+}
+
+static void on_event(void *ctx, struct td_str event, struct td_str data)
+{
+    struct openai_stream *stream = ctx;
+    (void)event; /* OpenAI's chat streams do not name events */
+    if (stream->done || stream->err.status != TD_OK)
+        return;
+    if (str_equal(str_trim(data), STR("[DONE]"))) {
+        stream->done = true;
+        return;
+    }
+    struct json *root = NULL;
+    struct td_error err = {0};
+    if (json_parse(data, &root, &err) != TD_OK)
+        error_set(&stream->err, TD_CORRUPT, "malformed answer: a chunk is not JSON");
+    else
+        read_chunk(stream, root);
+    json_free(root);
+}
+
+/* A message's tool calls come in order, a delta's say which one they mean. */
+static struct json *delta_of_message(const struct json *message)
+{
+    struct json *delta = json_clone(message);
+    const struct json *calls = json_get(message, "tool_calls");
+    if (!delta || json_count(calls) == 0)
+        return delta;
+    struct json *list = json_new_array();
+    for (size_t i = 0; list && i < json_count(calls); i++) {
+        struct json *call = json_clone(json_at(calls, i));
+        if (is(call, JSON_KIND_OBJECT))
+            json_put(call, "index", json_new_int((int64_t)i));
+        json_push(list, call);
+    }
+    json_put(delta, "tool_calls", list);
+    return delta;
+}
+
+/* Turns {choices: [{message}]} into the chunk that says the same, and reads that. */
+static void read_whole(struct openai_stream *stream, const struct json *root)
+{
+    const struct json *choices = json_get(root, "choices");
+    const struct json *first = json_at(choices, 0);
+    if (!is(root, JSON_KIND_OBJECT) || !absent(json_get(root, "error"))) {
+        read_chunk(stream, root);
+        return;
+    }
+    if (!is(choices, JSON_KIND_ARRAY) || !is(json_get(first, "message"), JSON_KIND_OBJECT)) {
+        malformed(stream, "no choices with a message");
+        return;
+    }
+    struct json *chunk = json_new_object();
+    struct json *list = json_new_array();
+    struct json *choice = json_clone(first);
+    if (chunk && list && choice) {
+        json_put(choice, "delta", delta_of_message(json_get(first, "message")));
+        json_remove(choice, "message");
+        json_push(list, choice);
+        json_put(chunk, "choices", list);
+        json_put(chunk, "usage", json_clone(json_get(root, "usage")));
+        read_chunk(stream, chunk);
+    } else {
+        json_free(choice);
+        json_free(list);
+        error_set(&stream->err, TD_NO_MEMORY, "no memory for an answer");
+    }
+    json_free(chunk);
+}
+
+void openai_stream_init(struct openai_stream *stream, openai_piece_fn *on_piece, void *ctx)
+{
+    *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx};
+    sse_reader_init(&stream->events, EVENT_BYTES_MAX);
+    buf_init(&stream->whole, WHOLE_BYTES_MAX);
+}
+
+void openai_stream_deinit(struct openai_stream *stream)
+{
+    sse_reader_deinit(&stream->events);
+    buf_deinit(&stream->whole);
+}
+
+/* The first byte that is not white space tells: no event stream begins with a brace. */
+static enum openai_form form_of(struct td_str bytes)
+{
+    struct td_str text = str_trim(bytes);
+    if (text.len == 0)
+        return OPENAI_FORM_UNKNOWN;
+    return text.data[0] == '{' ? OPENAI_FORM_WHOLE : OPENAI_FORM_EVENTS;
+}
+
+static enum td_status failure(const struct openai_stream *stream, struct td_error *err)
+{
+    return error_set(err, stream->err.status, "%s", stream->err.message);
+}
+
+enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
+                                  struct td_error *err)
+{
+    if (stream->err.status != TD_OK)
+        return failure(stream, err);
+    if (stream->form == OPENAI_FORM_UNKNOWN)
+        stream->form = form_of(bytes);
+    if (stream->form == OPENAI_FORM_WHOLE) {
+        buf_append_str(&stream->whole, bytes);
+        if (stream->whole.failed)
+            error_set(&stream->err, TD_CORRUPT, "malformed answer: larger than %d bytes",
+                      WHOLE_BYTES_MAX);
+    } else if (sse_reader_feed(&stream->events, bytes, on_event, stream, NULL) != TD_OK) {
+        error_set(&stream->err, TD_CORRUPT, "malformed answer: an event is larger than %d bytes",
+                  EVENT_BYTES_MAX);
+    }
+    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+}
+
+enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *err)
+{
+    if (stream->err.status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
+        struct json *root = NULL;
+        if (json_parse(buf_view(&stream->whole), &root, NULL) != TD_OK)
+            malformed(stream, "the body is not JSON");
+        else
+            read_whole(stream, root);
+        json_free(root);
+        stream->done = true;
+    }
+    if (stream->err.status == TD_OK && !stream->finished && !stream->done)
+        error_set(&stream->err, TD_CORRUPT, "the answer was cut before its end");
+    return stream->err.status == TD_OK ? TD_OK : failure(stream, err);
+}

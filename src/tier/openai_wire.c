@@ -1,0 +1,222 @@
+/* What is sent to an OpenAI-compatible server, and what its refusals mean. */
+#include "tier/openai_wire.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+/* ---- the address ---------------------------------------------------------------------------------- */
+
+static bool is_loopback(struct td_str host)
+{
+    if (str_equal_nocase(host, STR("localhost")) || str_equal(host, STR("[::1]")))
+        return true;
+    if (!str_starts_with(host, STR("127.")))
+        return false;
+    for (size_t i = 0; i < host.len; i++) /* "127.example.com" is a name, not an address */
+        if (host.data[i] != '.' && !isdigit((unsigned char)host.data[i]))
+            return false;
+    return true;
+}
+
+/* The host of "host:port/path", brackets of an IPv6 address included. */
+static struct td_str host_of(struct td_str rest)
+{
+    size_t end = 0;
+    if (rest.len > 0 && rest.data[0] == '[') {
+        end = str_find(rest, STR("]"), 0);
+        return end == SIZE_MAX ? (struct td_str){NULL, 0} : str_slice(rest, 0, end + 1);
+    }
+    while (end < rest.len && !strchr(":/?#", rest.data[end]))
+        end++;
+    return str_slice(rest, 0, end);
+}
+
+enum td_status openai_check_url(struct td_str url, bool allow_http, struct td_error *err)
+{
+    for (size_t i = 0; i < url.len; i++)
+        if ((unsigned char)url.data[i] <= ' ' || url.data[i] == 0x7f || url.data[i] == '\\')
+            return error_set(err, TD_INVALID,
+                             "the base URL has a space, backslash or control character");
+    size_t scheme_end = str_find(url, STR("://"), 0);
+    struct td_str scheme = str_slice(url, 0, scheme_end == SIZE_MAX ? 0 : scheme_end);
+    bool https = str_equal_nocase(scheme, STR("https"));
+    if (!https && !str_equal_nocase(scheme, STR("http")))
+        return error_set(err, TD_INVALID, "the base URL must begin with https:// or http://");
+    struct td_str rest = str_slice(url, scheme_end + 3, url.len);
+    struct td_str host = host_of(rest);
+    if (host.len == 0)
+        return error_set(err, TD_INVALID, "the base URL has no host");
+    struct td_str authority = rest;
+    for (size_t i = 0; i < rest.len; i++) {
+        if (strchr("/?#", rest.data[i])) {
+            authority = str_slice(rest, 0, i);
+            break;
+        }
+    }
+    if (str_find(authority, STR("@"), 0) != SIZE_MAX)
+        return error_set(err, TD_INVALID, "the base URL may not hold a user name or password");
+    if (!https && !allow_http && !is_loopback(host))
+        return error_set(
+            err, TD_INVALID,
+            "plain http is allowed only to this machine: use https, or set allow_http");
+    return TD_OK;
+}
+
+/* ---- the body ------------------------------------------------------------------------------------- */
+
+static const char *role_name(enum td_role role)
+{
+    static const char *const names[] = {"system", "developer", "user", "assistant", "tool"};
+    return (size_t)role < sizeof names / sizeof *names ? names[role] : "user";
+}
+
+static struct json *messages_of(const struct td_request *request)
+{
+    struct json *list = json_new_array();
+    for (size_t i = 0; list && i < request->message_count; i++) {
+        struct json *message = json_new_object();
+        if (!message)
+            break;
+        json_put(message, "role", json_new_cstr(role_name(request->messages[i].role)));
+        json_put(message, "content", json_new_text(request->messages[i].content));
+        json_push(list, message);
+    }
+    return list;
+}
+
+/* A float's shortest decimal, so that 0.7f is sent as 0.7 and not as 0.699999988079071. */
+static struct json *number_of(float value)
+{
+    char text[32];
+    double number = value;
+    snprintf(text, sizeof text, "%.7g", (double)value);
+    return json_new_double(str_to_double(str_from(text), &number) ? number : (double)value);
+}
+
+static struct json *body_from_messages(const struct td_request *request)
+{
+    struct json *body = json_new_object();
+    if (!body)
+        return NULL;
+    const struct td_sampling *sampling = &request->sampling;
+    json_put(body, "messages", messages_of(request));
+    if (request->tokens_max)
+        json_put(body, "max_tokens", json_new_int(request->tokens_max));
+    json_put(body, "temperature", number_of(sampling->temperature));
+    if (sampling->top_p < 1)
+        json_put(body, "top_p", number_of(sampling->top_p));
+    if (sampling->seed_set && sampling->seed <= INT64_MAX)
+        json_put(body, "seed", json_new_int((int64_t)sampling->seed));
+    if (request->stop_count > 0) {
+        struct json *stops = json_new_array();
+        for (size_t i = 0; stops && i < request->stop_count; i++)
+            json_push(stops, json_new_text(request->stops[i]));
+        json_put(body, "stop", stops);
+    }
+    if (request->logprobs) {
+        json_put(body, "logprobs", json_new_bool(true));
+        json_put(body, "top_logprobs", json_new_int(request->top_logprobs));
+    }
+    return body;
+}
+
+/* The upstream request is always streamed, whatever the client asked: the first byte is what time-outs
+ * watch, and a client that left stops the work. */
+static void ask_for_stream(struct json *body)
+{
+    const struct json *given = json_get(body, "stream_options");
+    struct json *options =
+        json_kind_of(given) == JSON_KIND_OBJECT ? json_clone(given) : json_new_object();
+    if (options)
+        json_put(options, "include_usage", json_new_bool(true));
+    json_put(body, "stream_options", options);
+    json_put(body, "stream", json_new_bool(true));
+}
+
+enum td_status openai_write_body(const struct td_request *request, const struct tier_facts *facts,
+                                 struct buf *out, struct td_error *err)
+{
+    bool chat = json_kind_of(json_get(request->body, "messages")) == JSON_KIND_ARRAY;
+    struct json *body = chat ? json_clone(request->body) : body_from_messages(request);
+    if (!body)
+        return error_set(err, TD_NO_MEMORY, "no memory for a request to %s", facts->name);
+    json_remove(body, "tandem"); /* our own options are nobody else's business */
+    json_put(body, "model", json_new_cstr(facts->model));
+    ask_for_stream(body);
+    json_write(body, out);
+    json_free(body);
+    return out->failed
+               ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", out->bytes_max)
+               : TD_OK;
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+enum td_status openai_status_of_http(int code)
+{
+    switch (code) {
+    case 401:
+    case 402:
+    case 403:
+        return TD_DENIED;
+    case 404:
+        return TD_NOT_FOUND;
+    case 408:
+        return TD_TIMEOUT;
+    case 413:
+        return TD_LIMIT;
+    case 429:
+        return TD_BUSY;
+    default:
+        return code >= 400 && code < 500 ? TD_INVALID : TD_UNAVAILABLE;
+    }
+}
+
+/* The places where OpenAI and the servers that follow it put their words. */
+static struct td_str error_text(const struct json *root)
+{
+    const struct json *error = json_get(root, "error");
+    const struct json *const places[] = {json_get(error, "message"), error,
+                                         json_get(root, "message"), json_get(root, "detail")};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (json_text(places[i]).len > 0)
+            return json_text(places[i]);
+    return (struct td_str){NULL, 0};
+}
+
+#define PEER_TEXT_BYTES 240
+
+/* A peer's words go to logs, headers and terminals: no control characters, one line, bounded. */
+static void copy_clean(struct td_str text, char out[PEER_TEXT_BYTES])
+{
+    size_t len = text.len < PEER_TEXT_BYTES - 1 ? text.len : PEER_TEXT_BYTES - 1;
+    len = utf8_complete_len(str_slice(text, 0, len));
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        out[i] = c < ' ' || c == 0x7f ? ' ' : (char)c;
+    }
+    out[len] = '\0';
+}
+
+void openai_read_error(int code, struct td_str body, struct td_error *err)
+{
+    char text[PEER_TEXT_BYTES] = "";
+    struct json *root = NULL;
+    if (json_parse(body, &root, NULL) == TD_OK)
+        copy_clean(error_text(root), text);
+    json_free(root);
+    error_set(err, openai_status_of_http(code), text[0] ? "HTTP %d: %s" : "HTTP %d%s", code, text);
+}
+
+uint64_t openai_retry_after_ms(const char *value)
+{
+    uint64_t seconds;
+    if (!value || !str_to_u64(str_trim(str_from(value)), &seconds) || seconds > UINT64_MAX / 1000)
+        return UINT64_MAX;
+    return seconds * 1000;
+}

@@ -1,0 +1,22 @@
+#include "tier/tier.h"
+
+void tier_cancel(struct tier *tier, struct tier_attempt *attempt)
+{
+    tier->ops->cancel(attempt);
+}
+
+uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request)
+{
+    return tier->ops->count_prompt(tier, request);
+}
+
+uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *attempt)
+{
+    return tier->ops->egress_bytes ? tier->ops->egress_bytes(attempt) : 0;
+}
+
+void tier_free(struct tier *tier)
+{
+    if (tier)
+        tier->ops->free(tier);
+}

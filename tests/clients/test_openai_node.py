@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Runs the official OpenAI client for Node against the real program and a scripted cloud."""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, edge_first
+
+
+def installed():
+    """The pinned client, installed once from the lock file."""
+    if (HERE / "node_modules" / "openai").is_dir():
+        return True
+    if not shutil.which("npm"):
+        return False
+    return subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=HERE,
+                          capture_output=True).returncode == 0
+
+
+def run_script(name, script):
+    cloud = ScriptedCloud(script)
+    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        done = subprocess.run(["node", str(HERE / name), f"{tandem.url}/v1"], text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    found = re.findall(r"^(\d+) passed, (\d+) failed$", done.stdout, re.M)
+    print(re.sub(r"(?m)^\d+ passed, \d+ failed$\n?", "", done.stdout), end="")
+    return tuple(map(int, found[-1])) if found else (0, 1)
+
+
+def main():
+    if not shutil.which("node") or not installed():
+        print("SKIP openai_node: node or the pinned client is not installed and no registry answers")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    results = [run_script("client_openai.mjs", Script(logprob=-0.1)),
+               run_script("client_broken_cloud.mjs", Script(text="a b c d", cut_after=2, piece_delay=0.05))]
+    passed, failed = (sum(column) for column in zip(*results))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

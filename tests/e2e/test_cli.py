@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""The subcommands' machine-readable forms, against golden data where there is some."""
+import gzip
+import json
+import re
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import Skip, case, equal, main
+from tandem import NANO, SHARED, ROOT, Tandem, clean_environment, run
+
+GOLDEN = SHARED / "golden"
+STORIES = GOLDEN / "real" / "stories260K-f32.gguf"
+
+
+def golden(path):
+    if not path.exists():
+        raise Skip(f"{path.name} is not here (golden data)")
+    return path
+
+
+@case
+def test_help_lists_every_verb_and_each_explains_itself():
+    code, out, _ = run("help")
+    equal(code, 0)
+    for verb in ("serve chat explain doctor models tokenize detokenize template generate logits perplexity "
+                 "bench report version help").split():
+        assert re.search(rf"^\s+{verb}\b", out.decode(), re.M), verb
+        code, text, err = run(verb, "--help")
+        equal((verb, code), (verb, 0), err)
+        assert text.strip(), verb
+    code, _, err = run("serv")
+    assert code == 2 and "serve" in err, err
+    code, _, err = run("tokenize", "--modle", "x")
+    assert code == 2 and "model" in err, err
+
+
+@case
+def test_tokenize_and_detokenize_bytes_for_bytes():
+    text = "Grüße, 你好 \U0001f600 <|im_end|>\n\t x\x00y".encode()
+    code, out, err = run("tokenize", "-m", NANO, "--json", "--no-special", stdin=text)
+    equal(code, 0, err)
+    ids = json.loads(out)
+    assert all(isinstance(i, int) for i in ids)
+    code, back, err = run("detokenize", "-m", NANO, stdin=" ".join(map(str, ids)).encode())
+    equal((code, back), (0, text), err)
+
+
+@case
+def test_tokenize_takes_vocabulary_only_files():
+    packed = golden(GOLDEN / "tokenizer" / "qwen2.gguf.gz")
+    with tempfile.NamedTemporaryFile(suffix=".gguf") as vocabulary:
+        vocabulary.write(gzip.decompress(packed.read_bytes()))
+        vocabulary.flush()
+        for line in (GOLDEN / "tokenizer" / "qwen2.jsonl").read_text().splitlines()[:40]:
+            wanted = json.loads(line)
+            if "text" not in wanted:
+                continue
+            code, out, err = run("tokenize", "-m", vocabulary.name, "--no-bos", "--no-special", "--json",
+                                 stdin=wanted["text"].encode())
+            equal((code, json.loads(out)), (0, wanted["ids"]), wanted["text"])
+            code, out, err = run("tokenize", "-m", vocabulary.name, "--json", stdin=wanted["text"].encode())
+            equal((code, json.loads(out)), (0, wanted["ids_add_parse_special"]), wanted["text"])
+
+
+@case
+def test_logits_match_the_golden():
+    model = golden(GOLDEN / "models" / "llama-f32.gguf")
+    index = json.loads((GOLDEN / "index.json").read_text())
+    wanted = next(c for c in index["cases"] if c["name"] == "llama/f32/n24")
+    expected = struct.unpack(f"<{24 * 512}f", (GOLDEN / wanted["golden"]).read_bytes())
+    for cpu in ("ref", "avx2", "avx512"):
+        with tempfile.NamedTemporaryFile() as out:
+            code, _, err = run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])),
+                               "-o", out.name, f"--cpu={cpu}")
+            if code and "CPU" in err:
+                continue
+            equal(code, 0, err)
+            got = struct.unpack(f"<{24 * 512}f", Path(out.name).read_bytes())
+        error = sum((a - b) ** 2 for a, b in zip(got, expected)) / sum(b * b for b in expected)
+        assert error < 1e-6, (cpu, error)
+    with tempfile.NamedTemporaryFile() as out:
+        run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])), "--last", "2", "-o", out.name)
+        equal(len(Path(out.name).read_bytes()), 2 * 512 * 4)
+
+
+@case
+def test_generate_and_perplexity_match_the_golden():
+    golden(STORIES)
+    index = json.loads((GOLDEN / "index.json").read_text())
+    ppl = next(c for c in index["cases"] if c["name"] == "stories260K/f32/ppl")
+    code, out, err = run("perplexity", "-m", STORIES, "-f", GOLDEN / "real" / "story.txt", "--json")
+    equal(code, 0, err)
+    expected = ppl.get("ppl") or ppl.get("perplexity")
+    assert expected and abs(json.loads(out)["perplexity"] / expected - 1) < 0.01, (out, expected)
+    code, out, err = run("generate", "-m", STORIES, "-p", "Once upon a time", "-n", "16", "--temp", "0", "--json")
+    equal(code, 0, err)
+    got = json.loads(out)
+    equal(len(got["ids"]), 16)
+    equal(len(got["logprobs"]), 16)
+    assert got["text"] and all(p <= 0 for p in got["logprobs"])
+
+
+@case
+def test_template_renders_messages():
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}]
+    code, out, err = run("template", "-m", NANO, stdin=json.dumps(messages).encode())
+    equal((code, out.decode().rstrip("\n")), (0, "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n"
+                                "<|im_start|>assistant"), err)
+
+
+@case
+def test_bench_engine_prints_rates():
+    code, out, err = run("bench", "engine", "-m", NANO, "-p", "64", "-n", "16", "-t", "2", "--json")
+    equal(code, 0, err)
+    rates = json.loads(out)
+    assert rates["prefill_tokens_per_s"] > 0 and rates["decode_tokens_per_s"] > 0
+
+
+@case
+def test_models_and_version_and_doctor():
+    code, out, _ = run("version", "--json")
+    assert code == 0 and json.loads(out)["version"]
+    code, out, err = run("models", "--json")
+    equal(code, 0, err)
+    with tempfile.TemporaryDirectory() as state:
+        code, out, err = run("doctor", "--json", env=clean_environment(TANDEM_STATE_DIR=state,
+                                                                       TANDEM_LISTEN="127.0.0.1:0"))
+        checks = json.loads(out)["checks"]
+        equal(code, 0, out)
+        assert all(c["status"] in ("ok", "warn") for c in checks), checks
+
+
+@case
+def test_a_broken_model_file_is_refused_with_file_field_and_reason():
+    whole = NANO.read_bytes()
+    with tempfile.NamedTemporaryFile(suffix=".gguf") as broken:
+        for data in (b"", b"GGUF", whole[:1000], whole[:-100000], b"JUNK" + whole[4:],
+                     whole[:8] + b"\xff" * 8 + whole[16:], whole[:16] + b"\xff" * 8 + whole[24:]):
+            broken.seek(0)
+            broken.truncate()
+            broken.write(data)
+            broken.flush()
+            code, _, err = run("generate", "-m", broken.name, "-p", "x", "-n", "1")
+            assert code == 1 and broken.name in err, (code, err)
+    code, _, err = run("generate", "-m", "/nonexistent.gguf", "-p", "x", "-n", "1")
+    assert code == 1 and "/nonexistent.gguf" in err
+
+
+@case
+def test_an_unsupported_architecture_is_named_with_those_that_are():
+    model = golden(GOLDEN / "models" / "gemma3-f32.gguf")
+    code, _, err = run("generate", "-m", model, "-p", "x", "-n", "1")
+    if code == 0:
+        return  # supported by now
+    assert code == 1 and "gemma3" in err and "llama" in err and "qwen2" in err, err
+
+
+@case
+def test_chat_answers_one_question_from_the_command_line():
+    with tempfile.TemporaryDirectory() as state:
+        code, out, err = run("chat", "Classify the intent: play some music", env=clean_environment(TANDEM_STATE_DIR=state))
+        equal(code, 0, err)
+        text = out.decode() + err
+        assert "play_music" in text and "local" in text, text
+
+
+@case
+def test_the_stripped_program_is_at_most_2_mb():
+    import subprocess
+    with tempfile.NamedTemporaryFile() as stripped:
+        subprocess.run(["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True)
+        size = Path(stripped.name).stat().st_size
+    assert size <= 2_000_000, size
+
+
+if __name__ == "__main__":
+    main()

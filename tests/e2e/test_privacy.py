@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Restricted data never leaves the device: 200 canaries, every path, every byte that the cloud received."""
+import random
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, edge_first, stream_text
+
+CARRIERS = ["My card is {} please help me dispute a charge.", "Here: {}", "{} is what I have, is it valid?",
+            "Explain the French revolution. Also note {} for the record.",
+            "Write a long poem about the sea.\n\nReference: {}.", "a={};b=2", "(\"{}\")", "Schlüssel „{}“ ok"]
+
+
+def luhn_complete(digits):
+    total = 0
+    for i, digit in enumerate(reversed(digits)):
+        d = int(digit) * (2 if i % 2 == 0 else 1)
+        total += d - 9 if d > 9 else d
+    return digits + str(-total % 10)
+
+
+def card(rng):
+    digits = luhn_complete(rng.choice(["4", "51", "55"]).ljust(1) + "".join(
+        rng.choice("0123456789") for _ in range(14)))[:16]
+    digits = luhn_complete(digits[:15])
+    return rng.choice([digits, " ".join(digits[i:i + 4] for i in range(0, 16, 4)),
+                       "-".join(digits[i:i + 4] for i in range(0, 16, 4))])
+
+
+def iban(rng):
+    account = "".join(rng.choice("0123456789") for _ in range(18))
+    check = 98 - int(account + "131400") % 97
+    text = f"DE{check:02d}{account}"
+    return rng.choice([text, " ".join(text[i:i + 4] for i in range(0, 22, 4))])
+
+
+def ssn(rng):
+    return f"{rng.randint(1, 665):03d}-{rng.randint(1, 99):02d}-{rng.randint(1, 9999):04d}"
+
+
+def key(rng):
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+    body = lambda n: "".join(rng.choice(letters) for _ in range(n))
+    return rng.choice([lambda: "sk-" + body(48), lambda: "ghp_" + body(36), lambda: "sk-ant-api03-" + body(80),
+                       lambda: "AKIA" + "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") for _ in range(16))])()
+
+
+def private_key(rng):
+    body = "".join(rng.choice("ABCDEFGHabcdefgh0123456789+/") for _ in range(120))
+    return f"-----BEGIN RSA PRIVATE KEY-----\n{body[:60]}\n{body[60:]}\n-----END RSA PRIVATE KEY-----"
+
+
+def canaries():
+    rng = random.Random(20261121)
+    makers = [card, iban, ssn, key, private_key]
+    return [makers[i % len(makers)](rng) for i in range(200)]
+
+
+def fragments(canary):
+    """What must not be found: the canary, and its longest piece without separators."""
+    return {canary.encode(), max(canary.replace("-----", "").split(), key=len).encode()}
+
+
+def server(cloud):
+    return Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"})
+
+
+@case
+def test_no_canary_of_200_reaches_the_cloud_on_any_path():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    modes = ["auto", "prefer-cloud", "only-cloud", "prefer-local"]
+    with server(cloud) as tandem:
+        for i, canary in enumerate(canaries()):
+            content = CARRIERS[i % len(CARRIERS)].format(canary)
+            headers = {"x-tandem-mode": modes[i % len(modes)]}
+            if i % 5 == 4:
+                messages = [{"role": "system", "content": content}, {"role": "user", "content": "Go on."}]
+            elif i % 5 == 3:
+                messages = [{"role": "user", "content": content}, {"role": "assistant", "content": "Noted."},
+                            {"role": "user", "content": "Write a poem about it."}]
+            elif i % 5 == 2:
+                messages = [{"role": "user", "content": [{"type": "text", "text": content}]}]
+            else:
+                messages = content
+            answer = tandem.chat(messages, headers, stream=(i % 3 == 0))
+            if headers["x-tandem-mode"] == "only-cloud":
+                assert answer.status in (400, 403), (answer.status, answer.body)
+                equal(answer.headers.get("x-should-retry"), "false")
+            else:
+                equal(answer.status, 200, content)
+        for canary in canaries():
+            for fragment in fragments(canary):
+                assert fragment not in cloud.received, f"{canary!r} left the device"
+        control = tandem.chat("Explain the French revolution.", {"x-tandem-mode": "only-cloud"})
+        equal(control.status, 200)
+        assert b"French revolution" in cloud.received, "the tap does not work: nothing arrived at all"
+
+
+@case
+def test_nothing_outside_the_messages_carries_a_canary_out_either():
+    """Members forwarded untouched (user, metadata, tools, names) are scanned as well."""
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    rng = random.Random(7)
+    with server(cloud) as tandem:
+        for place in ("user", "metadata", "tools", "name", "tool_calls", "unknown"):
+            canary = card(rng)
+            members, message = {}, {"role": "user", "content": "Explain the French revolution."}
+            messages = [message]
+            if place == "user":
+                members["user"] = canary
+            elif place == "metadata":
+                members["metadata"] = {"note": canary}
+            elif place == "tools":
+                members["tools"] = [{"type": "function", "function": {"name": "f", "description": canary}}]
+            elif place == "name":
+                message["name"] = canary
+            elif place == "tool_calls":
+                call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": canary}}
+                messages += [{"role": "assistant", "content": None, "tool_calls": [call]},
+                             {"role": "tool", "tool_call_id": "c1", "content": "ok"}]
+            else:
+                members["some_new_member"] = {"deep": [canary]}
+            tandem.chat(messages, {"x-tandem-mode": "prefer-cloud"}, **members)
+            for fragment in fragments(canary):
+                assert fragment not in cloud.received, f"{place}: {canary} left the device"
+
+
+@case
+def test_a_class_only_rises_within_a_conversation():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    opening = {"role": "user", "content": "Let us talk about my bank."}
+    secret = {"role": "user", "content": "My card is 4111 1111 1111 1111."}
+    later = [opening, {"role": "assistant", "content": "Yes?"},
+             {"role": "user", "content": "Write a poem about the sea."}]
+    with server(cloud) as tandem:
+        tandem.chat([opening, {"role": "assistant", "content": "Yes?"}, secret])
+        answer = tandem.chat(later, {"x-tandem-mode": "prefer-cloud"})
+        equal(answer.tandem["data_class"], "restricted")
+        equal(answer.tandem["tier"], "local")
+        equal(len(cloud.requests), 0)
+        other = tandem.chat("Write a poem about the sea.", {"x-tandem-mode": "prefer-cloud"})
+        equal(other.tandem["tier"], "cloud", "another conversation")
+
+
+@case
+def test_the_caller_and_the_route_can_raise_the_class():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        answer = tandem.chat("Write a poem.", {"x-tandem-mode": "prefer-cloud", "x-tandem-data-class": "restricted"})
+        equal((answer.tandem["tier"], answer.tandem["data_class"]), ("local", "restricted"))
+    config = edge_first(cloud.base_url) + "    data_class: restricted\n"
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        answer = tandem.chat("Write a poem.", {"x-tandem-mode": "prefer-cloud"})
+        equal((answer.tandem["tier"], answer.tandem["data_class"]), ("local", "restricted"))
+    equal(len(cloud.requests), 0)
+
+
+@case
+def test_prompts_are_neither_logged_nor_stored_by_default():
+    cloud = ScriptedCloud(Script(text="Cloud-answer-canary."))
+    with server(cloud) as tandem:
+        tandem.chat("Unusual-prompt-canary about the sea", {"x-tandem-mode": "only-cloud"})
+        tandem.chat("Unusual-prompt-canary about the sea", {"x-tandem-mode": "only-local"})
+        tandem.get("/tandem/v1/exchanges?limit=5")
+        stored = b"".join(path.read_bytes() for path in tandem.state.rglob("*") if path.is_file())
+        seen = "".join(tandem.log).encode() + stored + tandem.get("/metrics").body
+        assert b"prompt-canary" not in seen and b"answer-canary" not in seen
+        assert b"scripted" in stored, "the ledger was not read at all"
+
+
+@case
+def test_the_api_key_is_never_shown():
+    cloud = ScriptedCloud(Script(status=401, error_message="bad key"))
+    secret = "sk-do-not-show-this-key-anywhere"
+    with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": secret}) as tandem:
+        answer = tandem.chat("Write a poem.", {"x-tandem-mode": "only-cloud"})
+        stored = b"".join(path.read_bytes() for path in tandem.state.rglob("*") if path.is_file())
+        seen = "".join(tandem.log).encode() + stored + answer.body + tandem.get("/metrics").body
+        assert secret.encode() not in seen
+        assert secret.encode() in cloud.received
+
+
+if __name__ == "__main__":
+    main()

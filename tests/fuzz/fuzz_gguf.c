@@ -1,0 +1,51 @@
+/* Any bytes as a GGUF file: refused with words, or everything it shows can be read. A file that opens is
+ * also tried as a vocabulary, which the tokenizer reads. */
+#include "engine/gguf.h"
+#include "engine/tokenizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static unsigned walk(const struct gguf *gguf)
+{
+    unsigned sum = 0;
+    struct td_str key, text;
+    enum gguf_type type;
+    char value[80], name[300];
+    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++) {
+        const void *cursor = NULL;
+        memcpy(name, key.data, key.len);
+        name[key.len] = '\0';
+        while (type == GGUF_ARRAY && gguf_next_string(gguf, name, &cursor, &text))
+            sum += text.len ? (unsigned char)text.data[text.len - 1] : 0;
+        sum += (unsigned char)value[0];
+    }
+    for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
+        const struct gguf_tensor *tensor = gguf_tensor_at(gguf, i);
+        if (tensor->data && tensor->bytes)
+            sum += ((const uint8_t *)tensor->data)[tensor->bytes - 1];
+    }
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static volatile unsigned sink;
+    for (int vocab_only = 0; vocab_only < 2; vocab_only++) {
+        struct gguf *gguf;
+        struct td_error err = {0};
+        enum td_status status = gguf_open_memory(data, size, "fuzz", vocab_only, &gguf, &err);
+        if ((status == TD_OK) != (gguf != NULL) || (status != TD_OK && err.message[0] == '\0'))
+            abort();
+        if (gguf == NULL)
+            continue;
+        sink = sink + walk(gguf);
+        struct tokenizer *tokenizer;
+        if (tokenizer_open(gguf, &tokenizer, &err) == TD_OK)
+            tokenizer_close(tokenizer);
+        gguf_close(gguf);
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* An OpenAI-compatible server's answer, in pieces of sizes that the first byte chooses. Whatever comes, it
+ * is read without fault, only certain text is passed on, and a failure has words. */
+#include "base/utf8.h"
+#include "tier/openai_wire.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    size_t *bytes = ctx;
+    assert(utf8_is_valid(piece->text));
+    *bytes += piece->text.len;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1)
+        return 0;
+    size_t step = data[0] % 64 + 1, text_bytes = 0;
+    struct openai_stream stream;
+    struct td_error err = {0};
+    openai_stream_init(&stream, on_piece, &text_bytes);
+    enum td_status status = TD_OK;
+    for (size_t at = 1; at < size && status == TD_OK; at += step) {
+        size_t len = size - at < step ? size - at : step;
+        struct td_str bytes = {(const char *)data + at, len};
+        status = openai_stream_feed(&stream, bytes, &err);
+    }
+    if (status == TD_OK)
+        status = openai_stream_end(&stream, &err);
+    assert(status == TD_OK || (err.status == status && err.message[0] != '\0'));
+    assert(status != TD_OK || stream.finished || stream.done);
+    assert(stream.text_bytes == text_bytes);
+    openai_stream_deinit(&stream);
+
+    struct td_error refusal = {0};
+    openai_read_error(500, (struct td_str){(const char *)data + 1, size - 1}, &refusal);
+    for (const char *c = refusal.message; *c; c++)
+        assert((unsigned char)*c >= ' ' && *c != 0x7f);
+    return 0;
+}

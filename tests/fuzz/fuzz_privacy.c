@@ -1,0 +1,33 @@
+/* Any bytes: spans are in order, apart, inside the text; what is counted is what is listed. */
+#include "privacy/privacy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + (size == 0)); /* exact size: a byte read too many is seen */
+    if (text == NULL)
+        return 0;
+    memcpy(text, data, size);
+    struct privacy_span spans[64];
+    size_t count = privacy_scan((struct td_str){text, size}, spans, 64);
+    size_t before = 0;
+    for (size_t i = 0; i < count && i < 64; i++) {
+        if (spans[i].begin < before || spans[i].begin >= spans[i].end || spans[i].end > size ||
+            (unsigned)spans[i].kind >= PRIVACY_KIND_COUNT)
+            abort();
+        before = spans[i].end;
+    }
+    uint32_t counts[PRIVACY_KIND_COUNT] = {0};
+    enum td_data_class data_class = privacy_classify((struct td_str){text, size}, counts);
+    size_t total = 0;
+    for (size_t i = 0; i < PRIVACY_KIND_COUNT; i++)
+        total += counts[i];
+    if (total != count || (data_class == TD_CLASS_PUBLIC) != (count == 0))
+        abort();
+    free(text);
+    return 0;
+}

@@ -1,0 +1,299 @@
+"""A scripted OpenAI-compatible cloud: the test double for what cannot run here.
+
+It answers /v1/chat/completions (streamed and not) and /v1/models from a script, can be slow, wrong or die
+in every way that matters, and records every byte that it receives. One thread a connection; raw sockets,
+so that broken answers can be made exactly.
+
+    cloud = ScriptedCloud(Script(text="Hello there."))
+    cloud.base_url, cloud.received (bytes), cloud.requests (list of dict), cloud.script = Script(...)
+    cloud.close()
+"""
+import json
+import socket
+import ssl
+import struct
+import threading
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Script:
+    """How the next requests are answered. Times in seconds."""
+    text: str = "This is the cloud's answer."
+    pieces: list | None = None       # text pieces of a stream; default: words
+    logprob: float | None = None     # of every token, when the request asks for logprobs
+    finish: str = "stop"
+    status: int = 200
+    statuses: list = field(default_factory=list)  # one a request, before `status`
+    retry_after: str | None = None
+    error_message: str = "scripted failure"
+    accept_delay: float = 0          # before reading anything
+    first_delay: float = 0           # before the status line
+    piece_delay: float = 0           # between pieces
+    stall_after: int | None = None   # pieces, then silence until the client leaves
+    cut_after: int | None = None     # pieces, then a reset
+    cut_at_once: bool = False        # reset instead of any answer
+    garbage_after: int | None = None # pieces, then a malformed chunk
+    garbage: bytes = b'data: {"choices": [{"delta": {"content": \n\n'
+    error_after: int | None = None   # pieces, then a chunk with an error member
+    no_done: bool = False            # ends without finish_reason and [DONE]
+    raw: bytes | None = None         # these bytes instead of any answer, then close
+    extra_delta: dict | None = None  # merged into the first delta (tool calls, ...)
+    usage: bool = True
+    ignore_stream: bool = False      # a JSON answer to a streaming request
+    byte_by_byte: bool = False       # every byte in a packet of its own
+    crlf: bool = False               # SSE lines end with CR LF
+    comments: bool = False           # SSE comments between events
+
+
+REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+           429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
+
+
+class ScriptedCloud:
+    def __init__(self, script=None, tls=None, host="127.0.0.1"):
+        """tls: (certificate file, key file) for HTTPS."""
+        self.script = script or Script()
+        self.received = bytearray()
+        self.requests = []
+        self.connections = 0
+        self.gone_times = []  # monotonic time at which a client was noticed to have left
+        self._lock = threading.Lock()
+        self._context = None
+        if tls:
+            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._context.load_cert_chain(*tls)
+        self._listener = socket.create_server((host, 0), backlog=256)
+        self.port = self._listener.getsockname()[1]
+        self.base_url = f"{'https' if tls else 'http'}://{host}:{self.port}/v1"
+        self._closed = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self):
+        self._closed = True
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._listener.close()
+
+    def clear(self):
+        with self._lock:
+            self.received.clear()
+            self.requests.clear()
+            self.gone_times.clear()
+
+    # -- connection -------------------------------------------------------------------------------
+
+    def _accept(self):
+        while not self._closed:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self.connections += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._context:
+                connection = self._context.wrap_socket(connection, server_side=True)
+            pending = b""
+            while True:
+                if self.script.accept_delay:
+                    time.sleep(self.script.accept_delay)
+                request, pending = self._read_request(connection, pending)
+                if request is None:
+                    return
+                with self._lock:
+                    self.requests.append(request)
+                if not self._answer(connection, request):
+                    return
+        except (OSError, ssl.SSLError):
+            with self._lock:
+                self.gone_times.append(time.monotonic())
+        finally:
+            try:
+                connection.close()
+            except OSError:
+                pass
+
+    def _receive(self, connection):
+        data = connection.recv(65536)
+        with self._lock:
+            self.received += data
+        return data
+
+    def _read_request(self, connection, pending):
+        while b"\r\n\r\n" not in pending:
+            data = self._receive(connection)
+            if not data:
+                return None, b""
+            pending += data
+        head, _, pending = pending.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        headers = {}
+        for line in lines[1:]:
+            name, _, value = line.partition(":")
+            headers[name.strip().lower()] = value.strip()
+        method, path, _ = lines[0].split(" ", 2)
+        if headers.get("expect", "").lower() == "100-continue":
+            connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        length = int(headers.get("content-length", "0"))
+        while len(pending) < length:
+            data = self._receive(connection)
+            if not data:
+                return None, b""
+            pending += data
+        body, pending = pending[:length], pending[length:]
+        request = {"method": method, "path": path, "headers": headers, "body": body, "time": time.monotonic()}
+        try:
+            request["json"] = json.loads(body) if body else None
+        except ValueError:
+            request["json"] = None
+        return request, pending
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def _answer(self, connection, request):
+        """Answers one request; False when the connection is over."""
+        script = self.script
+        if script.cut_at_once:
+            return self._reset(connection)
+        if script.first_delay:
+            self._wait(connection, script.first_delay)
+        if script.raw is not None:
+            connection.sendall(script.raw)
+            return False
+        with self._lock:
+            status = script.statuses.pop(0) if script.statuses else script.status
+        if request["path"].rstrip("/").endswith("/models"):
+            models = [{"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}]
+            return self._send_json(connection, 200, {"object": "list", "data": models})
+        if status != 200:
+            error = {"error": {"message": script.error_message, "type": "scripted", "param": None,
+                               "code": None}}
+            extra = [f"Retry-After: {script.retry_after}"] if script.retry_after else []
+            return self._send_json(connection, status, error, extra)
+        wants = request["json"] or {}
+        if wants.get("stream") and not script.ignore_stream:
+            return self._stream(connection, script, wants)
+        return self._send_json(connection, 200, self._completion(script, wants))
+
+    def _pieces(self, script):
+        if script.pieces is not None:
+            return script.pieces
+        words = script.text.split(" ")
+        return [word if i == 0 else " " + word for i, word in enumerate(words)]
+
+    def _usage(self, script, wants):
+        prompt = sum(len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", []))
+        completion = len(self._pieces(script))
+        return {"prompt_tokens": prompt, "completion_tokens": completion,
+                "total_tokens": prompt + completion}
+
+    def _logprobs(self, script, wants, piece):
+        if script.logprob is None or not wants.get("logprobs"):
+            return None
+        return {"content": [{"token": piece, "logprob": script.logprob, "bytes": list(piece.encode()),
+                             "top_logprobs": []}]}
+
+    def _completion(self, script, wants):
+        text = "".join(self._pieces(script))
+        answer = {"id": "chatcmpl-scripted", "object": "chat.completion", "created": 1700000000,
+                  "model": wants.get("model"), "choices": [{
+                      "index": 0, "message": {"role": "assistant", "content": text},
+                      "logprobs": self._logprobs(script, wants, text), "finish_reason": script.finish}]}
+        if script.usage:
+            answer["usage"] = self._usage(script, wants)
+        return answer
+
+    def _send_json(self, connection, status, value, extra=()):
+        body = json.dumps(value).encode()
+        head = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", "Content-Type: application/json",
+                f"Content-Length: {len(body)}", *extra]
+        connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+        return True
+
+    def _stream(self, connection, script, wants):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                           b"Transfer-Encoding: chunked\r\n\r\n")
+
+        def send(data):
+            if script.crlf:
+                data = data.replace(b"\n", b"\r\n")
+            parts = [data[i:i + 1] for i in range(len(data))] if script.byte_by_byte else [data]
+            for part in parts:
+                connection.sendall(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+
+        def chunk(delta, finish=None, logprobs=None, **extra):
+            choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
+            value = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 1700000000,
+                     "model": wants.get("model"), "choices": [choice], **extra}
+            return b"data: " + json.dumps(value, ensure_ascii=script.comments).encode() + b"\n\n"
+
+        send(chunk({"role": "assistant", "content": "", **(script.extra_delta or {})}))
+        for number, piece in enumerate(self._pieces(script)):
+            if script.stall_after == number:
+                self._wait(connection, 3600)
+            if script.cut_after == number:
+                return self._reset(connection)
+            if script.garbage_after == number:
+                send(script.garbage)
+            if script.error_after == number:
+                error = {"error": {"message": script.error_message, "type": "server_error"}}
+                send(b"data: " + json.dumps(error).encode() + b"\n\n")
+                return False
+            if script.piece_delay:
+                self._wait(connection, script.piece_delay)
+            if script.comments:
+                send(b": keep-alive\n\n")
+            send(chunk({"content": piece}, logprobs=self._logprobs(script, wants, piece)))
+        if script.no_done:
+            connection.sendall(b"0\r\n\r\n")
+            return True
+        send(chunk({}, script.finish))
+        if script.usage and (wants.get("stream_options") or {}).get("include_usage"):
+            value = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 1700000000,
+                     "model": wants.get("model"), "choices": [], "usage": self._usage(script, wants)}
+            send(b"data: " + json.dumps(value).encode() + b"\n\n")
+        send(b"data: [DONE]\n\n")
+        connection.sendall(b"0\r\n\r\n")
+        return True
+
+    def _wait(self, connection, seconds):
+        """Sleeps, but notices a client that leaves (raises ConnectionError)."""
+        connection.settimeout(seconds)
+        try:
+            data = connection.recv(1, socket.MSG_PEEK) if not self._context else connection.recv(1)
+            if not data:
+                raise ConnectionResetError("the client left")
+            time.sleep(seconds)  # a pipelined request waits its turn
+        except (TimeoutError, ssl.SSLWantReadError):
+            pass
+        finally:
+            connection.settimeout(None)
+
+    def _reset(self, connection):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return False
+
+
+def unused_port():
+    """A loopback port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+if __name__ == "__main__":
+    cloud = ScriptedCloud()
+    print(cloud.base_url, flush=True)
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        cloud.close()

@@ -1,0 +1,218 @@
+"""Starts the real program on a free port with a state directory of its own, and talks to it."""
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BINARY = Path(os.environ.get("TANDEM_BINARY", ROOT / "build" / "tandem"))
+SHARED = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared"))
+NANO = ROOT / "models" / "nano" / "nano.gguf"
+
+
+def clean_environment(**extra):
+    """The environment less everything that would configure the program."""
+    env = {key: value for key, value in os.environ.items()
+           if not key.startswith(("TANDEM_", "OPENAI_", "ANTHROPIC_")) and "proxy" not in key.lower()}
+    env.update({key: str(value) for key, value in extra.items() if value is not None})
+    return env
+
+
+def run(*arguments, stdin=b"", env=None, timeout=60):
+    """Runs a subcommand to its end: (exit code, stdout bytes, stderr text)."""
+    done = subprocess.run([str(BINARY), *map(str, arguments)], input=stdin, capture_output=True,
+                          env=env or clean_environment(), timeout=timeout)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def text(self):
+        return self.json["choices"][0]["message"]["content"]
+
+    @property
+    def tandem(self):
+        return self.json["tandem"]
+
+
+class Tandem:
+    """One running server. config: YAML text or None; use as a context manager."""
+
+    def __init__(self, config=None, env=None, arguments=(), wait=True):
+        self.state = Path(tempfile.mkdtemp(prefix="tandem-test-"))
+        self.config = None
+        extra = {"TANDEM_STATE_DIR": self.state, "TANDEM_LISTEN": "127.0.0.1:0", **(env or {})}
+        if config is not None:
+            self.config = self.state / "tandem.yaml"
+            self.config.write_text(config)
+            extra["TANDEM_CONFIG"] = self.config
+        self.environment = clean_environment(**extra)
+        self.log = []
+        self.process = subprocess.Popen([str(BINARY), "serve", *arguments], env=self.environment,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, errors="replace")
+        self.port = None
+        self._ready = threading.Event()
+        threading.Thread(target=self._read_log, daemon=True).start()
+        if wait and not self._ready.wait(30):
+            self.stop(signal.SIGKILL)
+            raise RuntimeError("tandem did not start:\n" + "".join(self.log))
+        if wait and self.port is None:
+            raise RuntimeError("tandem ended at once:\n" + "".join(self.log))
+
+    def _read_log(self):
+        for line in self.process.stdout:
+            self.log.append(line)
+            found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            if found and self.port is None:
+                self.port = int(found.group(1))
+                self._ready.set()
+        self._ready.set()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self, with_signal=signal.SIGTERM, timeout=20):
+        """Ends the server and gives its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+            try:
+                self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise
+        code = self.process.returncode
+        if self.state.exists():
+            shutil.rmtree(self.state, ignore_errors=True)
+        return code
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def request(self, method, path, body=None, headers=None, timeout=60):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            if isinstance(body, (dict, list)):
+                body = json.dumps(body)
+            connection.request(method, path, body, {"Content-Type": "application/json", **(headers or {})})
+            got = connection.getresponse()
+            return Answer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
+        finally:
+            connection.close()
+
+    def get(self, path, **options):
+        return self.request("GET", path, **options)
+
+    def chat(self, content, headers=None, timeout=60, **members):
+        """content: text of one user message, or a list of messages."""
+        messages = content if isinstance(content, list) else [{"role": "user", "content": content}]
+        return self.request("POST", "/v1/chat/completions",
+                            {"model": "auto", "messages": messages, "temperature": 0, **members},
+                            headers, timeout)
+
+    def stream(self, content, headers=None, **members):
+        """A streamed chat: (status, headers, list of chunks, saw [DONE])."""
+        answer = self.chat(content, headers, stream=True, **members)
+        if "text/event-stream" not in answer.headers.get("content-type", ""):
+            return answer.status, answer.headers, [answer.json], False
+        chunks, done = parse_sse(answer.body)
+        return answer.status, answer.headers, chunks, done
+
+    def raw(self, data, timeout=5):
+        """Sends bytes as they are and reads until the server closes or is quiet."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+            connection.sendall(data)
+            got = b""
+            try:
+                while True:
+                    more = connection.recv(65536)
+                    if not more:
+                        break
+                    got += more
+            except TimeoutError:
+                pass
+            return got
+
+    def rss_bytes(self):
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+        raise RuntimeError("no VmRSS")
+
+
+def parse_sse(body):
+    """Chunks of an event stream; every event must be complete JSON or [DONE], [DONE] last."""
+    chunks, done = [], False
+    for block in body.decode().split("\n\n"):
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        if not lines:
+            continue
+        if done:
+            raise AssertionError(f"an event after [DONE]: {lines}")
+        data = "\n".join(line.removeprefix("data:").lstrip(" ") for line in lines)
+        if data == "[DONE]":
+            done = True
+        else:
+            chunks.append(json.loads(data))
+    return chunks, done
+
+
+def stream_text(chunks):
+    return "".join(choice["delta"].get("content") or "" for chunk in chunks
+                   for choice in chunk.get("choices", []))
+
+
+def wait_until(condition, seconds=5.0, what="condition"):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"{what} did not come true within {seconds} s")
+
+
+EDGE_FIRST = """
+tiers:
+  - name: local
+    kind: local
+  - name: cloud
+    kind: openai
+    place: cloud
+    model: scripted
+    base_url: {base_url}
+    api_key_env: TEST_CLOUD_KEY
+    context_tokens: 128000
+    price:
+      input_usd_per_mtok: 0.15
+      output_usd_per_mtok: 0.60
+{tier_extra}
+routes:
+  - name: auto
+    kind: hybrid
+    tiers: [local, cloud]
+"""
+
+
+def edge_first(base_url, tier_extra=""):
+    """The two-tier configuration that most tests use; tier_extra is indented YAML for the cloud tier."""
+    return EDGE_FIRST.format(base_url=base_url, tier_extra=tier_extra)

@@ -1,0 +1,109 @@
+#include "test.h"
+
+#include "api/auth.h"
+#include "api/fault.h"
+#include "api/names.h"
+#include "base/json.h"
+#include "base/str.h"
+
+static void test_every_status_has_a_code_and_openais_shape(void)
+{
+    for (int status = TD_OK; status <= TD_INTERNAL + 1; status++) {
+        struct fault fault;
+        struct buf out;
+        buf_init(&out, 8192);
+        fault_from_status(&fault, (enum td_status)status, "it \"broke\"", "messages[1]");
+        CHECK(fault.code >= 400 && fault.code < 600);
+        fault_write(&fault, &out);
+        struct json *body = NULL;
+        REQUIRE(json_parse(buf_view(&out), &body, NULL) == TD_OK);
+        const struct json *error = json_get(body, "error");
+        CHECK(strcmp(json_cstr(json_get(error, "message")), "it \"broke\"") == 0);
+        CHECK(strcmp(json_cstr(json_get(error, "param")), "messages[1]") == 0);
+        CHECK(json_cstr(json_get(error, "type")));
+        CHECK(json_count(error) == 4);
+        json_free(body);
+        buf_deinit(&out);
+    }
+}
+
+static void test_statuses_map_as_clients_expect(void)
+{
+    static const struct {
+        enum td_status status;
+        int code;
+        bool no_retry;
+    } cases[] = {{TD_INVALID, 400, true},  {TD_LIMIT, 400, true},        {TD_NOT_FOUND, 404, true},
+                 {TD_DENIED, 403, true},   {TD_BUSY, 429, false},        {TD_TIMEOUT, 504, false},
+                 {TD_CORRUPT, 502, false}, {TD_UNAVAILABLE, 503, false}, {TD_INTERNAL, 500, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fault fault;
+        fault_from_status(&fault, cases[i].status, NULL, NULL);
+        CHECK(fault.code == cases[i].code);
+        CHECK(fault.no_retry == cases[i].no_retry);
+        CHECK(*fault.message);
+    }
+    struct fault busy, unknown;
+    fault_from_status(&busy, TD_BUSY, "full", NULL);
+    CHECK(busy.retry_after_s > 0);
+    fault_from_status(&unknown, TD_NOT_FOUND, "no such model", "model");
+    CHECK(strcmp(unknown.error_code, "model_not_found") == 0);
+}
+
+static void test_long_messages_are_cut_between_characters(void)
+{
+    char text[4096];
+    for (size_t i = 0; i + 2 < sizeof text; i += 2)
+        memcpy(text + i, "\xc3\xa9", 3);
+    struct fault fault;
+    fault_from_status(&fault, TD_INVALID, text, NULL);
+    CHECK(strlen(fault.message) < sizeof fault.message);
+    CHECK(strlen(fault.message) % 2 == 0);
+}
+
+static void test_keys_open_the_door_in_three_headers(void)
+{
+    struct auth *auth = auth_new(STR(" alpha , beta\n\n gamma \n"));
+    REQUIRE(auth != NULL);
+    CHECK(auth_allows(auth, "Bearer alpha", NULL, NULL));
+    CHECK(auth_allows(auth, "bearer  gamma ", NULL, NULL));
+    CHECK(auth_allows(auth, NULL, "beta", NULL));
+    CHECK(auth_allows(auth, NULL, NULL, "gamma"));
+    CHECK(auth_allows(auth, "Basic x", "beta", NULL));
+    CHECK(!auth_allows(auth, NULL, NULL, NULL));
+    CHECK(!auth_allows(auth, "Bearer ", NULL, NULL));
+    CHECK(!auth_allows(auth, "Bearer alph", NULL, NULL));
+    CHECK(!auth_allows(auth, "Bearer alphaa", NULL, NULL));
+    CHECK(!auth_allows(auth, "alpha", NULL, NULL));
+    CHECK(!auth_allows(auth, NULL, "", ""));
+    auth_free(auth);
+    CHECK(auth_new(STR(" \n , ")) == NULL);
+    CHECK(auth_allows(NULL, NULL, NULL, NULL)); /* no keys are required */
+}
+
+static void test_names_read_what_they_write(void)
+{
+    for (int i = 0; i < 5; i++) {
+        enum td_mode mode;
+        CHECK(names_mode_parse(str_from(names_mode((enum td_mode)i)), &mode) && (int)mode == i);
+    }
+    for (int i = 0; i < 4; i++) {
+        enum td_place place;
+        CHECK(names_place_parse(str_from(names_place((enum td_place)i)), &place) &&
+              (int)place == i);
+    }
+    enum td_mode mode;
+    CHECK(!names_mode_parse(STR("AUTO"), &mode));
+    CHECK(strcmp(names_place((enum td_place)99), "unknown") == 0);
+    CHECK(strcmp(names_finish(TD_FINISH_TOOL_CALLS), "tool_calls") == 0);
+}
+
+int main(void)
+{
+    RUN(test_every_status_has_a_code_and_openais_shape);
+    RUN(test_statuses_map_as_clients_expect);
+    RUN(test_long_messages_are_cut_between_characters);
+    RUN(test_keys_open_the_door_in_three_headers);
+    RUN(test_names_read_what_they_write);
+    return test_finish();
+}

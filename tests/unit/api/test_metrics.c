@@ -1,0 +1,86 @@
+#include "test.h"
+
+#include "api/metrics.h"
+#include "base/str.h"
+
+static bool has(const struct buf *text, const char *line)
+{
+    return str_find(buf_view(text), str_from(line), 0) != SIZE_MAX;
+}
+
+static void test_shards_are_added_up(void)
+{
+    struct metrics *metrics = metrics_new(2);
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    metrics_add(metrics, 0, METRICS_REQUESTS, "code=\"200\"", 1);
+    metrics_add(metrics, 1, METRICS_REQUESTS, "code=\"200\"", 2);
+    metrics_add(metrics, 1, METRICS_REQUESTS, "code=\"400\"", 1);
+    metrics_add(metrics, 0, METRICS_IN_FLIGHT, "", 1);
+    metrics_add(metrics, 1, METRICS_IN_FLIGHT, "", -1);
+    metrics_write(metrics, &out);
+    CHECK(has(&out, "tandem_http_requests_total{code=\"200\"} 3\n"));
+    CHECK(has(&out, "tandem_http_requests_total{code=\"400\"} 1\n"));
+    CHECK(has(&out, "tandem_exchanges_in_flight 0\n"));
+    buf_deinit(&out);
+    metrics_free(metrics);
+}
+
+static void test_histogram_buckets_are_cumulative(void)
+{
+    struct metrics *metrics = metrics_new(1);
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    metrics_observe(metrics, 0, METRICS_TTFT_SECONDS, "tier=\"local\"", 0.004);
+    metrics_observe(metrics, 0, METRICS_TTFT_SECONDS, "tier=\"local\"", 0.3);
+    metrics_observe(metrics, 0, METRICS_TTFT_SECONDS, "tier=\"local\"", 1000);
+    metrics_write(metrics, &out);
+    CHECK(has(&out, "tandem_ttft_seconds_bucket{tier=\"local\",le=\"0.0025\"} 0\n"));
+    CHECK(has(&out, "tandem_ttft_seconds_bucket{tier=\"local\",le=\"0.005\"} 1\n"));
+    CHECK(has(&out, "tandem_ttft_seconds_bucket{tier=\"local\",le=\"120\"} 2\n"));
+    CHECK(has(&out, "tandem_ttft_seconds_bucket{tier=\"local\",le=\"+Inf\"} 3\n"));
+    CHECK(has(&out, "tandem_ttft_seconds_count{tier=\"local\"} 3\n"));
+    buf_deinit(&out);
+    metrics_free(metrics);
+}
+
+static void test_series_are_bounded(void)
+{
+    struct metrics *metrics = metrics_new(1);
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    for (int i = 0; i < 1000; i++) {
+        char labels[METRICS_LABELS_BYTES] = "", name[16];
+        snprintf(name, sizeof name, "r%d", i);
+        metrics_label(labels, "route", name);
+        metrics_add(metrics, 0, METRICS_EXCHANGES, labels, 1);
+    }
+    metrics_write(metrics, &out);
+    CHECK(has(&out, "tandem_exchanges_total{series=\"other\"} 937\n")); /* 63 have their own */
+    buf_deinit(&out);
+    metrics_free(metrics);
+}
+
+static void test_labels_are_escaped_and_never_cut_in_half(void)
+{
+    char labels[METRICS_LABELS_BYTES] = "";
+    metrics_label(labels, "a", "x\"y\\z\n");
+    CHECK(strcmp(labels, "a=\"x\\\"y\\\\z?\"") == 0);
+    char value[400];
+    memset(value, 'v', sizeof value - 1);
+    value[sizeof value - 1] = '\0';
+    metrics_label(labels, "b", value);
+    size_t len = strlen(labels);
+    CHECK(len < METRICS_LABELS_BYTES && labels[len - 1] == '"');
+    metrics_label(labels, "c", NULL);
+    CHECK(strlen(labels) < METRICS_LABELS_BYTES && labels[strlen(labels) - 1] == '"');
+}
+
+int main(void)
+{
+    RUN(test_shards_are_added_up);
+    RUN(test_histogram_buckets_are_cumulative);
+    RUN(test_series_are_bounded);
+    RUN(test_labels_are_escaped_and_never_cut_in_half);
+    return test_finish();
+}

@@ -1,0 +1,275 @@
+/* A chat request: what good bodies become, and which place a bad one names. */
+#include "test.h"
+
+#include "api/openai_request.h"
+#include "base/str.h"
+
+struct headers {
+    const char *name, *value;
+};
+
+static const char *find_header(void *ctx, const char *name)
+{
+    const struct headers *list = ctx;
+    for (; list->name; list++)
+        if (strcmp(list->name, name) == 0)
+            return list->value;
+    return NULL;
+}
+
+static bool parse(const char *body, const struct headers *headers, struct arena **arena,
+                  struct chat_request *out, struct fault *fault)
+{
+    struct headers list[8] = {{NULL, NULL}};
+    for (size_t i = 0; headers && headers[i].name && i < 7; i++) {
+        list[i] = headers[i];
+        list[i + 1].name = NULL;
+    }
+    *fault = (struct fault){0};
+    *arena = arena_new(1 << 20);
+    return openai_request_parse(str_from(body), headers ? find_header : NULL, list, *arena, out,
+                                fault);
+}
+
+#define USER "{\"role\":\"user\",\"content\":\"hi\"}"
+#define WITH(members) "{\"messages\":[" USER "]," members "}"
+
+static void test_bad_bodies_are_400_and_name_the_place(void)
+{
+    static const struct {
+        const char *body, *param;
+    } cases[] = {
+        {"", ""},
+        {"{", ""},
+        {"[]", ""},
+        {"\"x\"", ""},
+        {"{} x", ""},
+        {"{\"messages\":[" USER "],\"messages\":[]}", ""},
+        {"{}", "messages"},
+        {"{\"messages\":[]}", "messages"},
+        {"{\"messages\":\"hi\"}", "messages"},
+        {"{\"messages\":null}", "messages"},
+        {"{\"messages\":[1]}", "messages[0]"},
+        {"{\"messages\":[" USER ",{\"content\":\"x\"}]}", "messages[1].role"},
+        {"{\"messages\":[" USER "," USER ",{\"role\":\"king\",\"content\":\"x\"}]}",
+         "messages[2].role"},
+        {"{\"messages\":[{\"role\":5,\"content\":\"x\"}]}", "messages[0].role"},
+        {"{\"messages\":[{\"role\":\"user\"}]}", "messages[0].content"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":5}]}", "messages[0].content"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":null}]}", "messages[0].content"},
+        {"{\"messages\":[{\"role\":\"assistant\",\"content\":null}]}", "messages[0].content"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":[]}]}", "messages[0].content"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":[7]}]}", "messages[0].content[0]"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}]}",
+         "messages[0].content[0].type"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+         "{\"type\":\"image_url\",\"image_url\":{}}]}]}",
+         "messages[0].content[1].type"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":3}]}]}",
+         "messages[0].content[0].text"},
+        {WITH("\"temperature\":\"hot\""), "temperature"},
+        {WITH("\"temperature\":2.01"), "temperature"},
+        {WITH("\"temperature\":-0.1"), "temperature"},
+        {WITH("\"temperature\":true"), "temperature"},
+        {WITH("\"top_p\":1.5"), "top_p"},
+        {WITH("\"top_k\":-1"), "top_k"},
+        {WITH("\"top_k\":1.5"), "top_k"},
+        {WITH("\"min_p\":2"), "min_p"},
+        {WITH("\"repetition_penalty\":0"), "repetition_penalty"},
+        {WITH("\"frequency_penalty\":3"), "frequency_penalty"},
+        {WITH("\"presence_penalty\":\"x\""), "presence_penalty"},
+        {WITH("\"max_tokens\":0"), "max_tokens"},
+        {WITH("\"max_tokens\":-5"), "max_tokens"},
+        {WITH("\"max_tokens\":1.5"), "max_tokens"},
+        {WITH("\"max_tokens\":9007199254740993"), "max_tokens"},
+        {WITH("\"max_completion_tokens\":\"9\""), "max_completion_tokens"},
+        {WITH("\"n\":2"), "n"},
+        {WITH("\"n\":\"1\""), "n"},
+        {WITH("\"n\":1.0"), "n"},
+        {WITH("\"seed\":\"x\""), "seed"},
+        {WITH("\"seed\":1.5"), "seed"},
+        {WITH("\"stop\":5"), "stop"},
+        {WITH("\"stop\":\"\""), "stop"},
+        {WITH("\"stop\":[\"a\",5]"), "stop[1]"},
+        {WITH("\"stop\":[\"a\",\"\"]"), "stop[1]"},
+        {WITH("\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\","
+              "\"12\",\"13\",\"14\",\"15\",\"16\",\"17\"]"),
+         "stop"},
+        {WITH("\"stream\":\"yes\""), "stream"},
+        {WITH("\"stream_options\":1"), "stream_options"},
+        {WITH("\"stream_options\":{\"include_usage\":1}"), "stream_options.include_usage"},
+        {WITH("\"logprobs\":1"), "logprobs"},
+        {WITH("\"top_logprobs\":2"), "top_logprobs"},
+        {WITH("\"logprobs\":true,\"top_logprobs\":21"), "top_logprobs"},
+        {WITH("\"logprobs\":true,\"top_logprobs\":-1"), "top_logprobs"},
+        {WITH("\"model\":5"), "model"},
+        {WITH("\"model\":\"\""), "model"},
+        {WITH("\"model\":\"a\\u0000b\""), ""},
+        {WITH("\"user\":[]"), "user"},
+        {WITH("\"logit_bias\":{\"5\":1}"), "logit_bias"},
+        {WITH("\"audio\":{}"), "audio"},
+        {WITH("\"modalities\":[\"text\",\"audio\"]"), "modalities"},
+        {WITH("\"tandem\":5"), "tandem"},
+        {WITH("\"tandem\":{\"mode\":\"fast\"}"), "tandem.mode"},
+        {WITH("\"tandem\":{\"mode\":1}"), "tandem.mode"},
+        {WITH("\"tandem\":{\"data_class\":\"secret\"}"), "tandem.data_class"},
+        {WITH("\"tandem\":{\"slo_ms\":0}"), "tandem.slo_ms"},
+        {WITH("\"tandem\":{\"slo_ttft_ms\":\"5\"}"), "tandem.slo_ttft_ms"},
+        {WITH("\"tandem\":{\"corrections\":1}"), "tandem.corrections"},
+        {WITH("\"tandem\":{\"user\":\"\"}"), "tandem.user"},
+        {WITH("\"tandem\":{\"weights\":{\"speed\":1}}"), "tandem.weights"},
+        {WITH("\"tandem\":{\"weights\":{\"cost\":2}}"), "tandem.weights"},
+        {WITH("\"tandem\":{\"mdoe\":\"auto\"}"), "tandem.mdoe"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        bool ok = parse(cases[i].body, NULL, &arena, &request, &fault);
+        bool model_nul = strstr(cases[i].body, "u0000") != NULL; /* refused by parser or reader */
+        if (ok || fault.code != 400 || !*fault.message ||
+            (!model_nul && strcmp(fault.param, cases[i].param) != 0))
+            fprintf(stderr, "case %zu: %s -> ok=%d code=%d param '%s' (%s)\n", i, cases[i].body, ok,
+                    fault.code, fault.param, fault.message);
+        CHECK(!ok);
+        CHECK(fault.code == 400);
+        CHECK(strcmp(fault.type, "invalid_request_error") == 0);
+        CHECK(*fault.message);
+        CHECK(model_nul || strcmp(fault.param, cases[i].param) == 0);
+        arena_free(arena);
+    }
+}
+
+static void test_bad_headers_are_400_and_named(void)
+{
+    static const struct headers cases[] = {
+        {"x-tandem-mode", "fastest"},    {"x-tandem-data-class", "top"},
+        {"x-tandem-slo-ms", "-4"},       {"x-tandem-slo-ttft-ms", "soon"},
+        {"x-tandem-slo-ms", "99999999999999999999"},
+        {"x-tandem-weights", "speed=1"}, {"x-tandem-weights", "cost"},
+        {"x-tandem-corrections", "yes"}, {"x-tandem-user", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct headers list[] = {cases[i], {NULL, NULL}};
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        CHECK(!parse(WITH("\"n\":1"), list, &arena, &request, &fault));
+        CHECK(fault.code == 400);
+        CHECK(strcmp(fault.param, cases[i].name) == 0);
+        CHECK(strstr(fault.message, cases[i].name) != NULL);
+        arena_free(arena);
+    }
+}
+
+static void test_every_member_arrives(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse("{\"model\":\"m\",\"messages\":["
+                  "{\"role\":\"system\",\"content\":\"s\"},"
+                  "{\"role\":\"developer\",\"content\":\"d\"},"
+                  "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+                  "{\"type\":\"text\",\"text\":\"b\"}]},"
+                  "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"1\"}]},"
+                  "{\"role\":\"tool\",\"content\":\"t\"},{\"role\":\"function\",\"content\":\"f\"}],"
+                  "\"temperature\":0.5,\"top_p\":0.25,\"top_k\":7,\"min_p\":0.125,"
+                  "\"repetition_penalty\":1.5,\"seed\":-1,\"max_tokens\":5,"
+                  "\"max_completion_tokens\":6,\"stop\":[\"x\",\"yy\"],\"logprobs\":true,"
+                  "\"top_logprobs\":3,\"stream\":true,\"stream_options\":{\"include_usage\":true},"
+                  "\"user\":\"u\",\"n\":1,\"tools\":[],\"logit_bias\":{},"
+                  "\"tandem\":{\"mode\":\"prefer-cloud\",\"data_class\":\"sensitive\","
+                  "\"slo_ttft_ms\":10,\"slo_ms\":20,\"corrections\":true,"
+                  "\"weights\":{\"cost\":0.5}}}",
+                  NULL, &arena, &request, &fault));
+    const struct td_request *td = &request.td;
+    CHECK(td->message_count == 6);
+    CHECK(td->messages[1].role == TD_ROLE_DEVELOPER);
+    CHECK(str_equal(td->messages[2].content, STR("a\nb")));
+    CHECK(td->messages[3].role == TD_ROLE_ASSISTANT && td->messages[3].content.len == 0);
+    CHECK(td->messages[5].role == TD_ROLE_TOOL);
+    CHECK(strcmp(td->model, "m") == 0);
+    CHECK(td->tokens_max == 6);
+    CHECK(td->sampling.temperature == 0.5f && td->sampling.top_p == 0.25f);
+    CHECK(td->sampling.top_k == 7 && td->sampling.min_p == 0.125f);
+    CHECK(td->sampling.repetition_penalty == 1.5f);
+    CHECK(td->sampling.seed_set && td->sampling.seed == UINT64_MAX);
+    CHECK(td->stop_count == 2 && str_equal(td->stops[1], STR("yy")));
+    CHECK(td->logprobs && td->top_logprobs == 3);
+    CHECK(request.stream && request.include_usage);
+    CHECK(strcmp(td->user, "u") == 0);
+    CHECK(td->mode == TD_MODE_PREFER_CLOUD);
+    CHECK(td->data_class == TD_CLASS_SENSITIVE);
+    CHECK(td->slo_ttft_ms == 10 && td->slo_ms == 20 && td->corrections);
+    CHECK(td->body == request.body && json_get(td->body, "tools"));
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_null_members_count_as_absent(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"temperature\":null,\"stop\":null,\"seed\":null,\"stream\":null,"
+                       "\"model\":null,\"user\":null,\"n\":null,\"logprobs\":null,"
+                       "\"top_logprobs\":null,\"stream_options\":null,\"tandem\":null,"
+                       "\"max_tokens\":null"),
+                  NULL, &arena, &request, &fault));
+    CHECK(request.td.sampling.temperature == 1.0f && !request.td.sampling.seed_set);
+    CHECK(!request.td.model && request.td.stop_count == 0 && request.td.tokens_max == 0);
+    CHECK(request.td.mode == TD_MODE_AUTO && request.td.data_class == TD_CLASS_PUBLIC);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_a_header_wins_over_the_body(void)
+{
+    static const struct headers headers[] = {{"x-tandem-mode", "only-local"},
+                                             {"x-tandem-user", "from-header"},
+                                             {"x-tandem-slo-ms", "77"},
+                                             {"x-tandem-corrections", "false"},
+                                             {"x-tandem-weights", "latency=0.2, cost=0.8"},
+                                             {NULL, NULL}};
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"user\":\"u\",\"tandem\":{\"mode\":\"only-cloud\",\"slo_ms\":5,"
+                       "\"corrections\":true}"),
+                  headers, &arena, &request, &fault));
+    CHECK(request.td.mode == TD_MODE_ONLY_LOCAL);
+    CHECK(strcmp(request.td.user, "from-header") == 0);
+    CHECK(request.td.slo_ms == 77);
+    CHECK(!request.td.corrections);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_a_request_that_outgrows_its_arena_is_refused(void)
+{
+    struct buf body;
+    buf_init(&body, 1 << 20);
+    buf_append_str(&body, STR("{\"messages\":["));
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&body, "%s" USER, i ? "," : "");
+    buf_append_str(&body, STR("]}"));
+    struct arena *arena = arena_new(4096);
+    struct chat_request request;
+    struct fault fault = {0};
+    CHECK(!openai_request_parse(buf_view(&body), NULL, NULL, arena, &request, &fault));
+    CHECK(fault.code == 400 && strcmp(fault.param, "messages") == 0);
+    arena_free(arena);
+    buf_deinit(&body);
+}
+
+int main(void)
+{
+    RUN(test_bad_bodies_are_400_and_name_the_place);
+    RUN(test_bad_headers_are_400_and_named);
+    RUN(test_every_member_arrives);
+    RUN(test_null_members_count_as_absent);
+    RUN(test_a_header_wins_over_the_body);
+    RUN(test_a_request_that_outgrows_its_arena_is_refused);
+    return test_finish();
+}

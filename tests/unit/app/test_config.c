@@ -1,0 +1,296 @@
+/* The configuration: defaults, the environment, every kind of mistake with its file, line and nearest
+ * name, and the examples that are shipped. */
+#include "test.h"
+
+#include "app/config.h"
+#include "base/str.h"
+#include "tandem/engine.h"
+
+struct variable {
+    const char *name, *value;
+};
+
+static const char *find_variable(void *ctx, const char *name)
+{
+    for (const struct variable *at = ctx; at && at->name; at++)
+        if (strcmp(at->name, name) == 0)
+            return at->value;
+    return NULL;
+}
+
+/* An empty environment but for a home, so that a developer's own variables change nothing. */
+static const struct variable no_variables[] = {{"HOME", "/home/test"}, {NULL, NULL}};
+
+static struct config *parse(const char *text, const struct variable *variables,
+                            struct td_error *err)
+{
+    struct config *config = NULL;
+    *err = (struct td_error){0};
+    enum td_status status = config_parse("test.yaml", str_from(text), find_variable,
+                                         (void *)(uintptr_t)(variables ? variables : no_variables),
+                                         &config, err);
+    CHECK((status == TD_OK) == (config != NULL));
+    return config;
+}
+
+static void test_defaults_serve_the_embedded_model_and_openai(void)
+{
+    struct td_error err;
+    struct config *config = parse("", NULL, &err);
+    REQUIRE(config != NULL);
+    CHECK(strcmp(config->server.host, "127.0.0.1") == 0 && config->server.port == 8080);
+    CHECK(config->engine.model == NULL);
+    CHECK(strcmp(config->ledger.path, "/home/test/.local/state/tandem/ledger.db") == 0);
+    CHECK(!config->ledger.store_prompts && config->ledger.enabled);
+    REQUIRE(config->tier_count == 2);
+    CHECK(config->tiers[0].kind == CONFIG_TIER_LOCAL);
+    CHECK(config->tiers[0].place == TD_PLACE_DEVICE);
+    CHECK(config->tiers[1].place == TD_PLACE_CLOUD);
+    CHECK(strcmp(config->tiers[1].base_url, "https://api.openai.com/v1") == 0);
+    CHECK(strcmp(config->tiers[1].model, "gpt-4o-mini") == 0);
+    CHECK(strcmp(config->tiers[1].api_key_env, "OPENAI_API_KEY") == 0);
+    CHECK(config->tiers[1].input_usd_per_mtok == 0.15);
+    REQUIRE(config->route_count == 1);
+    const struct config_route *route = &config->routes[0];
+    CHECK(strcmp(route->name, "auto") == 0 && route->kind == ROUTE_HYBRID);
+    CHECK(route->tiers.count == 2 && strcmp(route->tiers.items[1], "openai") == 0);
+    CHECK(route->g2_tokens == 1 && route->g2_confidence_min == 0.35);
+    CHECK(route->g3_confidence_min == 0.55 && route->commit_tokens == 32);
+    config_free(config);
+}
+
+static void test_environment_wins_over_the_file(void)
+{
+    static const struct variable variables[] = {
+        {"TANDEM_LISTEN", "[::1]:9"},        {"TANDEM_STATE_DIR", "/state"},
+        {"TANDEM_MODEL", "/m.gguf"},         {"OPENAI_BASE_URL", "http://127.0.0.1:1/v1"},
+        {"TANDEM_OPENAI_MODEL", "scripted"}, {NULL, NULL}};
+    struct td_error err;
+    struct config *config = parse("server: {listen: \"0.0.0.0:1\"}\nengine: {model: /other.gguf}\n",
+                                  variables, &err);
+    REQUIRE(config != NULL);
+    CHECK(strcmp(config->server.host, "::1") == 0 && config->server.port == 9);
+    CHECK(strcmp(config->engine.model, "/m.gguf") == 0);
+    CHECK(strcmp(config->ledger.path, "/state/ledger.db") == 0);
+    CHECK(strcmp(config->tiers[1].base_url, "http://127.0.0.1:1/v1") == 0);
+    CHECK(strcmp(config->tiers[1].model, "scripted") == 0);
+    config_free(config);
+}
+
+#define TIERS "tiers:\n  - {name: local, kind: local}\n  - {name: cloud, kind: openai}\n"
+#define ROUTE(rest) TIERS "routes:\n  - name: r\n    kind: hybrid\n" rest
+
+static void test_every_key_arrives(void)
+{
+    struct td_error err;
+    struct config *config =
+        parse("state_dir: /s\n"
+              "server: {workers: 3, body_bytes_max: 2048, cors_origins: [\"https://a\", \"*\"],\n"
+              "         api_keys_env: KEYS, deadline_ms: 7}\n"
+              "engine: {cpu: ref, threads: 2, context_tokens: 512, slots: 9, queue: 11}\n"
+              "tiers:\n"
+              "  - name: near\n    kind: openai\n    place: premises\n    model: m\n"
+              "    base_url: \"http://10.0.0.1/v1\"\n    allow_http: true\n    context_tokens: 77\n"
+              "    price: {input_usd_per_mtok: 1.5, output_usd_per_mtok: 2}\n"
+              "    timeouts: {idle_ms: 99}\n"
+              "routes:\n"
+              "  - name: r\n    kind: cloud-only\n    tiers: [near]\n    start: near\n"
+              "    data_class: sensitive\n    mode: prefer-cloud\n"
+              "    gates: {g0: {tokens_over: 5}, g2: {tokens: 6, confidence_min: 0.5},\n"
+              "            g3: {confidence_min: 0.75}, commit_tokens: all}\n"
+              "privacy: {data_class: sensitive, conversations_max: 20}\n"
+              "ledger: {enabled: false, path: /l.db, store_prompts: true}\n"
+              "log: {level: debug}\n",
+              NULL, &err);
+    if (!config)
+        fprintf(stderr, "%s\n", err.message);
+    REQUIRE(config != NULL);
+    CHECK(config->server.workers == 3 && config->server.body_bytes_max == 2048);
+    CHECK(config->server.cors_origins.count == 2 && !config->server.cors_origins.items[2]);
+    CHECK(strcmp(config->server.api_keys_env, "KEYS") == 0 && config->server.deadline_ms == 7);
+    CHECK(config->engine.cpu == TD_CPU_REF && config->engine.slots == 9);
+    CHECK(config->engine.threads == 2 && config->engine.queue == 11);
+    const struct config_tier *tier = &config->tiers[0];
+    CHECK(tier->place == TD_PLACE_PREMISES && tier->allow_http && tier->context_tokens == 77);
+    CHECK(tier->input_usd_per_mtok == 1.5 && tier->output_usd_per_mtok == 2);
+    CHECK(tier->idle_timeout_ms == 99 && tier->connect_timeout_ms == 5000);
+    CHECK(!tier->api_key_env && !tier->api_key_file); /* a server of one's own may need no key */
+    const struct config_route *route = &config->routes[0];
+    CHECK(strcmp(route->start, "near") == 0 && route->mode == TD_MODE_PREFER_CLOUD);
+    CHECK(route->data_class == TD_CLASS_SENSITIVE && route->g0_tokens_over == 5);
+    CHECK(route->g2_tokens == 6 && route->commit_tokens == UINT32_MAX);
+    CHECK(config->privacy.data_class == TD_CLASS_SENSITIVE);
+    CHECK(!config->ledger.enabled && strcmp(config->ledger.path, "/l.db") == 0);
+    config_free(config);
+}
+
+static void test_mistakes_name_file_line_and_nearest_name(void)
+{
+    static const struct {
+        const char *text, *words[4];
+    } cases[] = {
+        {"server:\n  lisen: x\n", {"test.yaml:2", "'lisen'", "server", "'listen'"}},
+        {"sever: {}\n", {"test.yaml:1", "'sever'", "'server'"}},
+        {TIERS "  - name: x\n    kind: openai\n    timouts: {}\n",
+         {"test.yaml:6", "'timouts'", "tiers[2]", "'timeouts'"}},
+        {TIERS "  - name: x\n    kind: openai\n    timeouts: {idel_ms: 5}\n",
+         {"test.yaml:6", "'idel_ms'", "tiers[2].timeouts", "'idle_ms'"}},
+        {ROUTE("    tiers: [local]\n    gates:\n      g2: {tokns: 3}\n"),
+         {"test.yaml:9", "'tokns'", "routes[0].gates.g2", "'tokens'"}},
+        {"tiers:\n  - name: a\n", {"test.yaml:2", "(a)", "'kind'"}},
+        {TIERS "routes:\n  - name: auto\n    tiers: [local]\n", {"test.yaml:5", "(auto)", "'kind'"}},
+        {"tiers:\n  - {name: a, kind: opneai}\n", {"test.yaml:2", "opneai", "local, openai"}},
+        {"server:\n  workers: many\n", {"test.yaml:2", "workers", "whole number", "many"}},
+        {"server:\n  workers: 1.5\n", {"test.yaml:2", "workers"}},
+        {"server:\n  workers: -1\n", {"test.yaml:2", "workers"}},
+        {"server:\n  workers: 257\n", {"test.yaml:2", "workers", "256"}},
+        {"server:\n  workers: \"2\"\n", {"test.yaml:2", "workers"}},
+        {"server:\n  listen: [1, 2]\n", {"test.yaml:2", "listen", "single value"}},
+        {"server:\n  listen: nowhere\n", {"test.yaml", "HOST:PORT"}},
+        {"server:\n  listen: \"::1:80\"\n", {"HOST:PORT"}},
+        {"server:\n  listen: \"a:99999\"\n", {"HOST:PORT"}},
+        {"server: 5\n", {"test.yaml:1", "server", "map"}},
+        {"server:\n  cors_origins: x\n", {"test.yaml:2", "cors_origins", "list"}},
+        {"ledger:\n  enabled: yes\n", {"test.yaml:2", "enabled", "true or false"}},
+        {"log:\n  level: loud\n", {"test.yaml", "log.level", "loud"}},
+        {"engine:\n  cpu: vax\n", {"test.yaml", "engine.cpu", "vax"}},
+        {"engine:\n  model:\n", {"test.yaml:2", "model"}},
+        {"tiers: []\n", {"test.yaml:1", "tiers"}},
+        {"tiers: {}\n", {"test.yaml:1", "tiers"}},
+        {"tiers: [1]\n", {"test.yaml:1", "tiers[0]"}},
+        {"- a\n", {"test.yaml:1", "map of keys"}},
+        {"server: {\n", {"test.yaml:"}},
+        {"a: b: c\n", {"test.yaml:1"}},
+        {"log: {level: info}\nlog: {}\n", {"test.yaml:2", "'log'", "twice", "line 1"}},
+        {"log: &x {level: info}\n", {"test.yaml:1", "anchors"}},
+        {"log: *x\n", {"test.yaml:1"}},
+        {"log: !!map {}\n", {"test.yaml:1", "tags"}},
+        {"log: {}\n---\nlog: {}\n", {"one document"}},
+        {"? [a]\n: b\n", {"test.yaml:1", "plain name"}},
+        {"tiers:\n  - {name: a, kind: openai, api_key: sk-literal}\n",
+         {"test.yaml:2", "api_key_env", "api_key_file"}},
+        {"server: {api_keys: [a]}\n", {"test.yaml:1", "api_keys_env"}},
+        {"tiers:\n  - {name: a, kind: openai, api_key_env: A, api_key_file: B}\n",
+         {"test.yaml:2", "not both"}},
+        {"tiers:\n  - {name: a, kind: openai, base_url: \"ftp://x\"}\n", {"test.yaml:2", "base_url"}},
+        {"tiers:\n  - {name: a, kind: local, place: cloud}\n", {"test.yaml:2", "on the device"}},
+        {"tiers:\n  - {name: a, kind: local, base_url: \"http://x\"}\n", {"test.yaml:2"}},
+        {"tiers:\n  - {name: a, kind: local}\n  - {name: a, kind: openai}\n",
+         {"test.yaml:3", "two tiers"}},
+        {"tiers:\n  - {name: a, kind: local}\n  - {name: b, kind: local}\n",
+         {"test.yaml:3", "only one tier"}},
+        {"tiers:\n  - {name: \"a b\", kind: local}\n", {"test.yaml:2", "visible ASCII"}},
+        {ROUTE("    tiers: [local, clod]\n"), {"test.yaml:5", "'clod'", "'cloud'"}},
+        {ROUTE("    tiers: [local, local]\n"), {"test.yaml:5", "twice"}},
+        {ROUTE("    tiers: []\n"), {"test.yaml:5"}},
+        {ROUTE("    tiers: [local]\n    start: cloud\n"), {"test.yaml:5", "start"}},
+        {ROUTE("    tiers: [local]\n    mode: fast\n"), {"test.yaml:8", "mode", "only-local"}},
+        {ROUTE("    tiers: [local]\n    gates: {commit_tokens: some}\n"),
+         {"test.yaml:8", "commit_tokens", "all"}},
+        {TIERS "routes:\n  - {name: r, kind: local-only, tiers: [local, cloud]}\n",
+         {"test.yaml:5", "local-only"}},
+        {TIERS "routes:\n  - {name: r, kind: cloud-only, tiers: [local, cloud]}\n",
+         {"test.yaml:5", "cloud-only"}},
+        {TIERS "routes:\n  - {name: local, kind: hybrid, tiers: [local]}\n",
+         {"test.yaml:5", "share the name"}},
+        {TIERS "routes:\n  - {name: r, kind: hybrid, tiers: [local]}\n"
+               "  - {name: auto, kind: hybrid, tiers: [local]}\n",
+         {"test.yaml:6", "first route"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct td_error err;
+        struct config *config = parse(cases[i].text, NULL, &err);
+        CHECK(config == NULL);
+        for (size_t w = 0; w < 4 && cases[i].words[w]; w++) {
+            bool found = strstr(err.message, cases[i].words[w]) != NULL;
+            if (!found)
+                fprintf(stderr, "case %zu: no '%s' in: %s\n", i, cases[i].words[w], err.message);
+            CHECK(found);
+        }
+        CHECK(!strstr(err.message, "sk-literal")); /* a secret is not repeated */
+        config_free(config);
+    }
+}
+
+static void test_limits_hold_against_hostile_files(void)
+{
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct buf text;
+    buf_init(&text, 4u << 20);
+    for (int i = 0; i < 1000; i++)
+        buf_append_char(&text, '[');
+    CHECK(config_parse("deep", buf_view(&text), find_variable, NULL, &config, &err) != TD_OK);
+    buf_clear(&text);
+    buf_append_str(&text, STR("a: ["));
+    for (int i = 0; i < 50000; i++)
+        buf_append_str(&text, STR("1,"));
+    buf_append_str(&text, STR("1]\n"));
+    err = (struct td_error){0};
+    CHECK(config_parse("wide", buf_view(&text), find_variable, NULL, &config, &err) != TD_OK);
+    CHECK(strstr(err.message, "too many values"));
+    buf_clear(&text);
+    for (int i = 0; i < 2 << 20; i++)
+        buf_append_char(&text, '#');
+    err = (struct td_error){0};
+    CHECK(config_parse("large", buf_view(&text), find_variable, NULL, &config, &err) != TD_OK);
+    CHECK(strstr(err.message, "larger than"));
+    buf_deinit(&text);
+}
+
+static void test_a_missing_file_is_said_by_name(void)
+{
+    struct td_error err = {0};
+    struct config *config = NULL;
+    CHECK(config_load("/nonexistent/tandem.yaml", NULL, NULL, &config, &err) == TD_NOT_FOUND);
+    CHECK(strstr(err.message, "/nonexistent/tandem.yaml"));
+}
+
+static void test_the_examples_load(void)
+{
+    static const char *const files[] = {EXAMPLES "/edge-first.yaml", EXAMPLES "/router-split.yaml"};
+    for (size_t i = 0; i < 2; i++) {
+        struct td_error err = {0};
+        struct config *config = NULL;
+        if (config_load(files[i], find_variable, (void *)(uintptr_t)no_variables, &config, &err) !=
+            TD_OK)
+            fprintf(stderr, "%s\n", err.message);
+        REQUIRE(config != NULL);
+        CHECK(strcmp(config->routes[0].name, "auto") == 0);
+        CHECK(config->routes[0].kind == ROUTE_HYBRID && config->tier_count == 2);
+        if (i == 1) {
+            CHECK(config->route_count == 3);
+            CHECK(config->routes[1].kind == ROUTE_LOCAL_ONLY);
+            CHECK(config->routes[1].data_class == TD_CLASS_RESTRICTED);
+            CHECK(config->routes[0].g0_tokens_over == 400 && config->routes[0].commit_tokens == 0);
+        }
+        config_free(config);
+    }
+}
+
+static void test_help_names_every_key(void)
+{
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    config_write_help(&out);
+    static const char *const keys[] = {"server.listen", "tiers[].price.input_usd_per_mtok",
+                                       "routes[].gates.g2.confidence_min", "ledger.store_prompts",
+                                       "log.level"};
+    CHECK(!out.failed);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        CHECK(str_find(buf_view(&out), str_from(keys[i]), 0) != SIZE_MAX);
+    buf_deinit(&out);
+}
+
+int main(void)
+{
+    RUN(test_defaults_serve_the_embedded_model_and_openai);
+    RUN(test_environment_wins_over_the_file);
+    RUN(test_every_key_arrives);
+    RUN(test_mistakes_name_file_line_and_nearest_name);
+    RUN(test_limits_hold_against_hostile_files);
+    RUN(test_a_missing_file_is_said_by_name);
+    RUN(test_the_examples_load);
+    RUN(test_help_names_every_key);
+    return test_finish();
+}

@@ -1,0 +1,192 @@
+/* A tier that answers from a script: tokens with given probabilities, delays, failures, stalls. It counts
+ * what was asked of it. */
+#ifndef TESTS_SCRIPTED_TIER_H
+#define TESTS_SCRIPTED_TIER_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "tier/tier.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum script_kind {
+    SCRIPT_TOKEN,
+    SCRIPT_TEXT,
+    SCRIPT_EMPTY,
+    SCRIPT_DONE,
+    SCRIPT_FAIL,
+    SCRIPT_STALL
+};
+
+struct script_step {
+    enum script_kind kind;
+    uint64_t delay_ms;
+    const char *text;   /* of a token or text; FAIL: the message */
+    double probability; /* of a token */
+    double not_mine;    /* of a token */
+    enum td_status status;
+    int http_status;
+};
+
+#define TOKEN(t, p)                                                           \
+    {                                                                         \
+        .kind = SCRIPT_TOKEN, .delay_ms = 10, .text = (t), .probability = (p) \
+    }
+#define NOT_MINE(p)                                                                           \
+    {                                                                                         \
+        .kind = SCRIPT_TOKEN, .delay_ms = 10, .text = "", .probability = (p), .not_mine = (p) \
+    }
+#define TEXT(t)                                          \
+    {                                                    \
+        .kind = SCRIPT_TEXT, .delay_ms = 10, .text = (t) \
+    }
+#define ROLE_ONLY                            \
+    {                                        \
+        .kind = SCRIPT_EMPTY, .delay_ms = 10 \
+    }
+#define DONE                                \
+    {                                       \
+        .kind = SCRIPT_DONE, .delay_ms = 10 \
+    }
+#define FAIL(s, m)                                                      \
+    {                                                                   \
+        .kind = SCRIPT_FAIL, .delay_ms = 10, .status = (s), .text = (m) \
+    }
+#define FAIL_HTTP(s, h, m)                                                                  \
+    {                                                                                       \
+        .kind = SCRIPT_FAIL, .delay_ms = 10, .status = (s), .text = (m), .http_status = (h) \
+    }
+#define STALL                \
+    {                        \
+        .kind = SCRIPT_STALL \
+    }
+
+#define SCRIPTED_STARTS_MAX 4
+
+struct scripted_tier {
+    struct tier tier; /* first */
+    const struct script_step
+        *scripts[SCRIPTED_STARTS_MAX]; /* one a start; NULL = the first again */
+    enum td_status start_status;       /* not TD_OK: start fails at once */
+    uint32_t prompt_tokens;
+    int start_count, cancel_count, running;
+};
+
+struct tier_attempt {
+    struct scripted_tier *tier;
+    struct loop *loop;
+    struct loop_timer *timer;
+    struct tier_sink sink;
+    const struct script_step *next;
+    uint32_t token_count;
+    bool in_callback, dead;
+};
+
+static void scripted_free_attempt(struct tier_attempt *attempt)
+{
+    attempt->tier->running--;
+    loop_timer_free(attempt->loop, attempt->timer);
+    free(attempt);
+}
+
+static void scripted_end(struct tier_attempt *attempt, const struct script_step *step)
+{
+    struct tier_result result = {
+        .status = step->kind == SCRIPT_FAIL ? step->status : TD_OK,
+        .http_status = step->http_status,
+        .finish = TD_FINISH_STOP,
+        .usage = {.prompt_tokens = attempt->token_count ? attempt->tier->prompt_tokens : 0,
+                  .completion_tokens = attempt->token_count,
+                  .exact = true},
+        .egress_bytes = attempt->tier->tier.facts.place == TD_PLACE_DEVICE ? 0 : 77,
+    };
+    if (step->kind == SCRIPT_FAIL)
+        error_set(&result.err, step->status, "%s", step->text);
+    struct tier_sink sink = attempt->sink;
+    scripted_free_attempt(attempt);
+    sink.on_done(sink.ctx, &result);
+}
+
+static void scripted_step(void *ctx)
+{
+    struct tier_attempt *attempt = ctx;
+    const struct script_step *step = attempt->next++;
+    if (step->kind == SCRIPT_DONE || step->kind == SCRIPT_FAIL) {
+        scripted_end(attempt, step);
+        return;
+    }
+    struct tier_piece piece = {.text = str_from(step->text),
+                               .has_stats = step->kind == SCRIPT_TOKEN};
+    piece.token_text = piece.text;
+    piece.stats.logprob = (float)log(step->probability);
+    piece.stats.not_mine = (float)step->not_mine;
+    attempt->token_count += step->kind != SCRIPT_EMPTY;
+    attempt->in_callback = true;
+    attempt->sink.on_piece(attempt->sink.ctx, &piece);
+    attempt->in_callback = false;
+    if (attempt->dead)
+        scripted_free_attempt(attempt);
+    else if (attempt->next->kind != SCRIPT_STALL)
+        loop_timer_start(attempt->loop, attempt->timer, attempt->next->delay_ms);
+}
+
+static enum td_status scripted_start(struct tier *tier, struct loop *loop,
+                                     const struct td_request *request, const struct tier_sink *sink,
+                                     struct tier_attempt **out, struct td_error *err)
+{
+    struct scripted_tier *self = (struct scripted_tier *)tier;
+    (void)request;
+    int start = self->start_count++;
+    if (self->start_status != TD_OK)
+        return error_set(err, self->start_status, "scripted refusal");
+    struct tier_attempt *attempt = calloc(1, sizeof *attempt);
+    if (!attempt)
+        abort();
+    const struct script_step *script = start < SCRIPTED_STARTS_MAX && self->scripts[start]
+                                           ? self->scripts[start]
+                                           : self->scripts[0];
+    *attempt = (struct tier_attempt){.tier = self, .loop = loop, .sink = *sink, .next = script};
+    attempt->timer = loop_timer_new(loop, scripted_step, attempt);
+    if (script->kind != SCRIPT_STALL)
+        loop_timer_start(loop, attempt->timer, script->delay_ms);
+    self->running++;
+    *out = attempt;
+    return TD_OK;
+}
+
+static void scripted_cancel(struct tier_attempt *attempt)
+{
+    attempt->tier->cancel_count++;
+    if (attempt->in_callback)
+        attempt->dead = true;
+    else
+        scripted_free_attempt(attempt);
+}
+
+static uint32_t scripted_count(struct tier *tier, const struct td_request *request)
+{
+    (void)request;
+    return ((struct scripted_tier *)tier)->prompt_tokens;
+}
+
+static uint64_t scripted_egress(const struct tier_attempt *attempt)
+{
+    return attempt->tier->tier.facts.place == TD_PLACE_DEVICE ? 0 : 77;
+}
+
+static void scripted_free(struct tier *tier)
+{
+    (void)tier;
+}
+
+static const struct tier_ops scripted_ops = {
+    .start = scripted_start,
+    .cancel = scripted_cancel,
+    .count_prompt = scripted_count,
+    .free = scripted_free,
+    .egress_bytes = scripted_egress,
+};
+
+#endif

@@ -1,0 +1,90 @@
+#include "exchange/confidence.h"
+
+#include "test.h"
+
+#include <math.h>
+
+static struct confidence confidence_of(const double *probabilities, size_t count, double not_mine)
+{
+    struct confidence confidence;
+    confidence_init(&confidence);
+    for (size_t i = 0; i < count; i++) {
+        struct td_token_stats stats = {.logprob = (float)log(probabilities[i]),
+                                       .not_mine = (float)(i == 0 ? not_mine : 0.9)};
+        confidence_add(&confidence, &stats);
+    }
+    return confidence;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+static void test_no_token_no_confidence(void)
+{
+    struct confidence confidence;
+    confidence_init(&confidence);
+    CHECK(isnan(confidence_value(&confidence)));
+}
+
+static void test_the_lowest_quarter_decides(void)
+{
+    static const double p[] = {0.9, 0.2, 0.8, 0.4, 0.95, 0.99, 0.99, 0.99};
+    struct confidence confidence = confidence_of(p, 8, 0);
+    CHECK(near(confidence_value(&confidence), sqrt(0.2 * 0.4)));
+    confidence = confidence_of(p, 7, 0); /* a quarter of seven is one */
+    CHECK(near(confidence_value(&confidence), 0.2));
+    confidence = confidence_of(p, 1, 0);
+    CHECK(near(confidence_value(&confidence), 0.9));
+}
+
+static void test_only_the_first_tokens_not_mine_counts(void)
+{
+    static const double p[] = {0.5, 0.5};
+    struct confidence confidence = confidence_of(p, 2, 0.3);
+    CHECK(near(confidence_value(&confidence), 0.7 * 0.5));
+}
+
+static void test_an_impossible_token_gives_zero(void)
+{
+    static const double p[] = {0.0, 1.0};
+    struct confidence confidence = confidence_of(p, 2, 0);
+    CHECK(confidence_value(&confidence) == 0);
+}
+
+static void test_numbers_that_are_no_logprobs_never_raise_it(void)
+{
+    static const float bad[] = {NAN, INFINITY, 3, -INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        struct confidence confidence;
+        confidence_init(&confidence);
+        struct td_token_stats stats = {
+            .logprob = bad[i], .not_mine = NAN, .margin = NAN, .entropy = NAN};
+        confidence_add(&confidence, &stats);
+        CHECK(confidence_value(&confidence) == 0);
+    }
+}
+
+static void test_more_tokens_than_fit_are_safe(void)
+{
+    struct confidence confidence;
+    confidence_init(&confidence);
+    struct td_token_stats stats = {.logprob = (float)log(0.5), .margin = 0.25f, .entropy = 1};
+    for (int i = 0; i < 4 * CONFIDENCE_TOKENS_MAX; i++)
+        confidence_add(&confidence, &stats);
+    CHECK(confidence.count == CONFIDENCE_TOKENS_MAX && near(confidence_value(&confidence), 0.5));
+    CHECK(near(confidence.margin_min, 0.25) &&
+          near(confidence.entropy_sum, 4.0 * CONFIDENCE_TOKENS_MAX));
+}
+
+int main(void)
+{
+    RUN(test_no_token_no_confidence);
+    RUN(test_the_lowest_quarter_decides);
+    RUN(test_only_the_first_tokens_not_mine_counts);
+    RUN(test_an_impossible_token_gives_zero);
+    RUN(test_numbers_that_are_no_logprobs_never_raise_it);
+    RUN(test_more_tokens_than_fit_are_safe);
+    return test_finish();
+}

@@ -1,0 +1,70 @@
+#include "exchange/egress.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "test.h"
+
+static void test_the_door_by_class_and_place(void)
+{
+    static const bool allowed[3][4] = {
+        {true, true, true, true},    /* public */
+        {true, true, false, false},  /* sensitive: premises, until pseudonyms come */
+        {true, false, false, false}, /* restricted */
+    };
+    for (int c = 0; c < 3; c++)
+        for (int p = 0; p < 4; p++)
+            CHECK(egress_allowed((enum td_data_class)c, (enum td_place)p) == allowed[c][p]);
+}
+
+static void test_what_is_not_known_is_refused(void)
+{
+    volatile int odd = 77; /* values that a corrupted or newer peer of ours might hand over */
+    CHECK(!egress_allowed((enum td_data_class)odd, TD_PLACE_CLOUD));
+    CHECK(!egress_allowed((enum td_data_class)odd, TD_PLACE_PREMISES));
+    CHECK(!egress_allowed(TD_CLASS_PUBLIC, (enum td_place)odd));
+    CHECK(egress_allowed((enum td_data_class)odd, TD_PLACE_DEVICE));
+}
+
+static uint64_t key_of(const char *user, const char *system, const char *first, const char *second)
+{
+    struct td_message messages[3] = {{TD_ROLE_SYSTEM, str_from(system)},
+                                     {TD_ROLE_USER, str_from(first)},
+                                     {TD_ROLE_USER, str_from(second)}};
+    struct td_request request = {.messages = messages, .message_count = 3, .user = user};
+    return egress_conversation_key(&request);
+}
+
+static void test_a_conversation_is_its_user_and_its_beginning(void)
+{
+    uint64_t key = key_of("ann", "sys", "hello", "one");
+    CHECK(key == key_of("ann", "sys", "hello", "two"));
+    CHECK(key != key_of("bob", "sys", "hello", "one"));
+    CHECK(key != key_of(NULL, "sys", "hello", "one"));
+    CHECK(key != key_of("ann", "other", "hello", "one"));
+    CHECK(key != key_of("ann", "sys", "hallo", "one"));
+    CHECK(key != key_of("ann", "sysh", "ello", "one"));
+}
+
+static void test_findings_are_counted_once(void)
+{
+    struct json *body = NULL;
+    REQUIRE(
+        json_parse(
+            STR("{\"messages\":[{\"content\":\"ann@example.com\"}],\"user\":\"bob@example.com\"}"),
+            &body, NULL) == TD_OK);
+    struct td_message message = {TD_ROLE_USER, STR("ann@example.com")};
+    struct td_request request = {.messages = &message, .message_count = 1, .body = body};
+    uint32_t counts[PRIVACY_KIND_COUNT] = {0};
+    CHECK(egress_classify(&request, counts) == TD_CLASS_SENSITIVE);
+    CHECK(counts[PRIVACY_EMAIL] == 2);
+    json_free(body);
+}
+
+int main(void)
+{
+    RUN(test_the_door_by_class_and_place);
+    RUN(test_what_is_not_known_is_refused);
+    RUN(test_a_conversation_is_its_user_and_its_beginning);
+    RUN(test_findings_are_counted_once);
+    return test_finish();
+}

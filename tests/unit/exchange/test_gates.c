@@ -1,0 +1,78 @@
+#include "exchange/gates.h"
+
+#include "test.h"
+
+#include <math.h>
+
+static const struct gate_settings both = {.g2_on = true,
+                                          .g2_tokens = 3,
+                                          .g2_confidence_min = 0.5,
+                                          .g3_on = true,
+                                          .g3_confidence_min = 0.7};
+
+static struct confidence tokens(uint32_t count, double probability, double not_mine)
+{
+    struct confidence confidence;
+    confidence_init(&confidence);
+    struct td_token_stats stats = {.logprob = (float)log(probability), .not_mine = (float)not_mine};
+    for (uint32_t i = 0; i < count; i++)
+        confidence_add(&confidence, &stats);
+    return confidence;
+}
+
+static void test_g2_looks_exactly_at_its_token(void)
+{
+    for (uint32_t n = 1; n <= 5; n++) {
+        struct confidence c = tokens(n, 0.4, 0);
+        CHECK(gates_look(&both, &c, n).verdict == (n == 3 ? GATE_LOW_CONFIDENCE : GATE_STAY));
+    }
+    struct confidence c = tokens(3, 0.6, 0);
+    CHECK(gates_look(&both, &c, 3).verdict == GATE_STAY);
+}
+
+static void test_not_mine_is_seen_at_the_first_token_only(void)
+{
+    struct confidence c = tokens(1, 0.9, 0.51);
+    CHECK(gates_look(&both, &c, 1).verdict == GATE_NOT_MINE);
+    CHECK(gates_look(&both, &c, 2).verdict == GATE_STAY);
+    c = tokens(1, 0.9, 0.5);
+    CHECK(gates_look(&both, &c, 1).verdict == GATE_STAY);
+    struct gate_settings off = {0};
+    c = tokens(1, 0.9, 0.99);
+    CHECK(gates_look(&off, &c, 1).verdict == GATE_STAY);
+}
+
+static void test_g3_judges_with_its_own_bar(void)
+{
+    struct confidence c = tokens(8, 0.6, 0);
+    struct gate_result result = gates_judge(&both, &c, 8);
+    CHECK(result.verdict == GATE_LOW_CONFIDENCE && result.threshold == 0.7);
+    c = tokens(8, 0.8, 0);
+    CHECK(gates_judge(&both, &c, 8).verdict == GATE_STAY);
+}
+
+static void test_g2_judges_an_answer_shorter_than_its_look(void)
+{
+    struct gate_settings g2 = both;
+    g2.g3_on = false;
+    struct confidence c = tokens(2, 0.4, 0);
+    CHECK(gates_judge(&g2, &c, 2).verdict == GATE_LOW_CONFIDENCE);
+    c = tokens(3, 0.4, 0); /* was looked at while it ran */
+    CHECK(gates_judge(&g2, &c, 3).verdict == GATE_STAY);
+}
+
+static void test_a_tier_without_stats_is_not_judged(void)
+{
+    struct confidence c = tokens(0, 1, 0);
+    CHECK(gates_judge(&both, &c, 0).verdict == GATE_STAY);
+}
+
+int main(void)
+{
+    RUN(test_g2_looks_exactly_at_its_token);
+    RUN(test_not_mine_is_seen_at_the_first_token_only);
+    RUN(test_g3_judges_with_its_own_bar);
+    RUN(test_g2_judges_an_answer_shorter_than_its_look);
+    RUN(test_a_tier_without_stats_is_not_judged);
+    return test_finish();
+}

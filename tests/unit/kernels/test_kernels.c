@@ -1,0 +1,454 @@
+/* The checker of quantisation and products: every variant that this CPU has against the reference.
+ *
+ * Bound of a product. Reference and variant read the same prepared activations. Integer block sums are
+ * exact in both, so the variant differs by its float roundings, u = 2^-24 each: a chain of at most
+ * `steps` fused additions into one lane, each term with at most three roundings of its own (scale
+ * product, offset, scaled 16-sum), four additions over the lanes, and the reference's rounding to float.
+ * To first order |error| <= (steps + 12) u M, where M is the sum of the magnitudes of all terms
+ * (Higham 2002, section 3.1); terms below the smallest normal float add at most 2^-126 each. */
+#include <math.h>
+
+#include "kernels/activation.h"
+#include "kernels/formats.h"
+#include "kernels/kernels.h"
+#include "test.h"
+
+enum { ROWS = 9, TOKENS = 33 };
+
+static const enum tensor_type types[] = {TENSOR_F32,  TENSOR_F16,  TENSOR_BF16, TENSOR_Q8_0,
+                                         TENSOR_Q4_0, TENSOR_Q4_K, TENSOR_Q6_K};
+enum { TYPES = sizeof types / sizeof *types };
+
+static uint64_t random_state = 42;
+static uint32_t random_u32(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 32);
+}
+
+static float random_float(void)
+{
+    return (float)(int32_t)random_u32() * 0x1p-31f;
+}
+
+static void *exact(size_t bytes)
+{
+    void *memory = malloc(bytes ? bytes : 1);
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+/* Calls `check` with each vector variant that this CPU has. */
+static void with_variants(void (*check)(const struct kernels *))
+{
+    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+        const struct kernels *kernels = kernels_get(cpus[i], NULL);
+        if (kernels != NULL)
+            check(kernels);
+    }
+}
+
+static const struct kernels *reference(void)
+{
+    return kernels_get(TD_CPU_REF, NULL);
+}
+
+enum fill { FILL_RANDOM, FILL_ZERO, FILL_ONES, FILL_LOWEST, FILL_SUBNORMAL, FILLS };
+
+static void put_u16(uint8_t *at, uint16_t value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+/* A scale: finite whatever the fill; the largest half where all is at its largest. */
+static uint16_t fill_scale(enum fill fill)
+{
+    switch (fill) {
+    case FILL_RANDOM:
+        return f32_to_f16(random_float() * 0.1f);
+    case FILL_ZERO:
+        return 0;
+    case FILL_SUBNORMAL:
+        return (uint16_t)(1 + random_u32() % 0x3ff);
+    default:
+        return 0x7bff;
+    }
+}
+
+static void fill_element(enum tensor_type type, enum fill fill, uint8_t *at)
+{
+    float value = fill == FILL_ZERO        ? 0.0f
+                  : fill == FILL_ONES      ? 65504.0f
+                  : fill == FILL_LOWEST    ? -65504.0f
+                  : fill == FILL_SUBNORMAL ? random_float() * 0x1p-14f
+                                           : random_float();
+    if (type == TENSOR_F32)
+        memcpy(at, &value, sizeof value);
+    else if (type == TENSOR_F16)
+        put_u16(at, f32_to_f16(value));
+    else
+        put_u16(at, (uint16_t)(float_to_bits(value) >> 16));
+}
+
+static void fill_block(enum tensor_type type, enum fill fill, uint8_t *block)
+{
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    if (traits->block_elements == 1) {
+        fill_element(type, fill, block);
+        return;
+    }
+    for (size_t i = 0; i < traits->block_bytes; i++)
+        block[i] = fill == FILL_ZERO     ? 0
+                   : fill == FILL_ONES   ? (type == TENSOR_Q8_0 ? 0x7f : 0xff)
+                   : fill == FILL_LOWEST ? (type == TENSOR_Q8_0 ? 0x80 : 0)
+                                         : (uint8_t)random_u32();
+    if (fill == FILL_LOWEST && type == TENSOR_Q6_K)
+        memset(block + Q6_K_SCALES_AT, 0x80, 16);
+    if (fill == FILL_LOWEST && type == TENSOR_Q4_K)
+        memset(block + Q4_K_SCALES_AT, 0xff, 12);
+    put_u16(block + (type == TENSOR_Q6_K ? Q6_K_SCALE_AT : 0), fill_scale(fill));
+    if (type == TENSOR_Q4_K)
+        put_u16(block + Q4_K_MIN_AT, fill_scale(fill));
+}
+
+struct matrix {
+    enum tensor_type type;
+    size_t rows, cols, row_bytes;
+    uint8_t *weights;
+    size_t tokens, act_stride;
+    enum activation_form form;
+    uint8_t *acts;
+};
+
+static void fill_activation(enum fill fill, float *x, size_t cols)
+{
+    for (size_t c = 0; c < cols; c++)
+        x[c] = fill == FILL_ZERO        ? 0.0f
+               : fill == FILL_ONES      ? 1e4f
+               : fill == FILL_LOWEST    ? -1e4f
+               : fill == FILL_SUBNORMAL ? random_float() * 1e-39f
+                                        : random_float() * 3;
+}
+
+static struct matrix matrix_new(enum tensor_type type, size_t rows, size_t cols, size_t tokens,
+                                enum fill weights, enum fill activations)
+{
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    struct matrix m = {.type = type, .rows = rows, .cols = cols, .tokens = tokens};
+    size_t blocks = cols / traits->block_elements;
+    m.row_bytes = blocks * traits->block_bytes;
+    m.weights = exact(rows * m.row_bytes);
+    for (size_t i = 0; i < rows * blocks; i++)
+        fill_block(type, weights, m.weights + i * traits->block_bytes);
+    m.form = reference()->form_of(type);
+    m.act_stride = reference()->activation_bytes(m.form, cols);
+    m.acts = exact(tokens * m.act_stride);
+    float *x = exact(cols * sizeof *x);
+    for (size_t t = 0; t < tokens; t++) {
+        fill_activation(activations, x, cols);
+        reference()->activation_prepare(m.form, x, cols, m.acts + t * m.act_stride);
+    }
+    free(x);
+    return m;
+}
+
+static void matrix_free(struct matrix *m)
+{
+    free(m->weights);
+    free(m->acts);
+}
+
+static int quant_32(const uint8_t *act, size_t c)
+{
+    const uint8_t *group = act + c / ACT32_GROUP * ACT32_BYTES;
+    size_t i = c % BLOCK_32;
+    return (int8_t)group[(i < 16 ? 0 : ACT32_HIGH_AT) + c % ACT32_GROUP / BLOCK_32 * 16 + i % 16];
+}
+
+/* Sum of the magnitudes of the terms that a super-block product consists of. */
+static double magnitude_256(enum tensor_type type, const uint8_t *row, const uint8_t *act,
+                            size_t cols)
+{
+    double total = 0;
+    float weights[SUPER_BLOCK];
+    size_t block_bytes = tensor_traits_get(type)->block_bytes;
+    for (size_t c = 0; c < cols; c += SUPER_BLOCK, row += block_bytes, act += ACT256_BYTES) {
+        double scale = (double)load_f32(act + ACT256_SCALE_AT);
+        uint8_t minimums[16];
+        q4_k_scales(row + Q4_K_SCALES_AT, minimums);
+        reference()->dequantize(type, row, SUPER_BLOCK, weights);
+        for (size_t i = 0; i < SUPER_BLOCK; i++) {
+            double offset =
+                type == TENSOR_Q4_K
+                    ? (double)f16_to_f32(load_u16(row + Q4_K_MIN_AT)) * minimums[8 + i / 32]
+                    : (double)f16_to_f32(load_u16(row + Q6_K_SCALE_AT)) * 32 *
+                          (int8_t)row[Q6_K_SCALES_AT + i / 16];
+            /* The unsigned product is (weight + offset) a; the offset a goes in again as a sum. */
+            total += scale * abs((int8_t)act[i]) * (fabs((double)weights[i]) + 2 * fabs(offset));
+        }
+    }
+    return total;
+}
+
+static double magnitude(const struct matrix *m, size_t r, size_t t)
+{
+    const uint8_t *row = m->weights + r * m->row_bytes, *act = m->acts + t * m->act_stride;
+    if (m->form == ACTIVATION_Q8_256)
+        return magnitude_256(m->type, row, act, m->cols);
+    double total = 0;
+    float *weights = exact(m->cols * sizeof *weights);
+    reference()->dequantize(m->type, row, m->cols, weights);
+    for (size_t c = 0; c < m->cols; c++) {
+        double x = m->form == ACTIVATION_F32
+                       ? (double)load_f32(act + 4 * c)
+                       : (double)load_f32(act + c / ACT32_GROUP * ACT32_BYTES + ACT32_SCALE_AT +
+                                          c % ACT32_GROUP / BLOCK_32 * 16) *
+                             quant_32(act, c);
+        total += fabs((double)weights[c] * x);
+    }
+    free(weights);
+    return total;
+}
+
+static double product_bound(const struct matrix *m, size_t r, size_t t)
+{
+    /* Additions into one lane: at most three for 256 columns, one for 64, one for eight. */
+    double steps = m->form == ACTIVATION_Q8_256  ? 3.0 * (double)(m->cols / 256)
+                   : m->form == ACTIVATION_Q8_32 ? (double)((m->cols + 63) / 64)
+                                                 : (double)((m->cols + 7) / 8);
+    return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
+}
+
+/* All results by one variant, one row and one token at a time, checked against the reference; then every
+ * other way of asking must give the same bits. **returns new** (free) [tokens, rows]. */
+static float *check_single(const struct kernels *kernels, const struct matrix *m)
+{
+    float *y = exact(m->tokens * m->rows * sizeof *y);
+    float *expected = exact(m->tokens * m->rows * sizeof *expected);
+    reference()->matmul(m->type, m->weights, m->row_bytes, m->cols, 0, m->rows, m->acts,
+                        m->act_stride, m->tokens, expected, m->rows);
+    for (size_t t = 0; t < m->tokens; t++)
+        for (size_t r = 0; r < m->rows; r++) {
+            size_t at = t * m->rows + r;
+            kernels->matmul(m->type, m->weights, m->row_bytes, m->cols, r, r + 1,
+                            m->acts + t * m->act_stride, m->act_stride, 1, y + t * m->rows, m->rows);
+            double error = fabs((double)y[at] - (double)expected[at]);
+            bool close = error <= product_bound(m, r, t);
+            CHECK(close);
+            if (!close)
+                fprintf(stderr, "%s %s cols %zu row %zu token %zu: %g, expected %g\n", kernels->name,
+                        tensor_traits_get(m->type)->name, m->cols, r, t, (double)y[at],
+                        (double)expected[at]);
+        }
+    free(expected);
+    return y;
+}
+
+/* Rows [begin, end) and the first `tokens` tokens: the bits of `single`, and nothing else written. */
+static void check_part(const struct kernels *kernels, const struct matrix *m, const float *single,
+                       size_t begin, size_t end, size_t tokens)
+{
+    const float untouched = -12345.0f;
+    size_t stride = m->rows + 3, count = (tokens - 1) * stride + m->rows;
+    float *y = exact(count * sizeof *y);
+    for (size_t i = 0; i < count; i++)
+        y[i] = untouched;
+    kernels->matmul(m->type, m->weights, m->row_bytes, m->cols, begin, end, m->acts, m->act_stride,
+                    tokens, y, stride);
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t t = i / stride, r = i % stride;
+        bool inside = r >= begin && r < end;
+        wrong += memcmp(&y[i], inside ? &single[t * m->rows + r] : &untouched, sizeof *y) != 0;
+    }
+    CHECK(wrong == 0);
+    free(y);
+}
+
+static void check_matrix(const struct kernels *kernels, const struct matrix *m)
+{
+    static const size_t token_counts[] = {1, 2, 3, 4, 5, 7, 8, 9, 17, 33};
+    static const size_t ranges[][2] = {{0, 9}, {0, 1}, {1, 4}, {3, 9}, {2, 7}, {5, 5}, {8, 9}};
+    float *single = check_single(kernels, m);
+    for (size_t i = 0; i < sizeof token_counts / sizeof *token_counts; i++)
+        for (size_t j = 0; j < sizeof ranges / sizeof *ranges; j++)
+            if (token_counts[i] <= m->tokens)
+                check_part(kernels, m, single, ranges[j][0], ranges[j][1], token_counts[i]);
+    free(single);
+}
+
+static void check_lengths(const struct kernels *kernels)
+{
+    static const size_t of_1[] = {1, 2, 7, 8, 15, 16, 17, 31, 33, 172, 257};
+    static const size_t of_blocks[] = {1, 2, 3, 4, 5, 7, 9, 18};
+    for (size_t i = 0; i < TYPES; i++) {
+        size_t block = tensor_traits_get(types[i])->block_elements;
+        size_t lengths = block == 1 ? 11 : block == 32 ? 8 : 4;
+        for (size_t j = 0; j < lengths; j++) {
+            struct matrix m = matrix_new(types[i], ROWS, block == 1 ? of_1[j] : block * of_blocks[j],
+                                         TOKENS, FILL_RANDOM, FILL_RANDOM);
+            check_matrix(kernels, &m);
+            matrix_free(&m);
+        }
+    }
+}
+
+static void test_products_agree_with_the_reference_for_every_length_and_shape(void)
+{
+    with_variants(check_lengths);
+}
+
+static void check_extremes(const struct kernels *kernels)
+{
+    for (size_t i = 0; i < TYPES; i++)
+        for (int weights = 0; weights < FILLS; weights++)
+            for (int activations = 0; activations < FILLS; activations++) {
+                size_t cols = tensor_traits_get(types[i])->block_elements == 256 ? 512 : 160;
+                struct matrix m =
+                    matrix_new(types[i], ROWS, cols, 5, (enum fill)weights, (enum fill)activations);
+                check_matrix(kernels, &m);
+                matrix_free(&m);
+            }
+}
+
+static void test_products_agree_on_extreme_values(void)
+{
+    with_variants(check_extremes);
+}
+
+static void check_many_rows(const struct kernels *kernels)
+{
+    for (size_t i = 0; i < TYPES; i++) {
+        struct matrix m = matrix_new(types[i], 131, 256, 9, FILL_RANDOM, FILL_RANDOM);
+        float *single = check_single(kernels, &m);
+        check_part(kernels, &m, single, 0, 131, 9);
+        check_part(kernels, &m, single, 3, 130, 9);
+        free(single);
+        matrix_free(&m);
+    }
+}
+
+static void test_results_do_not_depend_on_row_blocks(void)
+{
+    with_variants(check_many_rows);
+}
+
+static void check_prepare(const struct kernels *kernels)
+{
+    static const enum activation_form forms[] = {ACTIVATION_F32, ACTIVATION_Q8_32,
+                                                 ACTIVATION_Q8_256};
+    static const size_t lengths[] = {256, 512, 768, 1024 + 256};
+    for (size_t f = 0; f < 3; f++)
+        for (size_t j = 0; j < 4; j++)
+            for (int fill = 0; fill <= FILLS; fill++) {
+                size_t cols = forms[f] == ACTIVATION_Q8_256 ? lengths[j] : lengths[j] + 96 * (j % 2);
+                size_t bytes = kernels->activation_bytes(forms[f], cols);
+                CHECK(bytes % 64 == 0);
+                float *x = exact(cols * sizeof *x);
+                uint8_t *expected = exact(bytes), *got = exact(bytes);
+                fill_activation(fill == FILLS ? FILL_RANDOM : (enum fill)fill, x, cols);
+                if (fill == FILLS) { /* huge beside small: nothing overflows */
+                    x[3] = 3e38f;
+                    x[cols - 1] = -3.4e38f;
+                    x[70] = 1e-45f;
+                }
+                memset(got, 0xee, bytes);
+                reference()->activation_prepare(forms[f], x, cols, expected);
+                kernels->activation_prepare(forms[f], x, cols, got);
+                CHECK(memcmp(expected, got, bytes) == 0);
+                free(x);
+                free(expected);
+                free(got);
+            }
+}
+
+static void test_prepared_activations_are_the_reference_s_bits(void)
+{
+    with_variants(check_prepare);
+}
+
+static void check_not_finite(const struct kernels *kernels)
+{
+    static const float bad[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < TYPES; i++)
+        for (size_t b = 0; b < 3; b++) {
+            struct matrix m = matrix_new(types[i], ROWS, 512, 3, FILL_RANDOM, FILL_RANDOM);
+            float x[512], y[3 * ROWS];
+            fill_activation(FILL_RANDOM, x, 512);
+            x[300] = bad[b];
+            kernels->activation_prepare(m.form, x, 512, m.acts + m.act_stride);
+            kernels->matmul(m.type, m.weights, m.row_bytes, 512, 0, ROWS, m.acts, m.act_stride, 3, y,
+                            ROWS);
+            for (size_t r = 0; r < ROWS; r++) {
+                CHECK(isfinite(y[r]) && !isfinite(y[ROWS + r]) && isfinite(y[2 * ROWS + r]));
+            }
+            matrix_free(&m);
+        }
+}
+
+static void test_a_non_finite_activation_spoils_its_own_token_and_no_other(void)
+{
+    check_not_finite(reference());
+    with_variants(check_not_finite);
+}
+
+/* The reference product against plain dequantised weights times what the activations stand for. */
+static void test_reference_products_are_those_of_dequantised_weights(void)
+{
+    for (size_t i = 0; i < TYPES; i++) {
+        struct matrix m = matrix_new(types[i], ROWS, 512, 1, FILL_RANDOM, FILL_RANDOM);
+        float weights[512], y[ROWS], x[512];
+        fill_activation(FILL_RANDOM, x, 512);
+        reference()->activation_prepare(m.form, x, 512, m.acts);
+        reference()->matmul(m.type, m.weights, m.row_bytes, 512, 0, ROWS, m.acts, m.act_stride, 1, y,
+                            ROWS);
+        for (size_t r = 0; r < ROWS; r++) {
+            double sum = 0, size = 0;
+            reference()->dequantize(m.type, m.weights + r * m.row_bytes, 512, weights);
+            for (size_t c = 0; c < 512; c++) {
+                sum += (double)weights[c] * (double)x[c];
+                size += fabs((double)weights[c]);
+            }
+            /* A quantised activation is off by at most half a step of max / 127, max <= 3. */
+            double step = m.form == ACTIVATION_F32 ? 0 : 0.5 * 3.0 / 127;
+            CHECK(fabs((double)y[r] - sum) <= size * (step + 1e-6));
+        }
+        matrix_free(&m);
+    }
+}
+
+static void test_variant_names_are_parsed_and_wrong_ones_refused(void)
+{
+    enum td_cpu cpu = TD_CPU_AUTO;
+    CHECK(kernels_cpu_parse("ref", &cpu) && cpu == TD_CPU_REF);
+    CHECK(kernels_cpu_parse("avx2", &cpu) && cpu == TD_CPU_AVX2);
+    CHECK(kernels_cpu_parse("avx512", &cpu) && cpu == TD_CPU_AVX512);
+    CHECK(kernels_cpu_parse("auto", &cpu) && cpu == TD_CPU_AUTO);
+    CHECK(!kernels_cpu_parse("AVX2", &cpu) && !kernels_cpu_parse("", &cpu));
+    CHECK(!kernels_cpu_parse(NULL, &cpu));
+    CHECK(strcmp(reference()->name, "ref") == 0);
+    CHECK(kernels_get(TD_CPU_AUTO, NULL) != NULL);
+    struct td_error err = {0};
+    CHECK(kernels_get((enum td_cpu)77, &err) == NULL && err.status == TD_UNSUPPORTED);
+}
+
+static void test_unknown_tensor_types_have_no_traits(void)
+{
+    CHECK(tensor_traits_get(1000) == NULL && tensor_traits_get(3) == NULL);
+    CHECK(tensor_traits_get(TENSOR_Q6_K)->block_bytes == 210);
+}
+
+int main(void)
+{
+    RUN(test_products_agree_with_the_reference_for_every_length_and_shape);
+    RUN(test_products_agree_on_extreme_values);
+    RUN(test_results_do_not_depend_on_row_blocks);
+    RUN(test_prepared_activations_are_the_reference_s_bits);
+    RUN(test_a_non_finite_activation_spoils_its_own_token_and_no_other);
+    RUN(test_reference_products_are_those_of_dequantised_weights);
+    RUN(test_variant_names_are_parsed_and_wrong_ones_refused);
+    RUN(test_unknown_tensor_types_have_no_traits);
+    return test_finish();
+}

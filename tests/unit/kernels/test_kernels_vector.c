@@ -1,0 +1,338 @@
+/* The checker of element-wise operations, attention and logit statistics: every variant that this CPU has
+ * against the reference, which computes in double.
+ *
+ * Bounds, u = 2^-24. The exponential of the variants is within 2e-7 of the true one, relative, for normal
+ * results (vector_body.h). A sum of n floats in lanes is within (n / lanes + 8) u of the sum of
+ * magnitudes. Each check says what it composes from these. */
+#include <math.h>
+
+#include "kernels/formats.h"
+#include "kernels/kernels.h"
+#include "test.h"
+
+#define ULP 0x1p-24
+
+static uint64_t random_state = 7;
+static float random_float(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (float)(int32_t)(random_state >> 32) * 0x1p-31f;
+}
+
+static float *random_row(size_t n, float size)
+{
+    float *x = malloc((n ? n : 1) * sizeof *x);
+    if (x == NULL)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        x[i] = random_float() * size;
+    return x;
+}
+
+static float *copy_row(const float *x, size_t n)
+{
+    float *copy = random_row(n, 0);
+    memcpy(copy, x, n * sizeof *x);
+    return copy;
+}
+
+static void with_variants(void (*check)(const struct kernels *))
+{
+    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+        const struct kernels *kernels = kernels_get(cpus[i], NULL);
+        if (kernels != NULL)
+            check(kernels);
+    }
+}
+
+static const struct kernels *reference(void)
+{
+    return kernels_get(TD_CPU_REF, NULL);
+}
+
+static const size_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 511, 512, 513, 2048};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static bool near(double got, double expected, double bound)
+{
+    return fabs(got - expected) <= bound;
+}
+
+/* Mean within (32 + 8) u as at most 32 squares of a part meet in a lane; half of that after the root, and
+ * three roundings of the scale and the two products. */
+static void check_rms_norm(const struct kernels *kernels)
+{
+    static const float sizes[] = {1.0f, 1e-18f, 1e15f, 0.0f};
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (size_t s = 0; s < 4; s++) {
+            size_t n = lengths[l], wrong = 0;
+            float *x = random_row(n, sizes[s]), *w = random_row(n, 2), *y = random_row(n, 0);
+            float *expected = random_row(n, 0);
+            reference()->rms_norm(x, w, n, 1e-5f, expected);
+            kernels->rms_norm(x, w, n, 1e-5f, y);
+            for (size_t i = 0; i < n; i++)
+                wrong += !near((double)y[i], (double)expected[i],
+                               (36 + 8) * ULP * fabs((double)expected[i]) + 1e-44);
+            kernels->rms_norm(x, w, n, 1e-5f, x); /* in place */
+            CHECK(wrong == 0 && memcmp(x, y, n * sizeof *x) == 0);
+            free(x);
+            free(w);
+            free(y);
+            free(expected);
+        }
+}
+
+static void test_rms_norm_agrees_and_works_in_place(void)
+{
+    with_variants(check_rms_norm);
+}
+
+/* exp 2e-7, then an addition, a division and a product. */
+static void check_silu(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l], wrong = 0;
+        float *x = random_row(n, l % 2 ? 8.0f : 200.0f), *up = random_row(n, 5);
+        x[0] = l % 3 == 0 ? 0.0f : l % 3 == 1 ? -1e30f : 1e30f;
+        float *got = copy_row(x, n);
+        reference()->silu_multiply(x, up, n);
+        kernels->silu_multiply(got, up, n);
+        for (size_t i = 0; i < n; i++)
+            wrong += !near((double)got[i], (double)x[i],
+                           (2e-7 + 4 * ULP) * fabs((double)x[i]) + 1e-35 + (x[i] == 0 ? 1e-6 : 0));
+        CHECK(wrong == 0);
+        free(x);
+        free(up);
+        free(got);
+    }
+}
+
+static void test_silu_agrees_over_the_whole_range(void)
+{
+    with_variants(check_silu);
+}
+
+static void check_add(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l];
+        float *x = random_row(n, 3), *y = random_row(n, 5), *got = copy_row(x, n);
+        reference()->add(x, y, n);
+        kernels->add(got, y, n);
+        CHECK(memcmp(got, x, n * sizeof *x) == 0);
+        free(x);
+        free(y);
+        free(got);
+    }
+}
+
+static void test_add_is_exact(void)
+{
+    with_variants(check_add);
+}
+
+/* Two products and a sum: three roundings of at most |a| + |b|, cos and sin being at most 1. */
+static void check_rope(const struct kernels *kernels)
+{
+    static const size_t sizes[] = {2, 4, 6, 8, 14, 16, 18, 32, 34, 64, 80, 128, 256};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int interleaved = 0; interleaved < 2; interleaved++) {
+            size_t n = sizes[s], wrong = 0;
+            float *head = random_row(n, 10), *angles = random_row(n, 3);
+            for (size_t i = 0; i < n / 2; i++) {
+                float angle = angles[i];
+                angles[2 * i] = cosf(angle);
+                angles[2 * i + 1] = sinf(angle);
+            }
+            float *got = copy_row(head, n);
+            reference()->rope(head, angles, n, interleaved);
+            kernels->rope(got, angles, n, interleaved);
+            for (size_t i = 0; i < n; i++)
+                wrong += !near((double)got[i], (double)head[i], 3 * ULP * 20);
+            CHECK(wrong == 0);
+            free(head);
+            free(angles);
+            free(got);
+        }
+}
+
+static void test_rope_agrees_in_both_pairings(void)
+{
+    with_variants(check_rope);
+}
+
+static void check_store(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l];
+        float *x = random_row(n, l % 2 ? 1e-5f : 70000.0f);
+        if (n > 2) {
+            x[0] = 0x1p-25f;
+            x[1] = 1.0f + 0x1p-11f;
+            x[2] = -INFINITY;
+        }
+        uint16_t *expected = malloc(n * 2), *got = malloc(n * 2);
+        float *plain = random_row(n, 0);
+        REQUIRE(expected != NULL && got != NULL);
+        reference()->store_kv(x, n, TD_KV_F16, expected);
+        kernels->store_kv(x, n, TD_KV_F16, got);
+        kernels->store_kv(x, n, TD_KV_F32, plain);
+        CHECK(memcmp(got, expected, n * 2) == 0 && memcmp(plain, x, n * sizeof *x) == 0);
+        free(x);
+        free(plain);
+        free(expected);
+        free(got);
+    }
+}
+
+static void test_cached_rows_are_the_reference_s_bits(void)
+{
+    with_variants(check_store);
+}
+
+struct attention {
+    size_t head_size, group, stride, count;
+    enum td_kv_type kv_type;
+    float key_size, scale;
+};
+
+/* A score is off by (head_size / 8 + 8) u of its magnitude sum S, so a weight by that plus 2e-7 relative;
+ * the weighted mean of values of at most 1 then by twice that (numerator and denominator), and by the
+ * roundings of the sums over positions, (count + 32) u, with at most one rescaling rounding a block. */
+static void check_attention_case(const struct kernels *kernels, const struct attention *a)
+{
+    size_t n = (a->count - 1) * a->stride + a->head_size, qn = a->head_size * a->group, wrong = 0;
+    float *q = random_row(qn, 1), *k = random_row(n, a->key_size), *v = random_row(n, 1);
+    float *expected = random_row(qn, 0), *got = random_row(qn, 0);
+    void *keys = malloc(n * 4), *values = malloc(n * 4);
+    REQUIRE(keys != NULL && values != NULL);
+    size_t bytes = n * (a->kv_type == TD_KV_F16 ? 2 : 4);
+    reference()->store_kv(k, n, a->kv_type, keys);
+    reference()->store_kv(v, n, a->kv_type, values);
+    keys = realloc(keys, bytes);
+    values = realloc(values, bytes);
+    REQUIRE(keys != NULL && values != NULL);
+    reference()->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
+                        a->scale, expected);
+    kernels->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
+                    a->scale, got);
+    double sum = (double)a->head_size * (double)a->key_size * (double)a->scale;
+    double bound = 2 * (((double)a->head_size / 8 + 10) * ULP * sum + 2e-7) +
+                   2 * ((double)a->count + 64) * ULP;
+    for (size_t i = 0; i < qn; i++)
+        wrong += !near((double)got[i], (double)expected[i], bound);
+    CHECK(wrong == 0);
+    if (wrong)
+        fprintf(stderr, "%s head %zu group %zu count %zu f16 %d\n", kernels->name, a->head_size,
+                a->group, a->count, a->kv_type == TD_KV_F16);
+    free(q);
+    free(k);
+    free(v);
+    free(expected);
+    free(got);
+    free(keys);
+    free(values);
+}
+
+static void check_attention(const struct kernels *kernels)
+{
+    static const size_t heads[] = {8, 16, 24, 32, 40, 64, 72, 80, 96, 128, 136, 256, 5};
+    static const size_t groups[] = {1, 2, 3, 4, 5, 7, 8, 9};
+    static const size_t counts[] = {1, 2, 31, 32, 33, 64, 65, 200};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+                if ((h + g + c) % 3) /* a third of the combinations has every value of each */
+                    continue;
+                struct attention a = {heads[h], groups[g], heads[h] * (1 + g % 3), counts[c],
+                                      (g + c) % 2 ? TD_KV_F16 : TD_KV_F32, c % 2 ? 1.0f : 30.0f,
+                                      0.125f};
+                check_attention_case(kernels, &a);
+            }
+}
+
+static void test_attention_agrees_for_head_sizes_groups_and_counts(void)
+{
+    with_variants(check_attention);
+}
+
+/* float sums of a block of 64 vectors, each term within 2e-7 plus the rounding of x - max (|x| u);
+ * (64 + 8 + 2) u for the additions, doubles between blocks. */
+static void check_stats_case(const struct kernels *kernels, const float *logits, size_t n)
+{
+    struct logit_stats expected, got;
+    reference()->logit_stats(logits, n, &expected);
+    kernels->logit_stats(logits, n, &got);
+    CHECK(got.argmax == expected.argmax && got.max == expected.max);
+    CHECK(got.second == expected.second);
+    double relative = 2e-7 + 80 * ULP;
+    CHECK(near(got.sum_exp, expected.sum_exp, relative * expected.sum_exp));
+    CHECK(near(got.sum_exp_x, expected.sum_exp_x,
+               2 * relative * fabs(expected.sum_exp_x) + 1e-6 * expected.sum_exp));
+}
+
+static void check_stats(const struct kernels *kernels)
+{
+    static const size_t counts[] = {1, 2, 3, 7, 8, 15, 16, 17, 511, 512, 513, 1024, 1025, 5000, 32000};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        size_t n = counts[c];
+        float *logits = random_row(n, c % 2 ? 5.0f : 60.0f);
+        check_stats_case(kernels, logits, n);
+        logits[n - 1] = 100; /* the last, then the first as well: the lowest index wins */
+        check_stats_case(kernels, logits, n);
+        logits[0] = 100;
+        check_stats_case(kernels, logits, n);
+        if (n > 2) {
+            logits[0] = logits[n / 2] = -INFINITY;
+            check_stats_case(kernels, logits, n);
+        }
+        for (size_t i = 0; i < n; i++)
+            logits[i] = (float)i * 0.5f; /* the maximum grows in every block */
+        check_stats_case(kernels, logits, n);
+        for (size_t i = 0; i < n; i++)
+            logits[i] = -7.0f;
+        check_stats_case(kernels, logits, n);
+        free(logits);
+    }
+}
+
+static void test_logit_statistics_agree_with_ties_growth_and_masked_logits(void)
+{
+    with_variants(check_stats);
+}
+
+static void check_bad_logits(const struct kernels *kernels)
+{
+    struct logit_stats stats;
+    float logits[100];
+    for (size_t at = 0; at < 100; at += 33) {
+        for (size_t i = 0; i < 100; i++)
+            logits[i] = random_float();
+        logits[at] = NAN;
+        kernels->logit_stats(logits, 100, &stats);
+        CHECK(isnan(stats.sum_exp));
+        logits[at] = INFINITY;
+        kernels->logit_stats(logits, 100, &stats);
+        CHECK(!isfinite(stats.max));
+    }
+}
+
+static void test_logits_that_are_not_numbers_show_in_the_statistics(void)
+{
+    check_bad_logits(reference());
+    with_variants(check_bad_logits);
+}
+
+int main(void)
+{
+    RUN(test_rms_norm_agrees_and_works_in_place);
+    RUN(test_silu_agrees_over_the_whole_range);
+    RUN(test_add_is_exact);
+    RUN(test_rope_agrees_in_both_pairings);
+    RUN(test_cached_rows_are_the_reference_s_bits);
+    RUN(test_attention_agrees_for_head_sizes_groups_and_counts);
+    RUN(test_logit_statistics_agree_with_ties_growth_and_masked_logits);
+    RUN(test_logits_that_are_not_numbers_show_in_the_statistics);
+    return test_finish();
+}

@@ -1,0 +1,257 @@
+/* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and time that stays linear. */
+#include "privacy/privacy.h"
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "test.h"
+
+#include "canary.h"
+
+static const char *const carriers[][2] = {
+    {"My data: ", ", please check it."},
+    {"", ""},
+    {"Hello,\nplease write to ", " by 2026-11-21.\n"},
+    {"{\"note\": \"", "\", \"n\": 3}"},
+    {"(", ")"},
+    {"Order 4711 of 12.05.2024 for 99,90 EUR belongs to ", "; ship it soon"},
+    {"| name | ", " | 12 |"},
+    {"\xe5\x8d\xa1\xe5\x8f\xb7\xef\xbc\x9a", "\xe3\x80\x82"},
+    {"<td>", "</td>"},
+    {"value=", "\n"},
+    {"Caf\xc3\xa9 \xe2\x80\x9c", "\xe2\x80\x9d \xf0\x9f\x99\x82"},
+    {"line one\r\n\t", "\r\nline three"},
+};
+#define CARRIER_COUNT (sizeof carriers / sizeof carriers[0])
+
+static void find_canaries(enum privacy_kind kind)
+{
+    struct rng rng;
+    rng_init(&rng, 20261121 + (uint64_t)kind);
+    for (int i = 0; i < 200; i++) {
+        char canary[CANARY_BYTES], text[2 * CANARY_BYTES];
+        canary_make(&rng, kind, canary);
+        const char *const *carrier = carriers[rng_below(&rng, CARRIER_COUNT)];
+        int len = snprintf(text, sizeof text, "%s%s%s", carrier[0], canary, carrier[1]);
+        struct privacy_span spans[4];
+        size_t count = privacy_scan((struct td_str){text, (size_t)len}, spans, 4);
+        size_t begin = strlen(carrier[0]), end = begin + strlen(canary);
+        bool exact =
+            count == 1 && spans[0].kind == kind && spans[0].begin == begin && spans[0].end == end;
+        if (!exact)
+            fprintf(stderr, "canary not found exactly: %s (%zu findings; first %s %zu..%zu)\n",
+                    text, count, count ? privacy_kind_name(spans[0].kind) : "-",
+                    count ? spans[0].begin : 0, count ? spans[0].end : 0);
+        CHECK(exact);
+    }
+}
+
+static void test_every_email_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_EMAIL);
+}
+static void test_every_phone_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_PHONE);
+}
+static void test_every_card_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_CARD);
+}
+static void test_every_iban_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_IBAN);
+}
+static void test_every_ssn_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_US_SSN);
+}
+static void test_every_ip_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_IP);
+}
+static void test_every_api_key_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_API_KEY);
+}
+static void test_every_private_key_canary_is_found_exactly(void)
+{
+    find_canaries(PRIVACY_PRIVATE_KEY);
+}
+
+static void test_many_findings_come_in_order_and_apart(void)
+{
+    struct rng rng;
+    rng_init(&rng, 7);
+    static char text[200000];
+    size_t len = 0, planted = 0;
+    while (len < sizeof text - 2 * CANARY_BYTES) {
+        char canary[CANARY_BYTES];
+        canary_make(&rng, (enum privacy_kind)rng_below(&rng, PRIVACY_KIND_COUNT), canary);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s;\n", canary);
+        planted++;
+    }
+    static struct privacy_span spans[10000];
+    size_t count = privacy_scan((struct td_str){text, len}, spans, 10000);
+    CHECK(count == planted);
+    for (size_t i = 1; i < count && i < 10000; i++)
+        CHECK(spans[i].begin >= spans[i - 1].end && spans[i].begin < spans[i].end);
+}
+
+static void test_a_small_array_gets_the_first_and_the_true_count(void)
+{
+    struct privacy_span spans[2] = {{0}};
+    struct td_str text = STR("a1@example.com b2@example.com c3@example.com");
+    CHECK(privacy_scan(text, spans, 1) == 3);
+    CHECK(spans[0].begin == 0 && spans[0].end == 14 && spans[1].end == 0);
+    CHECK(privacy_scan(text, NULL, 0) == 3);
+    CHECK(privacy_scan((struct td_str){NULL, 0}, NULL, 0) == 0);
+}
+
+static void test_overlapping_findings_become_one_of_the_higher_class(void)
+{
+    struct privacy_span spans[4];
+    struct td_str text = STR("write to 123-45-6789@example.com now");
+    REQUIRE(privacy_scan(text, spans, 4) == 1);
+    CHECK(spans[0].kind == PRIVACY_US_SSN && spans[0].begin == 9 && spans[0].end == 32);
+}
+
+static void test_a_card_behind_a_phone_number_is_not_swallowed(void)
+{
+    struct privacy_span spans[4];
+    struct td_str text = STR("+1 415 555 9671 4111 1111 1111 1111");
+    REQUIRE(privacy_scan(text, spans, 4) == 2);
+    CHECK(spans[0].kind == PRIVACY_PHONE && spans[0].end == 15);
+    CHECK(spans[1].kind == PRIVACY_CARD && spans[1].begin == 16);
+}
+
+static void test_tokens_are_covered_to_their_end_however_long(void)
+{
+    static const char *const heads[] = {"Bearer ", "password: ", "sk-"};
+    static char text[8000];
+    for (size_t h = 0; h < 3; h++) {
+        size_t head = strlen(heads[h]);
+        memcpy(text, heads[h], head);
+        for (size_t i = head; i < sizeof text; i++)
+            text[i] = CANARY_ALNUM[i * 7 % (sizeof CANARY_ALNUM - 1)];
+        struct privacy_span span;
+        REQUIRE(privacy_scan((struct td_str){text, sizeof text}, &span, 1) == 1);
+        CHECK(span.kind == PRIVACY_API_KEY && span.end == sizeof text);
+    }
+}
+
+static void test_classify_gives_the_highest_class_and_adds_to_counts(void)
+{
+    uint32_t counts[PRIVACY_KIND_COUNT] = {[PRIVACY_EMAIL] = 5};
+    CHECK(privacy_classify(STR("nothing here"), NULL) == TD_CLASS_PUBLIC);
+    CHECK(privacy_classify(STR("a@example.com, b@example.com"), counts) == TD_CLASS_SENSITIVE);
+    CHECK(counts[PRIVACY_EMAIL] == 7);
+    CHECK(privacy_classify(STR("a@example.com 4111111111111111"), counts) == TD_CLASS_RESTRICTED);
+    CHECK(counts[PRIVACY_EMAIL] == 8 && counts[PRIVACY_CARD] == 1);
+}
+
+/* The hardest of them, 1 MB each: a quadratic step would take many minutes. Without sanitizers the
+ * slowest takes 0.3 s; 20 s leave room for them and for a busy machine. */
+static void test_hostile_megabytes_take_linear_time(void)
+{
+    static const char *const units[] = {
+        "@",
+        "1",
+        "a.a.a.",
+        "-----BEGIN ",
+        "-----BEGIN RSA PRIVATE KEY",
+        "a@a@",
+        "4111 ",
+        "4111-1111-1111-1111 ",
+        "sk-",
+        "sk-a1",
+        "eyJ.",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "bearer ",
+        "password is ",
+        "password=",
+        "a:",
+        "::",
+        "1::",
+        "fe80:",
+        "1.1.1.1.",
+        "1.1.1.1 ",
+        "+1",
+        "+ 1 ",
+        "(1",
+        "DE89 ",
+        "GB29NWBK",
+        "secret ",
+        "api_key=",
+        "\"@",
+        "://a:",
+        "x..@",
+        "a-",
+        "\xe2\x80\x8b",
+        "1\xe2\x80\x8b",
+        "\xef\xbc\x91",
+        "@a.",
+        "aa.aa@aa.aa-",
+        "\xff",
+        "tel 1",
+        "-----END ",
+        "123-45-6789-",
+        "\"",
+        "a=b ",
+    };
+    enum { BYTES = 1 << 20 };
+    char *text = malloc(BYTES);
+    REQUIRE(text != NULL);
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        size_t unit_len = strlen(units[u]);
+        for (size_t i = 0; i < BYTES; i++)
+            text[i] = units[u][i % unit_len];
+        double begin = clock_monotonic_ms(NULL);
+        (void)privacy_scan((struct td_str){text, BYTES}, NULL, 0);
+        double ms = clock_monotonic_ms(NULL) - begin;
+        if (ms > 20000)
+            fprintf(stderr, "1 MB of '%s': %.0f ms\n", units[u], ms);
+        CHECK(ms <= 20000);
+    }
+    free(text);
+}
+
+static void test_every_cut_of_a_text_is_safe(void)
+{
+    /* Exact-size copies, so that a sanitizer sees a byte read too many. */
+    static const char text[] =
+        "a@example.com +1 415 555 2671 4111-1111-1111-1111 gb29 nwbk 6016 1331 9268 19 "
+        "2001:db8::1 ::ffff:1.2.3.4 123-45-6789 sk-proj-abcdefghijklmnop1234567890 "
+        "password: hunter2! bearer abcdef0123456789abcdef -----BEGIN PRIVATE KEY-----";
+    for (size_t from = 0; from < sizeof text; from++)
+        for (size_t len = 0; len < sizeof text - from; len += 3) {
+            char *copy = malloc(len + (len == 0));
+            REQUIRE(copy != NULL);
+            memcpy(copy, text + from, len);
+            struct privacy_span spans[16];
+            size_t count = privacy_scan((struct td_str){copy, len}, spans, 16);
+            for (size_t i = 0; i < count && i < 16; i++)
+                CHECK(spans[i].begin < spans[i].end && spans[i].end <= len);
+            free(copy);
+        }
+}
+
+int main(void)
+{
+    RUN(test_every_email_canary_is_found_exactly);
+    RUN(test_every_phone_canary_is_found_exactly);
+    RUN(test_every_card_canary_is_found_exactly);
+    RUN(test_every_iban_canary_is_found_exactly);
+    RUN(test_every_ssn_canary_is_found_exactly);
+    RUN(test_every_ip_canary_is_found_exactly);
+    RUN(test_every_api_key_canary_is_found_exactly);
+    RUN(test_every_private_key_canary_is_found_exactly);
+    RUN(test_many_findings_come_in_order_and_apart);
+    RUN(test_a_small_array_gets_the_first_and_the_true_count);
+    RUN(test_overlapping_findings_become_one_of_the_higher_class);
+    RUN(test_a_card_behind_a_phone_number_is_not_swallowed);
+    RUN(test_tokens_are_covered_to_their_end_however_long);
+    RUN(test_classify_gives_the_highest_class_and_adds_to_counts);
+    RUN(test_hostile_megabytes_take_linear_time);
+    RUN(test_every_cut_of_a_text_is_safe);
+    return test_finish();
+}

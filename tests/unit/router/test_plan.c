@@ -1,0 +1,404 @@
+#include "router/policy.h"
+
+#include "base/rng.h"
+#include "test.h"
+
+#define TIER_COUNT 4
+
+/* local < office (premises) < cloud, backup (cloud) */
+static const struct tier_facts facts[TIER_COUNT] = {
+    {.name = "local",
+     .model = "nano",
+     .place = TD_PLACE_DEVICE,
+     .context_tokens = 4096,
+     .has_key = true},
+    {.name = "office",
+     .model = "mid",
+     .place = TD_PLACE_PREMISES,
+     .context_tokens = 8192,
+     .has_key = true},
+    {.name = "cloud",
+     .model = "big",
+     .place = TD_PLACE_CLOUD,
+     .context_tokens = 100000,
+     .has_key = true},
+    {.name = "backup", .model = "big2", .place = TD_PLACE_CLOUD, .has_key = true},
+};
+
+struct scene {
+    struct tier_facts facts[TIER_COUNT];
+    struct tier_state states[TIER_COUNT];
+    struct route route;
+    struct signals signals;
+    size_t named;
+    struct plan plan;
+};
+
+static void scene_init(struct scene *scene)
+{
+    memset(scene, 0, sizeof *scene);
+    memcpy(scene->facts, facts, sizeof facts);
+    for (size_t i = 0; i < TIER_COUNT; i++)
+        scene->states[i] = (struct tier_state){.reachable = true, .prompt_tokens = 100};
+    scene->route = (struct route){.name = "auto",
+                                  .kind = ROUTE_HYBRID,
+                                  .tiers = {"local", "office", "cloud"},
+                                  .tier_count = 3};
+    scene->named = SIZE_MAX;
+}
+
+static void scene_plan(struct scene *scene)
+{
+    plan_make(&scene->route, scene->named, &scene->signals, scene->facts, scene->states, TIER_COUNT,
+              &scene->plan);
+}
+
+static bool ladder_is(const struct plan *plan, size_t count, size_t a, size_t b, size_t c)
+{
+    const size_t wanted[3] = {a, b, c};
+    if (plan->rung_count != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (plan->rungs[i] != wanted[i])
+            return false;
+    return true;
+}
+
+/* The reason for a tier, or one with no code and no text. */
+static const struct reason *reason_of(const struct plan *plan, const char *tier)
+{
+    static const struct reason none = {.code = REASON_CODE_COUNT};
+    for (size_t i = 0; i < plan->reason_count; i++)
+        if (strcmp(plan->reasons[i].tier, tier) == 0)
+            return &plan->reasons[i];
+    return &none;
+}
+
+static void test_an_undisturbed_ladder_starts_nearest(void)
+{
+    struct scene s;
+    scene_init(&s);
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2) && s.plan.climb_count == 3 && !s.plan.reduced);
+    CHECK(s.plan.reason_count == 1 && s.plan.reasons[0].code == REASON_CHOSEN_START);
+}
+
+static void test_restricted_data_keeps_only_the_device(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.data_class = TD_CLASS_RESTRICTED;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 1, 0, 0, 0) && !s.plan.reduced);
+    const struct reason *reason = reason_of(&s.plan, "cloud");
+    CHECK(reason->code == REASON_REMOVED_CLASS && strstr(reason->text, "restricted"));
+    CHECK(reason_of(&s.plan, "local")->code == REASON_CHOSEN_ONLY);
+}
+
+static void test_the_routes_class_counts_although_signals_forgot_it(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.data_class = TD_CLASS_SENSITIVE;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 2, 0, 1, 0));
+}
+
+static void test_context_limit_names_prompt_tier_and_limit(void)
+{
+    struct scene s;
+    scene_init(&s);
+    for (size_t i = 0; i < TIER_COUNT; i++)
+        s.states[i].prompt_tokens = 9000;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 1, 2, 0, 0));
+    CHECK(strcmp(reason_of(&s.plan, "local")->text,
+                 "prompt of 9000 tokens exceeds local's limit of 4096") == 0);
+    CHECK(reason_of(&s.plan, "office")->code == REASON_REMOVED_CONTEXT);
+}
+
+static void test_context_boundary_counts_the_requested_answer(void)
+{
+    static const struct {
+        uint32_t prompt, answer;
+        bool stays;
+    } cases[] = {
+        {4095, 0, true},        {4096, 0, false},
+        {4097, 0, false},       {4000, 96, true},
+        {4000, 97, false},      {1, UINT32_MAX, false},
+        {UINT32_MAX, 1, false}, {UINT32_MAX, UINT32_MAX, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_init(&s);
+        s.states[0].prompt_tokens = cases[i].prompt;
+        s.signals.tokens_max = cases[i].answer;
+        scene_plan(&s);
+        bool has_local = false;
+        for (size_t r = 0; r < s.plan.rung_count; r++)
+            has_local = has_local || s.plan.rungs[r] == 0;
+        CHECK(has_local == cases[i].stays);
+    }
+}
+
+static void test_an_unknown_context_is_not_checked(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route =
+        (struct route){.name = "b", .kind = ROUTE_HYBRID, .tiers = {"backup"}, .tier_count = 1};
+    s.states[3].prompt_tokens = UINT32_MAX;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 1, 3, 0, 0));
+}
+
+static void test_route_kinds_prune(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.kind = ROUTE_LOCAL_ONLY;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 1, 0, 0, 0) && !s.plan.reduced);
+    CHECK(reason_of(&s.plan, "cloud")->code == REASON_REMOVED_ROUTE_KIND);
+    s.route.kind = ROUTE_CLOUD_ONLY;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 2, 1, 2, 0));
+}
+
+static void test_the_five_modes(void)
+{
+    static const struct {
+        enum td_mode mode;
+        size_t count, rungs[3], climb;
+    } cases[] = {
+        {TD_MODE_AUTO, 3, {0, 1, 2}, 3},         {TD_MODE_ONLY_LOCAL, 1, {0, 0, 0}, 1},
+        {TD_MODE_PREFER_LOCAL, 3, {0, 1, 2}, 3}, {TD_MODE_PREFER_CLOUD, 3, {1, 2, 0}, 2},
+        {TD_MODE_ONLY_CLOUD, 2, {1, 2, 0}, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_init(&s);
+        s.signals.mode = cases[i].mode;
+        scene_plan(&s);
+        CHECK(ladder_is(&s.plan, cases[i].count, cases[i].rungs[0], cases[i].rungs[1],
+                        cases[i].rungs[2]));
+        CHECK(s.plan.climb_count == cases[i].climb && s.plan.mode == cases[i].mode);
+        s.signals.mode = TD_MODE_AUTO; /* the route's default does the same */
+        s.route.mode = cases[i].mode;
+        struct plan by_request = s.plan;
+        scene_plan(&s);
+        CHECK(s.plan.rung_count == by_request.rung_count && s.plan.mode == cases[i].mode);
+    }
+}
+
+static void test_g0_sends_long_prompts_to_the_next_rung_and_keeps_the_first_below(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.gates.g0_tokens_over = 100;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2)); /* exactly 100 is not over */
+    s.states[0].prompt_tokens = 101;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 1, 2, 0) && s.plan.climb_count == 2);
+    CHECK(reason_of(&s.plan, "office")->code == REASON_CHOSEN_RULE);
+    s.signals.mode = TD_MODE_PREFER_LOCAL; /* the user's word beats the rule */
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2));
+}
+
+static void test_the_routes_start_is_honoured(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.start = "cloud";
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 2, 1, 0) && s.plan.climb_count == 1);
+}
+
+static void test_a_tier_without_key_is_reduced_capability(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.facts[2].has_key = false;
+    s.facts[2].key_hint = "OPENAI_API_KEY";
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 2, 0, 1, 0) && s.plan.reduced);
+    const struct reason *reason = reason_of(&s.plan, "cloud");
+    CHECK(reason->code == REASON_REMOVED_NO_KEY && strstr(reason->text, "OPENAI_API_KEY"));
+}
+
+static void test_an_unreachable_start_is_stood_in_for(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.start = "cloud";
+    s.states[2].reachable = false;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 2, 1, 0, 0) && s.plan.climb_count == 0 && s.plan.reduced);
+    CHECK(reason_of(&s.plan, "cloud")->code == REASON_REMOVED_OFFLINE);
+    CHECK(strstr(reason_of(&s.plan, "office")->text, "stands in for cloud"));
+}
+
+static void test_a_class_removal_is_not_reduced_capability(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.data_class = TD_CLASS_RESTRICTED;
+    s.facts[1].has_key = s.facts[2].has_key = false;
+    scene_plan(&s);
+    CHECK(!s.plan.reduced);
+}
+
+static void test_a_named_tier_stands_alone_even_outside_the_route(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.named = 3;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 1, 3, 0, 0));
+    CHECK(reason_of(&s.plan, "local")->code == REASON_REMOVED_NAMED);
+    s.signals.data_class = TD_CLASS_SENSITIVE;
+    scene_plan(&s);
+    CHECK(s.plan.rung_count == 0);
+}
+
+static void test_a_tier_that_is_not_configured_leaves_a_reason(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.tiers[2] = "gone";
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 2, 0, 1, 0));
+    CHECK(strstr(reason_of(&s.plan, "gone")->text, "not configured"));
+}
+
+static void test_an_empty_ladder_names_every_tier(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.mode = TD_MODE_ONLY_CLOUD;
+    s.signals.data_class = TD_CLASS_RESTRICTED;
+    scene_plan(&s);
+    CHECK(s.plan.rung_count == 0);
+    CHECK(reason_of(&s.plan, "local")->code == REASON_REMOVED_MODE);
+    CHECK(reason_of(&s.plan, "office")->code == REASON_REMOVED_CLASS);
+    CHECK(reason_of(&s.plan, "cloud")->code == REASON_REMOVED_CLASS);
+}
+
+static void test_reasons_beyond_the_maximum_are_dropped_not_written(void)
+{
+    struct plan plan = {0};
+    for (int i = 0; i < 2 * REASONS_MAX; i++)
+        plan_add_reason(&plan, REASON_LEFT_ERROR, "local", "%0*d", 400, i);
+    CHECK(plan.reason_count == REASONS_MAX);
+    CHECK(strlen(plan.reasons[REASONS_MAX - 1].text) == REASON_TEXT_BYTES - 1);
+}
+
+/* ---- the property: no plan holds a tier that breaks a hard constraint, whatever the rest ---------- */
+
+static void randomize(struct rng *rng, struct scene *s)
+{
+    static const char *const names[TIER_COUNT] = {"local", "office", "cloud", "backup"};
+    memset(s, 0, sizeof *s);
+    memcpy(s->facts, facts, sizeof facts);
+    for (size_t i = 0; i < TIER_COUNT; i++) {
+        s->facts[i].place = (enum td_place)rng_below(rng, 4);
+        s->facts[i].context_tokens = (uint32_t)rng_below(rng, 3) * 1000;
+        s->facts[i].has_key = rng_below(rng, 4) != 0;
+        s->facts[i].input_usd_per_mtok = rng_double(rng) * 1e9;
+        s->states[i].reachable = rng_below(rng, 4) != 0;
+        s->states[i].prompt_tokens = (uint32_t)rng_below(rng, 2500);
+    }
+    s->route.name = "r";
+    s->route.kind = (enum route_kind)rng_below(rng, 3);
+    size_t first = rng_below(rng, TIER_COUNT);
+    s->route.tier_count = rng_below(rng, TIER_COUNT + 1);
+    for (size_t i = 0; i < s->route.tier_count; i++)
+        s->route.tiers[i] = names[(first + i) % TIER_COUNT];
+    if (rng_below(rng, 2))
+        s->route.start = names[rng_below(rng, TIER_COUNT)];
+    s->route.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->route.mode = (enum td_mode)rng_below(rng, 5);
+    s->route.gates.g0_tokens_over = (uint32_t)rng_below(rng, 2000);
+    s->signals.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->signals.mode = (enum td_mode)rng_below(rng, 5);
+    s->signals.tokens_max = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1500);
+    s->named = rng_below(rng, 3) ? SIZE_MAX : rng_below(rng, TIER_COUNT);
+}
+
+static bool tier_is_lawful(const struct scene *s, size_t tier)
+{
+    const struct tier_facts *f = &s->facts[tier];
+    enum td_mode mode = s->signals.mode ? s->signals.mode : s->route.mode;
+    bool device = f->place == TD_PLACE_DEVICE;
+    bool sensitive =
+        s->signals.data_class == TD_CLASS_SENSITIVE || s->route.data_class == TD_CLASS_SENSITIVE;
+    bool restricted =
+        s->signals.data_class == TD_CLASS_RESTRICTED || s->route.data_class == TD_CLASS_RESTRICTED;
+    uint64_t need = (uint64_t)s->states[tier].prompt_tokens +
+                    (s->signals.tokens_max ? s->signals.tokens_max : 1);
+    return f->has_key && s->states[tier].reachable && (device || !restricted) &&
+           (device || f->place == TD_PLACE_PREMISES || !sensitive) &&
+           (device || (mode != TD_MODE_ONLY_LOCAL && s->route.kind != ROUTE_LOCAL_ONLY)) &&
+           (!device || (mode != TD_MODE_ONLY_CLOUD && s->route.kind != ROUTE_CLOUD_ONLY)) &&
+           (f->context_tokens == 0 || need <= f->context_tokens) &&
+           (s->named == SIZE_MAX || s->named == tier);
+}
+
+static bool in_route(const struct scene *s, size_t tier)
+{
+    for (size_t i = 0; i < s->route.tier_count; i++)
+        if (strcmp(s->route.tiers[i], s->facts[tier].name) == 0)
+            return true;
+    return s->named == tier;
+}
+
+static void test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one(void)
+{
+    struct rng rng;
+    rng_init(&rng, 20261121);
+    size_t planned = 0, empty = 0;
+    for (int round = 0; round < 200000; round++) {
+        struct scene s;
+        randomize(&rng, &s);
+        scene_plan(&s);
+        bool on_ladder[TIER_COUNT] = {false};
+        REQUIRE(s.plan.rung_count <= TIER_COUNT && s.plan.climb_count <= s.plan.rung_count);
+        for (size_t r = 0; r < s.plan.rung_count; r++) {
+            REQUIRE(s.plan.rungs[r] < TIER_COUNT && !on_ladder[s.plan.rungs[r]]);
+            on_ladder[s.plan.rungs[r]] = true;
+        }
+        for (size_t tier = 0; tier < TIER_COUNT; tier++) {
+            REQUIRE(on_ladder[tier] == (in_route(&s, tier) && tier_is_lawful(&s, tier)));
+            if (in_route(&s, tier) && !on_ladder[tier])
+                REQUIRE(reason_of(&s.plan, s.facts[tier].name)->code <= REASON_REMOVED_NAMED);
+        }
+        planned += s.plan.rung_count > 0;
+        empty += s.plan.rung_count == 0;
+    }
+    CHECK(planned > 20000 && empty > 20000); /* the property was not tried on one kind only */
+}
+
+int main(void)
+{
+    RUN(test_an_undisturbed_ladder_starts_nearest);
+    RUN(test_restricted_data_keeps_only_the_device);
+    RUN(test_the_routes_class_counts_although_signals_forgot_it);
+    RUN(test_context_limit_names_prompt_tier_and_limit);
+    RUN(test_context_boundary_counts_the_requested_answer);
+    RUN(test_an_unknown_context_is_not_checked);
+    RUN(test_route_kinds_prune);
+    RUN(test_the_five_modes);
+    RUN(test_g0_sends_long_prompts_to_the_next_rung_and_keeps_the_first_below);
+    RUN(test_the_routes_start_is_honoured);
+    RUN(test_a_tier_without_key_is_reduced_capability);
+    RUN(test_an_unreachable_start_is_stood_in_for);
+    RUN(test_a_class_removal_is_not_reduced_capability);
+    RUN(test_a_named_tier_stands_alone_even_outside_the_route);
+    RUN(test_a_tier_that_is_not_configured_leaves_a_reason);
+    RUN(test_an_empty_ladder_names_every_tier);
+    RUN(test_reasons_beyond_the_maximum_are_dropped_not_written);
+    RUN(test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one);
+    return test_finish();
+}

@@ -1,0 +1,74 @@
+#include "router/signals.h"
+
+#include "base/str.h"
+#include "test.h"
+
+static struct signals signals_of(const char *user_text)
+{
+    struct td_message message = {TD_ROLE_USER, str_from(user_text)};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    struct signals signals;
+    signals_extract(&request, &signals);
+    return signals;
+}
+
+static void test_code_is_marked(void)
+{
+    CHECK(signals_of("why does this crash: #include <stdio.h>").code);
+    CHECK(signals_of("```python\nprint(1)\n```").code);
+    CHECK(!signals_of("book a table for two").code);
+}
+
+static void test_arithmetic_is_maths_and_dates_are_not(void)
+{
+    CHECK(signals_of("what is 12 * 7").maths);
+    CHECK(signals_of("2+2").maths);
+    CHECK(signals_of("Prove the equation").maths);
+    CHECK(!signals_of("meet me on 2026-11-21").maths);
+    CHECK(!signals_of("+ 3").maths);
+    CHECK(!signals_of("3 +").maths);
+}
+
+static void test_questions_are_marked(void)
+{
+    CHECK(signals_of("you there? ").question);
+    CHECK(signals_of("What's the time").question);
+    CHECK(signals_of("WHO called").question);
+    CHECK(!signals_of("whoever called, answer").question);
+    CHECK(!signals_of("").question);
+}
+
+static void test_markers_come_from_the_last_user_message(void)
+{
+    struct td_message messages[] = {
+        {TD_ROLE_SYSTEM, STR("#include everything?")},
+        {TD_ROLE_USER, STR("set a timer")},
+        {TD_ROLE_ASSISTANT, STR("what is 2+2?")},
+    };
+    struct td_request request = {.messages = messages, .message_count = 3, .tokens_max = 9};
+    struct signals signals;
+    signals_extract(&request, &signals);
+    CHECK(!signals.code && !signals.maths && !signals.question);
+    CHECK(signals.message_count == 3 && signals.tokens_max == 9);
+    CHECK(signals.prompt_bytes == 20 + 11 + 12);
+}
+
+static void test_markers_beyond_the_first_bytes_do_not_count(void)
+{
+    static char text[8192];
+    memset(text, 'a', sizeof text - 1);
+    memcpy(text + 6000, "#include", 8);
+    CHECK(!signals_of(text).code);
+    memcpy(text + 100, "#include", 8);
+    CHECK(signals_of(text).code);
+}
+
+int main(void)
+{
+    RUN(test_code_is_marked);
+    RUN(test_arithmetic_is_maths_and_dates_are_not);
+    RUN(test_questions_are_marked);
+    RUN(test_markers_come_from_the_last_user_message);
+    RUN(test_markers_beyond_the_first_bytes_do_not_count);
+    return test_finish();
+}

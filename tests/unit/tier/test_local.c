@@ -1,0 +1,241 @@
+/* The local tier over an engine that answers from the test: what is submitted, and what becomes of it. */
+#include "tier/tier.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/scheduler.h"
+#include "test.h"
+#include "virtual_loop.h"
+
+/* ---- the engine's double --------------------------------------------------------------------------- */
+
+struct job {
+    struct job_request request;
+};
+
+static struct {
+    struct job job;
+    int submit_count, cancel_count, tokenize_count;
+    size_t prompt_count;
+    enum td_status tokenize_status, submit_status;
+    int32_t first_id;
+} engine;
+
+const struct td_model_info *td_model_get_info(const struct td_model *model)
+{
+    static const struct td_model_info info = {.context_tokens = 512};
+    (void)model;
+    return &info;
+}
+
+enum td_status td_chat_tokenize(const struct td_model *model, const struct td_message *messages,
+                                size_t message_count, int32_t **ids, size_t *count,
+                                struct td_error *err)
+{
+    (void)model, (void)messages, (void)message_count;
+    engine.tokenize_count++;
+    if (engine.tokenize_status != TD_OK)
+        return error_set(err, engine.tokenize_status, "no template");
+    *ids = calloc(engine.prompt_count + 1, sizeof **ids);
+    if (!*ids)
+        abort();
+    (*ids)[0] = 42;
+    *count = engine.prompt_count;
+    return TD_OK;
+}
+
+enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_request *request,
+                                struct job **out, struct td_error *err)
+{
+    (void)scheduler;
+    engine.submit_count++;
+    if (engine.submit_status != TD_OK)
+        return error_set(err, engine.submit_status, "the queue is full");
+    engine.job.request = *request;
+    engine.first_id = request->ids[0];
+    *out = &engine.job;
+    return TD_OK;
+}
+
+void job_cancel(struct job *job)
+{
+    CHECK(job == &engine.job);
+    engine.cancel_count++;
+}
+
+/* ---- the scene ------------------------------------------------------------------------------------- */
+
+struct scene {
+    struct virtual_loop loop;
+    struct tier *tier;
+    struct tier_attempt *attempt;
+    struct td_request request;
+    struct td_message message;
+    char text[128];
+    int stats_count, done_count;
+    struct td_token_stats stats;
+    bool cancels;
+    struct tier_result result;
+};
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct scene *scene = ctx;
+    size_t len = strlen(scene->text);
+    snprintf(scene->text + len, sizeof scene->text - len, STR_FMT, STR_ARG(piece->text));
+    scene->stats_count += piece->has_stats;
+    if (piece->has_stats)
+        scene->stats = piece->stats;
+    if (scene->cancels)
+        tier_cancel(scene->tier, scene->attempt);
+}
+
+static void on_done(void *ctx, const struct tier_result *result)
+{
+    struct scene *scene = ctx;
+    scene->done_count++;
+    scene->result = *result;
+}
+
+static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prompt_count)
+{
+    memset(scene, 0, sizeof *scene);
+    memset(&engine, 0, sizeof engine);
+    engine.prompt_count = prompt_count;
+    virtual_loop_init(&scene->loop);
+    struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
+    CHECK(tier_local_new(&facts, NULL, NULL, &scene->tier, NULL) == TD_OK);
+    scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
+    scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
+}
+
+static enum td_status scene_start(struct scene *scene, struct td_error *err)
+{
+    struct tier_sink sink = {on_piece, on_done, scene};
+    return tier_start(scene->tier, &scene->loop.loop, &scene->request, &sink, &scene->attempt, err);
+}
+
+static void finish_job(enum td_status status)
+{
+    struct td_generate_result result = {
+        .finish = TD_FINISH_LENGTH, .prompt_tokens = 10, .completion_tokens = 2};
+    engine.job.request.on_done(engine.job.request.ctx, status, &result, NULL);
+}
+
+static void test_tokens_become_pieces_with_stats(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    s.request.stops[0] = STR("END");
+    s.request.stop_count = 1;
+    s.request.logprobs = true;
+    s.request.top_logprobs = 4;
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.first_id == 42);
+    CHECK(engine.job.request.options.stop_count == 1 &&
+          engine.job.request.options.top_logprobs == 4);
+    struct td_token token = {
+        .id = 1, .piece = STR("Hi"), .stats = {.logprob = -0.5f, .not_mine = 0.25f}};
+    engine.job.request.on_token(engine.job.request.ctx, &token, STR("Hi"));
+    engine.job.request.on_token(engine.job.request.ctx, NULL, STR("!"));
+    CHECK(strcmp(s.text, "Hi!") == 0 && s.stats_count == 1 && s.stats.not_mine == 0.25f);
+    finish_job(TD_OK);
+    CHECK(s.done_count == 1 && s.result.status == TD_OK && s.result.finish == TD_FINISH_LENGTH);
+    CHECK(s.result.usage.prompt_tokens == 10 && s.result.usage.completion_tokens == 2);
+    CHECK(s.result.egress_bytes == 0);
+    tier_free(s.tier);
+}
+
+static void test_an_answer_gets_the_room_that_is_left(void)
+{
+    static const struct {
+        uint32_t context, wanted, given;
+        size_t prompt;
+    } cases[] = {
+        {4096, 0, 1024, 100},  {4096, 0, 96, 4000},     {4096, 50, 50, 4000},
+        {4096, 500, 96, 4000}, {4096, 3000, 3000, 100}, {0, 0, 412, 100},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_init(&s, cases[i].context, cases[i].prompt);
+        s.request.tokens_max = cases[i].wanted;
+        CHECK(scene_start(&s, NULL) == TD_OK);
+        CHECK(engine.job.request.options.tokens_max == cases[i].given);
+        tier_cancel(s.tier, s.attempt);
+        tier_free(s.tier);
+    }
+}
+
+static void test_a_prompt_without_room_is_refused(void)
+{
+    struct scene s;
+    struct td_error err = {0};
+    scene_init(&s, 100, 100);
+    CHECK(scene_start(&s, &err) == TD_LIMIT && engine.submit_count == 0);
+    CHECK(strcmp(err.message, "prompt of 100 tokens exceeds local's limit of 100") == 0);
+    tier_free(s.tier);
+}
+
+static void test_refusals_of_the_engine_are_passed_on(void)
+{
+    struct scene s;
+    struct td_error err = {0};
+    scene_init(&s, 0, 10);
+    engine.submit_status = TD_BUSY;
+    CHECK(scene_start(&s, &err) == TD_BUSY && strstr(err.message, "queue"));
+    engine.tokenize_status = TD_UNSUPPORTED;
+    CHECK(scene_start(&s, NULL) == TD_UNSUPPORTED);
+    tier_free(s.tier);
+}
+
+static void test_a_failed_job_has_words(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    finish_job(TD_NO_MEMORY);
+    CHECK(s.result.status == TD_NO_MEMORY && s.result.err.message[0]);
+    tier_free(s.tier);
+}
+
+static void test_cancel_stops_the_job_also_from_inside_a_piece(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    tier_cancel(s.tier, s.attempt);
+    CHECK(engine.cancel_count == 1);
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    s.cancels = true;
+    struct td_token token = {.id = 1};
+    engine.job.request.on_token(engine.job.request.ctx, &token, STR("x"));
+    CHECK(engine.cancel_count == 2 && s.done_count == 0);
+    tier_free(s.tier);
+}
+
+static void test_prompts_are_counted_exactly_unless_they_cannot_fit(void)
+{
+    static char huge[100000];
+    memset(huge, 'a', sizeof huge);
+    struct scene s;
+    scene_init(&s, 0, 17);
+    CHECK(tier_count_prompt(s.tier, &s.request) == 17);
+    engine.tokenize_count = 0;
+    s.message.content = (struct td_str){huge, sizeof huge};
+    CHECK(tier_count_prompt(s.tier, &s.request) > 512 && engine.tokenize_count == 0);
+    s.message.content = STR("four");
+    engine.tokenize_status = TD_UNSUPPORTED;
+    CHECK(tier_count_prompt(s.tier, &s.request) == 1 + 4);
+    tier_free(s.tier);
+}
+
+int main(void)
+{
+    RUN(test_tokens_become_pieces_with_stats);
+    RUN(test_an_answer_gets_the_room_that_is_left);
+    RUN(test_a_prompt_without_room_is_refused);
+    RUN(test_refusals_of_the_engine_are_passed_on);
+    RUN(test_a_failed_job_has_words);
+    RUN(test_cancel_stops_the_job_also_from_inside_a_piece);
+    RUN(test_prompts_are_counted_exactly_unless_they_cannot_fit);
+    return test_finish();
+}

@@ -1,0 +1,430 @@
+/* The OpenAI tier over a client that answers from the test: what is sent, repeated, given up, cancelled. */
+#include "tier/tier.h"
+
+#include "base/secret.h"
+#include "base/str.h"
+#include "net/client.h"
+#include "test.h"
+#include "virtual_loop.h"
+
+/* ---- the client's double: one transfer at a time --------------------------------------------------- */
+
+struct client_transfer {
+    struct client_request request;
+};
+
+static struct {
+    struct client_transfer *running;
+    char url[256], headers[1024], body[2048];
+    int start_count, cancel_count;
+    bool refuse;
+} net;
+
+struct client *client_of_loop(struct loop *loop)
+{
+    return (struct client *)loop;
+}
+
+enum td_status client_start(struct client *client, const struct client_request *request,
+                            struct client_transfer **out, struct td_error *err)
+{
+    (void)client, (void)err;
+    net.start_count++;
+    if (net.refuse)
+        return TD_NO_MEMORY;
+    net.running = calloc(1, sizeof *net.running);
+    if (!net.running)
+        abort();
+    net.running->request = *request;
+    snprintf(net.url, sizeof net.url, "%s", request->url);
+    snprintf(net.body, sizeof net.body, STR_FMT, STR_ARG(request->body));
+    net.headers[0] = '\0';
+    for (size_t i = 0; request->headers[i]; i++) {
+        size_t len = strlen(net.headers);
+        snprintf(net.headers + len, sizeof net.headers - len, "%s\n", request->headers[i]);
+    }
+    *out = net.running;
+    return TD_OK;
+}
+
+void client_cancel(struct client_transfer *transfer)
+{
+    net.cancel_count++;
+    net.running = NULL;
+    free(transfer);
+}
+
+static void net_headers(int code, const char *retry_after)
+{
+    net.running->request.on_headers(net.running->request.ctx, code, "text/event-stream",
+                                    retry_after);
+}
+
+static void net_body(const char *text)
+{
+    net.running->request.on_body(net.running->request.ctx, str_from(text));
+}
+
+static void net_done(enum td_status status, const char *message)
+{
+    struct client_transfer *transfer = net.running;
+    struct td_error err = {.status = status};
+    snprintf(err.message, sizeof err.message, "%s", message ? message : "");
+    net.running = NULL;
+    transfer->request.on_done(transfer->request.ctx, status, 0, &err);
+    free(transfer);
+}
+
+/* ---- the scene ------------------------------------------------------------------------------------- */
+
+struct scene {
+    struct virtual_loop loop;
+    struct tier *tier;
+    struct secret *key;
+    struct tier_attempt *attempt; /* NULL once it is gone */
+    char text[256];
+    int piece_count, done_count, cancel_at_piece;
+    struct tier_result result;
+};
+
+static const struct tier_facts facts = {
+    .name = "openai", .model = "gpt-x", .place = TD_PLACE_CLOUD, .has_key = true};
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct scene *scene = ctx;
+    size_t len = strlen(scene->text);
+    snprintf(scene->text + len, sizeof scene->text - len, STR_FMT, STR_ARG(piece->text));
+    if (++scene->piece_count == scene->cancel_at_piece) {
+        tier_cancel(scene->tier, scene->attempt);
+        scene->attempt = NULL;
+    }
+}
+
+static void on_done(void *ctx, const struct tier_result *result)
+{
+    struct scene *scene = ctx;
+    scene->done_count++;
+    scene->result = *result;
+    scene->attempt = NULL;
+}
+
+static void scene_start(struct scene *scene)
+{
+    static const struct td_message message = {TD_ROLE_USER, {"twelve bytes", 12}};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    memset(scene, 0, sizeof *scene);
+    memset(&net, 0, sizeof net);
+    virtual_loop_init(&scene->loop);
+    scene->key = secret_new(STR("sk-secret"));
+    struct tier_openai_options options = {.base_url = "https://api.example.com/v1/",
+                                          .api_key = scene->key};
+    CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
+    struct tier_sink sink = {on_piece, on_done, scene};
+    CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
+          TD_OK);
+}
+
+static void scene_end(struct scene *scene)
+{
+    virtual_loop_run(&scene->loop, 10000);
+    CHECK(net.running == NULL && scene->loop.timer_count == 0);
+    tier_free(scene->tier);
+    secret_free(scene->key);
+}
+
+#define SAY(text) "data: {\"choices\":[{\"delta\":{\"content\":\"" text "\"}}]}\n\n"
+#define STOP "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+
+static void test_a_request_goes_out_as_openai_expects(void)
+{
+    struct scene s;
+    scene_start(&s);
+    CHECK(strcmp(net.url, "https://api.example.com/v1/chat/completions") == 0);
+    CHECK(strstr(net.headers, "Authorization: Bearer sk-secret\n"));
+    CHECK(strstr(net.headers, "Content-Type: application/json\n"));
+    CHECK(strstr(net.body, "\"stream\":true") && strstr(net.body, "\"model\":\"gpt-x\""));
+    CHECK(!strstr(net.body, "sk-secret"));
+    const struct client_request *request = &net.running->request;
+    CHECK(request->connect_timeout_ms == 5000 && request->first_timeout_ms == 20000 &&
+          request->idle_timeout_ms == 15000 && request->response_bytes_max > 0);
+    tier_cancel(s.tier, s.attempt);
+    CHECK(net.cancel_count == 1);
+    scene_end(&s);
+}
+
+static void test_an_answer_streams_and_ends(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hel"));
+    CHECK(strcmp(s.text, "Hel") == 0);
+    net_body(SAY("lo") STOP
+             "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}\n\n"
+             "data: [DONE]\n\n");
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_OK && strcmp(s.text, "Hello") == 0);
+    CHECK(s.result.usage.exact && s.result.usage.prompt_tokens == 5 && s.result.http_status == 200);
+    CHECK(s.result.egress_bytes == strlen(net.body) && s.result.retry_count == 0);
+    scene_end(&s);
+}
+
+static void test_a_peer_that_does_not_close_after_done_is_not_waited_for(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hi") STOP "data: [DONE]\n\n");
+    CHECK(s.done_count == 0);
+    virtual_loop_run(&s.loop, 100);
+    CHECK(s.done_count == 1 && s.result.status == TD_OK && net.cancel_count == 1);
+    scene_end(&s);
+}
+
+static void test_usage_is_estimated_and_said_so(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("12345678") STOP);
+    net_done(TD_OK, NULL);
+    CHECK(!s.result.usage.exact && s.result.usage.prompt_tokens == 12 / 4 + 4);
+    CHECK(s.result.usage.completion_tokens == 2);
+    scene_end(&s);
+}
+
+static void test_a_whole_answer_may_come_instead_of_a_stream(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body("{\"choices\":[{\"message\":{\"content\":\"whole\"},\"finish_reason\":\"stop\"}]}");
+    CHECK(s.piece_count == 0);
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_OK && strcmp(s.text, "whole") == 0);
+    scene_end(&s);
+}
+
+static void test_one_retry_after_a_backoff(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_done(TD_UNAVAILABLE, "connection refused");
+    CHECK(s.done_count == 0 && net.running == NULL);
+    virtual_loop_run(&s.loop, 199);
+    CHECK(net.start_count == 1);
+    virtual_loop_run(&s.loop, 202);
+    CHECK(net.start_count == 2);
+    net_headers(503, NULL);
+    net_body("{\"error\":{\"message\":\"starting up\"}}");
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_UNAVAILABLE && s.result.retry_count == 1);
+    CHECK(s.result.http_status == 503 && strstr(s.result.err.message, "starting up"));
+    CHECK(s.result.egress_bytes == 2 * strlen(net.body));
+    scene_end(&s);
+}
+
+static void test_a_retry_can_mend(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(500, NULL);
+    net_body("oops");
+    net_done(TD_OK, NULL);
+    virtual_loop_run(&s.loop, 500);
+    net_headers(200, NULL);
+    net_body(SAY("ok") STOP);
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_OK && strcmp(s.text, "ok") == 0);
+    scene_end(&s);
+}
+
+static void test_retry_after_is_honoured_up_to_two_seconds(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(429, "2");
+    net_done(TD_OK, NULL);
+    virtual_loop_run(&s.loop, 1999);
+    CHECK(net.start_count == 1);
+    virtual_loop_run(&s.loop, 1);
+    CHECK(net.start_count == 2);
+    net_headers(429, NULL);
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_BUSY);
+    scene_end(&s);
+
+    scene_start(&s);
+    net_headers(429, "3");
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_BUSY && s.result.retry_count == 0);
+    scene_end(&s);
+}
+
+static void test_refusals_that_a_retry_cannot_mend_are_not_retried(void)
+{
+    static const struct {
+        int code;
+        enum td_status status;
+    } cases[] = {{400, TD_INVALID}, {401, TD_DENIED}, {404, TD_NOT_FOUND}, {408, TD_TIMEOUT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene s;
+        scene_start(&s);
+        net_headers(cases[i].code, NULL);
+        net_done(TD_OK, NULL);
+        CHECK(s.done_count == 1 && s.result.status == cases[i].status && net.start_count == 1);
+        scene_end(&s);
+    }
+    struct scene s;
+    scene_start(&s);
+    net_done(TD_TIMEOUT, "no first byte within 20000 ms");
+    CHECK(s.done_count == 1 && s.result.status == TD_TIMEOUT && net.start_count == 1);
+    scene_end(&s);
+}
+
+static void test_nothing_is_repeated_once_text_was_passed_on(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hel"));
+    net_done(TD_UNAVAILABLE, "connection reset");
+    CHECK(s.done_count == 1 && s.result.status == TD_UNAVAILABLE && net.start_count == 1);
+    CHECK(s.result.usage.prompt_tokens > 0); /* the peer will bill it */
+    scene_end(&s);
+}
+
+static void test_a_cut_stream_is_corrupt_and_a_cut_after_the_end_is_not(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hel"));
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_CORRUPT &&
+          strstr(s.result.err.message, "cut"));
+    scene_end(&s);
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hel") STOP);
+    net_done(TD_UNAVAILABLE, "connection reset");
+    CHECK(s.done_count == 1 && s.result.status == TD_OK);
+    scene_end(&s);
+}
+
+static void test_garbage_ends_the_attempt_and_the_transfer(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(200, NULL);
+    net_body(SAY("Hel") "data: {garbage\n\n");
+    net_body(SAY("ignored"));
+    CHECK(s.done_count == 0); /* not from inside the client's callback */
+    virtual_loop_run(&s.loop, 1);
+    CHECK(s.done_count == 1 && s.result.status == TD_CORRUPT && net.cancel_count == 1);
+    CHECK(strcmp(s.text, "Hel") == 0);
+    scene_end(&s);
+}
+
+static void test_cancel_from_inside_a_piece_is_silent_and_safe(void)
+{
+    struct scene s;
+    scene_start(&s);
+    s.cancel_at_piece = 1;
+    net_headers(200, NULL);
+    net_body(SAY("a") SAY("b") SAY("c")); /* more in the same packet */
+    net_body(SAY("d"));
+    CHECK(s.piece_count == 1);
+    virtual_loop_run(&s.loop, 1);
+    CHECK(net.cancel_count == 1 && s.done_count == 0);
+    scene_end(&s);
+
+    scene_start(&s); /* the transfer ends before the loop's next turn */
+    s.cancel_at_piece = 1;
+    net_headers(200, NULL);
+    net_body(SAY("a") STOP "data: [DONE]\n\n");
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 0);
+    scene_end(&s);
+
+    scene_start(&s); /* a whole answer, whose piece comes with the end */
+    s.cancel_at_piece = 1;
+    net_headers(200, NULL);
+    net_body("{\"choices\":[{\"message\":{\"content\":\"whole\"},\"finish_reason\":\"stop\"}]}");
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 0 && s.piece_count == 1);
+    scene_end(&s);
+}
+
+static void test_cancel_while_waiting_to_retry(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_done(TD_UNAVAILABLE, "connection refused");
+    CHECK(tier_egress_bytes(s.tier, s.attempt) == strlen(net.body));
+    tier_cancel(s.tier, s.attempt);
+    virtual_loop_run(&s.loop, 5000);
+    CHECK(net.start_count == 1 && s.done_count == 0);
+    scene_end(&s);
+}
+
+static void test_a_start_that_fails_leaves_nothing_behind(void)
+{
+    struct scene s;
+    scene_start(&s);
+    tier_cancel(s.tier, s.attempt);
+    net.refuse = true;
+    static const struct td_message message = {TD_ROLE_USER, {"hi", 2}};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    struct tier_sink sink = {on_piece, on_done, &s};
+    CHECK(tier_start(s.tier, &s.loop.loop, &request, &sink, &s.attempt, NULL) == TD_NO_MEMORY);
+    scene_end(&s);
+}
+
+static void test_a_key_is_optional_and_may_not_write_headers(void)
+{
+    struct tier *tier = NULL;
+    struct td_error err = {0};
+    struct secret *bad = secret_new(STR("sk\r\nX-Evil: 1"));
+    struct tier_openai_options options = {.base_url = "http://127.0.0.1:9/v1", .api_key = bad};
+    CHECK(tier_openai_new(&facts, &options, &tier, &err) == TD_INVALID &&
+          !strstr(err.message, "Evil"));
+    secret_free(bad);
+    options.api_key = NULL;
+    REQUIRE(tier_openai_new(&facts, &options, &tier, NULL) == TD_OK);
+    struct scene s;
+    memset(&s, 0, sizeof s);
+    memset(&net, 0, sizeof net);
+    virtual_loop_init(&s.loop);
+    static const struct td_message message = {TD_ROLE_USER, {"hi", 2}};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    struct tier_sink sink = {on_piece, on_done, &s};
+    CHECK(tier_start(tier, &s.loop.loop, &request, &sink, &s.attempt, NULL) == TD_OK);
+    CHECK(!strstr(net.headers, "Authorization"));
+    tier_cancel(tier, s.attempt);
+    tier_free(tier);
+    options.base_url = "http://example.com/v1";
+    CHECK(tier_openai_new(&facts, &options, &tier, NULL) == TD_INVALID);
+}
+
+int main(void)
+{
+    RUN(test_a_request_goes_out_as_openai_expects);
+    RUN(test_an_answer_streams_and_ends);
+    RUN(test_a_peer_that_does_not_close_after_done_is_not_waited_for);
+    RUN(test_usage_is_estimated_and_said_so);
+    RUN(test_a_whole_answer_may_come_instead_of_a_stream);
+    RUN(test_one_retry_after_a_backoff);
+    RUN(test_a_retry_can_mend);
+    RUN(test_retry_after_is_honoured_up_to_two_seconds);
+    RUN(test_refusals_that_a_retry_cannot_mend_are_not_retried);
+    RUN(test_nothing_is_repeated_once_text_was_passed_on);
+    RUN(test_a_cut_stream_is_corrupt_and_a_cut_after_the_end_is_not);
+    RUN(test_garbage_ends_the_attempt_and_the_transfer);
+    RUN(test_cancel_from_inside_a_piece_is_silent_and_safe);
+    RUN(test_cancel_while_waiting_to_retry);
+    RUN(test_a_start_that_fails_leaves_nothing_behind);
+    RUN(test_a_key_is_optional_and_may_not_write_headers);
+    return test_finish();
+}

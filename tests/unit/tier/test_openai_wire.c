@@ -1,0 +1,414 @@
+#include "tier/openai_wire.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "test.h"
+
+#include <math.h>
+
+/* ---- addresses ------------------------------------------------------------------------------------ */
+
+static void test_plain_http_only_reaches_this_machine(void)
+{
+    static const struct {
+        const char *url;
+        bool plain, with_allow_http;
+    } cases[] = {
+        {"https://api.example.com/v1", true, true},
+        {"HTTPS://api.example.com", true, true},
+        {"http://localhost:8080/v1", true, true},
+        {"http://127.0.0.1:1/v1", true, true},
+        {"http://127.8.9.1", true, true},
+        {"http://[::1]:80/", true, true},
+        {"http://api.example.com/v1", false, true},
+        {"http://127.example.com/v1", false, true},
+        {"http://localhost.example.com", false, true},
+        {"http://[::2]/", false, true},
+        {"http://[::1", false, false},
+        {"http://127.0.0.1@example.com/", false, false},
+        {"https://user:pass@example.com/", false, false},
+        {"http://127.0.0.1\\@example.com/", false, false},
+        {"https:///v1", false, false},
+        {"ftp://example.com", false, false},
+        {"file:///etc/passwd", false, false},
+        {"example.com", false, false},
+        {"", false, false},
+        {"https://exa mple.com", false, false},
+        {"https://example.com/\r\nX: y", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct td_error err = {0};
+        bool plain = openai_check_url(str_from(cases[i].url), false, &err) == TD_OK;
+        bool allowed = openai_check_url(str_from(cases[i].url), true, NULL) == TD_OK;
+        CHECK(plain == cases[i].plain && allowed == cases[i].with_allow_http);
+        CHECK(plain || err.message[0]);
+        if (plain != cases[i].plain || allowed != cases[i].with_allow_http)
+            fprintf(stderr, "  case: %s\n", cases[i].url);
+    }
+}
+
+/* ---- bodies --------------------------------------------------------------------------------------- */
+
+static const struct tier_facts facts = {.name = "openai", .model = "gpt-x"};
+
+static bool writes(const struct td_request *request, const char *wanted)
+{
+    struct buf out;
+    buf_init(&out, 65536);
+    bool same = openai_write_body(request, &facts, &out, NULL) == TD_OK && out.data &&
+                strcmp(out.data, wanted) == 0;
+    if (!same)
+        fprintf(stderr, "  wrote: %s\n", out.data ? out.data : "(nothing)");
+    buf_deinit(&out);
+    return same;
+}
+
+static void test_a_clients_body_is_handed_on_with_our_model_and_without_our_options(void)
+{
+    struct json *body = NULL;
+    REQUIRE(
+        json_parse(STR("{\"model\":\"auto\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
+                       "\"tools\":[{\"type\":\"function\"}],\"tandem\":{\"mode\":\"auto\"},"
+                       "\"stream\":false,\"stream_options\":{\"include_obfuscation\":false}}"),
+                   &body, NULL) == TD_OK);
+    struct td_request request = {.body = body};
+    CHECK(writes(&request,
+                 "{\"model\":\"gpt-x\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
+                 "\"tools\":[{\"type\":\"function\"}],\"stream\":true,"
+                 "\"stream_options\":{\"include_obfuscation\":false,\"include_usage\":true}}"));
+    CHECK(strcmp(json_cstr(json_get(body, "model")), "auto") == 0); /* the client's is untouched */
+    json_free(body);
+}
+
+static void test_a_body_is_built_from_messages(void)
+{
+    struct td_message messages[] = {{TD_ROLE_SYSTEM, STR("be \"brief\"")},
+                                    {TD_ROLE_USER, STR("hi\n")}};
+    struct td_request request = {
+        .messages = messages,
+        .message_count = 2,
+        .tokens_max = 9,
+        .sampling = {.temperature = 0.7f, .top_p = 0.9f, .seed = 5, .seed_set = true},
+        .stops = {STR("END")},
+        .stop_count = 1,
+    };
+    CHECK(writes(&request, "{\"messages\":[{\"role\":\"system\",\"content\":\"be \\\"brief\\\"\"},"
+                           "{\"role\":\"user\",\"content\":\"hi\\n\"}],\"max_tokens\":9,"
+                           "\"temperature\":0.7,\"top_p\":0.9,\"seed\":5,\"stop\":[\"END\"],"
+                           "\"model\":\"gpt-x\",\"stream_options\":{\"include_usage\":true},"
+                           "\"stream\":true}"));
+}
+
+static void test_logprobs_are_asked_for_only_when_the_client_did(void)
+{
+    struct td_message message = {TD_ROLE_USER, STR("hi")};
+    struct td_request request = {.messages = &message,
+                                 .message_count = 1,
+                                 .sampling = {.temperature = 1, .top_p = 1},
+                                 .logprobs = true,
+                                 .top_logprobs = 3};
+    CHECK(writes(&request,
+                 "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"temperature\":1.0,"
+                 "\"logprobs\":true,\"top_logprobs\":3,\"model\":\"gpt-x\","
+                 "\"stream_options\":{\"include_usage\":true},\"stream\":true}"));
+}
+
+static void test_a_body_over_the_limit_is_an_error(void)
+{
+    struct td_message message = {TD_ROLE_USER, STR("a rather long message for a small buffer")};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    struct buf out;
+    struct td_error err = {0};
+    buf_init(&out, 50);
+    CHECK(openai_write_body(&request, &facts, &out, &err) == TD_LIMIT && err.message[0]);
+    buf_deinit(&out);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+static void test_http_codes_say_what_to_do(void)
+{
+    static const struct {
+        int code;
+        enum td_status status;
+    } cases[] = {
+        {400, TD_INVALID},     {401, TD_DENIED},      {403, TD_DENIED},      {404, TD_NOT_FOUND},
+        {408, TD_TIMEOUT},     {413, TD_LIMIT},       {422, TD_INVALID},     {429, TD_BUSY},
+        {500, TD_UNAVAILABLE}, {503, TD_UNAVAILABLE}, {302, TD_UNAVAILABLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(openai_status_of_http(cases[i].code) == cases[i].status);
+}
+
+static void test_error_messages_are_found_bounded_and_clean(void)
+{
+    static char longest[4000];
+    memset(longest, 'x', sizeof longest - 1);
+    memcpy(longest, "{\"error\":\"", 10);
+    memcpy(longest + sizeof longest - 3, "\"}", 2);
+    static const struct {
+        const char *body, *message;
+    } cases[] = {
+        {"{\"error\":{\"message\":\"no such model\",\"type\":\"x\"}}", "HTTP 404: no such model"},
+        {"{\"error\":\"plain\"}", "HTTP 404: plain"},
+        {"{\"message\":\"top\"}", "HTTP 404: top"},
+        {"{\"detail\":\"fast\"}", "HTTP 404: fast"},
+        {"{\"detail\":[{\"loc\":1}]}", "HTTP 404"},
+        {"{\"error\":{\"message\":\"a\\u001b[31m\\nb\\u007f\"}}", "HTTP 404: a [31m b "},
+        {"<html>not json</html>", "HTTP 404"},
+        {"", "HTTP 404"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct td_error err = {0};
+        openai_read_error(404, str_from(cases[i].body), &err);
+        CHECK(err.status == TD_NOT_FOUND && strcmp(err.message, cases[i].message) == 0);
+    }
+    struct td_error err = {0};
+    openai_read_error(404, str_from(longest), &err);
+    CHECK(strlen(err.message) < 300 && strlen(err.message) > 200);
+}
+
+static void test_retry_after_in_seconds_only(void)
+{
+    CHECK(openai_retry_after_ms("2") == 2000 && openai_retry_after_ms(" 0 ") == 0);
+    CHECK(openai_retry_after_ms("Wed, 21 Oct 2026 07:28:00 GMT") == UINT64_MAX);
+    CHECK(openai_retry_after_ms(NULL) == UINT64_MAX && openai_retry_after_ms("-1") == UINT64_MAX);
+    CHECK(openai_retry_after_ms("18446744073709551615") == UINT64_MAX);
+}
+
+/* ---- streams -------------------------------------------------------------------------------------- */
+
+struct seen {
+    char text[256];
+    int piece_count, stats_count, raw_count;
+    float logprob_sum, margin;
+    char raw[1024];
+};
+
+static void on_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct seen *seen = ctx;
+    size_t len = strlen(seen->text);
+    snprintf(seen->text + len, sizeof seen->text - len, STR_FMT, STR_ARG(piece->text));
+    seen->piece_count++;
+    seen->stats_count += piece->has_stats;
+    if (piece->has_stats) {
+        seen->logprob_sum += piece->stats.logprob;
+        seen->margin = piece->stats.margin;
+    }
+    if (piece->raw_delta) {
+        struct buf raw;
+        buf_init(&raw, sizeof seen->raw);
+        json_write(piece->raw_delta, &raw);
+        snprintf(seen->raw, sizeof seen->raw, "%s", raw.data ? raw.data : "");
+        buf_deinit(&raw);
+        seen->raw_count++;
+    }
+}
+
+/* Reads `text` cut into pieces of `step` bytes. */
+static enum td_status read_stream(const char *text, size_t step, struct openai_stream *stream,
+                                  struct seen *seen, struct td_error *err)
+{
+    memset(seen, 0, sizeof *seen);
+    openai_stream_init(stream, on_piece, seen);
+    enum td_status status = TD_OK;
+    struct td_str all = str_from(text);
+    for (size_t at = 0; at < all.len && status == TD_OK; at += step)
+        status = openai_stream_feed(stream, str_slice(all, at, at + step), err);
+    if (status == TD_OK)
+        status = openai_stream_end(stream, err);
+    openai_stream_deinit(stream);
+    return status;
+}
+
+#define CHUNK(choice) "data: {\"id\":\"c\",\"choices\":[" choice "]}\n\n"
+#define SAY(text) CHUNK("{\"index\":0,\"delta\":{\"content\":\"" text "\"},\"finish_reason\":null}")
+#define FINISH(reason) CHUNK("{\"index\":0,\"delta\":{},\"finish_reason\":\"" reason "\"}")
+#define END "data: [DONE]\n\n"
+
+static void test_a_stream_reads_the_same_however_it_is_cut(void)
+{
+    static const char text[] =
+        ": comment\n\n" CHUNK("{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}")
+            SAY("Gr\xc3\xbc\xc3\x9f") SAY(" dich") FINISH(
+                "length") "data: "
+                          "{\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,"
+                          "\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n" END;
+    for (size_t step = 1; step < sizeof text; step++) {
+        struct openai_stream stream;
+        struct seen seen;
+        CHECK(read_stream(text, step, &stream, &seen, NULL) == TD_OK);
+        CHECK(strcmp(seen.text, "Gr\xc3\xbc\xc3\x9f dich") == 0 && seen.piece_count == 2);
+        CHECK(seen.raw_count == 0 && seen.stats_count == 0);
+        CHECK(stream.finish == TD_FINISH_LENGTH && stream.done && stream.usage.exact);
+        CHECK(stream.usage.prompt_tokens == 7 && stream.usage.completion_tokens == 2 &&
+              stream.usage.cached_tokens == 3);
+    }
+}
+
+static void test_logprobs_become_stats_one_piece_a_token(void)
+{
+    static const char text[] = CHUNK(
+        "{\"index\":0,\"delta\":{\"content\":\"ab\"},\"logprobs\":{\"content\":["
+        "{\"token\":\"a\",\"logprob\":-0.5},{\"token\":\"b\",\"logprob\":-1.5,\"top_logprobs\":["
+        "{\"token\":\"b\",\"logprob\":0},{\"token\":\"x\",\"logprob\":-9999}]}]}}") FINISH("stop")
+        END;
+    struct openai_stream stream;
+    struct seen seen;
+    CHECK(read_stream(text, 1000, &stream, &seen, NULL) == TD_OK);
+    CHECK(strcmp(seen.text, "ab") == 0 && seen.piece_count == 2 && seen.stats_count == 2);
+    CHECK(fabsf(seen.logprob_sum + 2) < 1e-6f && fabsf(seen.margin - 1) < 1e-6f);
+    CHECK(seen.raw_count == 1 && strstr(seen.raw, "top_logprobs"));
+}
+
+static void test_tool_calls_pass_through_raw(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    CHECK(read_stream(
+              CHUNK("{\"delta\":{\"content\":null,\"tool_calls\":[{\"index\":0,\"id\":\"t\"}]},"
+                    "\"finish_reason\":\"tool_calls\"}") END,
+              9, &stream, &seen, NULL) == TD_OK);
+    CHECK(seen.raw_count == 1 && strstr(seen.raw, "\"id\":\"t\""));
+    CHECK(stream.finish == TD_FINISH_TOOL_CALLS);
+}
+
+static void test_a_whole_answer_to_a_streaming_request_is_read(void)
+{
+    static const char text[] =
+        "\n {\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":"
+        "{\"role\":\"assistant\",\"content\":\"whole\",\"tool_calls\":"
+        "[{\"id\":\"a\"},{\"id\":\"b\"}]},\"finish_reason\":\"stop\"}],"
+        "\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":1}}\n";
+    for (size_t step = 1; step < sizeof text; step += 13) {
+        struct openai_stream stream;
+        struct seen seen;
+        CHECK(read_stream(text, step, &stream, &seen, NULL) == TD_OK);
+        CHECK(strcmp(seen.text, "whole") == 0 && stream.usage.prompt_tokens == 4);
+        CHECK(strstr(seen.raw, "{\"id\":\"b\",\"index\":1}") && strstr(seen.raw, "\"delta\""));
+        CHECK(!strstr(seen.raw, "\"message\""));
+    }
+}
+
+static void test_an_end_without_done_is_whole_when_a_reason_came(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    CHECK(read_stream(SAY("a") FINISH("eos"), 5, &stream, &seen, NULL) == TD_OK);
+    CHECK(stream.finish == TD_FINISH_STOP && !stream.done);
+    CHECK(read_stream(SAY("a") END, 5, &stream, &seen, NULL) == TD_OK);
+}
+
+static void test_a_cut_stream_is_corrupt_at_every_byte(void)
+{
+    static const char text[] = SAY("one") SAY("two") SAY("three");
+    for (size_t len = 0; len < sizeof text; len++) {
+        char part[sizeof text];
+        memcpy(part, text, len);
+        part[len] = '\0';
+        struct openai_stream stream;
+        struct seen seen;
+        struct td_error err = {0};
+        CHECK(read_stream(part, 17, &stream, &seen, &err) == TD_CORRUPT);
+        CHECK(strstr(err.message, "cut"));
+    }
+}
+
+static void test_malformed_chunks_are_named(void)
+{
+    static const struct {
+        const char *text, *names;
+    } cases[] = {
+        {"data: {\"choices\":[{\"del\n\n", "not JSON"},
+        {"data: [1]\n\n", "not an object"},
+        {"data: {}\n\n", "no choices"},
+        {"data: {\"choices\":{}}\n\n", "choices is not an array"},
+        {CHUNK("7"), "a choice is not an object"},
+        {CHUNK("{\"delta\":[]}"), "delta is not an object"},
+        {CHUNK("{\"delta\":{\"content\":5}}"), "delta.content is not a string"},
+        {CHUNK("{\"delta\":{},\"finish_reason\":1}"), "finish_reason is not a string"},
+        {CHUNK("{\"delta\":{},\"logprobs\":[]}"), "logprobs is not an object"},
+        {CHUNK("{\"delta\":{},\"logprobs\":{\"content\":3}}"), "logprobs.content is not an array"},
+        {CHUNK("{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[{}]}}"),
+         "has no logprob"},
+        {"data: {\"choices\":[],\"usage\":4}\n\n", "usage"},
+        {"data: {\"a\":1,\"a\":2}\n\n", "not JSON"},
+        {"{\"choices\":[]}", "no choices with a message"},
+        {"{\"choices\":[{\"message\":{\"content\":1}}]}", "delta.content is not a string"},
+        {"{\"choi", "not JSON"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        struct td_error err = {0};
+        CHECK(read_stream(cases[i].text, 11, &stream, &seen, &err) == TD_CORRUPT);
+        CHECK(strstr(err.message, cases[i].names) != NULL);
+        if (!strstr(err.message, cases[i].names))
+            fprintf(stderr, "  case %zu: %s\n", i, err.message);
+    }
+}
+
+static void test_an_error_chunk_is_an_error_with_its_words(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    struct td_error err = {0};
+    CHECK(read_stream(SAY("a") "data: {\"error\":{\"message\":\"overloaded\",\"code\":429}}\n\n",
+                      50, &stream, &seen, &err) == TD_BUSY);
+    CHECK(strstr(err.message, "overloaded"));
+    memset(&err, 0, sizeof err);
+    CHECK(read_stream("{\"error\":{\"message\":\"broken\",\"code\":\"server_error\"}}", 50, &stream,
+                      &seen, &err) == TD_UNAVAILABLE);
+    CHECK(strstr(err.message, "broken"));
+}
+
+static void test_other_choices_and_what_follows_done_are_ignored(void)
+{
+    struct openai_stream stream;
+    struct seen seen;
+    CHECK(read_stream(CHUNK("{\"index\":1,\"delta\":{\"content\":\"other\"}}") SAY("mine") END
+                      "data: junk\n\n",
+                      7, &stream, &seen, NULL) == TD_OK);
+    CHECK(strcmp(seen.text, "mine") == 0);
+}
+
+static void test_an_endless_event_is_refused(void)
+{
+    struct openai_stream stream;
+    struct seen seen = {0};
+    struct td_error err = {0};
+    static char bytes[65536];
+    memset(bytes, 'a', sizeof bytes);
+    openai_stream_init(&stream, on_piece, &seen);
+    enum td_status status = openai_stream_feed(&stream, STR("data: "), &err);
+    int fed = 0;
+    while (status == TD_OK && fed++ < 1000)
+        status = openai_stream_feed(&stream, (struct td_str){bytes, sizeof bytes}, &err);
+    CHECK(status == TD_CORRUPT && fed < 40 && strstr(err.message, "larger"));
+    CHECK(openai_stream_feed(&stream, STR("\n\n"), NULL) == TD_CORRUPT); /* sticky */
+    openai_stream_deinit(&stream);
+}
+
+int main(void)
+{
+    RUN(test_plain_http_only_reaches_this_machine);
+    RUN(test_a_clients_body_is_handed_on_with_our_model_and_without_our_options);
+    RUN(test_a_body_is_built_from_messages);
+    RUN(test_logprobs_are_asked_for_only_when_the_client_did);
+    RUN(test_a_body_over_the_limit_is_an_error);
+    RUN(test_http_codes_say_what_to_do);
+    RUN(test_error_messages_are_found_bounded_and_clean);
+    RUN(test_retry_after_in_seconds_only);
+    RUN(test_a_stream_reads_the_same_however_it_is_cut);
+    RUN(test_logprobs_become_stats_one_piece_a_token);
+    RUN(test_tool_calls_pass_through_raw);
+    RUN(test_a_whole_answer_to_a_streaming_request_is_read);
+    RUN(test_an_end_without_done_is_whole_when_a_reason_came);
+    RUN(test_a_cut_stream_is_corrupt_at_every_byte);
+    RUN(test_malformed_chunks_are_named);
+    RUN(test_an_error_chunk_is_an_error_with_its_words);
+    RUN(test_other_choices_and_what_follows_done_are_ignored);
+    RUN(test_an_endless_event_is_refused);
+    return test_finish();
+}
