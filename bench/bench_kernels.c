@@ -3,8 +3,8 @@
  *
  *   bench_kernels [variant] [type]      e.g. bench_kernels avx512 Q4_0; without arguments all
  *
- * Decode walks over DECODE_BYTES of weights, far more than the inner caches, and reports GB/s of weights.
- * Prefill reports GOPS (a multiply-add is two). Medians of several runs. */
+ * Decode walks over DECODE_BYTES of weights, far more than the inner caches, and reports GB/s of
+ * weights. Prefill reports GOPS (a multiply-add is two). Medians of several runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,11 @@
 enum { RUNS = 7 };
 #define DECODE_BYTES ((size_t)512 << 20)
 
+/* Of this thread's processor time: what other programs take does not count. */
 static double now_s(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -51,7 +52,8 @@ static uint64_t random_u64(void)
     return random_state;
 }
 
-/* Random bits with the exponent's top bit of every 16-bit word clear: no infinity or NaN as a scale. */
+/* Random bits with the exponent's top bit of every 16-bit word clear: no infinity or NaN as a
+ * scale. */
 static void fill_weights(uint8_t *weights, size_t bytes)
 {
     for (size_t i = 0; i + 8 <= bytes; i += 8) {
@@ -86,8 +88,8 @@ struct shape {
     size_t rows, cols, tokens;
 };
 
-/* Seconds of one product. `span` bytes of weights are walked through, so that small matrices come from
- * memory as they do in a model; prefill uses the one matrix again. */
+/* Seconds of one product. `span` bytes of weights are walked through, so that small matrices come
+ * from memory as they do in a model; prefill uses the one matrix again. */
 static double time_matmul(const struct kernels *kernels, struct shape shape, const uint8_t *weights,
                           size_t span)
 {
@@ -97,7 +99,8 @@ static double time_matmul(const struct kernels *kernels, struct shape shape, con
     enum activation_form form = kernels->form_of(shape.type);
     size_t stride = kernels->activation_bytes(form, shape.cols);
     uint8_t *acts = allocate(stride * shape.tokens);
-    float *x = allocate(shape.cols * sizeof *x), *y = allocate(shape.rows * shape.tokens * sizeof *y);
+    float *x = allocate(shape.cols * sizeof *x),
+          *y = allocate(shape.rows * shape.tokens * sizeof *y);
     for (size_t t = 0; t < shape.tokens; t++) {
         for (size_t c = 0; c < shape.cols; c++)
             x[c] = (float)(int64_t)(random_u64() >> 40) / (1 << 23) - 1.0f;
@@ -122,16 +125,16 @@ static double time_matmul(const struct kernels *kernels, struct shape shape, con
 
 static void bench_type(const struct kernels *kernels, enum tensor_type type, const uint8_t *weights)
 {
-    static const size_t sizes[][2] = {{576, 576}, {1536, 576}, {576, 1536}, {2048, 2048}, {8192, 2048},
-                                      {2048, 8192}};
+    static const size_t sizes[][2] = {{576, 576},   {1536, 576},  {576, 1536},
+                                      {2048, 2048}, {8192, 2048}, {2048, 8192}};
     const struct tensor_traits *traits = tensor_traits_get(type);
     bool reference = strcmp(kernels->name, "ref") == 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct shape shape = {type, sizes[i][0], sizes[i][1], 1};
         if (shape.cols % traits->block_elements)
             continue;
-        double bytes = (double)(shape.rows * (shape.cols / traits->block_elements) *
-                                traits->block_bytes);
+        double bytes =
+            (double)(shape.rows * (shape.cols / traits->block_elements) * traits->block_bytes);
         double work = 2.0 * (double)shape.rows * (double)shape.cols;
         double decode = time_matmul(kernels, shape, weights, reference ? 0 : DECODE_BYTES);
         printf("%-7s %-5s [%5zu, %5zu] decode %6.2f GB/s %7.1f GOPS", kernels->name, traits->name,

@@ -1,9 +1,10 @@
-/* A request's way through this file: CORS and origin, key, route, method, handler. Every refusal is in
- * OpenAI's shape, because every client of this server parses that.
+/* A request's way through this file: CORS and origin, key, route, method, handler. Every refusal
+ * is in OpenAI's shape, because every client of this server parses that.
  *
- * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A page that
- * was not allowed could so spend the user's money; therefore a request with an Origin that is neither
- * this server's own nor configured is refused before anything runs. Programs send no Origin. */
+ * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A
+ * page that was not allowed could so spend the user's money; therefore a request with an Origin
+ * that is neither this server's own nor configured is refused before anything runs. Programs send
+ * no Origin. */
 #include "api/api_internal.h"
 
 #include "api/auth.h"
@@ -70,7 +71,7 @@ uint32_t api_active(const struct api *api)
     return api->chat_count;
 }
 
-/* ---- replies ------------------------------------------------------------------------------------- */
+/* ---- replies ------------------------------------------------------------------------------- */
 
 void api_count_code(struct api *api, int code)
 {
@@ -136,7 +137,7 @@ void api_refuse(void *ctx, int code, const char *reason, struct td_str *body)
     buf_deinit(&json);
 }
 
-/* ---- who may ask --------------------------------------------------------------------------------- */
+/* ---- who may ask --------------------------------------------------------------------------- */
 
 static bool origin_configured(const struct api_host *host, const char *origin)
 {
@@ -200,7 +201,7 @@ static bool check_key(struct api *api, struct http_request *request)
     return false;
 }
 
-/* ---- routing ------------------------------------------------------------------------------------- */
+/* ---- routing ------------------------------------------------------------------------------- */
 
 static bool path_matches(const char *pattern, const char *path, const char **rest)
 {
@@ -214,13 +215,14 @@ static bool path_matches(const char *pattern, const char *path, const char **res
     return **rest != '\0';
 }
 
-static void reply_wrong_method(struct api *api, struct http_request *request, enum http_method right)
+static void reply_wrong_method(struct api *api, struct http_request *request,
+                               enum http_method right)
 {
     const char *allow = right == HTTP_POST ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
     struct fault fault;
     http_reply_header(request, "allow", allow);
-    fault_set(&fault, 405, "invalid_request_error", "method_not_allowed",
-              "this path takes only %s", allow);
+    fault_set(&fault, 405, "invalid_request_error", "method_not_allowed", "this path takes only %s",
+              allow);
     api_reply_fault(api, request, &fault);
 }
 

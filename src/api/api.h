@@ -1,5 +1,5 @@
-/* The HTTP face: routes of the URL space, keys, CORS, error shapes. One struct api an event loop; what the
- * process shares comes in as struct api_host and outlives every api. */
+/* The HTTP face: routes of the URL space, keys, CORS, error shapes. One struct api an event loop;
+ * what the process shares comes in as struct api_host and outlives every api. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -26,10 +26,10 @@ struct api_host {
     struct ledger *ledger;        /* or NULL */
     const char *ledger_path;      /* or NULL */
     struct metrics *metrics;
-    const struct auth *auth;      /* NULL = no key needed */
+    const struct auth *auth;         /* NULL = no key needed */
     const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */
-    size_t answer_bytes_max;      /* of a whole (not streamed) answer */
-    size_t arena_bytes_max;       /* of one request's parsed form */
+    size_t answer_bytes_max;         /* of a whole (not streamed) answer */
+    size_t arena_bytes_max;          /* of one request's parsed form */
     uint64_t start_wall_ms;
 };
 

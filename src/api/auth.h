@@ -1,6 +1,6 @@
-/* Optional API keys of this server. Keys are kept as SHA-256, compared in equal time, all of them always,
- * so that neither length, position nor prefix of a key shows in the time. Immutable after auth_new; any
- * thread. */
+/* Optional API keys of this server. Keys are kept as SHA-256, compared in equal time, all of them
+ * always, so that neither length, position nor prefix of a key shows in the time. Immutable after
+ * auth_new; any thread. */
 #ifndef API_AUTH_H
 #define API_AUTH_H
 

@@ -1,15 +1,15 @@
 /* POST /v1/chat/completions: one request, one exchange, one reply or stream.
  *
- * A struct chat lives from the request until one turn of the loop after its end: the exchange still looks
- * at the request's strings and the snapshot when it calls back for the last time, so nothing is freed
- * inside a callback. The `reaper` timer does it.
+ * A struct chat lives from the request until one turn of the loop after its end: the exchange
+ * still looks at the request's strings and the snapshot when it calls back for the last time, so
+ * nothing is freed inside a callback. The `reaper` timer does it.
  *
  *   exchange event     not streamed            streamed
  *   START              remember nothing        headers, role chunk with `tandem`
  *   TEXT               collect                 content chunk
  *   CORRECTION         forget, collect anew    chunk with empty choices and tandem.correction
  *   DONE               headers, whole reply    finish chunk, usage chunk if asked, [DONE]
- *   FAILED             status and error body   the same if nothing was sent, else error chunk, [DONE]
+ *   FAILED             status and error body   the same before a byte; else error chunk, [DONE]
  *
  * A client that reads too slowly is cut off when STREAM_PENDING_MAX bytes wait for it: memory stays
  * bounded and the work stops. */
@@ -49,7 +49,7 @@ struct chat {
     bool broken;   /* the client is too slow: cancel at the next turn */
 };
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------- */
 
 static void count_exchange(struct chat *chat, const struct exchange_summary *summary,
                            const char *status);
@@ -160,7 +160,7 @@ void chat_cancel_all(struct api *api)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static void set_headers(struct chat *chat, const struct exchange_summary *summary)
 {
@@ -283,7 +283,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
     send_done(chat);
 }
 
-/* ---- the exchange's events ----------------------------------------------------------------------- */
+/* ---- the exchange's events ----------------------------------------------------------------- */
 
 static void on_text(struct chat *chat, const struct exchange_event *event)
 {
@@ -347,7 +347,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         loop_timer_start(chat->api->loop, chat->reaper, 0);
 }
 
-/* ---- the request --------------------------------------------------------------------------------- */
+/* ---- the request --------------------------------------------------------------------------- */
 
 static const char *find_header(void *ctx, const char *name)
 {
@@ -411,8 +411,7 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
                                            chat, &chat->exchange, &err);
     if (status != TD_OK) {
         chat->exchange = NULL;
-        fault_from_status(&fault, status, err.message,
-                          status == TD_NOT_FOUND ? "model" : NULL);
+        fault_from_status(&fault, status, err.message, status == TD_NOT_FOUND ? "model" : NULL);
         refuse(chat, &fault);
         return;
     }

@@ -1,8 +1,8 @@
 /* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID: the explanation, from the ledger.
  *
- * The ledger commits in batches, so an exchange that was answered a moment ago may not be there yet. The
- * loop must not wait for the disk: a look-up that finds nothing is tried again by a timer until a commit
- * interval has surely passed. */
+ * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
+ * yet. The loop must not wait for the disk: a look-up that finds nothing is tried again by a
+ * timer until a commit interval has surely passed. */
 #include "api/api_internal.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -91,8 +91,8 @@ static void lookup_again(void *ctx)
 {
     struct lookup *lookup = ctx;
     lookup->tries++;
-    if (!lookup->http || lookup_try(lookup->api, lookup->http, lookup->id,
-                                    lookup->tries >= LOOKUP_TRIES_MAX))
+    if (!lookup->http ||
+        lookup_try(lookup->api, lookup->http, lookup->id, lookup->tries >= LOOKUP_TRIES_MAX))
         lookup_free(lookup);
     else
         loop_timer_start(lookup->api->loop, lookup->timer, LOOKUP_INTERVAL_MS);

@@ -15,8 +15,9 @@ struct status_row {
     uint32_t retry_after_s;
 };
 
-/* Indexed by td_status. TD_LIMIT is the prompt that fits no tier (OpenAI's context_length_exceeded);
- * TD_DENIED is a rule of the policy, which a retry would only hit again. */
+/* Indexed by td_status. TD_LIMIT is the prompt that fits no tier (OpenAI's
+ * context_length_exceeded); TD_DENIED is a rule of the policy, which a retry would only hit
+ * again. */
 static const struct status_row status_rows[] = {
     [TD_OK] = {500, "server_error", "internal_error", true, 0},
     [TD_INVALID] = {400, "invalid_request_error", NULL, true, 0},

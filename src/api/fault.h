@@ -1,7 +1,8 @@
 /* An HTTP failure in OpenAI's shape:
  *   {"error": {"message", "type", "param", "code"}}
- * and the one table that maps a td_status to an HTTP code. The official SDKs retry 408, 409, 429 and 5xx
- * unless `x-should-retry: false` is sent, so a refusal by policy carries it. Plain data; any thread. */
+ * and the one table that maps a td_status to an HTTP code. The official SDKs retry 408, 409, 429
+ * and 5xx unless `x-should-retry: false` is sent, so a refusal by policy carries it. Plain data;
+ * any thread. */
 #ifndef API_FAULT_H
 #define API_FAULT_H
 

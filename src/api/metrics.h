@@ -1,7 +1,7 @@
-/* Counters and histograms in Prometheus' text format (0.0.4). One shard an event loop, so that counting
- * never contends; a scrape adds the shards up. Labels hold names from the config and numbers only, never
- * text of a request; each family holds a bounded number of series, the rest is counted as "other".
- * Any thread may call anything; a shard is meant for one. */
+/* Counters and histograms in Prometheus' text format (0.0.4). One shard an event loop, so that
+ * counting never contends; a scrape adds the shards up. Labels hold names from the config and
+ * numbers only, never text of a request; each family holds a bounded number of series, the rest
+ * is counted as "other". Any thread may call anything; a shard is meant for one. */
 #ifndef API_METRICS_H
 #define API_METRICS_H
 
@@ -13,7 +13,7 @@ enum metrics_family {
     METRICS_ESCALATIONS,   /* reason, tier */
     METRICS_PROMPT_TOKENS, /* tier */
     METRICS_COMPLETION_TOKENS,
-    METRICS_COST_USD,      /* tier */
+    METRICS_COST_USD, /* tier */
     METRICS_ALL_CLOUD_COST_USD,
     METRICS_IN_FLIGHT,     /* gauge */
     METRICS_TTFT_SECONDS,  /* tier; histogram */
@@ -33,7 +33,8 @@ void metrics_observe(struct metrics *metrics, uint32_t shard, enum metrics_famil
                      const char *labels, double seconds);
 
 #define METRICS_LABELS_BYTES 192
-/* Appends name="value" to labels (METRICS_LABELS_BYTES long, "" at first), escaped and cut to fit. */
+/* Appends name="value" to labels (METRICS_LABELS_BYTES long, "" at first), escaped and cut to
+ * fit. */
 void metrics_label(char *labels, const char *name, const char *value);
 
 void metrics_write(struct metrics *metrics, struct buf *out);

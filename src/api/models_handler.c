@@ -1,5 +1,5 @@
-/* GET /v1/models and /v1/models/ID: every name that a request's `model` may have: routes, tiers, and the
- * models of the tiers. */
+/* GET /v1/models and /v1/models/ID: every name that a request's `model` may have: routes, tiers,
+ * and the models of the tiers. */
 #include "api/api_internal.h"
 #include "api/names.h"
 #include "base/json.h"
@@ -11,7 +11,7 @@
 
 struct model_row {
     const char *id;
-    const char *kind; /* "route", "tier", "model" */
+    const char *kind;               /* "route", "tier", "model" */
     const struct tier_facts *facts; /* NULL for a route */
 };
 

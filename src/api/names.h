@@ -1,5 +1,5 @@
-/* The spellings of places, modes and finish reasons, on the wire, in config and on the terminal. Pure
- * functions over constant tables; any thread. */
+/* The spellings of places, modes and finish reasons, on the wire, in config and on the terminal.
+ * Pure functions over constant tables; any thread. */
 #ifndef API_NAMES_H
 #define API_NAMES_H
 

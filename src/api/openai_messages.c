@@ -16,8 +16,8 @@ struct role_name {
 
 /* "function" is the name of tool messages before 2023-11; clients still send it. */
 static const struct role_name role_names[] = {
-    {"system", TD_ROLE_SYSTEM}, {"developer", TD_ROLE_DEVELOPER}, {"user", TD_ROLE_USER},
-    {"assistant", TD_ROLE_ASSISTANT}, {"tool", TD_ROLE_TOOL},     {"function", TD_ROLE_TOOL},
+    {"system", TD_ROLE_SYSTEM},       {"developer", TD_ROLE_DEVELOPER}, {"user", TD_ROLE_USER},
+    {"assistant", TD_ROLE_ASSISTANT}, {"tool", TD_ROLE_TOOL},           {"function", TD_ROLE_TOOL},
 };
 
 static bool read_role(const struct json *message, size_t index, enum td_role *out,
@@ -38,12 +38,11 @@ static bool read_role(const struct json *message, size_t index, enum td_role *ou
             return true;
         }
     }
-    return fault_request(fault, param,
-                         "unknown role '%.40s': use system, developer, user, assistant or tool",
-                         text);
+    return fault_request(
+        fault, param, "unknown role '%.40s': use system, developer, user, assistant or tool", text);
 }
 
-/* One part of a multi-part content; text and refusal parts have text, everything else is refused. */
+/* One part of a multi-part content; only text and refusal parts have text. */
 static bool read_part(const struct json *part, size_t message, size_t index, struct td_str *out,
                       struct fault *fault)
 {

@@ -1,5 +1,6 @@
-/* Scalars are read by one table (name, kind, range, where it goes); what has a shape of its own (stop,
- * stream_options, tandem, headers) has a function. JSON null counts as absent, as the SDKs send it. */
+/* Scalars are read by one table (name, kind, range, where it goes); what has a shape of its own
+ * (stop, stream_options, tandem, headers) has a function. JSON null counts as absent, as the SDKs
+ * send it. */
 #include "api/openai_request.h"
 
 #include "api/names.h"
@@ -21,8 +22,8 @@ struct scalar {
 
 #define AT(member) offsetof(struct chat_request, member)
 
-/* Later rows win: max_completion_tokens over the deprecated max_tokens. SCALAR_CHECKED members have a
- * range that is OpenAI's but no meaning for the local engine; a cloud tier forwards them. */
+/* Later rows win: max_completion_tokens over the deprecated max_tokens. SCALAR_CHECKED members
+ * have a range that is OpenAI's but no meaning for the local engine; a cloud tier forwards them. */
 static const struct scalar scalars[] = {
     {"temperature", SCALAR_FLOAT, 0, 2, AT(td.sampling.temperature)},
     {"top_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.top_p)},
@@ -159,7 +160,7 @@ static bool read_stream_options(const struct json *body, struct chat_request *ou
     return true;
 }
 
-/* Members that no tier can be relied on to honour, so a silent "ignored" would be a wrong answer. */
+/* Members that no tier can be relied on to honour, so ignoring them would answer wrongly. */
 static bool refuse_unsupported(const struct json *body, struct fault *fault)
 {
     const struct json *n = json_get(body, "n");
@@ -188,7 +189,7 @@ static bool refuse_unsupported(const struct json *body, struct fault *fault)
     return true;
 }
 
-/* ---- what is ours: the `tandem` member and the x-tandem-* headers ------------------------------- */
+/* ---- what is ours: the `tandem` member and the x-tandem-* headers -------------------------- */
 
 #define SLO_MS_MAX 86400000u /* a day: above it a time limit is surely a slip */
 
@@ -232,8 +233,8 @@ static bool apply_slo_text(const char *text, const char *param, uint32_t *out, s
     return apply_slo(valid, value, param, out, fault);
 }
 
-/* The user's point in the triangle. Checked here so that a slip is answered; the share of each corner
- * is read from the body by whoever weighs. */
+/* The user's point in the triangle. Checked here so that a slip is answered; the share of each
+ * corner is read from the body by whoever weighs. */
 static bool check_weights(const struct json *weights, struct fault *fault)
 {
     static const char *const corners[] = {"latency", "privacy", "cost"};
@@ -266,14 +267,15 @@ static bool check_weights_header(struct td_str text, struct fault *fault)
         name = str_trim(name);
         if (!ok || !(str_equal(name, STR("latency")) || str_equal(name, STR("privacy")) ||
                      str_equal(name, STR("cost"))))
-            return fault_request(fault, "x-tandem-weights",
-                                 "x-tandem-weights reads latency=0.2,privacy=0.5,cost=0.3, each 0 to 1");
+            return fault_request(
+                fault, "x-tandem-weights",
+                "x-tandem-weights reads latency=0.2,privacy=0.5,cost=0.3, each 0 to 1");
     }
     return true;
 }
 
-static const char *const tandem_members[] = {"mode", "data_class", "slo_ttft_ms", "slo_ms",
-                                             "weights", "user", "corrections"};
+static const char *const tandem_members[] = {"mode",    "data_class", "slo_ttft_ms", "slo_ms",
+                                             "weights", "user",       "corrections"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -361,7 +363,8 @@ static bool read_headers(openai_header_fn *header, void *ctx, struct arena *aren
     if ((value = header(ctx, "x-tandem-corrections"))) {
         bool yes = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
         if (!yes && strcmp(value, "false") != 0 && strcmp(value, "0") != 0)
-            return fault_request(fault, "x-tandem-corrections", "x-tandem-corrections must be true or false");
+            return fault_request(fault, "x-tandem-corrections",
+                                 "x-tandem-corrections must be true or false");
         request->corrections = yes;
     }
     if ((value = header(ctx, "x-tandem-user"))) {

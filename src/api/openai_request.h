@@ -1,9 +1,10 @@
 /* POST /v1/chat/completions: a JSON body and the x-tandem-* headers become a td_request.
  *
- * Every failure names the place at fault the way OpenAI does (`messages[2].content[0].type`). Members
- * that are not understood here stay in the parsed body, so that a cloud tier can forward them untouched;
- * members that would silently change the meaning of a local answer (n > 1, logit_bias, audio, images)
- * are refused. A header wins over the body: a proxy in front can enforce it. No thread state. */
+ * Every failure names the place at fault the way OpenAI does (`messages[2].content[0].type`).
+ * Members that are not understood here stay in the parsed body, so that a cloud tier can forward
+ * them untouched; members that would silently change the meaning of a local answer (n > 1,
+ * logit_bias, audio, images) are refused. A header wins over the body: a proxy in front can
+ * enforce it. No thread state. */
 #ifndef API_OPENAI_REQUEST_H
 #define API_OPENAI_REQUEST_H
 
@@ -25,8 +26,8 @@ struct chat_request {
 /* Looks up a request header, NULL when absent. */
 typedef const char *openai_header_fn(void *ctx, const char *name);
 
-/* False with *fault filled. Strings and messages live in `arena` and in out->body; header may be NULL.
- * On failure nothing needs freeing but the arena. */
+/* False with *fault filled. Strings and messages live in `arena` and in out->body; header may be
+ * NULL. On failure nothing needs freeing but the arena. */
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault);
 void openai_request_deinit(struct chat_request *request);

@@ -22,7 +22,7 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
     writer->local = local;
 }
 
-/* ---- pieces of JSON ------------------------------------------------------------------------------ */
+/* ---- pieces of JSON ------------------------------------------------------------------------ */
 
 static void write_cstr(const char *text, struct buf *out)
 {
@@ -141,7 +141,7 @@ static bool write_logprob(const struct response_writer *writer, const struct tie
     return true;
 }
 
-/* ---- stream chunks ------------------------------------------------------------------------------- */
+/* ---- stream chunks ------------------------------------------------------------------------- */
 
 #define CHUNK "chat.completion.chunk"
 
@@ -211,8 +211,8 @@ bool response_chunk_content(const struct response_writer *writer,
                             struct buf *out)
 {
     size_t mark = out->len;
-    bool show = piece->text.len > 0 ||
-                (writer->logprobs && piece->has_stats && piece->token_text.len > 0);
+    bool show =
+        piece->text.len > 0 || (writer->logprobs && piece->has_stats && piece->token_text.len > 0);
     write_head(writer, summary, CHUNK, out);
     buf_append_str(out, STR(",\"choices\":[{\"index\":0,\"delta\":{"));
     if (show) {
@@ -266,7 +266,7 @@ void response_chunk_usage(const struct response_writer *writer,
     buf_append_char(out, '}');
 }
 
-/* ---- whole answers ------------------------------------------------------------------------------- */
+/* ---- whole answers ------------------------------------------------------------------------- */
 
 void response_answer_init(struct response_answer *answer, size_t bytes_max)
 {

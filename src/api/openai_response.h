@@ -1,5 +1,6 @@
-/* chat.completion and chat.completion.chunk bodies, written by hand into a buf: this is the hot path of
- * a stream, a tree of JSON values a token would cost more than the token of a small model.
+/* chat.completion and chat.completion.chunk bodies, written by hand into a buf: this is the hot
+ * path of a stream, a tree of JSON values a token would cost more than the token of a small
+ * model.
  *
  * A response_writer is the constant part of one response; a response_answer collects what a whole
  * (not streamed) answer needs. One owner, one loop. */
@@ -13,9 +14,9 @@
 #define RESPONSE_ID_BYTES 64
 
 struct response_writer {
-    char id[RESPONSE_ID_BYTES];   /* "chatcmpl-..." */
-    int64_t created;              /* seconds since the Unix epoch */
-    const char *model;            /* as asked; used until the answering model is known */
+    char id[RESPONSE_ID_BYTES]; /* "chatcmpl-..." */
+    int64_t created;            /* seconds since the Unix epoch */
+    const char *model;          /* as asked; used until the answering model is known */
     enum td_mode mode;
     bool logprobs;
     const struct td_model *local; /* spells the local tier's top_logprobs; may be NULL */
@@ -29,7 +30,8 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out);
 
-/* Stream chunks, as JSON texts (no SSE framing). Content: false when the piece has nothing to show. */
+/* Stream chunks, as JSON texts (no SSE framing). Content: false when the piece has nothing to
+ * show. */
 void response_chunk_role(const struct response_writer *writer,
                          const struct exchange_summary *summary, struct buf *out);
 bool response_chunk_content(const struct response_writer *writer,
@@ -45,14 +47,15 @@ void response_chunk_usage(const struct response_writer *writer,
 /* A whole answer being collected. */
 struct response_answer {
     struct buf content;
-    struct buf logprobs;    /* entries of logprobs.content, comma-separated */
+    struct buf logprobs; /* entries of logprobs.content, comma-separated */
     struct buf refusal, reasoning;
     struct tool_calls *tool_calls; /* NULL until a tier sends one */
 };
 
 void response_answer_init(struct response_answer *answer, size_t bytes_max);
 void response_answer_deinit(struct response_answer *answer);
-void response_answer_clear(struct response_answer *answer); /* a correction: forget what was shown */
+void response_answer_clear(
+    struct response_answer *answer); /* a correction: forget what was shown */
 void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
                          const struct tier_piece *piece);
 /* Appends the chat.completion; false when the answer outgrew its limit. */

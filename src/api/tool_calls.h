@@ -1,5 +1,6 @@
-/* Tool calls of an answer, put together from the deltas of a stream: `index` says which call, names and
- * argument texts are appended. Counts and bytes are bounded; what is over the limit fails the answer. */
+/* Tool calls of an answer, put together from the deltas of a stream: `index` says which call,
+ * names and argument texts are appended. Counts and bytes are bounded; what is over the limit
+ * fails the answer. */
 #ifndef API_TOOL_CALLS_H
 #define API_TOOL_CALLS_H
 
@@ -8,7 +9,8 @@
 
 struct tool_calls;
 
-struct tool_calls *tool_calls_new(size_t bytes_max); /* **returns new** (tool_calls_free), or NULL */
+struct tool_calls *
+tool_calls_new(size_t bytes_max); /* **returns new** (tool_calls_free), or NULL */
 void tool_calls_free(struct tool_calls *calls);
 /* list: delta.tool_calls (with index) or message.tool_calls (in order). */
 void tool_calls_add(struct tool_calls *calls, const struct json *list);

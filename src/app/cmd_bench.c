@@ -1,5 +1,5 @@
-/* tandem bench engine: tokens a second of prefill and decode, each from an empty cache, as llama-bench
- * measures (pp and tg), so that the figures can be put side by side. */
+/* tandem bench engine: tokens a second of prefill and decode, each from an empty cache, as
+ * llama-bench measures (pp and tg), so that the figures can be put side by side. */
 #include "app/command.h"
 #include "app/options.h"
 #include "base/json.h"
@@ -15,8 +15,8 @@ static bool print_text(const struct td_model_info *info, const char *kernels,
     return printf("%s %s, %s, %u threads: prefill %.1f tokens/s (%u tokens), decode %.1f tokens/s "
                   "(%u tokens)\n",
                   info->name, info->quantization, kernels, result->thread_count,
-                  result->prefill_tokens_per_s, options->prompt_tokens,
-                  result->decode_tokens_per_s, options->decode_tokens) > 0;
+                  result->prefill_tokens_per_s, options->prompt_tokens, result->decode_tokens_per_s,
+                  options->decode_tokens) > 0;
 }
 
 static bool print_json(const struct td_model_info *info, const char *kernels,
@@ -54,9 +54,12 @@ int cmd_bench(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "bench", "engine",
+        "bench",
+        "engine",
         "Measures the engine: tokens a second of prefill and decode, each from an empty cache.",
-        options, sizeof options / sizeof *options, 1};
+        options,
+        sizeof options / sizeof *options,
+        1};
     const char *what[1] = {NULL};
     size_t what_count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, what, &what_count);
@@ -74,7 +77,8 @@ int cmd_bench(int argc, char **argv)
     if (status == TD_OK) {
         const struct kernels *kernels = kernels_get(cpu, NULL);
         const char *name = kernels ? kernels->name : "unknown";
-        printed = (json ? print_json : print_text)(td_model_get_info(model), name, &values, &result);
+        printed =
+            (json ? print_json : print_text)(td_model_get_info(model), name, &values, &result);
     }
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("bench", &err);

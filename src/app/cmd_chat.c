@@ -1,5 +1,6 @@
-/* tandem chat: a conversation in the terminal. After each answer one dim line says where it came from,
- * with which confidence, how long it took and what it cost; a disclosure is printed as it is. */
+/* tandem chat: a conversation in the terminal. After each answer one dim line says where it came
+ * from, with which confidence, how long it took and what it cost; a disclosure is printed as it
+ * is. */
 #include "api/names.h"
 #include "app/command.h"
 #include "app/options.h"
@@ -29,7 +30,7 @@ struct conversation {
     bool json, terminal;
 };
 
-/* ---- history ------------------------------------------------------------------------------------- */
+/* ---- history ------------------------------------------------------------------------------- */
 
 static void forget(struct conversation *conversation, size_t count)
 {
@@ -50,8 +51,7 @@ static bool remember(struct conversation *conversation, enum td_role role, struc
     if (text.len)
         memcpy(copy, text.data, text.len);
     copy[text.len] = '\0';
-    conversation->messages[conversation->count++] =
-        (struct td_message){role, {copy, text.len}};
+    conversation->messages[conversation->count++] = (struct td_message){role, {copy, text.len}};
     return true;
 }
 
@@ -61,7 +61,7 @@ static void forget_last(struct conversation *conversation)
     free((void *)(uintptr_t)last->content.data);
 }
 
-/* ---- showing ------------------------------------------------------------------------------------- */
+/* ---- showing ------------------------------------------------------------------------------- */
 
 static void show_text(void *ctx, struct td_str text)
 {
@@ -103,7 +103,7 @@ static bool show_json(struct talk_answer *answer)
     return command_print_json(object);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------------------------- */
 
 /* 0 when it was answered. */
 static int ask(struct conversation *conversation, struct td_str text)
@@ -119,8 +119,8 @@ static int ask(struct conversation *conversation, struct td_str text)
         conversation->request.message_count = conversation->count;
         status = conversation->url
                      ? talk_remote(conversation->url, &conversation->request, &answer, &err)
-                     : talk_local(conversation->runtime, conversation->loop,
-                                  &conversation->request, &answer, &err);
+                     : talk_local(conversation->runtime, conversation->loop, &conversation->request,
+                                  &answer, &err);
         if (status != TD_OK || !remember(conversation, TD_ROLE_ASSISTANT, buf_view(&answer.text)))
             forget_last(conversation); /* an unanswered question would confuse the next */
     } else {
@@ -212,10 +212,13 @@ int cmd_chat(int argc, char **argv)
         OPTION_ROW_JSON(conversation.json),
     };
     const struct option_spec spec = {
-        "chat", "[TEXT]",
+        "chat",
+        "[TEXT]",
         "Asks one question, or talks line by line, with the same routing as the server, and says\n"
         "after each answer where it came from.",
-        options, sizeof options / sizeof *options, 1};
+        options,
+        sizeof options / sizeof *options,
+        1};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, text, &count);
     if (!names_mode_parse(str_from(mode), &conversation.request.mode)) {
         fprintf(stderr, "tandem chat: unknown mode '%s'\nTry 'tandem chat --help'.\n", mode);

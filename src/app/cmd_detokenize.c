@@ -42,10 +42,13 @@ int cmd_detokenize(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "detokenize", "< IDS",
+        "detokenize",
+        "< IDS",
         "Turns token ids (decimal; white space, commas, JSON brackets between) into text, byte\n"
         "for byte and without a line end of its own. With --json: one JSON string.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -63,8 +66,8 @@ int cmd_detokenize(int argc, char **argv)
     if (status == TD_OK && !id_text)
         status = command_read_all(NULL, &input, &err);
     if (status == TD_OK)
-        status = decode(tokenizer, id_text ? str_from(id_text) : buf_view(&input), special, &out,
-                        &err);
+        status =
+            decode(tokenizer, id_text ? str_from(id_text) : buf_view(&input), special, &out, &err);
     if (status == TD_OK)
         printed = json ? command_print_json(json_new_text(buf_view(&out)))
                        : command_print(buf_view(&out));

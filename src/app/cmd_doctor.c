@@ -1,5 +1,5 @@
-/* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A check
- * is one function; the table is their order. */
+/* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
+ * check is one function; the table is their order. */
 #include "api/names.h"
 #include "app/command.h"
 #include "app/config.h"
@@ -168,7 +168,7 @@ static void check_port(struct doctor *doctor)
     freeaddrinfo(list);
 }
 
-/* ---- tiers elsewhere ----------------------------------------------------------------------------- */
+/* ---- tiers elsewhere ----------------------------------------------------------------------- */
 
 struct probe {
     struct loop *loop;
@@ -279,7 +279,7 @@ static void check_routes(struct doctor *doctor)
         config->tier_count, config->route_count);
 }
 
-/* ---- the verb ------------------------------------------------------------------------------------ */
+/* ---- the verb ------------------------------------------------------------------------------ */
 
 static void run_checks(struct doctor *doctor)
 {
@@ -334,10 +334,13 @@ int cmd_doctor(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "doctor", "",
+        "doctor",
+        "",
         "Checks configuration, CPU, model, state directory, ledger, port and the other tiers, and\n"
         "says what to do. Exit code 1 when something must be mended.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     if (config_load(config_path, NULL, NULL, &doctor.config, &err) == TD_OK)

@@ -3,7 +3,6 @@
 #include "app/options.h"
 #include "app/remote.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -40,7 +39,8 @@ static void print_head(const struct json *record)
            "%.6f USD (all-cloud: %.6f USD).\n",
            (long long)json_int(json_get(record, "prompt_tokens"), 0),
            (long long)json_int(json_get(record, "completion_tokens"), 0),
-           json_number(json_get(record, "ttft_ms"), 0), json_number(json_get(record, "total_ms"), 0),
+           json_number(json_get(record, "ttft_ms"), 0),
+           json_number(json_get(record, "total_ms"), 0),
            json_number(json_get(record, "cost_usd"), 0),
            json_number(json_get(record, "all_cloud_cost_usd"), 0));
     const char *disclosure = text_of(record, "disclosure", NULL);
@@ -90,7 +90,7 @@ static enum td_status find_local(const char *config_path, const char *id, struct
     struct ledger_reader *reader = NULL;
     enum td_status status = config_load(config_path, NULL, NULL, &config, err);
     if (status == TD_OK)
-        status = ledger_reader_open(config->ledger.path, &reader, err);
+        status = command_open_ledger(config->ledger.path, &reader, err);
     if (status == TD_OK)
         status = ledger_reader_find(reader, id, out, err);
     ledger_reader_close(reader);
@@ -127,15 +127,18 @@ int cmd_explain(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "explain", "[ID|last]",
+        "explain",
+        "[ID|last]",
         "Says why an exchange was answered where it was. ID may be a beginning that is unique;\n"
         "without one the last exchange is explained.",
-        options, sizeof options / sizeof *options, 1};
+        options,
+        sizeof options / sizeof *options,
+        1};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, id, &count);
     struct td_error err = {0};
     struct json *record = NULL;
-    enum td_status status = url ? find_remote(url, id[0], &record, &err)
-                                : find_local(config, id[0], &record, &err);
+    enum td_status status =
+        url ? find_remote(url, id[0], &record, &err) : find_local(config, id[0], &record, &err);
     if (status != TD_OK)
         return command_fail("explain", &err);
     if (json)

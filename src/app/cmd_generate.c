@@ -192,10 +192,13 @@ int cmd_generate(int argc, char **argv)
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
-        "generate", "",
+        "generate",
+        "",
         "Continues a text with the model. With --json: {text, ids, logprobs, tokens, finish,\n"
         "prompt_tokens, completion_tokens, prefill_ms, decode_ms}.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     bool printed = true;

@@ -51,13 +51,12 @@ static enum td_status run(const char *model_path, const char *id_text, const cha
     if (status == TD_OK && !id_text)
         status = command_read_all(id_file, &input, err);
     if (status == TD_OK)
-        status = command_parse_ids(id_text ? str_from(id_text) : buf_view(&input), &ids, &count,
-                                   err);
+        status =
+            command_parse_ids(id_text ? str_from(id_text) : buf_view(&input), &ids, &count, err);
     if (status == TD_OK && (count == 0 || count > UINT32_MAX))
         status = error_set(err, TD_INVALID, "there are no token ids");
-    struct td_session_options options = {.context_tokens = (uint32_t)count,
-                                         .thread_count = threads,
-                                         .kv_type = TD_KV_F32};
+    struct td_session_options options = {
+        .context_tokens = (uint32_t)count, .thread_count = threads, .kv_type = TD_KV_F32};
     if (status == TD_OK)
         status = td_session_new(model, &options, &session, err);
     if (status == TD_OK && !(out = fopen(out_path, "wbe")))
@@ -91,10 +90,13 @@ int cmd_logits(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "logits", "",
+        "logits",
+        "",
         "Runs token ids through the model (KV cache in float32) and writes the logits of each\n"
         "position: little-endian float32, [positions, vocabulary], no header.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     if (!out) {
         fprintf(stderr, "tandem logits: -o FILE is missing\nTry 'tandem logits --help'.\n");

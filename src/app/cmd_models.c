@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- tandem models info FILE --------------------------------------------------------------------- */
+/* ---- tandem models info FILE --------------------------------------------------------------- */
 
 static struct json *metadata_to_json(const struct gguf *gguf)
 {
@@ -81,7 +81,7 @@ static int print_info(const char *wanted, bool json)
     return ok ? 0 : 1;
 }
 
-/* ---- tandem models ------------------------------------------------------------------------------- */
+/* ---- tandem models ------------------------------------------------------------------------- */
 
 static struct json *local_to_json(const struct config *config, struct td_error *err)
 {
@@ -187,10 +187,13 @@ int cmd_models(int argc, char **argv)
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {OPTION_ROW_CONFIG(config), OPTION_ROW_MODEL(model),
                                      OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
-    const struct option_spec spec = {"models", "[info [FILE]]",
+    const struct option_spec spec = {"models",
+                                     "[info [FILE]]",
                                      "Lists the local model and the tiers of the configuration;\n"
                                      "'models info FILE' prints the metadata of a GGUF file.",
-                                     options, sizeof options / sizeof *options, 2};
+                                     options,
+                                     sizeof options / sizeof *options,
+                                     2};
     const char *arguments[2] = {NULL, NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);

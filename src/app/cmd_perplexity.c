@@ -21,14 +21,14 @@ static bool print_result(const struct perplexity_result *result, bool json)
     return command_print_json(object);
 }
 
-/* Only whole windows count, as llama.cpp's tool does it: a short last one has little context and would
- * raise the figure by the accident of the text's length. A text shorter than a window is one. */
+/* Only whole windows count, as llama.cpp's tool does it: a short last one has little context and
+ * would raise the figure by the accident of the text's length. A text shorter than a window is
+ * one. */
 static uint32_t whole_windows(const struct td_model *model, struct td_str text, uint32_t context)
 {
     size_t count = 0;
     struct td_error too_small = {0};
-    if (td_tokenize(model, text, true, false, NULL, 0, &count, &too_small) != TD_LIMIT ||
-        count < 2)
+    if (td_tokenize(model, text, true, false, NULL, 0, &count, &too_small) != TD_LIMIT || count < 2)
         return 1;
     /* Neighbouring windows share one token: the last of one is the first of the next. */
     size_t windows = (count - 1) / (context - 1);
@@ -46,17 +46,21 @@ int cmd_perplexity(int argc, char **argv)
         {"file", 'f', OPTION_TEXT, &file, "FILE", "text; default: standard input", 0, 0},
         {"context", 0, OPTION_UINT, &values.session.context_tokens, "N", "tokens of one window", 2,
          1048576},
-        {"windows", 0, OPTION_UINT, &values.windows_max, "N", "so many; default all whole ones", 0, 1e9},
+        {"windows", 0, OPTION_UINT, &values.windows_max, "N", "so many; default all whole ones", 0,
+         1e9},
         OPTION_ROW_THREADS(values.session.thread_count),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "perplexity", "",
+        "perplexity",
+        "",
         "Prints how well the model predicts a text: exp of the mean negative log-likelihood over\n"
         "windows that each start from an empty cache. With --json: {perplexity, mean_nll, tokens,\n"
         "predicted_tokens, seconds}.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -67,8 +71,7 @@ int cmd_perplexity(int argc, char **argv)
     if (status == TD_OK)
         status = command_read_all(file, &text, &err);
     if (status == TD_OK && values.windows_max == 0)
-        values.windows_max =
-            whole_windows(model, buf_view(&text), values.session.context_tokens);
+        values.windows_max = whole_windows(model, buf_view(&text), values.session.context_tokens);
     if (status == TD_OK)
         status = perplexity_measure(model, buf_view(&text), &values, &result, NULL, 0, &err);
     bool printed = status != TD_OK || print_result(&result, json);

@@ -83,10 +83,13 @@ int cmd_report(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "report", "",
+        "report",
+        "",
         "Prints exchanges by tier, their cost, the saving against sending everything to the\n"
         "cloud, and latency percentiles, from the ledger.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     uint64_t span_ms = UINT64_MAX;
     if (strcmp(since, "all") != 0 && !parse_span(str_from(since), &span_ms)) {
@@ -100,7 +103,7 @@ int cmd_report(int argc, char **argv)
     struct json *report = NULL;
     enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
     if (status == TD_OK)
-        status = ledger_reader_open(config->ledger.path, &reader, &err);
+        status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
         status = ledger_reader_report(reader, span_ms > now ? 0 : now - span_ms, &report, &err);
     bool printed = true;

@@ -1,7 +1,7 @@
 /* tandem serve: workers on one port, signals on the main thread.
  *
  *   SIGHUP            read the configuration again; a broken one changes nothing
- *   SIGTERM, SIGINT   stop accepting, finish what runs (server.shutdown_timeout_ms), commit the ledger
+ *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
  *   the same again    stop at once */
 #include "api/auth.h"
 #include "api/metrics.h"
@@ -60,7 +60,8 @@ static enum td_status check_port_free(const struct config *config, struct td_err
     }
     freeaddrinfo(list);
     if (saved == EADDRINUSE)
-        return error_set(err, TD_IO, "%s is in use: another program, or another tandem, listens "
+        return error_set(err, TD_IO,
+                         "%s is in use: another program, or another tandem, listens "
                          "there; stop it or choose another port with --listen or TANDEM_LISTEN",
                          config->server.listen);
     if (saved)
@@ -103,7 +104,8 @@ static void fill_host(struct serve *serve)
         .auth = serve->auth,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
         .answer_bytes_max = config->server.answer_bytes_max,
-        /* Parsed messages: pointers and copies of joined parts, never more than a few times the body. */
+        /* Parsed messages: pointers and copies of joined parts, never more than a few times the
+         * body. */
         .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,
         .start_wall_ms = clock_wall_ms(NULL),
     };
@@ -187,8 +189,8 @@ static void drain_all(struct serve *serve, uint32_t timeout_ms)
         worker_drain(serve->workers[i], timeout_ms);
 }
 
-/* A second signal during the drain cuts it short. It runs beside pthread_join, so that no exchange's
- * end goes unnoticed: the thread ends with the process. */
+/* A second signal during the drain cuts it short. It runs beside pthread_join, so that no
+ * exchange's end goes unnoticed: the thread ends with the process. */
 static void *impatience(void *ctx)
 {
     struct serve *serve = ctx;
@@ -271,11 +273,14 @@ int cmd_serve(int argc, char **argv)
         {"json", 0, OPTION_FLAG, &json, NULL, "print the ready line as JSON", 0, 0},
     };
     const struct option_spec spec = {
-        "serve", "",
+        "serve",
+        "",
         "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C; SIGHUP reads the\n"
         "configuration again. Without a configuration: the embedded model on 127.0.0.1:8080,\n"
         "and OpenAI's cloud when OPENAI_API_KEY is set.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */

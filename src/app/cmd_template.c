@@ -47,10 +47,13 @@ int cmd_template(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "template", "< MESSAGES.json",
+        "template",
+        "< MESSAGES.json",
         "Renders chat messages with the model's chat template, up to the mark that opens the\n"
         "assistant's turn. Input: a JSON array of {role, content}. With --json: a JSON string.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -72,8 +75,8 @@ int cmd_template(int argc, char **argv)
     if (status == TD_OK && as_ids)
         status = td_chat_tokenize(model, request.messages, request.message_count, &ids, &len, &err);
     else if (status == TD_OK)
-        status = td_template_render(model, request.messages, request.message_count, &text, &len,
-                                    &err);
+        status =
+            td_template_render(model, request.messages, request.message_count, &text, &len, &err);
     if (status == TD_OK && as_ids)
         printed = command_print_json(ids_to_json(ids, len));
     else if (status == TD_OK)

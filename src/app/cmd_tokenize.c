@@ -31,10 +31,13 @@ int cmd_tokenize(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "tokenize", "< TEXT",
+        "tokenize",
+        "< TEXT",
         "Turns standard input, byte for byte, into token ids. A vocabulary-only GGUF is enough.\n"
         "With --json: one JSON array.",
-        options, sizeof options / sizeof *options, 0};
+        options,
+        sizeof options / sizeof *options,
+        0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};

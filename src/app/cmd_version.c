@@ -12,7 +12,7 @@ int cmd_version(int argc, char **argv)
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
     const struct option_spec spec = {"version", "", "Prints the version and the kernel variant.",
-                                     options, 2, 0};
+                                     options,   2,  0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     const struct kernels *kernels = kernels_get(cpu, &err);

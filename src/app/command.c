@@ -4,10 +4,12 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Standard input and files of the text commands. */
 #define INPUT_BYTES_MAX (256u << 20)
@@ -106,6 +108,15 @@ enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *coun
     }
     *count = used;
     return TD_OK;
+}
+
+enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
+                                   struct td_error *err)
+{
+    if (access(path, F_OK) != 0)
+        return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
+                         path);
+    return ledger_reader_open(path, out, err);
 }
 
 bool command_print(struct td_str text)

@@ -1,5 +1,5 @@
-/* The subcommands, one file each (cmd_<verb>.c), and what they share. A command gets argv from its own
- * name on, prints results to stdout and complaints to stderr, and returns the exit code:
+/* The subcommands, one file each (cmd_<verb>.c), and what they share. A command gets argv from
+ * its own name on, prints results to stdout and complaints to stderr, and returns the exit code:
  * 0 done, 1 failed, 2 used wrongly. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
@@ -8,6 +8,7 @@
 #include "tandem/engine.h"
 
 struct json;
+struct ledger_reader;
 
 typedef int command_fn(int argc, char **argv);
 
@@ -21,7 +22,8 @@ int command_fail(const char *verb, const struct td_error *err);
 TD_MUST_CHECK enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_only,
                                                 struct td_model **out, struct td_error *err);
 
-/* Reads a whole file, or standard input when path is NULL or "-", into out (made here, buf_deinit). */
+/* Reads a whole file, or standard input when path is NULL or "-", into out (made here,
+ * buf_deinit). */
 TD_MUST_CHECK enum td_status command_read_all(const char *path, struct buf *out,
                                               struct td_error *err);
 
@@ -30,10 +32,15 @@ TD_MUST_CHECK enum td_status command_tokenize(const struct td_model *model, stru
                                               bool add_bos, bool parse_special, int32_t **ids,
                                               size_t *count, struct td_error *err);
 
-/* Token ids out of a text: decimal numbers between commas, white space or JSON brackets. Negative ids
- * and other characters are refused. *ids **returns new** (free). */
+/* Token ids out of a text: decimal numbers between commas, white space or JSON brackets. Negative
+ * ids and other characters are refused. *ids **returns new** (free). */
 TD_MUST_CHECK enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,
                                                struct td_error *err);
+
+/* Opens the ledger for reading; says so when nothing has been recorded yet.
+ * **returns new** (ledger_reader_close). */
+TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
+                                                 struct td_error *err);
 
 /* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
 bool command_print(struct td_str text);

@@ -1,6 +1,6 @@
-/* From a file to a checked struct config: parse, fill what was left out from the environment and the
- * defaults, then check what one key alone cannot show (names that must exist, keys that exclude each
- * other). Precedence: command line > environment > file > default. */
+/* From a file to a checked struct config: parse, fill what was left out from the environment and
+ * the defaults, then check what one key alone cannot show (names that must exist, keys that
+ * exclude each other). Precedence: command line > environment > file > default. */
 #include "app/config.h"
 
 #include "app/config_keys.h"
@@ -46,7 +46,7 @@ static enum td_status fail(const struct config *config, uint32_t line, struct td
     return error_set(err, TD_INVALID, "%s:%u: %s '%.60s'", config->label, line, what, name);
 }
 
-/* ---- filling in ---------------------------------------------------------------------------------- */
+/* ---- filling in ---------------------------------------------------------------------------- */
 
 static enum td_status fill_tiers(struct config *config, const struct environment *env,
                                  struct td_error *err)
@@ -59,8 +59,8 @@ static enum td_status fill_tiers(struct config *config, const struct environment
         enum td_status status =
             yaml_tree_read("defaults", str_from(default_tiers), config->arena, &tree, err);
         if (status == TD_OK)
-            status = config_keys_read("defaults", &config_root, tree, "", config->arena, defaults,
-                                      err);
+            status =
+                config_keys_read("defaults", &config_root, tree, "", config->arena, defaults, err);
         if (status != TD_OK)
             return status;
         config->tiers = defaults->tiers;
@@ -183,7 +183,7 @@ bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t
     return true;
 }
 
-/* ---- checks across keys -------------------------------------------------------------------------- */
+/* ---- checks across keys -------------------------------------------------------------------- */
 
 static bool name_is_plain(const char *name)
 {
@@ -256,9 +256,10 @@ static enum td_status check_ladder(const struct config *config, const struct con
         const char *name = route->tiers.items[i];
         if (!tier_find(config, name)) {
             const char *near = str_nearest(str_from(name), names, name_count);
-            return error_set(err, TD_INVALID, "%s:%u: route '%s' names an unknown tier '%.60s'%s%s%s",
-                             config->label, route->line, route->name, name,
-                             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+            return error_set(err, TD_INVALID,
+                             "%s:%u: route '%s' names an unknown tier '%.60s'%s%s%s", config->label,
+                             route->line, route->name, name, near ? "; did you mean '" : "",
+                             near ? near : "", near ? "'?" : "");
         }
         for (size_t j = 0; j < i; j++)
             if (strcmp(route->tiers.items[j], name) == 0)
@@ -271,7 +272,8 @@ static enum td_status check_ladder(const struct config *config, const struct con
     return TD_OK;
 }
 
-/* The declared kind must be possible with the ladder, else every request would end in an empty one. */
+/* The declared kind must be possible with the ladder, else every request would end in an empty
+ * one. */
 static enum td_status check_route(const struct config *config, size_t index, struct td_error *err)
 {
     const struct config_route *route = &config->routes[index];
@@ -316,7 +318,7 @@ static enum td_status check(const struct config *config, struct td_error *err)
     return status;
 }
 
-/* ---- loading ------------------------------------------------------------------------------------- */
+/* ---- loading ------------------------------------------------------------------------------- */
 
 static enum td_status read_tree(struct config *config, struct td_str text, struct td_error *err)
 {

@@ -1,8 +1,8 @@
 /* The configuration: one YAML file, checked strictly, over defaults, under the environment.
  *
- * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`. A struct
- * config is immutable after loading; everything in it lives in its arena. Secrets are never in it: only
- * the names of the environment variables or files that hold them. */
+ * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
+ * never in it: only the names of the environment variables or files that hold them. */
 #ifndef APP_CONFIG_H
 #define APP_CONFIG_H
 
@@ -69,7 +69,7 @@ struct config {
     } server;
     struct {
         const char *model; /* NULL = the embedded model */
-        int cpu; /* enum td_cpu */
+        int cpu;           /* enum td_cpu */
         uint32_t threads, context_tokens, slots, queue;
     } engine;
     struct {

@@ -15,9 +15,9 @@ static const char *const level_names[] = {"debug", "info", "warn", "error", "off
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-#define MINUTES_MS(n) ((n) * 60000.0)
+#define MINUTES_MS(n) ((n)*60000.0)
 
-/* ---- tiers[] ------------------------------------------------------------------------------------- */
+/* ---- tiers[] ------------------------------------------------------------------------------- */
 
 #define AT(member) offsetof(struct config_tier, member)
 
@@ -74,7 +74,7 @@ static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
                                                    sizeof(struct config_tier), AT(line)};
 #undef AT
 
-/* ---- routes[] ------------------------------------------------------------------------------------ */
+/* ---- routes[] ------------------------------------------------------------------------------ */
 
 #define AT(member) offsetof(struct config_route, member)
 
@@ -84,9 +84,10 @@ static const struct config_key g0_keys[] = {
 };
 static const struct config_section g0_section = {g0_keys, COUNT(g0_keys), 0, 0};
 
-/* The defaults of the gates belong to the embedded model: its first token says "not mine" for what it
- * was not trained to do, so one token is enough for an early look, and a whole answer below 0.55 is
- * wrong more often than right on its validation set. 32 tokens hold every answer of its tasks. */
+/* The defaults of the gates belong to the embedded model: its first token says "not mine" for
+ * what it was not trained to do, so one token is enough for an early look, and a whole answer
+ * below 0.55 is wrong more often than right on its validation set. 32 tokens hold every answer of
+ * its tasks. */
 static const struct config_key g2_keys[] = {
     {"tokens", CONFIG_KEY_UINT, AT(g2_tokens), "1", 0, 4096,
      .help = "look at the first so many tokens; 0 = off"},
@@ -130,7 +131,7 @@ static const struct config_section route_section = {route_keys, COUNT(route_keys
                                                     sizeof(struct config_route), AT(line)};
 #undef AT
 
-/* ---- the root ------------------------------------------------------------------------------------ */
+/* ---- the root ------------------------------------------------------------------------------ */
 
 #define AT(member) offsetof(struct config, member)
 
@@ -191,8 +192,7 @@ static const struct config_key privacy_keys[] = {
 static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
 
 static const struct config_key ledger_keys[] = {
-    {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true",
-     .help = "record every exchange"},
+    {"enabled", CONFIG_KEY_BOOL, AT(ledger.enabled), "true", .help = "record every exchange"},
     {"path", CONFIG_KEY_TEXT, AT(ledger.path), NULL,
      .help = "SQLite file; default STATE_DIR/ledger.db"},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
@@ -226,7 +226,7 @@ static const struct config_key root_keys[] = {
 const struct config_section config_root = {root_keys, COUNT(root_keys), 0, AT(line)};
 #undef AT
 
-/* ---- help ---------------------------------------------------------------------------------------- */
+/* ---- help ---------------------------------------------------------------------------------- */
 
 static void write_section(const struct config_section *section, const char *where, struct buf *out)
 {

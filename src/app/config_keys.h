@@ -24,8 +24,8 @@ struct config_key {
     const char *name;
     enum config_key_type type;
     size_t offset;
-    const char *otherwise; /* default, as it would stand in the file; NULL = none */
-    double min, max;       /* numbers; TEXTS and SECTIONS: most entries */
+    const char *otherwise;      /* default, as it would stand in the file; NULL = none */
+    double min, max;            /* numbers; TEXTS and SECTIONS: most entries */
     const char *const *choices; /* NULL-terminated */
     const struct config_section *section;
     bool required;
@@ -44,8 +44,10 @@ extern const struct config_section config_root;
 
 /* Fills the struct at `base` by `section`: defaults first, then the map (may be NULL). `where`: the
  * path so far, "" at the root. */
-TD_MUST_CHECK enum td_status config_keys_read(const char *label, const struct config_section *section,
+TD_MUST_CHECK enum td_status config_keys_read(const char *label,
+                                              const struct config_section *section,
                                               const struct yaml_node *map, const char *where,
-                                              struct arena *arena, void *base, struct td_error *err);
+                                              struct arena *arena, void *base,
+                                              struct td_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading one YAML map by its section of the key table. The recursion follows the table's nesting, which
- * is fixed, not the input's. */
+/* Reading one YAML map by its section of the key table. The recursion follows the table's
+ * nesting, which is fixed, not the input's. */
 #include "app/config_keys.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -190,8 +190,8 @@ static enum td_status read_default(const struct place *place, const struct confi
     return key->otherwise ? read_scalar(place, key, key->otherwise, false, base) : TD_OK;
 }
 
-static enum td_status refuse_unknown(const struct place *place, const struct config_section *section,
-                                     const char *name)
+static enum td_status refuse_unknown(const struct place *place,
+                                     const struct config_section *section, const char *name)
 {
     const char *names[32];
     size_t count = 0;
@@ -204,8 +204,8 @@ static enum td_status refuse_unknown(const struct place *place, const struct con
 }
 
 enum td_status config_keys_read(const char *label, const struct config_section *section,
-                                const struct yaml_node *map, const char *where,
-                                struct arena *arena, void *base, struct td_error *err)
+                                const struct yaml_node *map, const char *where, struct arena *arena,
+                                void *base, struct td_error *err)
 {
     struct place place = {label, map ? map->line : 0, where, arena, err};
     for (size_t i = 0; i < section->key_count; i++) {

@@ -4,9 +4,9 @@
 
 #include "tandem/types.h"
 
-/* Writes the path of the model to use: `wanted` if not NULL, else TANDEM_MODEL, else the embedded model
- * beside the executable (installed: ../share/tandem; in a build tree: models/nano of the sources).
- * TD_NOT_FOUND with the places that were looked at. */
+/* Writes the path of the model to use: `wanted` if not NULL, else TANDEM_MODEL, else the embedded
+ * model beside the executable (installed: ../share/tandem; in a build tree: models/nano of the
+ * sources). TD_NOT_FOUND with the places that were looked at. */
 TD_MUST_CHECK enum td_status model_file_find(const char *wanted, char *out, size_t size,
                                              struct td_error *err);
 

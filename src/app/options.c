@@ -79,8 +79,7 @@ static bool set_number(const struct option_spec *spec, const struct option *opti
     return true;
 }
 
-static bool set_value(const struct option_spec *spec, const struct option *option,
-                      const char *text)
+static bool set_value(const struct option_spec *spec, const struct option *option, const char *text)
 {
     switch (option->type) {
     case OPTION_TEXT:

@@ -1,6 +1,6 @@
-/* Command-line options of one subcommand: a table of rows drives parsing, --help and "did you mean".
- * Long options take their value as `--name=value` or `--name value`, short ones as `-n value` or
- * `-nvalue`; `--` ends them. */
+/* Command-line options of one subcommand: a table of rows drives parsing, --help and "did you
+ * mean". Long options take their value as `--name=value` or `--name value`, short ones as `-n
+ * value` or `-nvalue`; `--` ends them. */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 
@@ -36,36 +36,49 @@ struct option_spec {
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_USAGE };
 
-/* argv[0] is the verb. positional: room for spec->positional_max. Prints help to stdout and mistakes to
- * stderr. */
+/* argv[0] is the verb. positional: room for spec->positional_max. Prints help to stdout and
+ * mistakes to stderr. */
 enum options_outcome options_parse(const struct option_spec *spec, int argc, char **argv,
                                    const char **positional, size_t *positional_count);
 void options_print_help(const struct option_spec *spec);
 
 /* Rows that many verbs share. */
 #define OPTION_ROW_MODEL(variable)                                                                 \
-    {"model", 'm', OPTION_TEXT, &(variable), "FILE", "GGUF model; default the embedded one", 0, 0}
-#define OPTION_ROW_CPU(variable)                                                                   \
-    {"cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512", "kernel variant", 0, 0}
-#define OPTION_ROW_JSON(variable)                                                                  \
-    {"json", 0, OPTION_FLAG, &(variable), NULL, "output for programs", 0, 0}
-#define OPTION_ROW_THREADS(variable)                                                               \
-    {"threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a core", 0, 1024}
-#define OPTION_ROW_CONFIG(variable)                                                                \
-    {"config", 'c', OPTION_TEXT, &(variable), "FILE", "configuration; see 'tandem help config'",   \
-     0, 0}
+    {                                                                                              \
+        "model", 'm', OPTION_TEXT, &(variable), "FILE", "GGUF model; default the embedded one", 0, \
+            0                                                                                      \
+    }
+#define OPTION_ROW_CPU(variable)                                                          \
+    {                                                                                     \
+        "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512", "kernel variant", 0, 0 \
+    }
+#define OPTION_ROW_JSON(variable)                                              \
+    {                                                                          \
+        "json", 0, OPTION_FLAG, &(variable), NULL, "output for programs", 0, 0 \
+    }
+#define OPTION_ROW_THREADS(variable)                                                             \
+    {                                                                                            \
+        "threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a core", 0, \
+            1024                                                                                 \
+    }
+#define OPTION_ROW_CONFIG(variable)                         \
+    {                                                       \
+        "config", 'c', OPTION_TEXT, &(variable), "FILE",    \
+            "configuration; see 'tandem help config'", 0, 0 \
+    }
 
-/* Parses, and leaves the calling command when there is nothing to run. Exit codes: 0 help, 2 usage. */
-#define OPTIONS_PARSE_OR_RETURN(spec, argc, argv, positional, positional_count)                    \
-    do {                                                                                           \
-        switch (options_parse(spec, argc, argv, positional, positional_count)) {                   \
-        case OPTIONS_RUN:                                                                          \
-            break;                                                                                 \
-        case OPTIONS_HELP:                                                                         \
-            return 0;                                                                              \
-        case OPTIONS_USAGE:                                                                        \
-            return 2;                                                                              \
-        }                                                                                          \
+/* Parses, and leaves the calling command when there is nothing to run. Exit codes: 0 help, 2
+ * usage. */
+#define OPTIONS_PARSE_OR_RETURN(spec, argc, argv, positional, positional_count)  \
+    do {                                                                         \
+        switch (options_parse(spec, argc, argv, positional, positional_count)) { \
+        case OPTIONS_RUN:                                                        \
+            break;                                                               \
+        case OPTIONS_HELP:                                                       \
+            return 0;                                                            \
+        case OPTIONS_USAGE:                                                      \
+            return 2;                                                            \
+        }                                                                        \
     } while (0)
 
 #endif

@@ -1,4 +1,4 @@
-/* Talking to a running server from a subcommand (--url): blocking calls over a loop of their own. */
+/* Talking to a running server from a subcommand (--url): blocking, on a loop of its own. */
 #ifndef APP_REMOTE_H
 #define APP_REMOTE_H
 
@@ -15,8 +15,9 @@ struct remote_request {
     uint32_t timeout_ms;
 };
 
-/* The key, if one is needed, is taken from TANDEM_API_KEY. An HTTP code of 400 and above is a failure
- * with the server's own message. */
-TD_MUST_CHECK enum td_status remote_call(const struct remote_request *request, struct td_error *err);
+/* The key, if one is needed, is taken from TANDEM_API_KEY. An HTTP code of 400 and above is a
+ * failure with the server's own message. */
+TD_MUST_CHECK enum td_status remote_call(const struct remote_request *request,
+                                         struct td_error *err);
 
 #endif

@@ -27,7 +27,7 @@ struct runtime {
     char model_path[4096];
 };
 
-/* ---- opening ------------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static enum td_status load_config(const struct runtime_options *options, struct config **out,
                                   struct td_error *err)
@@ -72,8 +72,8 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
     enum td_cpu cpu = runtime->options.cpu;
     if (cpu == TD_CPU_AUTO)
         cpu = (enum td_cpu)config->engine.cpu;
-    enum td_status status = model_file_find(config->engine.model, runtime->model_path,
-                                            sizeof runtime->model_path, err);
+    enum td_status status =
+        model_file_find(config->engine.model, runtime->model_path, sizeof runtime->model_path, err);
     if (status != TD_OK)
         return status;
     struct td_model_options model_options = {.cpu = cpu};
@@ -181,7 +181,7 @@ void runtime_close(struct runtime *runtime)
     free(runtime);
 }
 
-/* ---- use ----------------------------------------------------------------------------------------- */
+/* ---- use ----------------------------------------------------------------------------------- */
 
 const struct config *runtime_config(const struct runtime *runtime)
 {
@@ -239,8 +239,8 @@ static bool same_text(const char *a, const char *b)
 /* Keys that only a restart can change: said once a reload, by section. */
 static void warn_fixed(const struct config *old, const struct config *new)
 {
-    if (!same_text(old->engine.model, new->engine.model) ||
-        old->engine.cpu != new->engine.cpu || old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
+    if (!same_text(old->engine.model, new->engine.model) || old->engine.cpu != new->engine.cpu ||
+        old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
         old->engine.context_tokens != new->engine.context_tokens ||
         old->engine.queue != new->engine.queue)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=engine file=%s", new->label);

@@ -1,10 +1,10 @@
-/* What serve, chat and doctor share: configuration, model, scheduler, ledger, and the snapshot of policy
- * and tiers that exchanges run on.
+/* What serve, chat and doctor share: configuration, model, scheduler, ledger, and the snapshot of
+ * policy and tiers that exchanges run on.
  *
- * A snapshot is immutable and counted. runtime_reload builds a new one beside the old and swaps the
- * pointer; exchanges keep the one they began with, the last release frees it. Engine, server and ledger
- * belong to the process: a change of their keys is named and waits for a restart. Any thread may acquire,
- * release and reload. */
+ * A snapshot is immutable and counted. runtime_reload builds a new one beside the old and swaps
+ * the pointer; exchanges keep the one they began with, the last release frees it. Engine, server
+ * and ledger belong to the process: a change of their keys is named and waits for a restart. Any
+ * thread may acquire, release and reload. */
 #ifndef APP_RUNTIME_H
 #define APP_RUNTIME_H
 
@@ -32,9 +32,9 @@ void runtime_close(struct runtime *runtime);
 
 /* The configuration of the start (server, engine, ledger). **borrows** until runtime_close. */
 const struct config *runtime_config(const struct runtime *runtime);
-const struct td_model *runtime_model(const struct runtime *runtime);  /* or NULL */
-struct scheduler *runtime_scheduler(const struct runtime *runtime);   /* or NULL */
-struct ledger *runtime_ledger(const struct runtime *runtime);         /* or NULL */
+const struct td_model *runtime_model(const struct runtime *runtime); /* or NULL */
+struct scheduler *runtime_scheduler(const struct runtime *runtime);  /* or NULL */
+struct ledger *runtime_ledger(const struct runtime *runtime);        /* or NULL */
 
 /* ctx is the struct runtime; shaped for struct api_host. */
 struct exchange_services *runtime_acquire(void *ctx);

@@ -55,9 +55,8 @@ static void fill_policy(struct snapshot *snapshot)
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *from = &config->routes[i];
         struct route *to = &snapshot->routes[i];
-        int data_class = from->data_class > config->privacy.data_class
-                             ? from->data_class
-                             : config->privacy.data_class;
+        int data_class = from->data_class > config->privacy.data_class ? from->data_class
+                                                                       : config->privacy.data_class;
         *to = (struct route){
             .name = from->name,
             .kind = (enum route_kind)from->kind,
@@ -98,8 +97,10 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
     };
     if (from->kind == CONFIG_TIER_LOCAL) {
         if (!base->model)
-            return error_set(err, TD_INVALID, "tier '%s': no local model is loaded; a new local "
-                             "tier needs a restart", from->name);
+            return error_set(err, TD_INVALID,
+                             "tier '%s': no local model is loaded; a new local "
+                             "tier needs a restart",
+                             from->name);
         if (!facts.model)
             facts.model = td_model_get_info(base->model)->name;
         if (facts.context_tokens == 0 || facts.context_tokens > base->context_tokens)
@@ -183,8 +184,7 @@ struct snapshot *snapshot_hold(struct snapshot *snapshot)
 
 void snapshot_drop(struct snapshot *snapshot)
 {
-    if (snapshot &&
-        atomic_fetch_sub_explicit(&snapshot->user_count, 1, memory_order_acq_rel) == 1)
+    if (snapshot && atomic_fetch_sub_explicit(&snapshot->user_count, 1, memory_order_acq_rel) == 1)
         snapshot_free(snapshot);
 }
 

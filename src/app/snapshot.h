@@ -1,4 +1,4 @@
-/* One immutable set of policy, tiers and health, made from a configuration, counted by its users. */
+/* An immutable set of policy, tiers and health, made from a configuration, counted by users. */
 #ifndef APP_SNAPSHOT_H
 #define APP_SNAPSHOT_H
 
@@ -11,7 +11,7 @@ struct snapshot;
 
 /* What outlives snapshots. */
 struct snapshot_base {
-    const struct td_model *model;  /* or NULL: then a local tier cannot be made */
+    const struct td_model *model; /* or NULL: then a local tier cannot be made */
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct conversation_classes *classes;

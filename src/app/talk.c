@@ -36,7 +36,7 @@ static void take_text(struct talk_answer *answer, struct td_str text)
         answer->on_text(answer->ctx, text);
 }
 
-/* ---- in this process ----------------------------------------------------------------------------- */
+/* ---- in this process ----------------------------------------------------------------------- */
 
 struct local_talk {
     struct talk_answer *answer;
@@ -113,7 +113,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
     return status;
 }
 
-/* ---- at a server --------------------------------------------------------------------------------- */
+/* ---- at a server --------------------------------------------------------------------------- */
 
 struct remote_talk {
     struct talk_answer *answer;

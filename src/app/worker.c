@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* How often a draining worker looks whether it is idle, and how long the last words of cut exchanges may
- * take to reach their clients. */
+/* How often a draining worker looks whether it is idle, and how long the last words of cut
+ * exchanges may take to reach their clients. */
 #define DRAIN_POLL_MS 20
 #define DRAIN_FLUSH_MS 200
 

@@ -1,5 +1,5 @@
-/* One event loop of the server with its thread, HTTP server and API. The process makes some of them on
- * one port (SO_REUSEPORT: the kernel spreads connections).
+/* One event loop of the server with its thread, HTTP server and API. The process makes some of
+ * them on one port (SO_REUSEPORT: the kernel spreads connections).
  *
  * worker_drain and worker_join may be called from the main thread; everything else inside a worker
  * happens on its own. */
@@ -22,8 +22,8 @@ TD_MUST_CHECK enum td_status worker_new(const struct worker_options *options, st
 uint16_t worker_port(const struct worker *worker);
 TD_MUST_CHECK enum td_status worker_start(struct worker *worker, struct td_error *err);
 
-/* Stops accepting; the loop ends when nothing runs any more, or after timeout_ms. A second call with a
- * shorter time cuts the wait. */
+/* Stops accepting; the loop ends when nothing runs any more, or after timeout_ms. A second call
+ * with a shorter time cuts the wait. */
 void worker_drain(struct worker *worker, uint32_t timeout_ms);
 /* Waits for the thread and frees everything. Accepts NULL and a worker that was never started. */
 void worker_join(struct worker *worker);

@@ -1,5 +1,6 @@
-/* Built from libyaml's events with an explicit stack: no recursion on input. libcyaml was looked at and
- * left: it maps onto structs directly, but says neither the line of an unknown key nor its nearest name. */
+/* Built from libyaml's events with an explicit stack: no recursion on input. libcyaml was looked
+ * at and left: it maps onto structs directly, but says neither the line of an unknown key nor its
+ * nearest name. */
 #include "app/yaml_tree.h"
 
 #include "base/error.h"
@@ -36,8 +37,10 @@ static enum td_status refuse_duplicate(struct builder *builder, const struct yam
 {
     for (const struct yaml_node *node = map->first; node; node = node->next)
         if (strcmp(node->key, key) == 0)
-            return error_set(builder->err, TD_INVALID, "%s:%u: '%.60s' is given twice; first on "
-                             "line %u", builder->label, line, key, node->key_line);
+            return error_set(builder->err, TD_INVALID,
+                             "%s:%u: '%.60s' is given twice; first on "
+                             "line %u",
+                             builder->label, line, key, node->key_line);
     return TD_OK;
 }
 

@@ -1,6 +1,6 @@
-/* A YAML document as a tree of scalars, lists and maps with their line numbers. A strict subset: one
- * document, no anchors, aliases, tags or merge keys, no duplicate keys, bounded size, depth and count.
- * Lives in an arena; immutable after reading. */
+/* A YAML document as a tree of scalars, lists and maps with their line numbers. A strict subset:
+ * one document, no anchors, aliases, tags or merge keys, no duplicate keys, bounded size, depth
+ * and count. Lives in an arena; immutable after reading. */
 #ifndef APP_YAML_TREE_H
 #define APP_YAML_TREE_H
 
@@ -15,7 +15,7 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
     enum yaml_kind kind;
-    uint32_t line; /* from 1 */
+    uint32_t line;          /* from 1 */
     struct yaml_node *next; /* sibling in a list or map */
     const char *key;        /* in a map: NUL-terminated */
     uint32_t key_line;

@@ -9,10 +9,10 @@
 enum presence { PRESENCE_NEVER, PRESENCE_OPTIONAL, PRESENCE_REQUIRED };
 
 struct architecture {
-    const char *name;        /* general.architecture, and the prefix of its keys */
-    bool rope_interleaved;   /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
-    enum presence qkv_bias;  /* attn_{q,k,v}.bias */
-    enum presence qk_norm;   /* attn_{q,k}_norm.weight: RMSNorm of each head before rope */
+    const char *name;       /* general.architecture, and the prefix of its keys */
+    bool rope_interleaved;  /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
+    enum presence qkv_bias; /* attn_{q,k,v}.bias */
+    enum presence qk_norm;  /* attn_{q,k}_norm.weight: RMSNorm of each head before rope */
 };
 
 /* NULL when the name is not in the table. */

@@ -62,7 +62,7 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
 {
     *result = (struct bench_result){0};
     uint32_t most = options->prompt_tokens > options->decode_tokens ? options->prompt_tokens
-                                                                   : options->decode_tokens;
+                                                                    : options->decode_tokens;
     uint32_t repetitions = options->repetitions ? options->repetitions : REPETITIONS_DEFAULT;
     if (most == 0 || repetitions > REPETITIONS_MAX)
         return error_set(err, TD_INVALID, "nothing to measure, or more than %d repetitions",
@@ -76,7 +76,7 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
     enum td_status status = td_session_new(model, &session_options, &session, err);
     if (status != TD_OK)
         return status;
-    result->thread_count = thread_pool_count(session->pool);
+    result->thread_count = team_count(session->team);
     int32_t *ids = malloc(most * sizeof *ids);
     struct rng rng;
     rng_init(&rng, 1);

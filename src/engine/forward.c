@@ -57,31 +57,29 @@ struct step {
     unsigned forms; /* bit set of enum activation_form to prepare */
 };
 
-static void step_thread(void *ctx, uint32_t index, uint32_t count)
+static void step_thread(void *ctx)
 {
-    (void)index;
-    (void)count;
     struct step *step = ctx;
-    for (uint32_t i; (i = atomic_fetch_add_explicit(&step->next, 1, memory_order_relaxed)) <
-                     step->item_count;)
+    for (uint32_t i;
+         (i = atomic_fetch_add_explicit(&step->next, 1, memory_order_relaxed)) < step->item_count;)
         step->item(step, i);
 }
 
 /* bytes: weights or state that the step reads, as a measure of its work. */
 static void step_run(struct step *step, size_t bytes)
 {
-    struct thread_pool *pool = step->chunk->session->pool;
+    struct team *team = step->chunk->session->team;
     atomic_init(&step->next, 0);
-    if (step->item_count < 2 || bytes < SERIAL_BYTES || thread_pool_count(pool) == 1)
-        step_thread(step, 0, 1);
+    if (step->item_count < 2 || bytes < SERIAL_BYTES || team_count(team) == 1)
+        step_thread(step);
     else
-        thread_pool_run(pool, step_thread, step);
+        team_run(team, step_thread, step);
 }
 
 /* --- matrix products ----------------------------------------------------------------------------- */
 
-static void multiply_rows(const struct step *step, const struct product *product, uint32_t row_begin,
-                          uint32_t row_end)
+static void multiply_rows(const struct step *step, const struct product *product,
+                          uint32_t row_begin, uint32_t row_end)
 {
     const struct td_session *session = step->chunk->session;
     const struct kernels *kernels = session->model->kernels;
@@ -100,10 +98,11 @@ static void finish_rows(const struct step *step, uint32_t row_begin, uint32_t ro
     for (uint32_t t = 0; t < step->token_count; t++) {
         float *y = step->products[0].y + t * step->products[0].y_stride + row_begin;
         if (step->add_to_hidden)
-            kernels->add(session->hidden + (size_t)t * session->model->embedding_size + row_begin, y, rows);
+            kernels->add(session->hidden + (size_t)t * session->model->embedding_size + row_begin,
+                         y, rows);
         else if (step->swiglu)
-            kernels->silu_multiply(y, step->products[1].y + t * step->products[1].y_stride + row_begin,
-                                   rows);
+            kernels->silu_multiply(
+                y, step->products[1].y + t * step->products[1].y_stride + row_begin, rows);
     }
 }
 
@@ -142,7 +141,7 @@ static void run_products(struct step *step)
     }
     if (step->swiglu)
         rows_sum /= 2, row_bytes *= 2;
-    uint32_t threads = thread_pool_count(step->chunk->session->pool);
+    uint32_t threads = team_count(step->chunk->session->team);
     uint32_t item_rows = (uint32_t)(ITEM_BYTES / row_bytes);
     uint32_t fair_rows = rows_sum / (threads * 4); /* at least four items a thread, if rows allow */
     item_rows = fair_rows > item_rows ? fair_rows : item_rows;
@@ -169,7 +168,8 @@ static void prepare_item(struct step *step, uint32_t index)
     const float *x = step->input + token * step->input_size;
     if (step->norm_weight) {
         float *normed = session->normed + token * step->input_size;
-        kernels->rms_norm(x, step->norm_weight, step->input_size, session->model->norm_epsilon, normed);
+        kernels->rms_norm(x, step->norm_weight, step->input_size, session->model->norm_epsilon,
+                          normed);
         x = normed;
     }
     for (int form = 0; form < ACTIVATION_FORM_COUNT; form++) {
@@ -209,9 +209,9 @@ static void embed_item(struct step *step, uint32_t index)
     const struct td_session *session = chunk->session;
     const struct td_model *model = session->model;
     const struct weight *table = &model->embedding;
-    model->kernels->dequantize(table->type,
-                               (const uint8_t *)table->data + (size_t)chunk->ids[index] * table->row_bytes,
-                               table->cols, session->hidden + (size_t)index * model->embedding_size);
+    model->kernels->dequantize(
+        table->type, (const uint8_t *)table->data + (size_t)chunk->ids[index] * table->row_bytes,
+        table->cols, session->hidden + (size_t)index * model->embedding_size);
     rope_angles(&model->rope, chunk->position + index,
                 session->cos_sin + (size_t)index * model->rope.pair_count * 2);
 }
@@ -221,13 +221,14 @@ static size_t cache_offset(const struct td_session *session, uint32_t layer, uin
                            uint32_t position)
 {
     const struct td_model *model = session->model;
-    size_t row = ((size_t)layer * model->kv_head_count + kv_head) * session->context_size + position;
+    size_t row =
+        ((size_t)layer * model->kv_head_count + kv_head) * session->context_size + position;
     return row * model->head_size * (session->kv_type == TD_KV_F32 ? 4 : 2);
 }
 
 /* Norm and rotation of `count` heads that lie behind each other. */
-static void rotate_heads(const struct td_model *model, float *heads, uint32_t count, const float *norm,
-                         const float *cos_sin)
+static void rotate_heads(const struct td_model *model, float *heads, uint32_t count,
+                         const float *norm, const float *cos_sin)
 {
     for (uint32_t h = 0; h < count; h++) {
         float *head = heads + (size_t)h * model->head_size;
@@ -260,10 +261,10 @@ static void position_item(struct step *step, uint32_t index)
     rotate_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
     for (uint32_t h = 0; h < model->kv_head_count; h++) {
         size_t at = cache_offset(session, chunk->layer_index, h, chunk->position + index);
-        model->kernels->store_kv(k + (size_t)h * model->head_size, model->head_size, session->kv_type,
-                                 session->keys + at);
-        model->kernels->store_kv(v + (size_t)h * model->head_size, model->head_size, session->kv_type,
-                                 session->values + at);
+        model->kernels->store_kv(k + (size_t)h * model->head_size, model->head_size,
+                                 session->kv_type, session->keys + at);
+        model->kernels->store_kv(v + (size_t)h * model->head_size, model->head_size,
+                                 session->kv_type, session->values + at);
     }
 }
 
@@ -293,7 +294,7 @@ static void attend(struct chunk *chunk)
     const struct td_model *model = session->model;
     struct step step = {.chunk = chunk, .item = attend_item, .group_parts = 1};
     uint32_t group = model->head_count / model->kv_head_count;
-    uint32_t threads = thread_pool_count(session->pool);
+    uint32_t threads = team_count(session->team);
     uint32_t items = chunk->token_count * model->kv_head_count;
     /* A few kv heads do not share out evenly: one item a query head then. */
     if (items < 4 * threads && items % threads != 0)
@@ -402,19 +403,21 @@ static bool run_chunk(struct chunk *chunk, float *logits, uint32_t logit_rows)
     return true;
 }
 
-static enum td_status check_input(const struct td_session *session, const int32_t *ids, size_t count,
-                                  const float *logits, size_t logit_rows, struct td_error *err)
+static enum td_status check_input(const struct td_session *session, const int32_t *ids,
+                                  size_t count, const float *logits, size_t logit_rows,
+                                  struct td_error *err)
 {
     const struct td_model *model = session->model;
     if (logit_rows > count || (logit_rows > 0 && logits == NULL))
-        return error_set(err, TD_INVALID, "%zu rows of logits asked of %zu tokens", logit_rows, count);
+        return error_set(err, TD_INVALID, "%zu rows of logits asked of %zu tokens", logit_rows,
+                         count);
     if (count > session->context_size - session->length)
         return error_set(err, TD_LIMIT, "%zu tokens after %u do not fit the context of %u", count,
                          session->length, session->context_size);
     for (size_t i = 0; i < count; i++)
         if (ids[i] < 0 || (uint32_t)ids[i] >= model->vocab_count)
-            return error_set(err, TD_INVALID, "token %zu is %d, outside the vocabulary of %u", i, ids[i],
-                             model->vocab_count);
+            return error_set(err, TD_INVALID, "token %zu is %d, outside the vocabulary of %u", i,
+                             ids[i], model->vocab_count);
     return TD_OK;
 }
 

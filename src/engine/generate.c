@@ -35,8 +35,9 @@ enum td_status generation_init(struct generation *generation, struct td_session 
     if (count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
     if (count > session->context_size - session->length)
-        return error_set(err, TD_LIMIT, "a prompt of %zu tokens after %u does not fit the context of %u",
-                         count, session->length, session->context_size);
+        return error_set(err, TD_LIMIT,
+                         "a prompt of %zu tokens after %u does not fit the context of %u", count,
+                         session->length, session->context_size);
     generation->result.prompt_tokens = (uint32_t)count;
     accept_recent(&generation->sampler, session->ids, session->length);
     accept_recent(&generation->sampler, ids, count);
@@ -157,8 +158,8 @@ static enum td_status run_to_end(struct generation *generation, td_token_fn *on_
 }
 
 enum td_status td_generate(struct td_session *session, const int32_t *ids, size_t count,
-                           const struct td_generate_options *options, td_token_fn *on_token, void *ctx,
-                           struct td_generate_result *result, struct td_error *err)
+                           const struct td_generate_options *options, td_token_fn *on_token,
+                           void *ctx, struct td_generate_result *result, struct td_error *err)
 {
     struct generation generation;
     enum td_status status = generation_init(&generation, session, ids, count, options, err);

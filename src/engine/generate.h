@@ -36,10 +36,9 @@ struct generation {
 
 /* Continues after what the session holds. ids: at least 1, borrowed until prefilled. TD_LIMIT when they do
  * not fit the context. After success or failure: generation_deinit. */
-TD_MUST_CHECK enum td_status generation_init(struct generation *generation, struct td_session *session,
-                                             const int32_t *ids, size_t count,
-                                             const struct td_generate_options *options,
-                                             struct td_error *err);
+TD_MUST_CHECK enum td_status
+generation_init(struct generation *generation, struct td_session *session, const int32_t *ids,
+                size_t count, const struct td_generate_options *options, struct td_error *err);
 void generation_deinit(struct generation *generation);
 
 /* prefill_max: most prompt tokens of one step. */

@@ -31,19 +31,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "GGUF is read in place: little-endian only");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "GGUF is read in place: little-endian only");
 
 /* Real files have below 100 pairs and, with 60 layers of 128 experts, below 25000 tensors. The limits
  * bound what a hostile file can make us allocate and hash. */
 #define PAIRS_MAX 16384
 #define TENSORS_MAX 65536
-#define KEY_BYTES_MAX 256          /* the format allows 65535; the longest key in use has 60 */
-#define NAME_BYTES_MAX 64          /* the format's limit */
-#define ALIGNMENT_DEFAULT 32       /* the format's default */
-#define ALIGNMENT_MIN 8            /* the format asks for a multiple of 8 */
+#define KEY_BYTES_MAX 256    /* the format allows 65535; the longest key in use has 60 */
+#define NAME_BYTES_MAX 64    /* the format's limit */
+#define ALIGNMENT_DEFAULT 32 /* the format's default */
+#define ALIGNMENT_MIN 8      /* the format asks for a multiple of 8 */
 #define ALIGNMENT_MAX (1u << 20)
-#define PAIR_BYTES_MIN (8 + 1 + 4 + 1)               /* key length, key, type, value */
-#define TENSOR_BYTES_MIN (8 + 1 + 4 + 8 + 4 + 8)     /* name length, name, count, dim, type, offset */
+#define PAIR_BYTES_MIN (8 + 1 + 4 + 1)           /* key length, key, type, value */
+#define TENSOR_BYTES_MIN (8 + 1 + 4 + 8 + 4 + 8) /* name length, name, count, dim, type, offset */
 
 struct reader {
     const struct gguf *gguf;
@@ -88,8 +89,8 @@ static enum td_status read_string(struct reader *reader, const char *what, struc
         return status;
     if (len > bytes_left(reader))
         return error_set(reader->err, TD_CORRUPT,
-                         "%s: %s at byte %zu claims %llu bytes, %zu are left", reader->gguf->path, what,
-                         reader->at - 8, (unsigned long long)len, bytes_left(reader));
+                         "%s: %s at byte %zu claims %llu bytes, %zu are left", reader->gguf->path,
+                         what, reader->at - 8, (unsigned long long)len, bytes_left(reader));
     *out = (struct td_str){(const char *)reader->gguf->data + reader->at, (size_t)len};
     reader->at += (size_t)len;
     return TD_OK;
@@ -112,9 +113,10 @@ static enum td_status read_name(struct reader *reader, const char *what, size_t 
     if (status != TD_OK)
         return status;
     if (out->len == 0 || out->len > bytes_max || !is_printable(*out))
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: %s at byte %zu is empty, longer than %zu bytes or not text (%zu bytes)",
-                         reader->gguf->path, what, begin, bytes_max, out->len);
+        return error_set(
+            reader->err, TD_CORRUPT,
+            "%s: %s at byte %zu is empty, longer than %zu bytes or not text (%zu bytes)",
+            reader->gguf->path, what, begin, bytes_max, out->len);
     return TD_OK;
 }
 
@@ -275,11 +277,11 @@ static enum td_status read_alignment(struct reader *reader, struct gguf *gguf)
 static const char *type_name_known(uint32_t type)
 {
     static const char *const names[TENSOR_TYPE_COUNT] = {
-        [3] = "Q4_1",    [6] = "Q5_0",     [7] = "Q5_1",   [9] = "Q8_1",     [10] = "Q2_K",
-        [11] = "Q3_K",   [13] = "Q5_K",    [15] = "Q8_K",  [16] = "IQ2_XXS", [17] = "IQ2_XS",
-        [18] = "IQ3_XXS", [19] = "IQ1_S",  [20] = "IQ4_NL", [21] = "IQ3_S",  [22] = "IQ2_S",
-        [23] = "IQ4_XS", [24] = "I8",      [25] = "I16",   [26] = "I32",     [27] = "I64",
-        [28] = "F64",    [29] = "IQ1_M",   [34] = "TQ1_0", [35] = "TQ2_0",   [39] = "MXFP4"};
+        [3] = "Q4_1",     [6] = "Q5_0",   [7] = "Q5_1",    [9] = "Q8_1",     [10] = "Q2_K",
+        [11] = "Q3_K",    [13] = "Q5_K",  [15] = "Q8_K",   [16] = "IQ2_XXS", [17] = "IQ2_XS",
+        [18] = "IQ3_XXS", [19] = "IQ1_S", [20] = "IQ4_NL", [21] = "IQ3_S",   [22] = "IQ2_S",
+        [23] = "IQ4_XS",  [24] = "I8",    [25] = "I16",    [26] = "I32",     [27] = "I64",
+        [28] = "F64",     [29] = "IQ1_M", [34] = "TQ1_0",  [35] = "TQ2_0",   [39] = "MXFP4"};
     return type < TENSOR_TYPE_COUNT && names[type] ? names[type] : "unknown";
 }
 
@@ -318,13 +320,13 @@ static enum td_status size_tensor(struct reader *reader, struct gguf_tensor *ten
     for (uint32_t d = 1; d < 4; d++)
         overflow |= __builtin_mul_overflow(bytes, tensor->dims[d], &bytes);
     if (overflow || bytes > reader->gguf->file_bytes)
-        return error_set(reader->err, TD_CORRUPT,
-                         "%s: tensor '" STR_FMT "' of [%llu, %llu, %llu, %llu] does not fit the file of "
-                         "%zu bytes",
-                         reader->gguf->path, STR_ARG(tensor->name),
-                         (unsigned long long)tensor->dims[0], (unsigned long long)tensor->dims[1],
-                         (unsigned long long)tensor->dims[2], (unsigned long long)tensor->dims[3],
-                         reader->gguf->file_bytes);
+        return error_set(
+            reader->err, TD_CORRUPT,
+            "%s: tensor '" STR_FMT "' of [%llu, %llu, %llu, %llu] does not fit the file of "
+            "%zu bytes",
+            reader->gguf->path, STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
+            (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
+            (unsigned long long)tensor->dims[3], reader->gguf->file_bytes);
     tensor->bytes = (size_t)bytes;
     return TD_OK;
 }
@@ -356,7 +358,8 @@ static enum td_status read_dims(struct reader *reader, struct gguf_tensor *tenso
 }
 
 /* The offset is kept in `bytes` until the start of the data section is known. */
-static enum td_status read_tensor(struct reader *reader, struct gguf_tensor *tensor, uint64_t *offset)
+static enum td_status read_tensor(struct reader *reader, struct gguf_tensor *tensor,
+                                  uint64_t *offset)
 {
     enum td_status status = read_name(reader, "a tensor name", NAME_BYTES_MAX, &tensor->name);
     if (status == TD_OK)
@@ -386,7 +389,8 @@ static enum td_status check_overlap(struct reader *reader, const struct gguf *gg
         sorted[i] = &gguf->tensors[i];
     qsort(sorted, gguf->tensor_count, sizeof *sorted, compare_data);
     for (size_t i = 1; status == TD_OK && i < gguf->tensor_count; i++)
-        if ((const char *)sorted[i - 1]->data + sorted[i - 1]->bytes > (const char *)sorted[i]->data)
+        if ((const char *)sorted[i - 1]->data + sorted[i - 1]->bytes >
+            (const char *)sorted[i]->data)
             status = error_set(reader->err, TD_CORRUPT,
                                "%s: tensors '" STR_FMT "' and '" STR_FMT "' overlap", gguf->path,
                                STR_ARG(sorted[i - 1]->name), STR_ARG(sorted[i]->name));
@@ -395,10 +399,11 @@ static enum td_status check_overlap(struct reader *reader, const struct gguf *gg
 }
 
 /* Turns offsets into checked pointers. */
-static enum td_status place_tensors(struct reader *reader, struct gguf *gguf, const uint64_t *offsets)
+static enum td_status place_tensors(struct reader *reader, struct gguf *gguf,
+                                    const uint64_t *offsets)
 {
-    uint64_t data_begin = ((uint64_t)gguf->directory_end + gguf->alignment - 1) / gguf->alignment *
-                          gguf->alignment;
+    uint64_t data_begin =
+        ((uint64_t)gguf->directory_end + gguf->alignment - 1) / gguf->alignment * gguf->alignment;
     for (size_t i = 0; i < gguf->tensor_count; i++) {
         struct gguf_tensor *tensor = &gguf->tensors[i];
         enum td_status status = size_tensor(reader, tensor);
@@ -406,15 +411,16 @@ static enum td_status place_tensors(struct reader *reader, struct gguf *gguf, co
             return status;
         uint64_t begin, end;
         if (offsets[i] % gguf->alignment != 0)
-            return error_set(reader->err, TD_CORRUPT,
-                             "%s: tensor '" STR_FMT "': offset %llu is not a multiple of the alignment "
-                             "%u",
-                             gguf->path, STR_ARG(tensor->name), (unsigned long long)offsets[i],
-                             gguf->alignment);
+            return error_set(
+                reader->err, TD_CORRUPT,
+                "%s: tensor '" STR_FMT "': offset %llu is not a multiple of the alignment "
+                "%u",
+                gguf->path, STR_ARG(tensor->name), (unsigned long long)offsets[i], gguf->alignment);
         if (__builtin_add_overflow(data_begin, offsets[i], &begin) ||
             __builtin_add_overflow(begin, (uint64_t)tensor->bytes, &end) || end > gguf->file_bytes)
             return error_set(reader->err, TD_CORRUPT,
-                             "%s: tensor '" STR_FMT "' (offset %llu, %zu bytes) ends behind the file's "
+                             "%s: tensor '" STR_FMT
+                             "' (offset %llu, %zu bytes) ends behind the file's "
                              "%zu bytes",
                              gguf->path, STR_ARG(tensor->name), (unsigned long long)offsets[i],
                              tensor->bytes, gguf->file_bytes);
@@ -437,8 +443,8 @@ static enum td_status read_tensors(struct reader *reader, struct gguf *gguf, boo
         status = read_tensor(reader, tensor, (uint64_t *)offsets + i);
         if (status != TD_OK)
             break;
-        uint32_t *slot =
-            gguf_index_slot(&gguf->tensor_index, tensor->name, gguf->tensors, sizeof *gguf->tensors);
+        uint32_t *slot = gguf_index_slot(&gguf->tensor_index, tensor->name, gguf->tensors,
+                                         sizeof *gguf->tensors);
         if (*slot)
             status = error_set(reader->err, TD_CORRUPT, "%s: tensor '" STR_FMT "' appears twice",
                                gguf->path, STR_ARG(tensor->name));
@@ -455,8 +461,8 @@ static enum td_status read_tensors(struct reader *reader, struct gguf *gguf, boo
 
 static enum td_status read_header(struct reader *reader, struct gguf *gguf)
 {
-    uint32_t magic, version;
-    uint64_t tensor_count, pair_count;
+    uint32_t magic = 0, version = 0;
+    uint64_t tensor_count = 0, pair_count = 0;
     enum td_status status = read_u32(reader, "the magic", &magic);
     if (status == TD_OK && magic != 0x46554747) /* "GGUF" */
         return error_set(reader->err, TD_CORRUPT, "%s: not a GGUF file (the magic is 0x%08x)",
@@ -464,8 +470,9 @@ static enum td_status read_header(struct reader *reader, struct gguf *gguf)
     if (status == TD_OK)
         status = read_u32(reader, "the version", &version);
     if (status == TD_OK && version != 2 && version != 3)
-        return error_set(reader->err, TD_UNSUPPORTED, "%s: GGUF version %u%s; versions 2 and 3 are read",
-                         gguf->path, version, version == 0x03000000 ? " (big-endian)" : "");
+        return error_set(reader->err, TD_UNSUPPORTED,
+                         "%s: GGUF version %u%s; versions 2 and 3 are read", gguf->path, version,
+                         version == 0x03000000 ? " (big-endian)" : "");
     if (status == TD_OK)
         status = read_u64(reader, "the tensor count", &tensor_count);
     if (status == TD_OK)
@@ -545,7 +552,8 @@ enum td_status gguf_open(const char *path, bool vocab_only, struct gguf **out, s
     int map_errno = errno;
     close(fd);
     if (data == MAP_FAILED)
-        return error_set(err, TD_IO, "%s: cannot map %zu bytes: %s", path, len, strerror(map_errno));
+        return error_set(err, TD_IO, "%s: cannot map %zu bytes: %s", path, len,
+                         strerror(map_errno));
     return parse(data, len, true, path, vocab_only, out, err);
 }
 

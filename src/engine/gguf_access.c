@@ -134,8 +134,8 @@ bool gguf_get_string(const struct gguf *gguf, const char *key, struct td_str *ou
     return true;
 }
 
-bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *type, const void **data,
-                    uint64_t *count)
+bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *type,
+                    const void **data, uint64_t *count)
 {
     const struct gguf_pair *pair = find(gguf, key);
     if (pair == NULL || pair->type != GGUF_ARRAY || pair->element_type == GGUF_STRING)
@@ -185,8 +185,8 @@ uint64_t gguf_array_count(const struct gguf *gguf, const char *key)
 
 const struct gguf_tensor *gguf_find_tensor(const struct gguf *gguf, const char *name)
 {
-    uint32_t slot = *gguf_index_slot(&gguf->tensor_index, str_from(name), gguf->tensors,
-                                     sizeof *gguf->tensors);
+    uint32_t slot =
+        *gguf_index_slot(&gguf->tensor_index, str_from(name), gguf->tensors, sizeof *gguf->tensors);
     return slot ? &gguf->tensors[slot - 1] : NULL;
 }
 

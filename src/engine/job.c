@@ -140,8 +140,8 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
     if (request->id_count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
     if (request->options.stop_count > TD_STOPS_MAX)
-        return error_set(err, TD_INVALID, "%zu stop strings, at most %d", request->options.stop_count,
-                         TD_STOPS_MAX);
+        return error_set(err, TD_INVALID, "%zu stop strings, at most %d",
+                         request->options.stop_count, TD_STOPS_MAX);
     struct job *job = calloc(1, sizeof *job);
     if (job == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a job");
@@ -234,8 +234,8 @@ static void deliver_events(struct job *job)
     struct job_batch *batch = job->draining;
     for (uint32_t i = 0; i < batch->count && !is_cancelled(job); i++) {
         const struct job_event *event = &batch->events[i];
-        struct td_str text =
-            str_slice(buf_view(&batch->text), event->text_begin, event->text_begin + event->text_len);
+        struct td_str text = str_slice(buf_view(&batch->text), event->text_begin,
+                                       event->text_begin + event->text_len);
         struct td_token token = {.id = event->id,
                                  .piece = event->piece,
                                  .stats = event->stats,

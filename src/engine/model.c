@@ -42,8 +42,8 @@ static enum td_status load_u32(const struct td_model *model, const char *suffix,
     if (!gguf_get_u32(model->gguf, key, value))
         return bad_key(model, err, key, "not one unsigned integer");
     if (*value == 0 || *value > max)
-        return error_set(err, TD_CORRUPT, "%s: %s: %u is not in [1, %u]", gguf_path(model->gguf), key,
-                         *value, max);
+        return error_set(err, TD_CORRUPT, "%s: %s: %u is not in [1, %u]", gguf_path(model->gguf),
+                         key, *value, max);
     return TD_OK;
 }
 
@@ -57,8 +57,8 @@ static enum td_status load_f32(const struct td_model *model, const char *suffix,
     if (!gguf_get_f32(model->gguf, key, value))
         return bad_key(model, err, key, "not one finite float");
     if (*value < min || *value > max)
-        return error_set(err, TD_CORRUPT, "%s: %s: %g is not in [%g, %g]", gguf_path(model->gguf), key,
-                         (double)*value, (double)min, (double)max);
+        return error_set(err, TD_CORRUPT, "%s: %s: %g is not in [%g, %g]", gguf_path(model->gguf),
+                         key, (double)*value, (double)min, (double)max);
     return TD_OK;
 }
 
@@ -68,7 +68,8 @@ static enum td_status load_head_sizes(struct td_model *model, struct td_error *e
         load_u32(model, "attention.head_count", true, HEADS_MAX, &model->head_count, err);
     model->kv_head_count = model->head_count;
     if (status == TD_OK)
-        status = load_u32(model, "attention.head_count_kv", false, HEADS_MAX, &model->kv_head_count, err);
+        status = load_u32(model, "attention.head_count_kv", false, HEADS_MAX, &model->kv_head_count,
+                          err);
     if (status != TD_OK)
         return status;
     if (model->head_count % model->kv_head_count != 0)
@@ -79,7 +80,8 @@ static enum td_status load_head_sizes(struct td_model *model, struct td_error *e
     char key[96];
     key_of(model, "attention.key_length", key);
     if (!divides && !gguf_has(model->gguf, key))
-        return error_set(err, TD_CORRUPT, "%s: embedding %u is not a multiple of %u heads and %s is missing",
+        return error_set(err, TD_CORRUPT,
+                         "%s: embedding %u is not a multiple of %u heads and %s is missing",
                          gguf_path(model->gguf), model->embedding_size, model->head_count, key);
     status = load_u32(model, "attention.key_length", false, HEAD_SIZE_MAX, &model->head_size, err);
     uint32_t value_size = model->head_size;
@@ -100,7 +102,8 @@ static enum td_status load_rope_scaling(const struct td_model *model, struct rop
                                         struct td_error *err)
 {
     char key[96];
-    struct td_str type = STR("linear"); /* what an absent key means; factor 1 then changes nothing */
+    struct td_str type =
+        STR("linear"); /* what an absent key means; factor 1 then changes nothing */
     key_of(model, "rope.scaling.type", key);
     if (gguf_has(model->gguf, key) && !gguf_get_string(model->gguf, key, &type))
         return bad_key(model, err, key, "not a string");
@@ -113,7 +116,8 @@ static enum td_status load_rope_scaling(const struct td_model *model, struct rop
                           &options->original_context, err);
     float attention_factor = 1.0f;
     if (status == TD_OK)
-        status = load_f32(model, "rope.scaling.attn_factor", false, 1e-3f, 1e3f, &attention_factor, err);
+        status =
+            load_f32(model, "rope.scaling.attn_factor", false, 1e-3f, 1e3f, &attention_factor, err);
     if (status != TD_OK)
         return status;
     options->attention_factor = (double)attention_factor;
@@ -123,8 +127,8 @@ static enum td_status load_rope_scaling(const struct td_model *model, struct rop
     else if (str_equal(type, STR("yarn")))
         options->scaling = ROPE_SCALING_YARN;
     else if (!str_equal(type, STR("none")))
-        return error_set(err, TD_UNSUPPORTED, "%s: rope.scaling.type '" STR_FMT
-                         "'; supported: none, linear, yarn",
+        return error_set(err, TD_UNSUPPORTED,
+                         "%s: rope.scaling.type '" STR_FMT "'; supported: none, linear, yarn",
                          gguf_path(model->gguf), STR_ARG(type));
     return TD_OK;
 }
@@ -143,8 +147,8 @@ static enum td_status load_rope_factors(const struct td_model *model, struct rop
     options->frequency_factors = tensor->data;
     for (uint32_t i = 0; i < options->dimension_count / 2; i++)
         if (!(options->frequency_factors[i] > 1e-6f && options->frequency_factors[i] < 1e6f))
-            return error_set(err, TD_CORRUPT, "%s: rope_freqs.weight[%u] is %g", gguf_path(model->gguf),
-                             i, (double)options->frequency_factors[i]);
+            return error_set(err, TD_CORRUPT, "%s: rope_freqs.weight[%u] is %g",
+                             gguf_path(model->gguf), i, (double)options->frequency_factors[i]);
     return TD_OK;
 }
 
@@ -155,8 +159,8 @@ static enum td_status load_rope(struct td_model *model, struct td_error *err)
     enum td_status status = load_u32(model, "rope.dimension_count", false, model->head_size,
                                      &options.dimension_count, err);
     if (status == TD_OK && options.dimension_count % 2 != 0)
-        return error_set(err, TD_CORRUPT, "%s: rope.dimension_count %u is odd", gguf_path(model->gguf),
-                         options.dimension_count);
+        return error_set(err, TD_CORRUPT, "%s: rope.dimension_count %u is odd",
+                         gguf_path(model->gguf), options.dimension_count);
     float base = 10000.0f; /* RoFormer's, and the format's default */
     if (status == TD_OK)
         status = load_f32(model, "rope.freq_base", false, 1.0f + 1e-3f, 1e12f, &base, err);
@@ -186,11 +190,13 @@ enum td_status model_load_hyperparameters(struct td_model *model, struct td_erro
     bool required = !model->vocab_only;
     enum td_status status = refuse_experts(model, err);
     if (status == TD_OK)
-        status = load_u32(model, "context_length", required, CONTEXT_MAX, &model->context_size, err);
+        status =
+            load_u32(model, "context_length", required, CONTEXT_MAX, &model->context_size, err);
     if (status == TD_OK)
         status = load_u32(model, "block_count", required, LAYERS_MAX, &model->layer_count, err);
     if (status == TD_OK)
-        status = load_u32(model, "embedding_length", required, EMBEDDING_MAX, &model->embedding_size, err);
+        status = load_u32(model, "embedding_length", required, EMBEDDING_MAX,
+                          &model->embedding_size, err);
     if (status != TD_OK || model->vocab_only)
         return status;
     status = load_u32(model, "feed_forward_length", true, FFN_MAX, &model->ffn_size, err);
@@ -291,8 +297,8 @@ static void take_layer(struct lookup *lookup, uint32_t index)
     uint32_t q_rows = model->head_count * head, kv_rows = model->kv_head_count * head;
     enum presence bias = model->architecture->qkv_bias, norm = model->architecture->qk_norm;
     char name[64];
-    layer->attention_norm = take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide,
-                                        PRESENCE_REQUIRED);
+    layer->attention_norm =
+        take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide, PRESENCE_REQUIRED);
     take_matrix(lookup, block_name(name, index, "attn_q.weight"), q_rows, wide, &layer->q);
     take_matrix(lookup, block_name(name, index, "attn_k.weight"), kv_rows, wide, &layer->k);
     take_matrix(lookup, block_name(name, index, "attn_v.weight"), kv_rows, wide, &layer->v);
@@ -330,9 +336,10 @@ static void refuse_unused(struct lookup *lookup)
     for (size_t i = 0; lookup->status == TD_OK && i < gguf_tensor_count(model->gguf); i++) {
         struct td_str name = gguf_tensor_at(model->gguf, i)->name;
         if (!lookup->used[i] && !str_starts_with(name, STR("tandem.")))
-            lookup->status = error_set(lookup->err, TD_UNSUPPORTED,
-                                       "%s: architecture '%s' has no use for tensor '" STR_FMT "'",
-                                       gguf_path(model->gguf), model->architecture->name, STR_ARG(name));
+            lookup->status =
+                error_set(lookup->err, TD_UNSUPPORTED,
+                          "%s: architecture '%s' has no use for tensor '" STR_FMT "'",
+                          gguf_path(model->gguf), model->architecture->name, STR_ARG(name));
     }
 }
 

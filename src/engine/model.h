@@ -59,6 +59,7 @@ struct td_model {
  * info, which must be there). */
 TD_MUST_CHECK enum td_status model_load(struct td_model *model, struct td_error *err);
 /* The architecture's hyperparameters alone (also for vocab_only, where they may be absent). */
-TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model, struct td_error *err);
+TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
+                                                        struct td_error *err);
 
 #endif

@@ -92,8 +92,10 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
     };
     if (!gguf_has(gguf, "tandem.not_mine_token_id"))
         return TD_OK;
-    if (!gguf_get_u32(gguf, "tandem.not_mine_token_id", &not_mine) || not_mine >= model->vocab_count)
-        return error_set(err, TD_CORRUPT, "%s: tandem.not_mine_token_id is not a token of the vocabulary",
+    if (!gguf_get_u32(gguf, "tandem.not_mine_token_id", &not_mine) ||
+        not_mine >= model->vocab_count)
+        return error_set(err, TD_CORRUPT,
+                         "%s: tandem.not_mine_token_id is not a token of the vocabulary",
                          gguf_path(gguf));
     info->not_mine_id = (int32_t)not_mine;
     return TD_OK;
@@ -208,11 +210,11 @@ enum td_status td_tokenize(const struct td_model *model, struct td_str text, boo
 }
 
 static enum td_status render(const struct td_model *model, const struct td_message *messages,
-                             size_t message_count, struct template_output *out, struct td_error *err)
+                             size_t message_count, struct template_output *out,
+                             struct td_error *err)
 {
     template_output_init(out, PROMPT_BYTES_MAX);
-    enum td_status status =
-        template_render(model->family, messages, message_count, true, out, err);
+    enum td_status status = template_render(model->family, messages, message_count, true, out, err);
     if (status == TD_OK && (out->text.failed || out->segments.failed))
         status = error_set(err, TD_LIMIT, "the rendered prompt is longer than %zu bytes",
                            PROMPT_BYTES_MAX);
@@ -229,7 +231,8 @@ enum td_status td_template_render(const struct td_model *model, const struct td_
     enum td_status status = render(model, messages, message_count, &rendered, err);
     if (status == TD_OK) {
         *out_len = rendered.text.len;
-        *out = *out_len ? buf_take(&rendered.text) : calloc(1, 1); /* an empty text is a string too */
+        *out =
+            *out_len ? buf_take(&rendered.text) : calloc(1, 1); /* an empty text is a string too */
         if (*out == NULL)
             status = error_set(err, TD_NO_MEMORY, "no memory for the rendered prompt");
     }

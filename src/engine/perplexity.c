@@ -26,7 +26,8 @@ static enum td_status score_row(struct scorer *scorer, const float *logits, int3
     model->kernels->logit_stats(logits, model->vocab_count, &stats);
     double nll = log(stats.sum_exp) - (double)(logits[id] - stats.max);
     if (!isfinite(nll))
-        return error_set(err, TD_CORRUPT, "the model's output is not a number: its weights are damaged");
+        return error_set(err, TD_CORRUPT,
+                         "the model's output is not a number: its weights are damaged");
     if (scorer->nll && scorer->result->scored_count < scorer->nll_count)
         scorer->nll[scorer->result->scored_count] = (float)nll;
     scorer->result->scored_count++;

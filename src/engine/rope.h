@@ -14,10 +14,11 @@ struct rope_options {
     uint32_t dimension_count; /* rotated elements of a head: even, at most 2 * ROPE_PAIRS_MAX */
     double base;
     enum rope_scaling scaling;
-    double factor;                /* context extension, 1 = none */
-    uint32_t original_context;    /* YaRN: the context before the extension */
-    double attention_factor;      /* extra factor on cos and sin; 1 = none */
-    const float *frequency_factors; /* [dimension_count / 2] divisors (rope_freqs.weight), or NULL */
+    double factor;             /* context extension, 1 = none */
+    uint32_t original_context; /* YaRN: the context before the extension */
+    double attention_factor;   /* extra factor on cos and sin; 1 = none */
+    const float
+        *frequency_factors; /* [dimension_count / 2] divisors (rope_freqs.weight), or NULL */
 };
 
 struct rope {

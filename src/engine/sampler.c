@@ -28,7 +28,8 @@ enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *s
     if (!(sampling->min_p >= 0.0f && sampling->min_p <= 1.0f))
         return bad_setting(err, "min_p", (double)sampling->min_p, "[0, 1]");
     if (!(sampling->repetition_penalty > 0.0f && sampling->repetition_penalty <= 100.0f))
-        return bad_setting(err, "repetition_penalty", (double)sampling->repetition_penalty, "(0, 100]");
+        return bad_setting(err, "repetition_penalty", (double)sampling->repetition_penalty,
+                           "(0, 100]");
     uint64_t seed = sampling->seed;
     if (!sampling->seed_set) {
         enum td_status status = crypto_random(&seed, sizeof seed, err);
@@ -144,7 +145,8 @@ static uint32_t filter(const struct sampler *sampler, const float *logits, uint3
             sift_down(candidates, 0, count - kept);
         mass += exp((double)(best.logit - stats->max));
     }
-    for (uint32_t i = 0; i < kept; i++) { /* to the front, best first; swaps, as the ranges may meet */
+    for (uint32_t i = 0; i < kept;
+         i++) { /* to the front, best first; swaps, as the ranges may meet */
         if (i >= count - 1 - i)
             break;
         struct sampler_candidate swapped = candidates[i];
@@ -198,7 +200,8 @@ static enum td_status measure(const struct kernels *kernels, const float *logits
     /* The maximum itself contributes exp(0), so a sound sum is finite and at least 1. */
     if (!isfinite(stats->max) || !(stats->sum_exp >= 0.5) || !isfinite(stats->sum_exp) ||
         stats->argmax >= vocab_count)
-        return error_set(err, TD_CORRUPT, "the model's output is not a number: its weights are damaged");
+        return error_set(err, TD_CORRUPT,
+                         "the model's output is not a number: its weights are damaged");
     return TD_OK;
 }
 
@@ -244,14 +247,15 @@ enum td_status sampler_choose(struct sampler *sampler, const struct kernels *ker
         choice->id = draw_from_all(sampler, logits, vocab_count, &penalised_stats);
     else
         choice->id = draw_from_candidates(
-            sampler, candidates, filter(sampler, logits, vocab_count, &penalised_stats, candidates));
+            sampler, candidates,
+            filter(sampler, logits, vocab_count, &penalised_stats, candidates));
     restore(logits, &penalised);
     fill_stats(logits, &stats, choice->id, not_mine_id, &choice->stats);
     return TD_OK;
 }
 
-size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits, uint32_t vocab_count,
-                            size_t count, struct td_top_logprob *out)
+size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
+                            uint32_t vocab_count, size_t count, struct td_top_logprob *out)
 {
     struct logit_stats stats;
     struct sampler_candidate best[TD_TOP_LOGPROBS_MAX];

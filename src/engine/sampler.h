@@ -29,20 +29,21 @@ struct sampler_choice {
 };
 
 /* TD_INVALID with the name of a setting that is out of range. Draws a seed when none is set. */
-TD_MUST_CHECK enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *sampling,
-                                          struct td_error *err);
+TD_MUST_CHECK enum td_status sampler_init(struct sampler *sampler,
+                                          const struct td_sampling *sampling, struct td_error *err);
 /* Notes a token of the prompt or of the answer for the repetition penalty. */
 void sampler_accept(struct sampler *sampler, int32_t id);
 
 /* logits: [vocab_count], the same after the call as before (changed in between). candidates: [vocab_count]
  * scratch. not_mine_id may be -1. TD_CORRUPT when the logits are not numbers. */
 TD_MUST_CHECK enum td_status sampler_choose(struct sampler *sampler, const struct kernels *kernels,
-                                            float *logits, uint32_t vocab_count, int32_t not_mine_id,
+                                            float *logits, uint32_t vocab_count,
+                                            int32_t not_mine_id,
                                             struct sampler_candidate *candidates,
                                             struct sampler_choice *choice, struct td_error *err);
 
 /* The `count` largest logits as log-probabilities, descending, equal ones by id. Returns the number. */
-size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits, uint32_t vocab_count,
-                            size_t count, struct td_top_logprob *out);
+size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
+                            uint32_t vocab_count, size_t count, struct td_top_logprob *out);
 
 #endif

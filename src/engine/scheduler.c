@@ -33,7 +33,7 @@ struct slot {
 
 struct scheduler {
     const struct td_model *model;
-    struct thread_pool *pool;
+    struct team *team;
     struct slot *slots;
     uint32_t slot_count;
     uint32_t jobs_max; /* running and waiting */
@@ -66,7 +66,8 @@ static void forget_job(struct scheduler *scheduler, struct job *job)
 static void collect_jobs(struct scheduler *scheduler)
 {
     struct job *job;
-    while (scheduler->waiting_count < scheduler->jobs_max && (job = queue_pop(scheduler->submitted)))
+    while (scheduler->waiting_count < scheduler->jobs_max &&
+           (job = queue_pop(scheduler->submitted)))
         scheduler->waiting[scheduler->waiting_count++] = job;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < scheduler->waiting_count; i++) {
@@ -79,7 +80,8 @@ static void collect_jobs(struct scheduler *scheduler)
     scheduler->waiting_count = kept;
 }
 
-static struct slot *choose_slot(struct scheduler *scheduler, const struct job *job, uint32_t *prefix)
+static struct slot *choose_slot(struct scheduler *scheduler, const struct job *job,
+                                uint32_t *prefix)
 {
     struct slot *best = NULL;
     *prefix = 0;
@@ -252,8 +254,8 @@ static void *scheduler_main(void *arg)
 
 /* --- from outside -------------------------------------------------------------------------------- */
 
-static enum td_status open_slots(struct scheduler *scheduler, const struct scheduler_options *options,
-                                 struct td_error *err)
+static enum td_status open_slots(struct scheduler *scheduler,
+                                 const struct scheduler_options *options, struct td_error *err)
 {
     struct td_session_options session = {.context_tokens = options->context_tokens,
                                          .kv_type = TD_KV_F16};
@@ -261,7 +263,7 @@ static enum td_status open_slots(struct scheduler *scheduler, const struct sched
         session_check_memory(options->model, &session, options->slot_count, 0, err);
     for (uint32_t i = 0; status == TD_OK && i < options->slot_count; i++) {
         struct slot *slot = &scheduler->slots[i];
-        status = session_new(options->model, &session, scheduler->pool, &slot->session, err);
+        status = session_new(options->model, &session, scheduler->team, &slot->session, err);
         if (status == TD_OK)
             slot->session->cancel[1] = &scheduler->stop;
     }
@@ -279,9 +281,9 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
     scheduler->waiting = calloc(scheduler->jobs_max, sizeof *scheduler->waiting);
     scheduler->submitted = queue_new(scheduler->jobs_max);
     scheduler->wake = wake_new();
-    scheduler->pool = thread_pool_new(options->thread_count);
+    scheduler->team = team_new(options->thread_count);
     if (scheduler->slots == NULL || scheduler->waiting == NULL || scheduler->submitted == NULL ||
-        scheduler->wake == NULL || scheduler->pool == NULL)
+        scheduler->wake == NULL || scheduler->team == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler of %u slots",
                          options->slot_count);
     enum td_status status = open_slots(scheduler, options, err);
@@ -324,7 +326,7 @@ void scheduler_free(struct scheduler *scheduler)
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         td_session_free(scheduler->slots[i].session);
-    thread_pool_free(scheduler->pool);
+    team_free(scheduler->team);
     queue_free(scheduler->submitted);
     wake_release(scheduler->wake);
     free(scheduler->waiting);
@@ -348,10 +350,12 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
 {
     *out = NULL;
     if (request->id_count > scheduler->context_size)
-        return error_set(err, TD_LIMIT, "the prompt has %zu tokens, the local model's context holds %u",
+        return error_set(err, TD_LIMIT,
+                         "the prompt has %zu tokens, the local model's context holds %u",
                          request->id_count, scheduler->context_size);
     if (!reserve_place(scheduler))
-        return error_set(err, TD_BUSY, "%u requests are running or waiting, there is no room for more",
+        return error_set(err, TD_BUSY,
+                         "%u requests are running or waiting, there is no room for more",
                          scheduler->jobs_max);
     struct job *job;
     enum td_status status = job_new(request, scheduler->wake, &job, err);

@@ -52,8 +52,8 @@ static void carve_activations(struct td_session *session, struct carver *carver,
     widest = heads > widest ? heads : widest;
     widest = (widest + 255) / 256 * 256; /* whole blocks of the widest form */
     for (int form = 0; form < ACTIVATION_FORM_COUNT; form++)
-        session->activations[form] =
-            carve(carver, chunk, model->kernels->activation_bytes((enum activation_form)form, widest));
+        session->activations[form] = carve(
+            carver, chunk, model->kernels->activation_bytes((enum activation_form)form, widest));
 }
 
 static void carve_all(struct td_session *session, struct carver *carver)
@@ -119,7 +119,8 @@ static uint64_t cgroup_limit(void)
 static uint64_t ram_size(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+    uint64_t bytes =
+        pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
     uint64_t limit = cgroup_limit();
     return limit < bytes ? limit : bytes;
 }
@@ -130,8 +131,9 @@ static double mebibytes(double bytes)
 }
 
 enum td_status session_check_memory(const struct td_model *model,
-                                    const struct td_session_options *options, uint32_t session_count,
-                                    uint64_t ram_bytes, struct td_error *err)
+                                    const struct td_session_options *options,
+                                    uint32_t session_count, uint64_t ram_bytes,
+                                    struct td_error *err)
 {
     struct td_session session = {.model = model};
     enum td_status status = apply_options(&session, options, err);
@@ -147,12 +149,13 @@ enum td_status session_check_memory(const struct td_model *model,
     double needed = weights + session_count * (cache + work);
     if (!carver.overflow && needed <= (double)ram_bytes)
         return TD_OK;
-    return error_set(
-        err, TD_NO_MEMORY,
-        "%s: weights %.0f MiB + %u x (cache of %u tokens %.0f MiB + working memory %.0f MiB) = %.0f MiB, "
-        "the machine has %.0f MiB; use a smaller context or fewer slots",
-        model->name, mebibytes(weights), session_count, session.context_size, mebibytes(cache),
-        mebibytes(work), mebibytes(needed), mebibytes((double)ram_bytes));
+    return error_set(err, TD_NO_MEMORY,
+                     "%s: weights %.0f MiB + %u x (cache of %u tokens %.0f MiB + working memory "
+                     "%.0f MiB) = %.0f MiB, "
+                     "the machine has %.0f MiB; use a smaller context or fewer slots",
+                     model->name, mebibytes(weights), session_count, session.context_size,
+                     mebibytes(cache), mebibytes(work), mebibytes(needed),
+                     mebibytes((double)ram_bytes));
 }
 
 /* --- opening ------------------------------------------------------------------------------------- */
@@ -175,7 +178,7 @@ static enum td_status map_block(struct td_session *session, struct td_error *err
 }
 
 enum td_status session_new(const struct td_model *model, const struct td_session_options *options,
-                           struct thread_pool *pool, struct td_session **out, struct td_error *err)
+                           struct team *team, struct td_session **out, struct td_error *err)
 {
     *out = NULL;
     enum td_status status = session_check_memory(model, options, 1, 0, err);
@@ -185,15 +188,16 @@ enum td_status session_new(const struct td_model *model, const struct td_session
     if (session == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a session");
     session->model = model;
-    session->pool = pool;
+    session->team = team;
     status = apply_options(session, options, err);
     if (status == TD_OK)
         status = map_block(session, err);
-    if (status == TD_OK && pool == NULL) {
-        session->pool = thread_pool_new(options->thread_count);
-        session->owns_pool = true;
-        if (session->pool == NULL)
-            status = error_set(err, TD_NO_MEMORY, "no memory for %u threads", options->thread_count);
+    if (status == TD_OK && team == NULL) {
+        session->team = team_new(options->thread_count);
+        session->owns_team = true;
+        if (session->team == NULL)
+            status =
+                error_set(err, TD_NO_MEMORY, "no memory for %u threads", options->thread_count);
     }
     if (status != TD_OK) {
         td_session_free(session);
@@ -203,8 +207,9 @@ enum td_status session_new(const struct td_model *model, const struct td_session
     return TD_OK;
 }
 
-enum td_status td_session_new(const struct td_model *model, const struct td_session_options *options,
-                              struct td_session **out, struct td_error *err)
+enum td_status td_session_new(const struct td_model *model,
+                              const struct td_session_options *options, struct td_session **out,
+                              struct td_error *err)
 {
     static const struct td_session_options defaults = {.kv_type = TD_KV_F16};
     return session_new(model, options ? options : &defaults, NULL, out, err);
@@ -216,8 +221,8 @@ void td_session_free(struct td_session *session)
         return;
     if (session->block)
         munmap(session->block, session->block_bytes);
-    if (session->owns_pool)
-        thread_pool_free(session->pool);
+    if (session->owns_team)
+        team_free(session->team);
     free(session);
 }
 

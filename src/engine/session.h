@@ -3,9 +3,9 @@
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
-#include "base/thread_pool.h"
 #include "engine/model.h"
 #include "engine/sampler.h"
+#include "engine/team.h"
 
 #include <stdatomic.h>
 
@@ -15,8 +15,8 @@
 
 struct td_session {
     const struct td_model *model;
-    struct thread_pool *pool;
-    bool owns_pool;
+    struct team *team;
+    bool owns_team;
     enum td_kv_type kv_type;
     uint32_t context_size;
     uint32_t length; /* positions in the cache */
@@ -26,25 +26,25 @@ struct td_session {
     void *block; /* everything below lies in it; pages are touched when first used */
     size_t block_bytes;
 
-    int32_t *ids;         /* [context]: the tokens of the cached positions */
-    uint8_t *keys;        /* [layers, kv_heads, context, head_size] of kv_type */
-    uint8_t *values;      /* the same */
-    float *hidden;        /* [chunk, embedding]: the residual stream */
-    float *normed;        /* [chunk, embedding] */
-    float *query;         /* [chunk, heads * head_size]; later the attention's output */
-    float *key, *value;   /* [chunk, kv_heads * head_size] */
-    float *attended;      /* [chunk, heads * head_size] */
-    float *gate, *up;     /* [chunk, ffn] */
-    float *cos_sin;       /* [chunk, rope pairs, 2] */
+    int32_t *ids;       /* [context]: the tokens of the cached positions */
+    uint8_t *keys;      /* [layers, kv_heads, context, head_size] of kv_type */
+    uint8_t *values;    /* the same */
+    float *hidden;      /* [chunk, embedding]: the residual stream */
+    float *normed;      /* [chunk, embedding] */
+    float *query;       /* [chunk, heads * head_size]; later the attention's output */
+    float *key, *value; /* [chunk, kv_heads * head_size] */
+    float *attended;    /* [chunk, heads * head_size] */
+    float *gate, *up;   /* [chunk, ffn] */
+    float *cos_sin;     /* [chunk, rope pairs, 2] */
     uint8_t *activations[ACTIVATION_FORM_COUNT]; /* [chunk] prepared rows, of the widest input */
-    float *logits;        /* [vocab], for generation */
-    struct sampler_candidate *candidates; /* [vocab], for generation */
+    float *logits;                               /* [vocab], for generation */
+    struct sampler_candidate *candidates;        /* [vocab], for generation */
 };
 
-/* As td_session_new, on a pool that outlives the session (NULL: makes its own). */
+/* As td_session_new, with a team that outlives the session (NULL: makes its own). */
 TD_MUST_CHECK enum td_status session_new(const struct td_model *model,
                                          const struct td_session_options *options,
-                                         struct thread_pool *pool, struct td_session **out,
+                                         struct team *team, struct td_session **out,
                                          struct td_error *err);
 
 /* TD_NO_MEMORY with the arithmetic when `session_count` such sessions beside the weights are more than

@@ -89,7 +89,8 @@ enum td_status text_gate_push(struct text_gate *gate, struct td_str piece, struc
         return status;
     }
     size_t certain = before_possible_stop(gate);
-    return let_through(gate, utf8_complete_len(str_slice(buf_view(&gate->held), 0, certain)), text, err);
+    return let_through(gate, utf8_complete_len(str_slice(buf_view(&gate->held), 0, certain)), text,
+                       err);
 }
 
 enum td_status text_gate_finish(struct text_gate *gate, struct td_str *text, struct td_error *err)

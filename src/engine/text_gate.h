@@ -8,9 +8,9 @@
 struct text_gate {
     const struct td_str *stops; /* borrowed until deinit */
     size_t stop_count;
-    struct buf held;  /* raw bytes that are not certain yet */
-    struct buf text;  /* what the last call let through */
-    bool stopped;     /* a stop string was found: nothing more comes */
+    struct buf held; /* raw bytes that are not certain yet */
+    struct buf text; /* what the last call let through */
+    bool stopped;    /* a stop string was found: nothing more comes */
 };
 
 /* TD_INVALID for an empty stop string or too many. */

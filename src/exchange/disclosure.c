@@ -89,9 +89,9 @@ static const struct tier_facts *facts_of(const struct exchange *ex, const char *
 static void add_removal(const struct exchange *ex, char *out, size_t size)
 {
     static const enum reason_code order[] = {
-        REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY, REASON_REMOVED_CLASS,
-        REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,  REASON_REMOVED_CONTEXT,
-        REASON_REMOVED_ROUTE_KIND,
+        REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
+        REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
+        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
         for (size_t i = 0; i < ex->plan.reason_count; i++) {

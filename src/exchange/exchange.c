@@ -243,6 +243,9 @@ static void explain_leaving(struct exchange *ex, bool complete)
         plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
                         "%s's first token says that this is not its task (probability %.2f)", name,
                         (double)ex->confidence.not_mine);
+    else if (verdict->verdict == GATE_CUT)
+        plan_add_reason(&ex->plan, REASON_LEFT_CUT, name,
+                        "%s's context ended the answer after %u tokens", name, ex->token_count);
     else if (complete)
         plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
                         "confidence %.2f of the whole answer is below %.2f", verdict->confidence,
@@ -257,7 +260,12 @@ static void explain_keeping(struct exchange *ex)
 {
     const char *name = ex->facts[ex->current->tier].name;
     const struct gate_result *verdict = &ex->verdict;
-    if (ex->current->low && exchange_can_climb(ex))
+    if (verdict->verdict == GATE_CUT)
+        plan_add_reason(
+            &ex->plan, REASON_KEPT_LAST, name,
+            "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
+            ex->token_count);
+    else if (ex->current->low && exchange_can_climb(ex))
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
                         "confidence %.2f is too low, but the client had seen text already",
                         verdict->confidence);
@@ -292,12 +300,21 @@ static bool leave_early(struct exchange *ex)
     return true;
 }
 
+static bool was_cut(const struct exchange *ex, const struct tier_result *result)
+{
+    uint32_t wanted = ex->request.tokens_max;
+    return result->finish == TD_FINISH_LENGTH &&
+           (wanted == 0 || result->usage.completion_tokens < wanted);
+}
+
 static void complete_attempt(struct exchange *ex, const struct tier_result *result)
 {
     close_attempt(ex, "answered", result);
     report_health(ex, ex->current);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY)
         ex->verdict = gates_judge(&ex->plan.gates, &ex->confidence, ex->token_count);
+    if (ex->current->gated && ex->verdict.verdict == GATE_STAY && was_cut(ex, result))
+        ex->verdict.verdict = GATE_CUT;
     ex->current->low = ex->verdict.verdict != GATE_STAY;
     if (!ex->current->low || !may_leave(ex)) {
         explain_keeping(ex);

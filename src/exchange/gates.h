@@ -6,7 +6,12 @@
 #include "exchange/confidence.h"
 #include "router/policy.h"
 
-enum gate_verdict { GATE_STAY, GATE_LOW_CONFIDENCE, GATE_NOT_MINE };
+enum gate_verdict {
+    GATE_STAY,
+    GATE_LOW_CONFIDENCE,
+    GATE_NOT_MINE,
+    GATE_CUT /* the tier's own limit ended the answer, not the request's */
+};
 
 struct gate_result {
     enum gate_verdict verdict;

@@ -1,12 +1,14 @@
-/* Activation rows as the products read them. All variants use these layouts; what makes them look as
- * they do is the 512-bit int8 dot product. Padding up to whole groups is zero.
+/* Activation rows as the products read them. All variants use these layouts; what makes them look
+ * as they do is the 512-bit int8 dot product. Padding up to whole groups is zero.
  *
  * ACTIVATION_F32: float[cols], padded to a multiple of 16.
  *
  * ACTIVATION_Q8_32, groups of four blocks of 32 (128 activations), 256 bytes:
- *     0  int8   low[4][16]    quants 0..15 of each block  } so that four loads of 16 packed bytes of
+ *     0  int8   low[4][16]    quants 0..15 of each block  } so that four loads of 16 packed bytes
+ * of
  *    64  int8   high[4][16]   quants 16..31 of each block } Q4_0 become two operands of 64 bytes
- *   128  int32  bias[16]      lane 4b + i: -8 * (sum of low[b][4i..4i+3] + high[b][4i..4i+3]): what an
+ *   128  int32  bias[16]      lane 4b + i: -8 * (sum of low[b][4i..4i+3] + high[b][4i..4i+3]): what
+ * an
  *                             accumulator of unsigned nibbles starts with, to come out signed
  *   192  float  scale[16]     lane 4b + i: scale of block b
  *
@@ -15,9 +17,10 @@
  *   256  float  sums[16]      scale * sum of each 16 quants, for minimums and offsets
  *   320  float  scale         then 60 bytes of zero
  *
- * Quantisation, block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 / m)). A block
- * whose m is below ACTIVATION_TINY counts as zero (127 / m must not overflow). A block with an infinity
- * or NaN gets the scale NaN: the results that it enters are NaN, not plausible numbers. */
+ * Quantisation, block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 / m)). A
+ * block whose m is below ACTIVATION_TINY counts as zero (127 / m must not overflow). A block with
+ * an infinity or NaN gets the scale NaN: the results that it enters are NaN, not plausible numbers.
+ * */
 #ifndef KERNELS_ACTIVATION_H
 #define KERNELS_ACTIVATION_H
 

@@ -5,12 +5,11 @@
 #include "kernels/formats.h"
 #include "kernels/variants.h"
 
-/* The largest of eight bit patterns of magnitudes: as integers they are ordered like the floats, with
- * infinity and NaN on top. */
+/* The largest of eight bit patterns of magnitudes: as integers they are ordered like the floats,
+ * with infinity and NaN on top. */
 static uint32_t largest(__m256i bits)
 {
-    __m128i four =
-        _mm_max_epu32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+    __m128i four = _mm_max_epu32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
     four = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(four, _mm_shuffle_epi32(four, 0xb1)));
 }
@@ -37,7 +36,8 @@ static float block_scale(uint32_t maximum_bits, float *inverse)
     return maximum / 127.0f;
 }
 
-/* Sixteen quants. With inverse 0, an infinity makes INT_MIN: packed to -128 and cleared by the mask. */
+/* Sixteen quants. With inverse 0, an infinity makes INT_MIN: packed to -128 and cleared by the
+ * mask. */
 static __m128i quantize_16(const float *x, float inverse)
 {
     __m256 factor = _mm256_set1_ps(inverse);

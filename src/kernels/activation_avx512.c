@@ -5,8 +5,8 @@
 #include "kernels/formats.h"
 #include "kernels/variants.h"
 
-/* Scale of a block whose largest |x| has these bits, and what to multiply by; NaN and zero blocks as
- * activation.h says. */
+/* Scale of a block whose largest |x| has these bits, and what to multiply by; NaN and zero blocks
+ * as activation.h says. */
 static inline float block_scale(uint32_t maximum_bits, float *inverse)
 {
     float maximum = float_from_bits(maximum_bits);

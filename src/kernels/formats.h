@@ -1,6 +1,6 @@
-/* Weight blocks as GGUF stores them, and the 16-bit floats inside. Little-endian; blocks follow each
- * other without padding, so nothing in a row is aligned to more than two bytes and every field is
- * read by memcpy. Source: the GGUF specification and its block definitions.
+/* Weight blocks as GGUF stores them, and the 16-bit floats inside. Little-endian; blocks follow
+ * each other without padding, so nothing in a row is aligned to more than two bytes and every field
+ * is read by memcpy. Source: the GGUF specification and its block definitions.
  *
  *   Q8_0   32 weights, 34 bytes            Q4_0   32 weights, 18 bytes
  *     0  f16     d                           0  f16     d
@@ -15,7 +15,8 @@
  *     w = d * scale * nibble - dmin * minimum
  *
  *   Q6_K   256 weights, 210 bytes, 16 sub-blocks of 16; halves h of 128 weights
- *     0  uint8   ql[128]      byte 64h + i: low nibble weight i, high nibble weight i + 64 of the half
+ *     0  uint8   ql[128]      byte 64h + i: low nibble weight i, high nibble weight i + 64 of the
+ * half
  *   128  uint8   qh[64]       byte 32h + i: bits 2k..2k+1 are the upper bits of weight i + 32k
  *   192  int8    scales[16]
  *   208  f16     d

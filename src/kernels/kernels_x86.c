@@ -7,7 +7,8 @@
 static bool has_avx2(void)
 {
     unsigned eax, ebx, ecx = 0, edx;
-    bool f16c = __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C); /* clang < 17 lacks it */
+    bool f16c =
+        __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C); /* clang < 17 lacks it */
     return f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 

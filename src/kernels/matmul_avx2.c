@@ -1,8 +1,9 @@
 /* Matrix products with AVX2. See tiles.h for the cutting and activation.h for the layouts.
  *
- * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Q4_0, Q4_K and Q6_K
- * are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets are taken off as in
- * matmul_avx512.c. Q8_0 is multiplied as |w| times sign(w) x: 2 * 128 * 127 = 32512 fits. */
+ * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Q4_0, Q4_K
+ * and Q6_K are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets are taken
+ * off as in matmul_avx512.c. Q8_0 is multiplied as |w| times sign(w) x: 2 * 128 * 127 = 32512 fits.
+ * */
 #include <assert.h>
 #include <immintrin.h>
 
@@ -40,7 +41,7 @@ TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
             tile->y[(size_t)t * tile->y_stride + (size_t)r] = sum_lanes(sums[r][t]);
 }
 
-/* ---- Q4_0, Q8_0: two blocks of 32 at a time ----------------------------------------------------- */
+/* ---- Q4_0, Q8_0: two blocks of 32 at a time -------------------------------------------------- */
 
 struct pair_32 {
     __m256i low, high;           /* weights 0..15 and 16..31 of both blocks */
@@ -50,9 +51,8 @@ struct pair_32 {
 
 TILE_INLINE __m256i load_two(const uint8_t *at, size_t stride)
 {
-    return _mm256_inserti128_si256(
-        _mm256_castsi128_si256(_mm_loadu_si128((const void *)at)),
-        _mm_loadu_si128((const void *)(at + stride)), 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)at)),
+                                   _mm_loadu_si128((const void *)(at + stride)), 1);
 }
 
 TILE_INLINE struct pair_32 unpack_32(enum tensor_type type, const uint8_t *blocks)
@@ -61,8 +61,8 @@ TILE_INLINE struct pair_32 unpack_32(enum tensor_type type, const uint8_t *block
     struct pair_32 out;
     uint64_t first = load_u16(blocks), second = load_u16(blocks + block_bytes);
     const uint64_t four = 0x0001000100010001;
-    out.scale = _mm256_cvtph_ps(
-        _mm_set_epi64x((long long)(second * four), (long long)(first * four)));
+    out.scale =
+        _mm256_cvtph_ps(_mm_set_epi64x((long long)(second * four), (long long)(first * four)));
     if (type == TENSOR_Q4_0) {
         const __m256i nibble = _mm256_set1_epi8(15);
         __m256i packed = load_two(blocks + Q4_0_QUANTS_AT, block_bytes);
@@ -84,8 +84,8 @@ TILE_INLINE __m256i dot_32(enum tensor_type type, const struct pair_32 *w, const
     __m256i low = _mm256_loadu_si256((const void *)a);
     __m256i high = _mm256_loadu_si256((const void *)(a + ACT32_HIGH_AT));
     if (type == TENSOR_Q4_0) {
-        __m256i pairs =
-            _mm256_add_epi16(_mm256_maddubs_epi16(w->low, low), _mm256_maddubs_epi16(w->high, high));
+        __m256i pairs = _mm256_add_epi16(_mm256_maddubs_epi16(w->low, low),
+                                         _mm256_maddubs_epi16(w->high, high));
         return _mm256_madd_epi16(pairs, ones);
     }
     low = _mm256_maddubs_epi16(w->low_size, _mm256_sign_epi8(low, w->low));
@@ -120,8 +120,7 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
         const uint8_t *act = tile->acts + p / 2 * ACT32_BYTES + p % 2 * 32;
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
-            const uint8_t *blocks =
-                tile->rows + (size_t)r * tile->row_bytes + p * 2 * block_bytes;
+            const uint8_t *blocks = tile->rows + (size_t)r * tile->row_bytes + p * 2 * block_bytes;
             if (tokens == 1)
                 _mm_prefetch((const char *)(blocks + (size_t)rows * tile->row_bytes), _MM_HINT_T0);
             multiply_32(type, blocks, act, tile, tokens, sums[r]);
@@ -140,11 +139,11 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- Q4_K, Q6_K: super-blocks of 256, 32 quants at a time ---------------------------------------- */
+/* ---- Q4_K, Q6_K: super-blocks of 256, 32 quants at a time ------------------------------------ */
 
 struct scales_256 {
-    uint8_t factors[16];   /* of 16-block i: Q4_K [i / 2], Q6_K [i] (signed) */
-    __m256 first, second;  /* offsets of 16-blocks 0..7 and 8..15 */
+    uint8_t factors[16];  /* of 16-block i: Q4_K [i / 2], Q6_K [i] (signed) */
+    __m256 first, second; /* offsets of 16-blocks 0..7 and 8..15 */
     float scale;
 };
 
@@ -170,8 +169,8 @@ TILE_INLINE struct scales_256 unpack_scales(enum tensor_type type, const uint8_t
     _mm_storeu_si128((void *)out.factors, factors);
     out.scale = _mm_cvtss_f32(d);
     out.first = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(factors)), offset);
-    out.second = _mm256_mul_ps(
-        _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(factors, 8))), offset);
+    out.second =
+        _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(factors, 8))), offset);
     return out;
 }
 
@@ -247,7 +246,7 @@ TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int ro
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- F32, F16, BF16 ---------------------------------------------------------------------------- */
+/* ---- F32, F16, BF16 -------------------------------------------------------------------------- */
 
 TILE_INLINE __m256 load_weights(enum tensor_type type, const uint8_t *row, size_t c)
 {
@@ -279,11 +278,12 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
             const uint8_t *row = tile->rows + (size_t)r * tile->row_bytes;
-            weights[r] = left >= 8 ? load_weights(type, row, c)
-                                   : load_last_weights(type, row, c, left);
+            weights[r] =
+                left >= 8 ? load_weights(type, row, c) : load_last_weights(type, row, c, left);
             if (tokens == 1)
-                _mm_prefetch((const char *)(row + (size_t)rows * tile->row_bytes + c * element_bytes),
-                             _MM_HINT_T0);
+                _mm_prefetch(
+                    (const char *)(row + (size_t)rows * tile->row_bytes + c * element_bytes),
+                    _MM_HINT_T0);
         }
 #pragma GCC unroll 8
         for (int t = 0; t < tokens; t++) {
@@ -297,13 +297,13 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- choice ------------------------------------------------------------------------------------ */
+/* ---- choice ---------------------------------------------------------------------------------- */
 
-#define TILES(body, type)           \
-    TILE_DEFINE(body, type, 4, 1)   \
-    TILE_DEFINE(body, type, 1, 1)   \
-    TILE_DEFINE(body, type, 1, 2)   \
-    TILE_DEFINE(body, type, 1, 4)   \
+#define TILES(body, type)         \
+    TILE_DEFINE(body, type, 4, 1) \
+    TILE_DEFINE(body, type, 1, 1) \
+    TILE_DEFINE(body, type, 1, 2) \
+    TILE_DEFINE(body, type, 1, 4) \
     TILE_DEFINE(body, type, 1, 8)
 TILES(tile_32, TENSOR_Q4_0)
 TILES(tile_32, TENSOR_Q8_0)
@@ -317,21 +317,18 @@ TILE_DEFINE(tile_float, TENSOR_F16, 2, 4)
 TILE_DEFINE(tile_float, TENSOR_BF16, 2, 4)
 
 /* clang-format off */
-#define SET(body, type, r4)                                                                         \
-    {                                                                                               \
-        {body##_##type##_4x1, body##_##type##_1x2, body##_##type##_##r4##x4, body##_##type##_1x8},  \
-        {4, 1, r4, 1},                                                                              \
-        {body##_##type##_1x1, body##_##type##_1x2, body##_##type##_1x4, body##_##type##_1x8},       \
+#define SET(body, type, r4)                                                                        \
+    {                                                                                              \
+        {body##_##type##_4x1, body##_##type##_1x2, body##_##type##_##r4##x4, body##_##type##_1x8}, \
+        {4, 1, r4, 1},                                                                             \
+        {body##_##type##_1x1, body##_##type##_1x2, body##_##type##_1x4, body##_##type##_1x8},      \
     }
 /* clang-format on */
 
 static const struct tile_set tile_sets[TENSOR_TYPE_COUNT] = {
-    [TENSOR_Q4_0] = SET(tile_32, TENSOR_Q4_0, 1),
-    [TENSOR_Q8_0] = SET(tile_32, TENSOR_Q8_0, 1),
-    [TENSOR_Q4_K] = SET(tile_256, TENSOR_Q4_K, 1),
-    [TENSOR_Q6_K] = SET(tile_256, TENSOR_Q6_K, 1),
-    [TENSOR_F32] = SET(tile_float, TENSOR_F32, 2),
-    [TENSOR_F16] = SET(tile_float, TENSOR_F16, 2),
+    [TENSOR_Q4_0] = SET(tile_32, TENSOR_Q4_0, 1),    [TENSOR_Q8_0] = SET(tile_32, TENSOR_Q8_0, 1),
+    [TENSOR_Q4_K] = SET(tile_256, TENSOR_Q4_K, 1),   [TENSOR_Q6_K] = SET(tile_256, TENSOR_Q6_K, 1),
+    [TENSOR_F32] = SET(tile_float, TENSOR_F32, 2),   [TENSOR_F16] = SET(tile_float, TENSOR_F16, 2),
     [TENSOR_BF16] = SET(tile_float, TENSOR_BF16, 2),
 };
 

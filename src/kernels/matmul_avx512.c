@@ -1,9 +1,9 @@
 /* Matrix products with AVX-512 VNNI. See tiles.h for the cutting and activation.h for the layouts.
  *
- * vpdpbusd multiplies unsigned by signed bytes, so weights are made unsigned (Q4_0 and Q6_K are stored
- * so, with an offset of 8 and 32; Q8_0 becomes so by flipping the sign bit, offset 128) and the offset
- * times the sum of the activations is taken off: as the start value of the integer accumulator for
- * blocks of 32, as one multiply-add of the prepared 16-sums for super-blocks. */
+ * vpdpbusd multiplies unsigned by signed bytes, so weights are made unsigned (Q4_0 and Q6_K are
+ * stored so, with an offset of 8 and 32; Q8_0 becomes so by flipping the sign bit, offset 128) and
+ * the offset times the sum of the activations is taken off: as the start value of the integer
+ * accumulator for blocks of 32, as one multiply-add of the prepared 16-sums for super-blocks. */
 #include <assert.h>
 #include <immintrin.h>
 
@@ -15,30 +15,36 @@
 #define ROWS_MAX 4
 #define TOKENS_MAX 8
 
-/* ---- Q4_0, Q8_0: groups of four blocks of 32 -------------------------------------------------- */
+/* ---- Q4_0, Q8_0: groups of four blocks of 32 ------------------------------------------------- */
 
 struct group_32 {
     __m512i low, high; /* unsigned weights 0..15 and 16..31 of each of the four blocks */
     __m512 scale;      /* four lanes a block */
 };
 
-TILE_INLINE __m512i load_four(const uint8_t *at, size_t stride)
+/* 16 bytes of each of `count` blocks; zero for the blocks that a shorter last group lacks. */
+TILE_INLINE __m512i load_four(const uint8_t *at, size_t stride, size_t count)
 {
-    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)at));
-    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(at + stride)), 1);
-    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(at + 2 * stride)), 2);
-    return _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(at + 3 * stride)), 3);
+    __m512i v = _mm512_zextsi128_si512(_mm_loadu_si128((const void *)at));
+    if (count > 1)
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(at + stride)), 1);
+    if (count > 2)
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(at + 2 * stride)), 2);
+    if (count > 3)
+        v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(at + 3 * stride)), 3);
+    return v;
 }
 
-TILE_INLINE struct group_32 unpack_q4_0(const uint8_t *blocks)
+TILE_INLINE struct group_32 unpack_q4_0(const uint8_t *blocks, size_t count)
 {
     /* The four scales are 16-bit words 0, 9, 18 and 27 of the first 64 bytes. */
-    const __m512i words = _mm512_set_epi64(0, 0, 0, 0, 0x001b001b001b001b, 0x0012001200120012,
-                                           0x0009000900090009, 0);
+    const __m512i words =
+        _mm512_set_epi64(0, 0, 0, 0, 0x001b001b001b001b, 0x0012001200120012, 0x0009000900090009, 0);
     const __m512i nibble = _mm512_set1_epi8(15);
-    __m512i packed = load_four(blocks + Q4_0_QUANTS_AT, Q4_0_BYTES);
+    const __mmask32 present = count == 4 ? 0xffffffffu : (1u << count * (Q4_0_BYTES / 2)) - 1;
+    __m512i packed = load_four(blocks + Q4_0_QUANTS_AT, Q4_0_BYTES, count);
     __m512i halves =
-        _mm512_permutexvar_epi16(words, _mm512_loadu_si512((const void *)blocks));
+        _mm512_permutexvar_epi16(words, _mm512_maskz_loadu_epi16(present, (const void *)blocks));
     return (struct group_32){
         .low = _mm512_and_si512(packed, nibble),
         .high = _mm512_and_si512(_mm512_srli_epi16(packed, 4), nibble),
@@ -46,25 +52,30 @@ TILE_INLINE struct group_32 unpack_q4_0(const uint8_t *blocks)
     };
 }
 
-TILE_INLINE struct group_32 unpack_q8_0(const uint8_t *blocks)
+TILE_INLINE struct group_32 unpack_q8_0(const uint8_t *blocks, size_t count)
 {
     const __m512i lanes = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
     const __m512i sign = _mm512_set1_epi8(-128);
-    uint64_t halves = (uint64_t)load_u16(blocks) | (uint64_t)load_u16(blocks + Q8_0_BYTES) << 16 |
-                      (uint64_t)load_u16(blocks + 2 * Q8_0_BYTES) << 32 |
-                      (uint64_t)load_u16(blocks + 3 * Q8_0_BYTES) << 48;
+    uint64_t halves = load_u16(blocks);
+    if (count > 1)
+        halves |= (uint64_t)load_u16(blocks + Q8_0_BYTES) << 16;
+    if (count > 2)
+        halves |= (uint64_t)load_u16(blocks + 2 * Q8_0_BYTES) << 32;
+    if (count > 3)
+        halves |= (uint64_t)load_u16(blocks + 3 * Q8_0_BYTES) << 48;
     __m128 scales = _mm_cvtph_ps(_mm_cvtsi64_si128((long long)halves));
     const uint8_t *quants = blocks + Q8_0_QUANTS_AT;
     return (struct group_32){
-        .low = _mm512_xor_si512(load_four(quants, Q8_0_BYTES), sign),
-        .high = _mm512_xor_si512(load_four(quants + 16, Q8_0_BYTES), sign),
+        .low = _mm512_xor_si512(load_four(quants, Q8_0_BYTES, count), sign),
+        .high = _mm512_xor_si512(load_four(quants + 16, Q8_0_BYTES, count), sign),
         .scale = _mm512_permutexvar_ps(lanes, _mm512_castps128_ps512(scales)),
     };
 }
 
-TILE_INLINE struct group_32 unpack_32(enum tensor_type type, const uint8_t *blocks)
+/* Activations after the last block are zero, so what stands for missing weights has no effect. */
+TILE_INLINE struct group_32 unpack_32(enum tensor_type type, const uint8_t *blocks, size_t count)
 {
-    return type == TENSOR_Q4_0 ? unpack_q4_0(blocks) : unpack_q8_0(blocks);
+    return type == TENSOR_Q4_0 ? unpack_q4_0(blocks, count) : unpack_q8_0(blocks, count);
 }
 
 /* Adds the products of one group to the sums of all rows and tokens of a tile. */
@@ -114,7 +125,7 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
 {
     const size_t block_bytes = type == TENSOR_Q4_0 ? Q4_0_BYTES : Q8_0_BYTES;
     const size_t groups = tile->cols / ACT32_GROUP;
-    const size_t rest_bytes = tile->cols % ACT32_GROUP / BLOCK_32 * block_bytes;
+    const size_t rest = tile->cols % ACT32_GROUP / BLOCK_32;
     const uint8_t *act = tile->acts;
     const uint8_t *at = tile->rows;
     struct group_32 weights[ROWS_MAX];
@@ -124,7 +135,7 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
             const uint8_t *blocks = at + (size_t)r * tile->row_bytes;
-            weights[r] = unpack_32(type, blocks);
+            weights[r] = unpack_32(type, blocks, 4);
             if (tokens == 1) { /* the same place in the next tile's rows */
                 _mm_prefetch((const char *)(blocks + (size_t)rows * tile->row_bytes), _MM_HINT_T0);
                 if (type == TENSOR_Q8_0)
@@ -134,19 +145,17 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
         }
         multiply_32(type, weights, act, tile->act_stride, rows, tokens, sums);
     }
-    if (rest_bytes) {
+    if (rest) {
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
-            uint8_t blocks[4 * Q8_0_BYTES] = {0};
-            memcpy(blocks, at + (size_t)r * tile->row_bytes, rest_bytes);
-            weights[r] = unpack_32(type, blocks);
+            weights[r] = unpack_32(type, at + (size_t)r * tile->row_bytes, rest);
         }
         multiply_32(type, weights, act, tile->act_stride, rows, tokens, sums);
     }
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- Q4_K, Q6_K: super-blocks of 256 ---------------------------------------------------------- */
+/* ---- Q4_K, Q6_K: super-blocks of 256 --------------------------------------------------------- */
 
 struct block_256 {
     __m512i quants[4]; /* unsigned, in natural order */
@@ -155,14 +164,16 @@ struct block_256 {
     __m512 scale;
 };
 
-/* Integer scales of the 16-blocks of one half, repeated as packing arranges the sums: the 128-bit lane k
- * of vpackssdw(first 64 quants, second 64 quants) holds four sums of 16-block k, then of 4 + k. */
+/* Integer scales of the 16-blocks of one half, repeated as packing arranges the sums: the 128-bit
+ * lane k of vpackssdw(first 64 quants, second 64 quants) holds four sums of 16-block k, then of 4 +
+ * k. */
 TILE_INLINE __m512i pair_scales(__m128i scales, __m256i order)
 {
     return _mm512_cvtepi8_epi16(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(scales), order));
 }
 
-/* Byte i of the result is the index of the scale for 16-bit element i. `step`: 16-blocks a scale. */
+/* Byte i of the result is the index of the scale for 16-bit element i. `step`: 16-blocks a scale.
+ * */
 TILE_INLINE __m256i pair_order(int half, int step)
 {
     int first = half * 8 / step, second = first + 4 / step;
@@ -194,8 +205,8 @@ TILE_INLINE struct block_256 unpack_q4_k(const uint8_t *at)
     __m512i minimums = _mm512_cvtepu8_epi32(_mm_shuffle_epi8(factors, twice));
     __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128((int)load_u32(at)));
     out.scale = _mm512_broadcastss_ps(d);
-    out.offsets = _mm512_mul_ps(_mm512_cvtepi32_ps(minimums),
-                                _mm512_broadcastss_ps(_mm_movehdup_ps(d)));
+    out.offsets =
+        _mm512_mul_ps(_mm512_cvtepi32_ps(minimums), _mm512_broadcastss_ps(_mm_movehdup_ps(d)));
     return out;
 }
 
@@ -227,8 +238,8 @@ TILE_INLINE struct block_256 unpack_q6_k(const uint8_t *at)
     return out;
 }
 
-/* Scaled integer products of one half (128 quants), added to `sum`. The four-element sums are at most
- * 4 * 63 * 127 = 32004 and fit 16 bits, so packing loses nothing. */
+/* Scaled integer products of one half (128 quants), added to `sum`. The four-element sums are at
+ * most 4 * 63 * 127 = 32004 and fit 16 bits, so packing loses nothing. */
 TILE_INLINE __m512i dot_half(__m512i sum, const struct block_256 *w, const uint8_t *act, int half)
 {
     const __m512i zero = _mm512_setzero_si512();
@@ -271,7 +282,7 @@ TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int ro
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- F32, F16, BF16 ---------------------------------------------------------------------------- */
+/* ---- F32, F16, BF16 -------------------------------------------------------------------------- */
 
 /* Sixteen weights as float; those not in `mask` are not read and count as zero. */
 TILE_INLINE __m512 load_weights(enum tensor_type type, const uint8_t *row, size_t c, __mmask16 mask)
@@ -298,8 +309,9 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
             const uint8_t *row = tile->rows + (size_t)r * tile->row_bytes;
             weights[r] = load_weights(type, row, c, mask);
             if (tokens == 1)
-                _mm_prefetch((const char *)(row + (size_t)rows * tile->row_bytes + c * element_bytes),
-                             _MM_HINT_T0);
+                _mm_prefetch(
+                    (const char *)(row + (size_t)rows * tile->row_bytes + c * element_bytes),
+                    _MM_HINT_T0);
         }
 #pragma GCC unroll 8
         for (int t = 0; t < tokens; t++) {
@@ -313,9 +325,9 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- choice ------------------------------------------------------------------------------------ */
+/* ---- choice ---------------------------------------------------------------------------------- */
 
-#define TILES_32(type)             \
+#define TILES_32(type)               \
     TILE_DEFINE(tile_32, type, 4, 1) \
     TILE_DEFINE(tile_32, type, 1, 1) \
     TILE_DEFINE(tile_32, type, 2, 2) \
@@ -327,7 +339,7 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 TILES_32(TENSOR_Q4_0)
 TILES_32(TENSOR_Q8_0)
 
-#define TILES_256(type)             \
+#define TILES_256(type)               \
     TILE_DEFINE(tile_256, type, 4, 1) \
     TILE_DEFINE(tile_256, type, 1, 1) \
     TILE_DEFINE(tile_256, type, 1, 2) \
@@ -336,7 +348,7 @@ TILES_32(TENSOR_Q8_0)
 TILES_256(TENSOR_Q4_K)
 TILES_256(TENSOR_Q6_K)
 
-#define TILES_FLOAT(type)             \
+#define TILES_FLOAT(type)               \
     TILE_DEFINE(tile_float, type, 4, 1) \
     TILE_DEFINE(tile_float, type, 1, 1) \
     TILE_DEFINE(tile_float, type, 4, 2) \
@@ -350,12 +362,12 @@ TILES_FLOAT(TENSOR_F16)
 TILES_FLOAT(TENSOR_BF16)
 
 /* clang-format off */
-#define SET(body, type, r1, r2, r4, r8)                                                             \
-    {                                                                                               \
-        {body##_##type##_##r1##x1, body##_##type##_##r2##x2, body##_##type##_##r4##x4,              \
-         body##_##type##_##r8##x8},                                                                 \
-        {r1, r2, r4, r8},                                                                           \
-        {body##_##type##_1x1, body##_##type##_1x2, body##_##type##_1x4, body##_##type##_1x8},       \
+#define SET(body, type, r1, r2, r4, r8)                                                            \
+    {                                                                                              \
+        {body##_##type##_##r1##x1, body##_##type##_##r2##x2, body##_##type##_##r4##x4,             \
+         body##_##type##_##r8##x8},                                                                \
+        {r1, r2, r4, r8},                                                                          \
+        {body##_##type##_1x1, body##_##type##_1x2, body##_##type##_1x4, body##_##type##_1x8},      \
     }
 /* clang-format on */
 

@@ -203,8 +203,7 @@ static double dot_32(enum tensor_type type, const uint8_t *row, size_t cols, con
         size_t block = c % ACT32_GROUP / BLOCK_32;
         int dot = 0;
         for (size_t i = 0; i < BLOCK_32; i++) {
-            int weight =
-                type == TENSOR_Q4_0 ? q4_0_quant(row, i) : (int8_t)row[Q8_0_QUANTS_AT + i];
+            int weight = type == TENSOR_Q4_0 ? q4_0_quant(row, i) : (int8_t)row[Q8_0_QUANTS_AT + i];
             size_t at = (i < 16 ? 0 : ACT32_HIGH_AT) + 16 * block + i % 16;
             dot += weight * (int8_t)group[at];
         }

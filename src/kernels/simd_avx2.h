@@ -106,8 +106,7 @@ SIMD_INLINE vec vec_scale(vec a, vec n)
     const __m256i bias = _mm256_set1_epi32(127);
     __m256i power = _mm256_cvtps_epi32(n);
     __m256i first = _mm256_srai_epi32(power, 1), second = _mm256_sub_epi32(power, first);
-    a = _mm256_mul_ps(
-        a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(first, bias), 23)));
+    a = _mm256_mul_ps(a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(first, bias), 23)));
     return _mm256_mul_ps(
         a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(second, bias), 23)));
 }
@@ -116,6 +115,14 @@ SIMD_INLINE float vec_sum(vec a)
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+/* Sums of the lanes of four vectors. */
+SIMD_INLINE __m128 vec_sum_four(vec a, vec b, vec c, vec d)
+{
+    vec ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+    vec cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+    vec all = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
+    return _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
 }
 SIMD_INLINE float vec_largest(vec a)
 {

@@ -1,12 +1,12 @@
 /* How a product is cut into tiles, for the vector variants.
  *
  * A tile multiplies a few rows with 1, 2, 4 or 8 tokens and keeps every sum in a register. What is
- * unpacked from a weight block serves all tokens of the tile. Each (row, token) has one vector of partial
- * sums that goes through the blocks in order, in every tile shape alike, which is why a result does not
- * depend on the number of tokens or the row range.
+ * unpacked from a weight block serves all tokens of the tile. Each (row, token) has one vector of
+ * partial sums that goes through the blocks in order, in every tile shape alike, which is why a
+ * result does not depend on the number of tokens or the row range.
  *
- * Rows are taken in blocks small enough to stay in the second-level cache while all tokens pass over
- * them. Weights laid out for tiles in advance would enter here, as another tile_set. */
+ * Rows are taken in blocks small enough to stay in the second-level cache while all tokens pass
+ * over them. Weights laid out for tiles in advance would enter here, as another tile_set. */
 #ifndef KERNELS_TILES_H
 #define KERNELS_TILES_H
 
@@ -62,11 +62,12 @@ static inline void tiles_run(const struct tile_set *set, const struct tile *whol
     }
 }
 
-/* Defines the function of one tile shape around the inlined body, with constant row and token counts. */
-#define TILE_DEFINE(body, kind, row_count, token_count)                        \
+/* Defines the function of one tile shape around the inlined body, with constant row and token
+ * counts. */
+#define TILE_DEFINE(body, kind, row_count, token_count)                              \
     static void body##_##kind##_##row_count##x##token_count(const struct tile *tile) \
-    {                                                                          \
-        body(tile, kind, row_count, token_count);                              \
+    {                                                                                \
+        body(tile, kind, row_count, token_count);                                    \
     }
 
 #endif

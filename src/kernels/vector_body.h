@@ -1,5 +1,6 @@
 /* Element-wise operations, attention and logit statistics, written once in the vector words of
- * simd_<isa>.h and compiled by vector_<isa>.c for each instruction set. Include that header first. */
+ * simd_<isa>.h and compiled by vector_<isa>.c for each instruction set. Include that header first.
+ * */
 #ifndef KERNELS_VECTOR_BODY_H
 #define KERNELS_VECTOR_BODY_H
 
@@ -8,11 +9,12 @@
 
 #include "kernels/variants.h"
 
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2) / 2 + a rounding. exp(r) is Taylor's sum to the
- * seventh power: what is left out is below r^8 / 8! < 5.3e-9 of the result. ln 2 is taken off in two
- * parts, the first with nine low bits zero so that n * LN2_HIGH is exact. With the roundings of the
- * sum (1 + r dominates) the relative error stays below 2e-7 for results that are normal floats.
- * x is held to [-104, 88.7]: outside, the result is 0 or close to the largest float. NaN stays NaN. */
+/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2) / 2 + a rounding. exp(r) is Taylor's sum
+ * to the seventh power: what is left out is below r^8 / 8! < 5.3e-9 of the result. ln 2 is taken
+ * off in two parts, the first with nine low bits zero so that n * LN2_HIGH is exact. With the
+ * roundings of the sum (1 + r dominates) the relative error stays below 2e-7 for results that are
+ * normal floats. x is held to [-104, 88.7]: outside, the result is 0 or close to the largest float.
+ * NaN stays NaN. */
 SIMD_INLINE vec vec_exp(vec x)
 {
     const float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
@@ -31,7 +33,7 @@ SIMD_INLINE vec vec_exp(vec x)
     return vec_scale(sum, n);
 }
 
-/* ---- element-wise ------------------------------------------------------------------------------ */
+/* ---- element-wise ---------------------------------------------------------------------------- */
 
 void VARIANT(rms_norm)(const float *x, const float *w, size_t n, float eps, float *y)
 {
@@ -117,11 +119,11 @@ void VARIANT(store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *
     half_store_part(halves + i, vec_load_part(x + i, n - i), n - i);
 }
 
-/* ---- attention --------------------------------------------------------------------------------- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
-/* Online softmax over blocks of positions (Milakov & Gimelshein 2018; Dao et al. 2022, section 3.1):
- * scores of one block stand in a small array, the sums so far are rescaled when the maximum grows.
- * Heads go in fours so that each loaded key or value serves four. */
+/* Online softmax over blocks of positions (Milakov & Gimelshein 2018; Dao et al. 2022, section
+ * 3.1): scores of one block stand in a small array, the sums so far are rescaled when the maximum
+ * grows. Heads go in fours so that each loaded key or value serves four. */
 enum { ATTEND_BLOCK = 32, ATTEND_HEADS = 4 };
 
 struct attend_head {
@@ -144,16 +146,32 @@ SIMD_INLINE vec cache_load_part(const void *cache, enum td_kv_type kv_type, size
     return vec_load_part((const float *)cache + at, n);
 }
 
+/* Keys and values of one position are a whole row of all kv heads away from the next: too far apart
+ * for the hardware to see a stream, so the position this far ahead is asked for. */
+enum { ATTEND_AHEAD = 8 };
+
+SIMD_INLINE void prefetch_position(const void *cache, enum td_kv_type kv_type, size_t at,
+                                   size_t head_size)
+{
+    size_t element_bytes = kv_type == TD_KV_F16 ? 2 : 4;
+    const char *line = (const char *)cache + at * element_bytes;
+    for (size_t i = 0; i < head_size * element_bytes; i += 64)
+        _mm_prefetch(line + i, _MM_HINT_T0);
+}
+
 /* Scaled scores of `heads` queries with the keys of one block. */
-SIMD_INLINE void block_scores(const float *q, const void *k, enum td_kv_type kv_type,
+SIMD_INLINE void block_scores(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                               size_t head_size, int heads, size_t kv_stride, size_t begin,
                               size_t count, float scale, struct attend_head *states)
 {
     for (size_t p = 0; p < count; p++) {
         size_t at = (begin + p) * kv_stride, d = 0;
         vec sums[ATTEND_HEADS];
+        float scores[ATTEND_HEADS];
+        prefetch_position(k, kv_type, at + ATTEND_AHEAD * kv_stride, head_size);
+        prefetch_position(v, kv_type, at, head_size);
 #pragma GCC unroll 4
-        for (int h = 0; h < heads; h++)
+        for (int h = 0; h < ATTEND_HEADS; h++)
             sums[h] = vec_set(0);
         for (; d + LANES <= head_size; d += LANES) {
             vec key = cache_load(k, kv_type, at + d);
@@ -168,9 +186,11 @@ SIMD_INLINE void block_scores(const float *q, const void *k, enum td_kv_type kv_
             for (int h = 0; h < heads; h++)
                 sums[h] = vec_fma(key, vec_load_part(q + (size_t)h * head_size + d, n), sums[h]);
         }
+        _mm_storeu_ps(scores, _mm_mul_ps(vec_sum_four(sums[0], sums[1], sums[2], sums[3]),
+                                         _mm_set1_ps(scale)));
 #pragma GCC unroll 4
         for (int h = 0; h < heads; h++)
-            states[h].scores[p] = vec_sum(sums[h]) * scale;
+            states[h].scores[p] = scores[h];
     }
 }
 
@@ -215,7 +235,8 @@ SIMD_INLINE void block_values(const void *v, enum td_kv_type kv_type, size_t hea
         }
         for (size_t p = 0; p < count; p++) {
             size_t at = (begin + p) * kv_stride + d;
-            vec value = n >= LANES ? cache_load(v, kv_type, at) : cache_load_part(v, kv_type, at, n);
+            vec value =
+                n >= LANES ? cache_load(v, kv_type, at) : cache_load_part(v, kv_type, at, n);
 #pragma GCC unroll 4
             for (int h = 0; h < heads; h++)
                 sums[h] = vec_fma(value, vec_set(states[h].scores[p]), sums[h]);
@@ -242,7 +263,7 @@ SIMD_INLINE void attend_heads(const float *q, const void *k, const void *v, enum
     memset(out, 0, (size_t)heads * head_size * sizeof *out);
     for (size_t begin = 0; begin < count; begin += ATTEND_BLOCK) {
         size_t n = count - begin < ATTEND_BLOCK ? count - begin : ATTEND_BLOCK;
-        block_scores(q, k, kv_type, head_size, heads, kv_stride, begin, n, scale, states);
+        block_scores(q, k, v, kv_type, head_size, heads, kv_stride, begin, n, scale, states);
         for (int h = 0; h < heads; h++)
             corrections[h] = block_weights(&states[h], n);
         block_values(v, kv_type, head_size, heads, kv_stride, begin, n, states, corrections, out);
@@ -254,12 +275,12 @@ SIMD_INLINE void attend_heads(const float *q, const void *k, const void *v, enum
     }
 }
 
-#define ATTEND_DEFINE(kv_type, heads)                                                               \
-    static void attend_##kv_type##_##heads(const float *q, const void *k, const void *v,            \
-                                           size_t head_size, size_t kv_stride, size_t count,        \
-                                           float scale, float *out)                                 \
-    {                                                                                               \
-        attend_heads(q, k, v, kv_type, head_size, heads, kv_stride, count, scale, out);             \
+#define ATTEND_DEFINE(kv_type, heads)                                                        \
+    static void attend_##kv_type##_##heads(const float *q, const void *k, const void *v,     \
+                                           size_t head_size, size_t kv_stride, size_t count, \
+                                           float scale, float *out)                          \
+    {                                                                                        \
+        attend_heads(q, k, v, kv_type, head_size, heads, kv_stride, count, scale, out);      \
     }
 ATTEND_DEFINE(TD_KV_F16, 1)
 ATTEND_DEFINE(TD_KV_F16, 2)
@@ -287,7 +308,7 @@ void VARIANT(attend)(const float *q, const void *k, const void *v, enum td_kv_ty
     }
 }
 
-/* ---- logits ------------------------------------------------------------------------------------ */
+/* ---- logits ---------------------------------------------------------------------------------- */
 
 enum { STATS_BLOCK = 64 * LANES }; /* in the first-level cache between the two looks at it */
 
@@ -326,8 +347,8 @@ static void stats_finish(const struct stats_lanes *lanes, struct logit_stats *ou
     }
 }
 
-/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. Below -104 the exponential is
- * zero in float; holding x there keeps minus infinity from making 0 * infinity. NaN passes. */
+/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. Below -104 the exponential
+ * is zero in float; holding x there keeps minus infinity from making 0 * infinity. NaN passes. */
 SIMD_INLINE void stats_sum(const float *logits, size_t n, float maximum, struct logit_stats *out)
 {
     vec sum = vec_set(0), sum_x = vec_set(0);
@@ -366,7 +387,8 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
         }
         float grown = vec_largest(lanes.maximum);
         if (grown > maximum && out->sum_exp > 0) {
-            /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old - new) */
+            /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old - new)
+             * */
             double shift = (double)maximum - (double)grown, factor = exp(shift);
             out->sum_exp_x = factor * (out->sum_exp_x + shift * out->sum_exp);
             out->sum_exp *= factor;
@@ -377,7 +399,7 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
     stats_finish(&lanes, out);
 }
 
-/* ---- table ------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 const struct kernels VARIANT(kernels) = {
     .name = VARIANT_NAME,
@@ -385,7 +407,8 @@ const struct kernels VARIANT(kernels) = {
     .activation_bytes = activation_form_bytes,
     .activation_prepare = VARIANT(activation_prepare),
     .matmul = VARIANT(matmul),
-    .dequantize = dequantize_ref, /* one row a token: not worth a second version that must be exact */
+    .dequantize =
+        dequantize_ref, /* one row a token: not worth a second version that must be exact */
     .rms_norm = VARIANT(rms_norm),
     .silu_multiply = VARIANT(silu_multiply),
     .add = VARIANT(add),

@@ -1,4 +1,5 @@
-/* Reference of the element-wise operations, attention and logit statistics, and the reference table. */
+/* Reference of the element-wise operations, attention and logit statistics, and the reference
+ * table. */
 #include <math.h>
 
 #include "kernels/formats.h"
@@ -57,8 +58,8 @@ static double score(const float *q, const void *k, enum td_kv_type kv_type, size
     return dot * (double)scale;
 }
 
-/* softmax(q K^T * scale) V. Scores are computed anew for every few output elements, so that no array
- * depends on count or head_size. */
+/* softmax(q K^T * scale) V. Scores are computed anew for every few output elements, so that no
+ * array depends on count or head_size. */
 static void attend_one(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                        size_t head_size, size_t kv_stride, size_t count, float scale, float *out)
 {
@@ -71,8 +72,7 @@ static void attend_one(const float *q, const void *k, const void *v, enum td_kv_
         double sums[PART] = {0};
         total = 0;
         for (size_t p = 0; p < count; p++) {
-            double weight =
-                exp(score(q, k, kv_type, head_size, p * kv_stride, scale) - maximum);
+            double weight = exp(score(q, k, kv_type, head_size, p * kv_stride, scale) - maximum);
             total += weight;
             for (size_t d = 0; d < part; d++)
                 sums[d] += weight * cached(v, kv_type, p * kv_stride + begin + d);

@@ -4,6 +4,10 @@
 
 #include "tandem/types.h"
 
+/* What a request may ask for beyond text in, text out. A tier that lacks one is no candidate for it: an
+ * answer that ignores the tools would pass as a whole one. */
+enum capability { CAPABILITY_TOOLS = 1, CAPABILITY_SCHEMA = 2 };
+
 struct tier_facts {
     const char *name;  /* "local", "openai", ... unique */
     const char *model; /* model id at that tier */
@@ -12,6 +16,7 @@ struct tier_facts {
     double input_usd_per_mtok;
     double output_usd_per_mtok;
     bool has_key;         /* false: configured without credentials -> not usable */
+    unsigned lacks;       /* of enum capability */
     const char *key_hint; /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
 };
 

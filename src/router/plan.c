@@ -16,6 +16,7 @@ struct question {
     enum td_mode mode;
     enum td_data_class data_class;
     uint32_t tokens_max;
+    unsigned needs;
     const struct tier_facts *facts;
     const struct tier_state *states;
 };
@@ -73,6 +74,8 @@ static bool forbidden_by_class(const struct question *q, size_t tier, char why[R
                    privacy_class_name(q->data_class), q->facts[tier].name, facts_place_name(place));
 }
 
+/* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is room enough
+ * to begin with, and an answer that the tier's limit cuts is judged as unfinished (exchange/gates.h). */
 static bool beyond_context(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     uint32_t limit = q->facts[tier].context_tokens;
@@ -82,9 +85,19 @@ static bool beyond_context(const struct question *q, size_t tier, char why[REASO
     if (prompt >= limit) /* not even one token of an answer would fit */
         return removed(why, "prompt of %u tokens exceeds %s's limit of %u", prompt,
                        q->facts[tier].name, limit);
-    return q->tokens_max > limit - prompt &&
+    uint32_t reserve = q->tokens_max < limit / 4 ? q->tokens_max : limit / 4;
+    return reserve > limit - prompt &&
            removed(why, "prompt of %u tokens and an answer of up to %u exceed %s's limit of %u",
                    prompt, q->tokens_max, q->facts[tier].name, limit);
+}
+
+static bool without_capability(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    unsigned missing = q->needs & q->facts[tier].lacks;
+    if (missing & CAPABILITY_TOOLS)
+        return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
+    return missing && removed(why, "the request asks for an output format that %s cannot promise",
+                              q->facts[tier].name);
 }
 
 static bool without_key(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
@@ -104,8 +117,11 @@ static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_
 }
 
 static const struct constraint permissions[] = {
-    {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
-    {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_NAMED, other_than_named},
+    {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
+    {REASON_REMOVED_MODE, outside_mode},
+    {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_CAPABILITY, without_capability},
     {REASON_REMOVED_CONTEXT, beyond_context},
 };
 static const struct constraint availability[] = {
@@ -255,6 +271,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .data_class =
             signals->data_class > route->data_class ? signals->data_class : route->data_class,
         .tokens_max = signals->tokens_max,
+        .needs = signals->needs,
         .facts = facts,
         .states = states,
     };

@@ -48,6 +48,7 @@ enum reason_code {
     REASON_REMOVED_OFFLINE,
     REASON_REMOVED_NO_KEY,
     REASON_REMOVED_CONTEXT,
+    REASON_REMOVED_CAPABILITY,
     REASON_REMOVED_NAMED,
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
@@ -55,6 +56,7 @@ enum reason_code {
     REASON_CHOSEN_ONLY,
     REASON_LEFT_LOW_CONFIDENCE,
     REASON_LEFT_NOT_MINE,
+    REASON_LEFT_CUT,
     REASON_LEFT_ERROR,
     REASON_LEFT_TIMEOUT,
     REASON_KEPT_CONFIDENT,
@@ -90,6 +92,7 @@ struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
+    unsigned needs;             /* of enum capability */
     bool code, maths, question; /* cheap markers, recorded */
 };
 

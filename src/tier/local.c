@@ -182,6 +182,7 @@ enum td_status tier_local_new(const struct tier_facts *facts, const struct td_mo
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
+    local->tier.facts.lacks = CAPABILITY_TOOLS | CAPABILITY_SCHEMA;
     local->model = model;
     local->scheduler = scheduler;
     local->context_tokens =

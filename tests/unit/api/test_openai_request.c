@@ -143,11 +143,15 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
 static void test_bad_headers_are_400_and_named(void)
 {
     static const struct headers cases[] = {
-        {"x-tandem-mode", "fastest"},    {"x-tandem-data-class", "top"},
-        {"x-tandem-slo-ms", "-4"},       {"x-tandem-slo-ttft-ms", "soon"},
+        {"x-tandem-mode", "fastest"},
+        {"x-tandem-data-class", "top"},
+        {"x-tandem-slo-ms", "-4"},
+        {"x-tandem-slo-ttft-ms", "soon"},
         {"x-tandem-slo-ms", "99999999999999999999"},
-        {"x-tandem-weights", "speed=1"}, {"x-tandem-weights", "cost"},
-        {"x-tandem-corrections", "yes"}, {"x-tandem-user", ""},
+        {"x-tandem-weights", "speed=1"},
+        {"x-tandem-weights", "cost"},
+        {"x-tandem-corrections", "yes"},
+        {"x-tandem-user", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct headers list[] = {cases[i], {NULL, NULL}};
@@ -167,22 +171,23 @@ static void test_every_member_arrives(void)
     struct arena *arena;
     struct chat_request request;
     struct fault fault;
-    REQUIRE(parse("{\"model\":\"m\",\"messages\":["
-                  "{\"role\":\"system\",\"content\":\"s\"},"
-                  "{\"role\":\"developer\",\"content\":\"d\"},"
-                  "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
-                  "{\"type\":\"text\",\"text\":\"b\"}]},"
-                  "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"1\"}]},"
-                  "{\"role\":\"tool\",\"content\":\"t\"},{\"role\":\"function\",\"content\":\"f\"}],"
-                  "\"temperature\":0.5,\"top_p\":0.25,\"top_k\":7,\"min_p\":0.125,"
-                  "\"repetition_penalty\":1.5,\"seed\":-1,\"max_tokens\":5,"
-                  "\"max_completion_tokens\":6,\"stop\":[\"x\",\"yy\"],\"logprobs\":true,"
-                  "\"top_logprobs\":3,\"stream\":true,\"stream_options\":{\"include_usage\":true},"
-                  "\"user\":\"u\",\"n\":1,\"tools\":[],\"logit_bias\":{},"
-                  "\"tandem\":{\"mode\":\"prefer-cloud\",\"data_class\":\"sensitive\","
-                  "\"slo_ttft_ms\":10,\"slo_ms\":20,\"corrections\":true,"
-                  "\"weights\":{\"cost\":0.5}}}",
-                  NULL, &arena, &request, &fault));
+    REQUIRE(
+        parse("{\"model\":\"m\",\"messages\":["
+              "{\"role\":\"system\",\"content\":\"s\"},"
+              "{\"role\":\"developer\",\"content\":\"d\"},"
+              "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+              "{\"type\":\"text\",\"text\":\"b\"}]},"
+              "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"1\"}]},"
+              "{\"role\":\"tool\",\"content\":\"t\"},{\"role\":\"function\",\"content\":\"f\"}],"
+              "\"temperature\":0.5,\"top_p\":0.25,\"top_k\":7,\"min_p\":0.125,"
+              "\"repetition_penalty\":1.5,\"seed\":-1,\"max_tokens\":5,"
+              "\"max_completion_tokens\":6,\"stop\":[\"x\",\"yy\"],\"logprobs\":true,"
+              "\"top_logprobs\":3,\"stream\":true,\"stream_options\":{\"include_usage\":true},"
+              "\"user\":\"u\",\"n\":1,\"tools\":[],\"logit_bias\":{},"
+              "\"tandem\":{\"mode\":\"prefer-cloud\",\"data_class\":\"sensitive\","
+              "\"slo_ttft_ms\":10,\"slo_ms\":20,\"corrections\":true,"
+              "\"weights\":{\"cost\":0.5}}}",
+              NULL, &arena, &request, &fault));
     const struct td_request *td = &request.td;
     CHECK(td->message_count == 6);
     CHECK(td->messages[1].role == TD_ROLE_DEVELOPER);

@@ -100,9 +100,14 @@ static void test_a_whole_answer_has_openais_shape(void)
     struct response_answer answer;
     response_answer_init(&answer, 65536);
     struct tier_piece pieces[] = {
-        {.text = STR("a\"\n"), .has_stats = true, .stats.logprob = -0.5f, .token_text = STR("a\"\n")},
+        {.text = STR("a\"\n"),
+         .has_stats = true,
+         .stats.logprob = -0.5f,
+         .token_text = STR("a\"\n")},
         {.text = STR(""), .has_stats = true, .stats.logprob = -1.0f, .token_text = STR("\xc3")},
-        {.text = STR("\xc3\xa9"), .has_stats = true, .stats.logprob = -INFINITY,
+        {.text = STR("\xc3\xa9"),
+         .has_stats = true,
+         .stats.logprob = -INFINITY,
          .token_text = STR("\xa9")},
         {.text = STR(""), .has_stats = true, .stats.logprob = -0.1f, .token_text = STR("")},
     };
@@ -230,7 +235,8 @@ static void test_tool_calls_pass_through_streams_and_are_put_together_otherwise(
 {
     static const char *const deltas[] = {
         "{\"delta\":{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"index\":0,"
-        "\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\"}}]}}",
+        "\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\"}"
+        "}]}}",
         "{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\":1}\"}},"
         "{\"index\":1,\"id\":\"c2\",\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]}}",
     };

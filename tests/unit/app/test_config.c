@@ -1,5 +1,5 @@
-/* The configuration: defaults, the environment, every kind of mistake with its file, line and nearest
- * name, and the examples that are shipped. */
+/* The configuration: defaults, the environment, every kind of mistake with its file, line and
+ * nearest name, and the examples that are shipped. */
 #include "test.h"
 
 #include "app/config.h"
@@ -26,9 +26,9 @@ static struct config *parse(const char *text, const struct variable *variables,
 {
     struct config *config = NULL;
     *err = (struct td_error){0};
-    enum td_status status = config_parse("test.yaml", str_from(text), find_variable,
-                                         (void *)(uintptr_t)(variables ? variables : no_variables),
-                                         &config, err);
+    enum td_status status =
+        config_parse("test.yaml", str_from(text), find_variable,
+                     (void *)(uintptr_t)(variables ? variables : no_variables), &config, err);
     CHECK((status == TD_OK) == (config != NULL));
     return config;
 }
@@ -66,8 +66,8 @@ static void test_environment_wins_over_the_file(void)
         {"TANDEM_MODEL", "/m.gguf"},         {"OPENAI_BASE_URL", "http://127.0.0.1:1/v1"},
         {"TANDEM_OPENAI_MODEL", "scripted"}, {NULL, NULL}};
     struct td_error err;
-    struct config *config = parse("server: {listen: \"0.0.0.0:1\"}\nengine: {model: /other.gguf}\n",
-                                  variables, &err);
+    struct config *config =
+        parse("server: {listen: \"0.0.0.0:1\"}\nengine: {model: /other.gguf}\n", variables, &err);
     REQUIRE(config != NULL);
     CHECK(strcmp(config->server.host, "::1") == 0 && config->server.port == 9);
     CHECK(strcmp(config->engine.model, "/m.gguf") == 0);
@@ -138,7 +138,8 @@ static void test_mistakes_name_file_line_and_nearest_name(void)
         {ROUTE("    tiers: [local]\n    gates:\n      g2: {tokns: 3}\n"),
          {"test.yaml:9", "'tokns'", "routes[0].gates.g2", "'tokens'"}},
         {"tiers:\n  - name: a\n", {"test.yaml:2", "(a)", "'kind'"}},
-        {TIERS "routes:\n  - name: auto\n    tiers: [local]\n", {"test.yaml:5", "(auto)", "'kind'"}},
+        {TIERS "routes:\n  - name: auto\n    tiers: [local]\n",
+         {"test.yaml:5", "(auto)", "'kind'"}},
         {"tiers:\n  - {name: a, kind: opneai}\n", {"test.yaml:2", "opneai", "local, openai"}},
         {"server:\n  workers: many\n", {"test.yaml:2", "workers", "whole number", "many"}},
         {"server:\n  workers: 1.5\n", {"test.yaml:2", "workers"}},
@@ -172,7 +173,8 @@ static void test_mistakes_name_file_line_and_nearest_name(void)
         {"server: {api_keys: [a]}\n", {"test.yaml:1", "api_keys_env"}},
         {"tiers:\n  - {name: a, kind: openai, api_key_env: A, api_key_file: B}\n",
          {"test.yaml:2", "not both"}},
-        {"tiers:\n  - {name: a, kind: openai, base_url: \"ftp://x\"}\n", {"test.yaml:2", "base_url"}},
+        {"tiers:\n  - {name: a, kind: openai, base_url: \"ftp://x\"}\n",
+         {"test.yaml:2", "base_url"}},
         {"tiers:\n  - {name: a, kind: local, place: cloud}\n", {"test.yaml:2", "on the device"}},
         {"tiers:\n  - {name: a, kind: local, base_url: \"http://x\"}\n", {"test.yaml:2"}},
         {"tiers:\n  - {name: a, kind: local}\n  - {name: a, kind: openai}\n",

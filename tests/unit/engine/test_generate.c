@@ -44,7 +44,8 @@ static bool on_token(void *ctx, const struct td_token *token, struct td_str text
 
 static struct td_generate_options plain_options(void)
 {
-    struct td_generate_options options = {.sampling = td_sampling_default(), .tokens_max = TOKENS_MAX};
+    struct td_generate_options options = {.sampling = td_sampling_default(),
+                                          .tokens_max = TOKENS_MAX};
     options.sampling.temperature = 1;
     options.sampling.seed = 11;
     options.sampling.seed_set = true;
@@ -209,7 +210,8 @@ static void test_generation_continues_what_the_session_holds(void)
     buf_init(&parts.text, 1 << 20);
     CHECK(td_session_new(model, NULL, &session, &err) == TD_OK);
     CHECK(td_session_forward(session, prompt, 3, NULL, 0, &err) == TD_OK);
-    CHECK(td_generate(session, prompt + 3, 1, &options, on_token, &parts, &parts.result, &err) == TD_OK);
+    CHECK(td_generate(session, prompt + 3, 1, &options, on_token, &parts, &parts.result, &err) ==
+          TD_OK);
     CHECK(str_equal(buf_view(&whole.text), buf_view(&parts.text)));
     td_session_free(session);
     buf_deinit(&whole.text);
@@ -226,7 +228,8 @@ static void test_wrong_requests_are_refused(void)
     CHECK(td_session_new(model, NULL, &session, &err) == TD_OK);
     CHECK(td_generate(session, prompt, 0, &options, NULL, NULL, &result, &err) == TD_INVALID);
     err = (struct td_error){0};
-    CHECK(td_generate(session, many, TINY_CONTEXT + 1, &options, NULL, NULL, &result, &err) == TD_LIMIT);
+    CHECK(td_generate(session, many, TINY_CONTEXT + 1, &options, NULL, NULL, &result, &err) ==
+          TD_LIMIT);
     options.top_logprobs = TD_TOP_LOGPROBS_MAX + 1;
     err = (struct td_error){0};
     CHECK(td_generate(session, prompt, 4, &options, NULL, NULL, &result, &err) == TD_INVALID);

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum td_status open_bytes(const void *data, size_t len, struct gguf **gguf, struct td_error *err)
+static enum td_status open_bytes(const void *data, size_t len, struct gguf **gguf,
+                                 struct td_error *err)
 {
     *err = (struct td_error){0};
     return gguf_open_memory(data, len, "memory", false, gguf, err);
@@ -34,7 +35,8 @@ static bool survives(const char *data, size_t len)
     char value[64];
     struct td_str key, text;
     enum gguf_type type;
-    for (size_t i = 0; status == TD_OK && gguf_describe(gguf, i, &key, &type, value, sizeof value); i++)
+    for (size_t i = 0; status == TD_OK && gguf_describe(gguf, i, &key, &type, value, sizeof value);
+         i++)
         sum += (unsigned char)value[0];
     const void *cursor = NULL;
     while (status == TD_OK && gguf_next_string(gguf, "strings", &cursor, &text))
@@ -144,14 +146,9 @@ static void test_every_flipped_bit_is_refused_or_harmless(void)
 /* Every place that may hold a count, a length, an offset or a type gets every extreme. */
 static void test_absurd_numbers_at_every_offset_are_refused_or_harmless(void)
 {
-    static const uint64_t extremes[] = {0,
-                                        1,
-                                        UINT32_MAX,
-                                        UINT64_C(1) << 32,
-                                        INT64_MAX,
-                                        UINT64_C(1) << 63,
-                                        UINT64_MAX - 7,
-                                        UINT64_MAX};
+    static const uint64_t extremes[] = {
+        0,         1, UINT32_MAX, UINT64_C(1) << 32, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 7,
+        UINT64_MAX};
     struct buf file;
     build_whole(&file);
     for (size_t at = 4; at + 8 <= file.len; at++)

@@ -112,7 +112,8 @@ static void check_greedy(struct td_session *session, const float *last, size_t v
     float *logits = malloc(vocab * sizeof *logits);
     memcpy(logits, last, vocab * sizeof *logits);
     for (size_t i = 0; i < json_count(ids); i++) {
-        double margin = json_number(json_at(margins, i), json_number(json_get(greedy, "min_margin"), 0));
+        double margin =
+            json_number(json_at(margins, i), json_number(json_get(greedy, "min_margin"), 0));
         if (margin < 1e-3)
             break;
         int32_t id = argmax(logits, vocab);
@@ -144,7 +145,8 @@ static double tolerance_of(const struct json *test)
  * float files. */
 static double distance(const struct json *test, const float *rows, size_t count)
 {
-    const char *names[2] = {json_cstr(json_get(test, "golden")), json_cstr(json_get(test, "golden_deq"))};
+    const char *names[2] = {json_cstr(json_get(test, "golden")),
+                            json_cstr(json_get(test, "golden_deq"))};
     double best = INFINITY;
     for (int i = 0; i < 2; i++) {
         float *values = names[i] ? read_floats(names[i], count) : NULL;
@@ -211,8 +213,8 @@ static void check_perplexity(const struct json *test, const struct td_model *mod
     struct perplexity_result result;
     struct td_error err = {0};
     REQUIRE(expected != NULL && text != NULL);
-    CHECK(perplexity_measure(model, (struct td_str){text, len}, &options, &result, nll, scored, &err) ==
-          TD_OK);
+    CHECK(perplexity_measure(model, (struct td_str){text, len}, &options, &result, nll, scored,
+                             &err) == TD_OK);
     double most = json_number(json_get(json_get(test, "tolerance"), "ppl_rel"), 0);
     double golden_ppl = json_number(json_get(test, "ppl"), 0);
     double deq = json_number(json_get(test, "ppl_deq"), golden_ppl);

@@ -22,9 +22,9 @@ static void hyperparameters(struct gguf_builder *builder, const struct change *c
     static const struct {
         const char *key;
         uint32_t value;
-    } keys[] = {{"context_length", TINY_CONTEXT},         {"block_count", TINY_LAYERS},
-                {"embedding_length", TINY_WIDE},          {"feed_forward_length", TINY_FFN},
-                {"attention.head_count", TINY_HEADS},     {"attention.head_count_kv", TINY_KV_HEADS}};
+    } keys[] = {{"context_length", TINY_CONTEXT},     {"block_count", TINY_LAYERS},
+                {"embedding_length", TINY_WIDE},      {"feed_forward_length", TINY_FFN},
+                {"attention.head_count", TINY_HEADS}, {"attention.head_count_kv", TINY_KV_HEADS}};
     const char *architecture = change->architecture ? change->architecture : "llama";
     char key[96];
     builder_string(builder, "general.architecture", architecture);
@@ -36,17 +36,20 @@ static void hyperparameters(struct gguf_builder *builder, const struct change *c
             builder_u32(builder, key, keys[i].value);
     }
     if (!change->drop_key || strcmp(change->drop_key, "attention.layer_norm_rms_epsilon") != 0)
-        if (!change->add_float_key || strcmp(change->add_float_key, "attention.layer_norm_rms_epsilon") != 0) {
+        if (!change->add_float_key ||
+            strcmp(change->add_float_key, "attention.layer_norm_rms_epsilon") != 0) {
             snprintf(key, sizeof key, "%s.attention.layer_norm_rms_epsilon", architecture);
             builder_f32(builder, key, 1e-5f);
         }
     snprintf(key, sizeof key, "%s.%s", architecture, change->add_key ? change->add_key : "");
     if (change->add_key)
         builder_u32(builder, key, change->add_value);
-    snprintf(key, sizeof key, "%s.%s", architecture, change->add_float_key ? change->add_float_key : "");
+    snprintf(key, sizeof key, "%s.%s", architecture,
+             change->add_float_key ? change->add_float_key : "");
     if (change->add_float_key)
         builder_f32(builder, key, change->add_float);
-    snprintf(key, sizeof key, "%s.%s", architecture, change->add_text_key ? change->add_text_key : "");
+    snprintf(key, sizeof key, "%s.%s", architecture,
+             change->add_text_key ? change->add_text_key : "");
     if (change->add_text_key)
         builder_string(builder, key, change->add_text);
 }
@@ -95,44 +98,51 @@ static void test_tiny_model_opens_and_describes_itself(void)
     CHECK(info->bos_id == 1 && info->eos_id == 2 && info->not_mine_id == TINY_NOT_MINE);
     CHECK(strlen(info->fingerprint) == 16 && info->parameter_count > 0);
     CHECK(strncmp(info->name, "tandem_test_", 12) == 0); /* no general.name: the file's */
-    CHECK(td_token_piece(model, -1, true).len == 0 && td_token_piece(model, TINY_VOCAB, true).len == 0);
+    CHECK(td_token_piece(model, -1, true).len == 0 &&
+          td_token_piece(model, TINY_VOCAB, true).len == 0);
     CHECK(td_token_piece(model, TINY_NOT_MINE, false).len == 0);
     td_model_close(model);
 }
 
 static void test_wrong_hyperparameters_are_refused_by_key(void)
 {
-    expect_refused((struct change){.drop_key = "block_count"}, TD_CORRUPT, "llama.block_count: missing");
-    expect_refused((struct change){.drop_key = "attention.layer_norm_rms_epsilon"}, TD_CORRUPT, "missing");
-    expect_refused((struct change){.add_key = "block_count", .add_value = 0}, TD_CORRUPT, "block_count");
+    expect_refused((struct change){.drop_key = "block_count"}, TD_CORRUPT,
+                   "llama.block_count: missing");
+    expect_refused((struct change){.drop_key = "attention.layer_norm_rms_epsilon"}, TD_CORRUPT,
+                   "missing");
+    expect_refused((struct change){.add_key = "block_count", .add_value = 0}, TD_CORRUPT,
+                   "block_count");
     expect_refused((struct change){.add_key = "block_count", .add_value = UINT32_MAX}, TD_CORRUPT,
                    "block_count");
     expect_refused((struct change){.add_key = "context_length", .add_value = 0}, TD_CORRUPT,
                    "context_length");
-    expect_refused((struct change){.add_key = "embedding_length", .add_value = UINT32_MAX}, TD_CORRUPT,
-                   "embedding_length");
+    expect_refused((struct change){.add_key = "embedding_length", .add_value = UINT32_MAX},
+                   TD_CORRUPT, "embedding_length");
     expect_refused((struct change){.add_key = "attention.head_count", .add_value = 0}, TD_CORRUPT,
                    "head_count");
-    expect_refused((struct change){.add_key = "attention.head_count_kv", .add_value = 3}, TD_CORRUPT,
-                   "cannot share");
+    expect_refused((struct change){.add_key = "attention.head_count_kv", .add_value = 3},
+                   TD_CORRUPT, "cannot share");
     expect_refused((struct change){.add_key = "attention.head_count", .add_value = 6}, TD_CORRUPT,
                    "not a multiple");
     expect_refused((struct change){.add_key = "attention.key_length", .add_value = 15}, TD_CORRUPT,
                    "head size");
-    expect_refused((struct change){.add_key = "attention.value_length", .add_value = 8}, TD_UNSUPPORTED,
-                   "value heads");
-    expect_refused((struct change){.add_key = "rope.dimension_count", .add_value = 7}, TD_CORRUPT, "odd");
+    expect_refused((struct change){.add_key = "attention.value_length", .add_value = 8},
+                   TD_UNSUPPORTED, "value heads");
+    expect_refused((struct change){.add_key = "rope.dimension_count", .add_value = 7}, TD_CORRUPT,
+                   "odd");
     expect_refused((struct change){.add_key = "rope.dimension_count", .add_value = 64}, TD_CORRUPT,
                    "rope.dimension_count");
     expect_refused((struct change){.add_float_key = "rope.freq_base", .add_float = -1}, TD_CORRUPT,
                    "rope.freq_base");
-    expect_refused((struct change){.add_float_key = "attention.layer_norm_rms_epsilon", .add_float = 0},
-                   TD_CORRUPT, "epsilon");
+    expect_refused(
+        (struct change){.add_float_key = "attention.layer_norm_rms_epsilon", .add_float = 0},
+        TD_CORRUPT, "epsilon");
     expect_refused((struct change){.add_text_key = "rope.scaling.type", .add_text = "longrope"},
                    TD_UNSUPPORTED, "longrope");
-    expect_refused((struct change){.add_text_key = "rope.scaling.factor", .add_text = "2"}, TD_CORRUPT,
-                   "rope.scaling.factor");
-    expect_refused((struct change){.add_key = "expert_count", .add_value = 8}, TD_UNSUPPORTED, "experts");
+    expect_refused((struct change){.add_text_key = "rope.scaling.factor", .add_text = "2"},
+                   TD_CORRUPT, "rope.scaling.factor");
+    expect_refused((struct change){.add_key = "expert_count", .add_value = 8}, TD_UNSUPPORTED,
+                   "experts");
 }
 
 static void test_unknown_architecture_names_the_known_ones(void)
@@ -146,16 +156,19 @@ static void test_wrong_tensors_are_refused_by_name(void)
     /* other sizes than the tensors have */
     expect_refused((struct change){.add_key = "feed_forward_length", .add_value = 128}, TD_CORRUPT,
                    "ffn_gate.weight' is [64, 96, 1, 1], expected [64, 128]");
-    expect_refused((struct change){.add_key = "attention.head_count_kv", .add_value = 4}, TD_CORRUPT,
-                   "attn_k.weight");
+    expect_refused((struct change){.add_key = "attention.head_count_kv", .add_value = 4},
+                   TD_CORRUPT, "attn_k.weight");
     expect_refused((struct change){.add_key = "block_count", .add_value = 3}, TD_CORRUPT,
                    "'blk.2.attn_norm.weight' is missing");
     /* tensors that the architecture does not use would silently change what the model computes */
-    expect_refused((struct change){.add_key = "block_count", .add_value = 1}, TD_UNSUPPORTED, "no use for");
-    expect_refused((struct change){.add_tensor = "blk.0.attn_sinks.weight"}, TD_UNSUPPORTED, "no use for");
+    expect_refused((struct change){.add_key = "block_count", .add_value = 1}, TD_UNSUPPORTED,
+                   "no use for");
+    expect_refused((struct change){.add_tensor = "blk.0.attn_sinks.weight"}, TD_UNSUPPORTED,
+                   "no use for");
     /* qwen2 has biases, qwen3 norms */
     expect_refused((struct change){.architecture = "qwen2"}, TD_CORRUPT, "attn_q.bias' is missing");
-    expect_refused((struct change){.architecture = "qwen3"}, TD_CORRUPT, "attn_q_norm.weight' is missing");
+    expect_refused((struct change){.architecture = "qwen3"}, TD_CORRUPT,
+                   "attn_q_norm.weight' is missing");
 }
 
 static void test_vocab_only_needs_no_tensors_and_cannot_run(void)
@@ -174,7 +187,8 @@ static void test_vocab_only_needs_no_tensors_and_cannot_run(void)
     size_t count = 0;
     CHECK(td_tokenize(model, STR("ab"), true, false, ids, 16, &count, &err) == TD_OK);
     CHECK(count >= 2 && ids[0] == 1);
-    CHECK(td_tokenize(model, STR("ab"), true, false, NULL, 0, &count, &err) == TD_LIMIT && count >= 2);
+    CHECK(td_tokenize(model, STR("ab"), true, false, NULL, 0, &count, &err) == TD_LIMIT &&
+          count >= 2);
     struct td_session *session;
     err = (struct td_error){0};
     CHECK(td_session_new(model, NULL, &session, &err) == TD_INVALID && session == NULL);
@@ -213,7 +227,8 @@ static void test_chat_text_cannot_spell_control_tokens(void)
         CHECK(ids[i] != 2 && ids[i] != TINY_NOT_MINE);
     CHECK(ids && ids[0] == 1); /* BOS once */
     free(ids);
-    CHECK(td_template_render(model, &message, 1, &text, &len, &err) == TD_OK && strlen(text) == len);
+    CHECK(td_template_render(model, &message, 1, &text, &len, &err) == TD_OK &&
+          strlen(text) == len);
     CHECK(strstr(text, "</s><|not_mine|>") != NULL);
     free(text);
     td_model_close(model);

@@ -227,7 +227,8 @@ static void test_settings_out_of_range_are_refused_by_name(void)
     struct td_error err = {0};
     struct td_sampling sampling = td_sampling_default();
     sampling.temperature = NAN;
-    CHECK(sampler_init(&sampler, &sampling, &err) == TD_INVALID && strstr(err.message, "temperature"));
+    CHECK(sampler_init(&sampler, &sampling, &err) == TD_INVALID &&
+          strstr(err.message, "temperature"));
     sampling = td_sampling_default();
     sampling.top_p = 1.5f;
     err = (struct td_error){0};

@@ -63,9 +63,8 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
 
 static struct td_generate_options plain_options(uint32_t tokens_max)
 {
-    struct td_generate_options options = {.sampling = td_sampling_default(),
-                                          .tokens_max = tokens_max,
-                                          .ignore_eos = true};
+    struct td_generate_options options = {
+        .sampling = td_sampling_default(), .tokens_max = tokens_max, .ignore_eos = true};
     options.sampling.seed = 9;
     options.sampling.seed_set = true;
     return options;
@@ -75,10 +74,8 @@ static struct scheduler *open_scheduler(uint32_t slots, uint32_t queue)
 {
     struct scheduler *scheduler = NULL;
     struct td_error err = {0};
-    struct scheduler_options options = {.model = model,
-                                        .slot_count = slots,
-                                        .queue_capacity = queue,
-                                        .thread_count = 2};
+    struct scheduler_options options = {
+        .model = model, .slot_count = slots, .queue_capacity = queue, .thread_count = 2};
     enum td_status status = scheduler_new(&options, &scheduler, &err);
     if (status != TD_OK)
         fprintf(stderr, "scheduler: %s\n", err.message);
@@ -232,7 +229,8 @@ static void test_full_queue_is_an_answer(void)
     fill_prompt(ids, 10, 1);
     for (int i = 0; i < 3; i++)
         CHECK(submit(scheduler, &clients[i], ids, 10, &options, &err) == TD_OK);
-    CHECK(submit(scheduler, &clients[3], ids, 10, &options, &err) == TD_BUSY && clients[3].job == NULL);
+    CHECK(submit(scheduler, &clients[3], ids, 10, &options, &err) == TD_BUSY &&
+          clients[3].job == NULL);
     CHECK(strstr(err.message, "3 requests"));
     struct scheduler_load load = scheduler_get_load(scheduler);
     CHECK(load.running + load.waiting == 3);
@@ -356,7 +354,8 @@ static void test_cancel_races_with_everything(void)
         struct td_error err;
         struct td_generate_options options = plain_options(50);
         for (int i = 0; i < 3; i++)
-            CHECK(submit(scheduler, &clients[i], ids, 1 + rng_below(&rng, 399), &options, &err) == TD_OK);
+            CHECK(submit(scheduler, &clients[i], ids, 1 + rng_below(&rng, 399), &options, &err) ==
+                  TD_OK);
         uint64_t posts = rng_below(&rng, 6);
         for (uint64_t i = 0; i < posts; i++)
             test_loop_run_one(&loop, 1);
@@ -446,7 +445,8 @@ static void test_bad_schedulers_are_refused(void)
     struct td_error err = {0};
     struct scheduler_options options = {.model = model, .slot_count = 0};
     CHECK(scheduler_new(&options, &scheduler, &err) == TD_INVALID && scheduler == NULL);
-    options = (struct scheduler_options){.model = model, .slot_count = 1, .context_tokens = 1 << 20};
+    options =
+        (struct scheduler_options){.model = model, .slot_count = 1, .context_tokens = 1 << 20};
     err = (struct td_error){0};
     CHECK(scheduler_new(&options, &scheduler, &err) == TD_INVALID && scheduler == NULL);
     scheduler_free(NULL);

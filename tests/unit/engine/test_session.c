@@ -55,8 +55,8 @@ static void check_cuts(enum td_kv_type kv_type)
             struct td_error err = {0};
             for (size_t at = 0; at < IDS; at += cuts[c]) {
                 size_t count = IDS - at < cuts[c] ? IDS - at : cuts[c];
-                CHECK(td_session_forward(session, ids + at, count, rows + at * TINY_VOCAB, count, &err) ==
-                      TD_OK);
+                CHECK(td_session_forward(session, ids + at, count, rows + at * TINY_VOCAB, count,
+                                         &err) == TD_OK);
             }
             CHECK(same(rows, expected, IDS));
             td_session_free(session);

@@ -98,11 +98,13 @@ static void test_broken_characters_become_replacement_characters(void)
 {
     expect(TEXTS("\xff"
                  "a"),
-           NULL, "\xef\xbf\xbd"
-                 "a|",
+           NULL,
+           "\xef\xbf\xbd"
+           "a|",
            false);
-    expect(TEXTS("\xe2", "a"), NULL, "|\xef\xbf\xbd"
-                                     "a|",
+    expect(TEXTS("\xe2", "a"), NULL,
+           "|\xef\xbf\xbd"
+           "a|",
            false);
     expect(TEXTS("ab\xe2\x82"), NULL, "ab|\xef\xbf\xbd\xef\xbf\xbd", false);
 }
@@ -145,7 +147,8 @@ static void test_cutting_does_not_matter(void)
             for (size_t at = 0; at < len;) {
                 size_t step = way ? 1 + rng_below(&rng, 4) : len;
                 step = step < len - at ? step : len - at;
-                CHECK(text_gate_push(&gate, (struct td_str){text + at, step}, &part, &err) == TD_OK);
+                CHECK(text_gate_push(&gate, (struct td_str){text + at, step}, &part, &err) ==
+                      TD_OK);
                 if (part.len)
                     memcpy(out + used, part.data, part.len);
                 used += part.len;

@@ -14,18 +14,13 @@
 #define TINY_CONTEXT 512
 #define TINY_NOT_MINE 3
 
-enum {
-    TINY_LAYERS = 2,
-    TINY_WIDE = 64,
-    TINY_HEADS = 4,
-    TINY_KV_HEADS = 2,
-    TINY_FFN = 96
-};
+enum { TINY_LAYERS = 2, TINY_WIDE = 64, TINY_HEADS = 4, TINY_KV_HEADS = 2, TINY_FFN = 96 };
 
 static inline void tiny_vocabulary(struct gguf_builder *builder)
 {
-    static const char *const pieces[] = {"\xe2\x96\x81the", "ab", "abc", "\xc3\xa9", "\xe2\x82\xac",
-                                         "STOP", "ST", "OP", "\xf0\x9f\x98\x80", "\n"};
+    static const char *const pieces[] = {"\xe2\x96\x81the",  "ab",   "abc", "\xc3\xa9",
+                                         "\xe2\x82\xac",     "STOP", "ST",  "OP",
+                                         "\xf0\x9f\x98\x80", "\n"};
     builder_string(builder, "tokenizer.ggml.model", "llama");
     builder_array(builder, "tokenizer.ggml.tokens", GGUF_STRING, TINY_VOCAB);
     for (int i = 0; i < TINY_VOCAB; i++) {
@@ -77,10 +72,14 @@ static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
         const struct {
             const char *part;
             uint64_t rows, cols;
-        } parts[] = {{"attn_norm", 0, TINY_WIDE},        {"attn_q", TINY_WIDE, TINY_WIDE},
-                     {"attn_k", kv, TINY_WIDE},          {"attn_v", kv, TINY_WIDE},
-                     {"attn_output", TINY_WIDE, TINY_WIDE}, {"ffn_norm", 0, TINY_WIDE},
-                     {"ffn_gate", TINY_FFN, TINY_WIDE},  {"ffn_up", TINY_FFN, TINY_WIDE},
+        } parts[] = {{"attn_norm", 0, TINY_WIDE},
+                     {"attn_q", TINY_WIDE, TINY_WIDE},
+                     {"attn_k", kv, TINY_WIDE},
+                     {"attn_v", kv, TINY_WIDE},
+                     {"attn_output", TINY_WIDE, TINY_WIDE},
+                     {"ffn_norm", 0, TINY_WIDE},
+                     {"ffn_gate", TINY_FFN, TINY_WIDE},
+                     {"ffn_up", TINY_FFN, TINY_WIDE},
                      {"ffn_down", TINY_WIDE, TINY_FFN}};
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
             char name[64];
@@ -95,8 +94,8 @@ static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
 }
 
 /* Writes bytes to a new file that is gone from its folder after `use` of it: opened files stay mapped. */
-static inline struct td_model *tiny_open(const struct buf *file, const struct td_model_options *options,
-                                         struct td_error *err)
+static inline struct td_model *
+tiny_open(const struct buf *file, const struct td_model_options *options, struct td_error *err)
 {
     char path[] = "/tmp/tandem_test_XXXXXX";
     struct td_model *model = NULL;

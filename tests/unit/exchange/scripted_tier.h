@@ -71,6 +71,7 @@ struct scripted_tier {
         *scripts[SCRIPTED_STARTS_MAX]; /* one a start; NULL = the first again */
     enum td_status start_status;       /* not TD_OK: start fails at once */
     uint32_t prompt_tokens;
+    enum td_finish finish; /* of an answer that ends well; zero is STOP */
     int start_count, cancel_count, running;
 };
 
@@ -96,7 +97,7 @@ static void scripted_end(struct tier_attempt *attempt, const struct script_step 
     struct tier_result result = {
         .status = step->kind == SCRIPT_FAIL ? step->status : TD_OK,
         .http_status = step->http_status,
-        .finish = TD_FINISH_STOP,
+        .finish = attempt->tier->finish,
         .usage = {.prompt_tokens = attempt->token_count ? attempt->tier->prompt_tokens : 0,
                   .completion_tokens = attempt->token_count,
                   .exact = true},

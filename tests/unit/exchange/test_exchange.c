@@ -316,6 +316,32 @@ static void test_prompts_are_stored_only_by_policy_and_never_restricted_ones(voi
     world_deinit(&w);
 }
 
+static void test_an_answer_that_the_tier_s_own_limit_cut_escalates(void)
+{
+    struct world w;
+    world_init(&w);
+    w.tiers[LOCAL].finish = TD_FINISH_LENGTH;
+    w.request.tokens_max = 500;
+    world_script(&w, LOCAL, sure);
+    world_script(&w, CLOUD, cloudy);
+    world_run(&w);
+    CHECK(world_has_reason(&w, REASON_LEFT_CUT, "local"));
+    CHECK(strcmp(w.tier, "openai") == 0);
+    world_deinit(&w);
+}
+
+static void test_an_answer_as_long_as_was_asked_for_is_whole(void)
+{
+    struct world w;
+    world_init(&w);
+    w.tiers[LOCAL].finish = TD_FINISH_LENGTH;
+    w.request.tokens_max = 4;
+    world_script(&w, LOCAL, sure);
+    world_run(&w);
+    CHECK(strcmp(w.tier, "local") == 0 && !w.degraded);
+    world_deinit(&w);
+}
+
 static void test_cancel_stops_attempt(void)
 {
     struct world w;
@@ -388,6 +414,8 @@ int main(void)
     RUN(test_every_attempt_costs_and_all_cloud_is_what_the_answer_would_have);
     RUN(test_the_ledger_knows_signals_reasons_and_egress);
     RUN(test_prompts_are_stored_only_by_policy_and_never_restricted_ones);
+    RUN(test_an_answer_that_the_tier_s_own_limit_cut_escalates);
+    RUN(test_an_answer_as_long_as_was_asked_for_is_whole);
     RUN(test_cancel_stops_attempt);
     RUN(test_cancel_before_the_first_step_starts_nothing);
     RUN(test_cancel_from_inside_an_event_is_safe);

@@ -249,6 +249,7 @@ static void test_too_long_an_answer_is_the_answers_fault(void)
     struct world w;
     world_init(&w);
     w.request.mode = TD_MODE_ONLY_LOCAL;
+    w.tiers[LOCAL].prompt_tokens = 3500;
     w.request.tokens_max = 5000;
     world_run(&w);
     CHECK(w.status == TD_LIMIT && strcmp(w.param, "max_tokens") == 0);

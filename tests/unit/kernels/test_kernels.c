@@ -1,11 +1,12 @@
 /* The checker of quantisation and products: every variant that this CPU has against the reference.
  *
- * Bound of a product. Reference and variant read the same prepared activations. Integer block sums are
- * exact in both, so the variant differs by its float roundings, u = 2^-24 each: a chain of at most
- * `steps` fused additions into one lane, each term with at most three roundings of its own (scale
- * product, offset, scaled 16-sum), four additions over the lanes, and the reference's rounding to float.
- * To first order |error| <= (steps + 12) u M, where M is the sum of the magnitudes of all terms
- * (Higham 2002, section 3.1); terms below the smallest normal float add at most 2^-126 each. */
+ * Bound of a product. Reference and variant read the same prepared activations. Integer block sums
+ * are exact in both, so the variant differs by its float roundings, u = 2^-24 each: a chain of at
+ * most `steps` fused additions into one lane, each term with at most three roundings of its own
+ * (scale product, offset, scaled 16-sum), four additions over the lanes, and the reference's
+ * rounding to float. To first order |error| <= (steps + 12) u M, where M is the sum of the
+ * magnitudes of all terms (Higham 2002, section 3.1); terms below the smallest normal float add at
+ * most 2^-126 each. */
 #include <math.h>
 
 #include "kernels/activation.h"
@@ -221,8 +222,8 @@ static double product_bound(const struct matrix *m, size_t r, size_t t)
     return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
 }
 
-/* All results by one variant, one row and one token at a time, checked against the reference; then every
- * other way of asking must give the same bits. **returns new** (free) [tokens, rows]. */
+/* All results by one variant, one row and one token at a time, checked against the reference; then
+ * every other way of asking must give the same bits. **returns new** (free) [tokens, rows]. */
 static float *check_single(const struct kernels *kernels, const struct matrix *m)
 {
     float *y = exact(m->tokens * m->rows * sizeof *y);
@@ -233,20 +234,22 @@ static float *check_single(const struct kernels *kernels, const struct matrix *m
         for (size_t r = 0; r < m->rows; r++) {
             size_t at = t * m->rows + r;
             kernels->matmul(m->type, m->weights, m->row_bytes, m->cols, r, r + 1,
-                            m->acts + t * m->act_stride, m->act_stride, 1, y + t * m->rows, m->rows);
+                            m->acts + t * m->act_stride, m->act_stride, 1, y + t * m->rows,
+                            m->rows);
             double error = fabs((double)y[at] - (double)expected[at]);
             bool close = error <= product_bound(m, r, t);
             CHECK(close);
             if (!close)
-                fprintf(stderr, "%s %s cols %zu row %zu token %zu: %g, expected %g\n", kernels->name,
-                        tensor_traits_get(m->type)->name, m->cols, r, t, (double)y[at],
-                        (double)expected[at]);
+                fprintf(stderr, "%s %s cols %zu row %zu token %zu: %g, expected %g\n",
+                        kernels->name, tensor_traits_get(m->type)->name, m->cols, r, t,
+                        (double)y[at], (double)expected[at]);
         }
     free(expected);
     return y;
 }
 
-/* Rows [begin, end) and the first `tokens` tokens: the bits of `single`, and nothing else written. */
+/* Rows [begin, end) and the first `tokens` tokens: the bits of `single`, and nothing else written.
+ * */
 static void check_part(const struct kernels *kernels, const struct matrix *m, const float *single,
                        size_t begin, size_t end, size_t tokens)
 {
@@ -287,8 +290,9 @@ static void check_lengths(const struct kernels *kernels)
         size_t block = tensor_traits_get(types[i])->block_elements;
         size_t lengths = block == 1 ? 11 : block == 32 ? 8 : 4;
         for (size_t j = 0; j < lengths; j++) {
-            struct matrix m = matrix_new(types[i], ROWS, block == 1 ? of_1[j] : block * of_blocks[j],
-                                         TOKENS, FILL_RANDOM, FILL_RANDOM);
+            struct matrix m =
+                matrix_new(types[i], ROWS, block == 1 ? of_1[j] : block * of_blocks[j], TOKENS,
+                           FILL_RANDOM, FILL_RANDOM);
             check_matrix(kernels, &m);
             matrix_free(&m);
         }
@@ -343,7 +347,8 @@ static void check_prepare(const struct kernels *kernels)
     for (size_t f = 0; f < 3; f++)
         for (size_t j = 0; j < 4; j++)
             for (int fill = 0; fill <= FILLS; fill++) {
-                size_t cols = forms[f] == ACTIVATION_Q8_256 ? lengths[j] : lengths[j] + 96 * (j % 2);
+                size_t cols =
+                    forms[f] == ACTIVATION_Q8_256 ? lengths[j] : lengths[j] + 96 * (j % 2);
                 size_t bytes = kernels->activation_bytes(forms[f], cols);
                 CHECK(bytes % 64 == 0);
                 float *x = exact(cols * sizeof *x);
@@ -379,8 +384,8 @@ static void check_not_finite(const struct kernels *kernels)
             fill_activation(FILL_RANDOM, x, 512);
             x[300] = bad[b];
             kernels->activation_prepare(m.form, x, 512, m.acts + m.act_stride);
-            kernels->matmul(m.type, m.weights, m.row_bytes, 512, 0, ROWS, m.acts, m.act_stride, 3, y,
-                            ROWS);
+            kernels->matmul(m.type, m.weights, m.row_bytes, 512, 0, ROWS, m.acts, m.act_stride, 3,
+                            y, ROWS);
             for (size_t r = 0; r < ROWS; r++) {
                 CHECK(isfinite(y[r]) && !isfinite(y[ROWS + r]) && isfinite(y[2 * ROWS + r]));
             }
@@ -402,8 +407,8 @@ static void test_reference_products_are_those_of_dequantised_weights(void)
         float weights[512], y[ROWS], x[512];
         fill_activation(FILL_RANDOM, x, 512);
         reference()->activation_prepare(m.form, x, 512, m.acts);
-        reference()->matmul(m.type, m.weights, m.row_bytes, 512, 0, ROWS, m.acts, m.act_stride, 1, y,
-                            ROWS);
+        reference()->matmul(m.type, m.weights, m.row_bytes, 512, 0, ROWS, m.acts, m.act_stride, 1,
+                            y, ROWS);
         for (size_t r = 0; r < ROWS; r++) {
             double sum = 0, size = 0;
             reference()->dequantize(m.type, m.weights + r * m.row_bytes, 512, weights);

@@ -1,9 +1,9 @@
-/* The checker of element-wise operations, attention and logit statistics: every variant that this CPU has
- * against the reference, which computes in double.
+/* The checker of element-wise operations, attention and logit statistics: every variant that this
+ * CPU has against the reference, which computes in double.
  *
- * Bounds, u = 2^-24. The exponential of the variants is within 2e-7 of the true one, relative, for normal
- * results (vector_body.h). A sum of n floats in lanes is within (n / lanes + 8) u of the sum of
- * magnitudes. Each check says what it composes from these. */
+ * Bounds, u = 2^-24. The exponential of the variants is within 2e-7 of the true one, relative, for
+ * normal results (vector_body.h). A sum of n floats in lanes is within (n / lanes + 8) u of the sum
+ * of magnitudes. Each check says what it composes from these. */
 #include <math.h>
 
 #include "kernels/formats.h"
@@ -51,7 +51,8 @@ static const struct kernels *reference(void)
     return kernels_get(TD_CPU_REF, NULL);
 }
 
-static const size_t lengths[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 511, 512, 513, 2048};
+static const size_t lengths[] = {1,  2,  7,  8,   9,   15,  16,  17,  31,
+                                 32, 33, 64, 100, 511, 512, 513, 2048};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static bool near(double got, double expected, double bound)
@@ -59,8 +60,8 @@ static bool near(double got, double expected, double bound)
     return fabs(got - expected) <= bound;
 }
 
-/* Mean within (32 + 8) u as at most 32 squares of a part meet in a lane; half of that after the root, and
- * three roundings of the scale and the two products. */
+/* Mean within (32 + 8) u as at most 32 squares of a part meet in a lane; half of that after the
+ * root, and three roundings of the scale and the two products. */
 static void check_rms_norm(const struct kernels *kernels)
 {
     static const float sizes[] = {1.0f, 1e-18f, 1e15f, 0.0f};
@@ -197,9 +198,10 @@ struct attention {
     float key_size, scale;
 };
 
-/* A score is off by (head_size / 8 + 8) u of its magnitude sum S, so a weight by that plus 2e-7 relative;
- * the weighted mean of values of at most 1 then by twice that (numerator and denominator), and by the
- * roundings of the sums over positions, (count + 32) u, with at most one rescaling rounding a block. */
+/* A score is off by (head_size / 8 + 8) u of its magnitude sum S, so a weight by that plus 2e-7
+ * relative; the weighted mean of values of at most 1 then by twice that (numerator and
+ * denominator), and by the roundings of the sums over positions, (count + 32) u, with at most one
+ * rescaling rounding a block. */
 static void check_attention_case(const struct kernels *kernels, const struct attention *a)
 {
     size_t n = (a->count - 1) * a->stride + a->head_size, qn = a->head_size * a->group, wrong = 0;
@@ -245,8 +247,12 @@ static void check_attention(const struct kernels *kernels)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
                 if ((h + g + c) % 3) /* a third of the combinations has every value of each */
                     continue;
-                struct attention a = {heads[h], groups[g], heads[h] * (1 + g % 3), counts[c],
-                                      (g + c) % 2 ? TD_KV_F16 : TD_KV_F32, c % 2 ? 1.0f : 30.0f,
+                struct attention a = {heads[h],
+                                      groups[g],
+                                      heads[h] * (1 + g % 3),
+                                      counts[c],
+                                      (g + c) % 2 ? TD_KV_F16 : TD_KV_F32,
+                                      c % 2 ? 1.0f : 30.0f,
                                       0.125f};
                 check_attention_case(kernels, &a);
             }
@@ -274,7 +280,8 @@ static void check_stats_case(const struct kernels *kernels, const float *logits,
 
 static void check_stats(const struct kernels *kernels)
 {
-    static const size_t counts[] = {1, 2, 3, 7, 8, 15, 16, 17, 511, 512, 513, 1024, 1025, 5000, 32000};
+    static const size_t counts[] = {1,   2,   3,   7,    8,    15,   16,   17,
+                                    511, 512, 513, 1024, 1025, 5000, 32000};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         size_t n = counts[c];
         float *logits = random_row(n, c % 2 ? 5.0f : 60.0f);

@@ -123,10 +123,15 @@ static void test_context_boundary_counts_the_requested_answer(void)
         uint32_t prompt, answer;
         bool stays;
     } cases[] = {
-        {4095, 0, true},        {4096, 0, false},
-        {4097, 0, false},       {4000, 96, true},
-        {4000, 97, false},      {1, UINT32_MAX, false},
-        {UINT32_MAX, 1, false}, {UINT32_MAX, UINT32_MAX, false},
+        {4095, 0, true},
+        {4096, 0, false},
+        {4097, 0, false},
+        {4000, 96, true},
+        {4000, 97, false},
+        {3072, UINT32_MAX, true}, /* a quarter is enough to begin */
+        {3073, UINT32_MAX, false},
+        {UINT32_MAX, 1, false},
+        {UINT32_MAX, UINT32_MAX, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene s;
@@ -139,6 +144,21 @@ static void test_context_boundary_counts_the_requested_answer(void)
             has_local = has_local || s.plan.rungs[r] == 0;
         CHECK(has_local == cases[i].stays);
     }
+}
+
+static void test_a_tier_without_the_asked_for_capability_is_removed(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.facts[0].lacks = CAPABILITY_TOOLS | CAPABILITY_SCHEMA;
+    s.signals.needs = CAPABILITY_TOOLS;
+    scene_plan(&s);
+    CHECK(s.plan.rung_count > 0 && s.plan.rungs[0] != 0);
+    CHECK(strcmp(reason_of(&s.plan, "local")->text,
+                 "the request brings tools and local cannot call any") == 0);
+    s.signals.needs = CAPABILITY_SCHEMA;
+    scene_plan(&s);
+    CHECK(reason_of(&s.plan, "local")->code == REASON_REMOVED_CAPABILITY);
 }
 
 static void test_an_unknown_context_is_not_checked(void)
@@ -336,8 +356,9 @@ static bool tier_is_lawful(const struct scene *s, size_t tier)
         s->signals.data_class == TD_CLASS_SENSITIVE || s->route.data_class == TD_CLASS_SENSITIVE;
     bool restricted =
         s->signals.data_class == TD_CLASS_RESTRICTED || s->route.data_class == TD_CLASS_RESTRICTED;
-    uint64_t need = (uint64_t)s->states[tier].prompt_tokens +
-                    (s->signals.tokens_max ? s->signals.tokens_max : 1);
+    uint32_t quarter = f->context_tokens / 4, wanted = s->signals.tokens_max;
+    uint32_t reserve = wanted == 0 ? 1 : wanted < quarter ? wanted : quarter;
+    uint64_t need = (uint64_t)s->states[tier].prompt_tokens + reserve;
     return f->has_key && s->states[tier].reachable && (device || !restricted) &&
            (device || f->place == TD_PLACE_PREMISES || !sensitive) &&
            (device || (mode != TD_MODE_ONLY_LOCAL && s->route.kind != ROUTE_LOCAL_ONLY)) &&
@@ -387,6 +408,7 @@ int main(void)
     RUN(test_the_routes_class_counts_although_signals_forgot_it);
     RUN(test_context_limit_names_prompt_tier_and_limit);
     RUN(test_context_boundary_counts_the_requested_answer);
+    RUN(test_a_tier_without_the_asked_for_capability_is_removed);
     RUN(test_an_unknown_context_is_not_checked);
     RUN(test_route_kinds_prune);
     RUN(test_the_five_modes);

@@ -1,0 +1,107 @@
+/* The team: every item of every step is done once, whoever comes, however often and with however many. */
+#include "engine/team.h"
+
+#include "test.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define ITEMS 64
+
+struct work {
+    atomic_uint next;
+    unsigned char done[ITEMS]; /* each written by the one that took it */
+    unsigned slow;             /* item that sleeps, or ITEMS */
+};
+
+static void take_items(void *ctx)
+{
+    struct work *work = ctx;
+    for (unsigned i; (i = atomic_fetch_add(&work->next, 1)) < ITEMS;) {
+        if (i == work->slow)
+            usleep(2000);
+        work->done[i]++;
+    }
+}
+
+/* The work is on this stack and gone after the call: a helper that came late must not touch it. */
+static void run_step(struct team *team, unsigned slow)
+{
+    struct work work = {.slow = slow};
+    team_run(team, take_items, &work);
+    for (unsigned i = 0; i < ITEMS; i++)
+        CHECK(work.done[i] == 1);
+    memset(&work, 0xff, sizeof work);
+}
+
+static void test_every_item_is_done_once_in_every_step(void)
+{
+    for (uint32_t threads = 1; threads <= 8; threads += threads < 3 ? 1 : 5) {
+        struct team *team = team_new(threads);
+        REQUIRE(team != NULL);
+        CHECK(team_count(team) == threads);
+        for (int step = 0; step < 5000; step++)
+            run_step(team, ITEMS);
+        team_free(team);
+    }
+}
+
+static void test_steps_wait_for_helpers_that_have_begun(void)
+{
+    struct team *team = team_new(3);
+    REQUIRE(team != NULL);
+    for (unsigned step = 0; step < 40; step++)
+        run_step(team, step % ITEMS);
+    team_free(team);
+}
+
+static void test_helpers_wake_up_after_a_pause(void)
+{
+    struct team *team = team_new(2);
+    REQUIRE(team != NULL);
+    for (unsigned step = 0; step < 30; step++) {
+        usleep(1000); /* longer than they spin */
+        run_step(team, 0);
+    }
+    team_free(team);
+}
+
+static void test_teams_come_and_go(void)
+{
+    for (int i = 0; i < 200; i++) {
+        struct team *team = team_new(4);
+        REQUIRE(team != NULL);
+        if (i % 2)
+            run_step(team, ITEMS);
+        team_free(team);
+    }
+    team_free(NULL);
+    struct team *team = team_new(0); /* one a core */
+    REQUIRE(team != NULL && team_count(team) >= 1);
+    run_step(team, ITEMS);
+    team_free(team);
+}
+
+/* 16 bits of step number come round. */
+static void test_step_numbers_wrap(void)
+{
+    struct team *team = team_new(2);
+    REQUIRE(team != NULL);
+    for (int step = 0; step < 140000; step++) {
+        struct work work = {.slow = ITEMS};
+        atomic_store(&work.next, ITEMS - 1);
+        team_run(team, take_items, &work);
+        CHECK(work.done[ITEMS - 1] == 1);
+    }
+    team_free(team);
+}
+
+int main(void)
+{
+    RUN(test_every_item_is_done_once_in_every_step);
+    RUN(test_steps_wait_for_helpers_that_have_begun);
+    RUN(test_helpers_wake_up_after_a_pause);
+    RUN(test_teams_come_and_go);
+    RUN(test_step_numbers_wrap);
+    return test_finish();
+}
