@@ -13,18 +13,20 @@ from tandem import run as tandem_run
 PREFILL, DECODE, ROUNDS = 512, 128, int(os.environ.get("BENCH_ROUNDS", "3"))
 CACHE = Path(os.environ.get("TANDEM_BENCH_DIR", ROOT / "build" / "bench"))
 
+SHAPES = {"135M": "smollm2-135m", "1B": "llama-3.2-1b"}
 # llama.cpp of September 2026 on a 2-core AVX-512 VNNI machine: (prefill 512, decode 128) tokens/s by threads.
 RECORDED = {("135M", "Q4_0"): {1: (294, 65.9), 2: (580, 116)}, ("135M", "Q8_0"): {1: (235, 50.1), 2: (425, 83.5)},
-            ("135M", "Q4_K_M"): {1: (207, 55.3), 2: (380, 86.8)}, ("1B", "Q4_0"): {1: (44.5, 9.65), 2: (85.7, 18.0)},
-            ("1B", "Q8_0"): {1: (29.3, 6.17), 2: (61.1, 11.95)}, ("1B", "Q4_K_M"): {1: (44.8, 9.63), 2: (90.6, 17.4)}}
+            ("1B", "Q4_0"): {1: (44.5, 9.65), 2: (85.7, 18.0)},
+            ("1B", "Q8_0"): {1: (29.3, 6.17), 2: (61.1, 11.95)},
+            ("1B", "Q4_K_M"): {1: (44.8, 9.63), 2: (90.6, 17.4)}}
 
 
 def model_file(shape, kind):
     path = CACHE / f"synthetic-{shape}-{kind}.gguf"
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, str(ROOT / "bench" / "make_synthetic_gguf.py"), "--shape", shape,
-                        "--type", kind, "-o", str(path)], check=True)
+        subprocess.run([sys.executable, str(ROOT / "bench" / "make_synthetic_gguf.py"), SHAPES[shape], kind.lower(),
+                        str(path)], check=True)
     return path
 
 

@@ -95,9 +95,9 @@ static bool set_value(const struct option_spec *spec, const struct option *optio
 
 static bool parse_long(struct parser *parser, const char *argument)
 {
-    struct td_str rest = str_from(argument + 2);
     const char *equals = strchr(argument, '=');
-    struct td_str name = equals ? str_slice(rest, 0, (size_t)(equals - argument) - 2) : rest;
+    struct td_str whole = str_from(argument);
+    struct td_str name = str_slice(whole, 2, equals ? (size_t)(equals - argument) : whole.len);
     const struct option *option = find_long(parser->spec, name);
     if (!option)
         return unknown_long(parser->spec, name);

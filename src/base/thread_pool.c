@@ -1,3 +1,6 @@
+/* The gate is one word: a helper joins an open step by counting itself in with compare-and-swap, the leader
+ * closes the step and waits until the count is back at zero. Whoever did not get in before sees the next
+ * step. Waiting is a short spin (steps follow each other within microseconds), then a futex on the gate. */
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -8,28 +11,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a thread spins before it sleeps. The gap between two matrices of one token is a few
- * microseconds, a sleep and wake-up cost about 50: spinning longer than that only heats the machine and,
- * when a foreign thread wants the core, blocks the very thread that is waited for. */
+#define GATE_JOINED 0x7fffu      /* helpers inside */
+#define GATE_OPEN 0x8000u        /* helpers may join */
+#define GATE_GENERATION_SHIFT 16 /* number of the step; wraps, which only matters to sleepers */
+
+/* Sleeping and waking costs about 50 us, the serial parts between two steps below 10 us. */
 #define SPIN_NS 30000
-/* Looks at the clock only every so often; a pause instruction is about 40 to 140 cycles. */
 #define SPINS_PER_CLOCK_LOOK 16
 
 struct thread_pool {
-    uint32_t thread_count;               /* caller included */
-    pthread_t *threads;                  /* [thread_count - 1] */
-    _Alignas(64) atomic_uint generation; /* a new value starts the workers */
-    _Alignas(64) atomic_uint pending;    /* workers that have not finished this generation */
-    _Alignas(64) atomic_uint sleepers;   /* workers in futex wait on generation */
-    atomic_bool caller_sleeps;
-    atomic_bool stop;
-    thread_pool_fn *fn;
+    uint32_t thread_count; /* leader included */
+    pthread_t *threads;    /* [thread_count - 1] */
+    thread_pool_fn *fn;    /* of the open step */
     void *ctx;
-};
-
-struct worker_start {
-    struct thread_pool *pool;
-    uint32_t index;
+    _Alignas(64) atomic_uint gate;
+    _Alignas(64) atomic_uint sleepers; /* helpers in futex wait */
+    atomic_bool leader_sleeps;
+    atomic_bool stop;
 };
 
 static void cpu_relax(void)
@@ -48,21 +46,34 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void futex_wait(atomic_uint *word, unsigned value)
+static void gate_sleep(struct thread_pool *pool, unsigned value)
 {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    syscall(SYS_futex, &pool->gate, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void futex_wake_all(atomic_uint *word)
+/* All, because leader and helpers sleep on the same word. */
+static void gate_wake(struct thread_pool *pool)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 0x7fffffff, NULL, NULL, 0);
+    syscall(SYS_futex, &pool->gate, FUTEX_WAKE_PRIVATE, 0x7fffffff, NULL, NULL, 0);
 }
 
-/* Spins until *word != value; false when the spinning time is over. */
-static bool spin_while_equal(atomic_uint *word, unsigned value)
+static bool is_news(unsigned gate, unsigned seen)
+{
+    return (gate & GATE_OPEN) && gate >> GATE_GENERATION_SHIFT != seen;
+}
+
+static bool is_empty(unsigned gate, unsigned seen)
+{
+    (void)seen;
+    return (gate & GATE_JOINED) == 0;
+}
+
+/* Spins until the gate is as `wanted`; false when the spinning time is over. */
+static bool spin_until(struct thread_pool *pool, bool (*wanted)(unsigned, unsigned), unsigned seen)
 {
     uint64_t until = 0;
-    for (unsigned i = 1; atomic_load_explicit(word, memory_order_acquire) == value; i++) {
+    for (unsigned i = 1; !wanted(atomic_load_explicit(&pool->gate, memory_order_acquire), seen);
+         i++) {
         cpu_relax();
         if (i % SPINS_PER_CLOCK_LOOK == 0) {
             uint64_t now = now_ns();
@@ -75,43 +86,45 @@ static bool spin_while_equal(atomic_uint *word, unsigned value)
     return true;
 }
 
-static void wait_for_generation(struct thread_pool *pool, unsigned seen)
+/* Waits for a step that this helper has not seen (or the end). */
+static void wait_for_news(struct thread_pool *pool, unsigned seen)
 {
-    if (spin_while_equal(&pool->generation, seen))
+    if (spin_until(pool, is_news, seen))
         return;
     atomic_fetch_add(&pool->sleepers, 1);
-    while (atomic_load(&pool->generation) == seen)
-        futex_wait(&pool->generation, seen);
+    for (unsigned gate;
+         !is_news(gate = atomic_load(&pool->gate), seen) && !atomic_load(&pool->stop);)
+        gate_sleep(pool, gate);
     atomic_fetch_sub(&pool->sleepers, 1);
 }
 
-static void *worker_main(void *arg)
+/* Counts itself in, unless the step has closed meanwhile. */
+static bool join_step(struct thread_pool *pool, unsigned *seen)
 {
-    struct worker_start *start = arg;
-    struct thread_pool *pool = start->pool;
-    uint32_t index = start->index;
-    free(start);
-    for (unsigned seen = 0;; seen++) {
-        wait_for_generation(pool, seen);
-        if (atomic_load_explicit(&pool->stop, memory_order_acquire))
-            return NULL;
-        pool->fn(pool->ctx, index, pool->thread_count);
-        if (atomic_fetch_sub(&pool->pending, 1) == 1 && atomic_load(&pool->caller_sleeps))
-            futex_wake_all(&pool->pending);
+    unsigned gate = atomic_load(&pool->gate);
+    while (is_news(gate, *seen))
+        if (atomic_compare_exchange_weak(&pool->gate, &gate, gate + 1)) {
+            *seen = gate >> GATE_GENERATION_SHIFT;
+            return true;
+        }
+    return false;
+}
+
+static void *helper_main(void *arg)
+{
+    struct thread_pool *pool = arg;
+    unsigned seen = 0;
+    while (!atomic_load(&pool->stop)) {
+        wait_for_news(pool, seen);
+        if (!join_step(pool, &seen))
+            continue;
+        pool->fn(pool->ctx);
+        unsigned before = atomic_fetch_sub(&pool->gate, 1);
+        bool last = (before & GATE_JOINED) == 1 && !(before & GATE_OPEN);
+        if (last && atomic_load(&pool->leader_sleeps))
+            gate_wake(pool);
     }
-}
-
-static uint32_t online_cores(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores > 256 ? 256 : (uint32_t)cores;
-}
-
-static void start_generation(struct thread_pool *pool)
-{
-    atomic_fetch_add(&pool->generation, 1);
-    if (atomic_load(&pool->sleepers))
-        futex_wake_all(&pool->generation);
+    return NULL;
 }
 
 struct thread_pool *thread_pool_new(uint32_t thread_count)
@@ -120,24 +133,19 @@ struct thread_pool *thread_pool_new(uint32_t thread_count)
     if (pool == NULL)
         return NULL;
     *pool = (struct thread_pool){.thread_count = 1};
-    if (thread_count == 0)
-        thread_count = online_cores();
+    if (thread_count == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        thread_count = cores < 1 ? 1 : (uint32_t)cores;
+    }
+    thread_count = thread_count > 256 ? 256 : thread_count;
     pool->threads = calloc(thread_count, sizeof *pool->threads);
     if (pool->threads == NULL) {
         free(pool);
         return NULL;
     }
-    for (uint32_t i = 1; i < thread_count; i++) {
-        struct worker_start *start = malloc(sizeof *start);
-        if (start == NULL)
-            break; /* fewer threads still compute the same */
-        *start = (struct worker_start){pool, i};
-        if (pthread_create(&pool->threads[i - 1], NULL, worker_main, start) != 0) {
-            free(start);
+    for (; pool->thread_count < thread_count; pool->thread_count++) /* fewer compute the same */
+        if (pthread_create(&pool->threads[pool->thread_count - 1], NULL, helper_main, pool) != 0)
             break;
-        }
-        pool->thread_count = i + 1; /* read by workers only after the first generation starts */
-    }
     return pool;
 }
 
@@ -145,8 +153,10 @@ void thread_pool_free(struct thread_pool *pool)
 {
     if (pool == NULL)
         return;
-    atomic_store_explicit(&pool->stop, true, memory_order_release);
-    start_generation(pool);
+    atomic_store(&pool->stop, true);
+    atomic_fetch_add(&pool->gate,
+                     1u << GATE_GENERATION_SHIFT); /* so that nobody falls asleep on it */
+    gate_wake(pool);
     for (uint32_t i = 0; i + 1 < pool->thread_count; i++)
         pthread_join(pool->threads[i], NULL);
     free(pool->threads);
@@ -160,23 +170,22 @@ uint32_t thread_pool_count(const struct thread_pool *pool)
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx)
 {
-    uint32_t count = pool->thread_count;
-    if (count == 1) {
-        fn(ctx, 0, 1);
+    if (pool->thread_count == 1) {
+        fn(ctx);
         return;
     }
     pool->fn = fn;
     pool->ctx = ctx;
-    atomic_store(&pool->pending, count - 1);
-    start_generation(pool);
-    fn(ctx, 0, count);
-    unsigned left;
-    while ((left = atomic_load_explicit(&pool->pending, memory_order_acquire)) != 0) {
-        if (spin_while_equal(&pool->pending, left))
-            continue;
-        atomic_store(&pool->caller_sleeps, true);
-        while ((left = atomic_load(&pool->pending)) != 0)
-            futex_wait(&pool->pending, left);
-        atomic_store(&pool->caller_sleeps, false);
-    }
+    unsigned generation = (atomic_load(&pool->gate) >> GATE_GENERATION_SHIFT) + 1;
+    atomic_store(&pool->gate, generation << GATE_GENERATION_SHIFT | GATE_OPEN);
+    if (atomic_load(&pool->sleepers))
+        gate_wake(pool);
+    fn(ctx);
+    unsigned gate = atomic_fetch_and(&pool->gate, ~GATE_OPEN);
+    if ((gate & GATE_JOINED) == 0 || spin_until(pool, is_empty, 0))
+        return;
+    atomic_store(&pool->leader_sleeps, true);
+    while ((gate = atomic_load(&pool->gate)) & GATE_JOINED)
+        gate_sleep(pool, gate);
+    atomic_store(&pool->leader_sleeps, false);
 }

@@ -1,6 +1,9 @@
-/* Fork-join pool for the engine's rows: every call runs one function on all threads and waits.
- * Workers spin briefly (a barrier costs a few microseconds between the many small matrices of one
- * token) and then sleep, so that an idle program uses no CPU and a busy neighbour is not fought. */
+/* Threads that help one leader through many small steps, such as those of a forward pass.
+ *
+ * The work of a step is handed out from a counter of the caller's, and a step ends when the work is done: a
+ * helper that has lost its core to another process is not waited for unless it has begun. A barrier of all
+ * threads made two threads half as fast as one beside a busy process; this stays at least about as fast.
+ * One leader at a time; the results must not depend on who takes what. */
 #ifndef BASE_THREAD_POOL_H
 #define BASE_THREAD_POOL_H
 
@@ -8,15 +11,15 @@
 
 struct thread_pool;
 
-/* index in [0, count): the caller itself runs index 0. */
-typedef void thread_pool_fn(void *ctx, uint32_t index, uint32_t count);
+/* Takes work until none is left, then returns. Runs on the leader and on the helpers that come in time. */
+typedef void thread_pool_fn(void *ctx);
 
-/* **returns new** (thread_pool_free), or NULL. thread_count includes the caller; 0 = online cores. */
+/* **returns new** (thread_pool_free), or NULL. thread_count includes the leader; 0 = online cores. */
 struct thread_pool *thread_pool_new(uint32_t thread_count);
 void thread_pool_free(struct thread_pool *pool);
 uint32_t thread_pool_count(const struct thread_pool *pool);
 
-/* One caller at a time. */
+/* Returns when fn has returned on all that ran it; ctx may then go. */
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx);
 
 #endif

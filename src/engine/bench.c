@@ -76,7 +76,7 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
     enum td_status status = td_session_new(model, &session_options, &session, err);
     if (status != TD_OK)
         return status;
-    result->thread_count = team_count(session->team);
+    result->thread_count = thread_pool_count(session->pool);
     int32_t *ids = malloc(most * sizeof *ids);
     struct rng rng;
     rng_init(&rng, 1);

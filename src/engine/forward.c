@@ -68,12 +68,12 @@ static void step_thread(void *ctx)
 /* bytes: weights or state that the step reads, as a measure of its work. */
 static void step_run(struct step *step, size_t bytes)
 {
-    struct team *team = step->chunk->session->team;
+    struct thread_pool *pool = step->chunk->session->pool;
     atomic_init(&step->next, 0);
-    if (step->item_count < 2 || bytes < SERIAL_BYTES || team_count(team) == 1)
+    if (step->item_count < 2 || bytes < SERIAL_BYTES || thread_pool_count(pool) == 1)
         step_thread(step);
     else
-        team_run(team, step_thread, step);
+        thread_pool_run(pool, step_thread, step);
 }
 
 /* --- matrix products ----------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static void run_products(struct step *step)
     }
     if (step->swiglu)
         rows_sum /= 2, row_bytes *= 2;
-    uint32_t threads = team_count(step->chunk->session->team);
+    uint32_t threads = thread_pool_count(step->chunk->session->pool);
     uint32_t item_rows = (uint32_t)(ITEM_BYTES / row_bytes);
     uint32_t fair_rows = rows_sum / (threads * 4); /* at least four items a thread, if rows allow */
     item_rows = fair_rows > item_rows ? fair_rows : item_rows;
@@ -294,7 +294,7 @@ static void attend(struct chunk *chunk)
     const struct td_model *model = session->model;
     struct step step = {.chunk = chunk, .item = attend_item, .group_parts = 1};
     uint32_t group = model->head_count / model->kv_head_count;
-    uint32_t threads = team_count(session->team);
+    uint32_t threads = thread_pool_count(session->pool);
     uint32_t items = chunk->token_count * model->kv_head_count;
     /* A few kv heads do not share out evenly: one item a query head then. */
     if (items < 4 * threads && items % threads != 0)

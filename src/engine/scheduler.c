@@ -33,7 +33,7 @@ struct slot {
 
 struct scheduler {
     const struct td_model *model;
-    struct team *team;
+    struct thread_pool *pool;
     struct slot *slots;
     uint32_t slot_count;
     uint32_t jobs_max; /* running and waiting */
@@ -263,7 +263,7 @@ static enum td_status open_slots(struct scheduler *scheduler,
         session_check_memory(options->model, &session, options->slot_count, 0, err);
     for (uint32_t i = 0; status == TD_OK && i < options->slot_count; i++) {
         struct slot *slot = &scheduler->slots[i];
-        status = session_new(options->model, &session, scheduler->team, &slot->session, err);
+        status = session_new(options->model, &session, scheduler->pool, &slot->session, err);
         if (status == TD_OK)
             slot->session->cancel[1] = &scheduler->stop;
     }
@@ -281,9 +281,9 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
     scheduler->waiting = calloc(scheduler->jobs_max, sizeof *scheduler->waiting);
     scheduler->submitted = queue_new(scheduler->jobs_max);
     scheduler->wake = wake_new();
-    scheduler->team = team_new(options->thread_count);
+    scheduler->pool = thread_pool_new(options->thread_count);
     if (scheduler->slots == NULL || scheduler->waiting == NULL || scheduler->submitted == NULL ||
-        scheduler->wake == NULL || scheduler->team == NULL)
+        scheduler->wake == NULL || scheduler->pool == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler of %u slots",
                          options->slot_count);
     enum td_status status = open_slots(scheduler, options, err);
@@ -326,7 +326,7 @@ void scheduler_free(struct scheduler *scheduler)
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         td_session_free(scheduler->slots[i].session);
-    team_free(scheduler->team);
+    thread_pool_free(scheduler->pool);
     queue_free(scheduler->submitted);
     wake_release(scheduler->wake);
     free(scheduler->waiting);

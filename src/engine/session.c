@@ -178,7 +178,7 @@ static enum td_status map_block(struct td_session *session, struct td_error *err
 }
 
 enum td_status session_new(const struct td_model *model, const struct td_session_options *options,
-                           struct team *team, struct td_session **out, struct td_error *err)
+                           struct thread_pool *pool, struct td_session **out, struct td_error *err)
 {
     *out = NULL;
     enum td_status status = session_check_memory(model, options, 1, 0, err);
@@ -188,14 +188,14 @@ enum td_status session_new(const struct td_model *model, const struct td_session
     if (session == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a session");
     session->model = model;
-    session->team = team;
+    session->pool = pool;
     status = apply_options(session, options, err);
     if (status == TD_OK)
         status = map_block(session, err);
-    if (status == TD_OK && team == NULL) {
-        session->team = team_new(options->thread_count);
-        session->owns_team = true;
-        if (session->team == NULL)
+    if (status == TD_OK && pool == NULL) {
+        session->pool = thread_pool_new(options->thread_count);
+        session->owns_pool = true;
+        if (session->pool == NULL)
             status =
                 error_set(err, TD_NO_MEMORY, "no memory for %u threads", options->thread_count);
     }
@@ -221,8 +221,8 @@ void td_session_free(struct td_session *session)
         return;
     if (session->block)
         munmap(session->block, session->block_bytes);
-    if (session->owns_team)
-        team_free(session->team);
+    if (session->owns_pool)
+        thread_pool_free(session->pool);
     free(session);
 }
 

@@ -3,9 +3,9 @@
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
+#include "base/thread_pool.h"
 #include "engine/model.h"
 #include "engine/sampler.h"
-#include "engine/team.h"
 
 #include <stdatomic.h>
 
@@ -15,8 +15,8 @@
 
 struct td_session {
     const struct td_model *model;
-    struct team *team;
-    bool owns_team;
+    struct thread_pool *pool;
+    bool owns_pool;
     enum td_kv_type kv_type;
     uint32_t context_size;
     uint32_t length; /* positions in the cache */
@@ -41,10 +41,10 @@ struct td_session {
     struct sampler_candidate *candidates;        /* [vocab], for generation */
 };
 
-/* As td_session_new, with a team that outlives the session (NULL: makes its own). */
+/* As td_session_new, with a pool that outlives the session (NULL: makes its own). */
 TD_MUST_CHECK enum td_status session_new(const struct td_model *model,
                                          const struct td_session_options *options,
-                                         struct team *team, struct td_session **out,
+                                         struct thread_pool *pool, struct td_session **out,
                                          struct td_error *err);
 
 /* TD_NO_MEMORY with the arithmetic when `session_count` such sessions beside the weights are more than

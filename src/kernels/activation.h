@@ -5,11 +5,9 @@
  *
  * ACTIVATION_Q8_32, groups of four blocks of 32 (128 activations), 256 bytes:
  *     0  int8   low[4][16]    quants 0..15 of each block  } so that four loads of 16 packed bytes
- * of
- *    64  int8   high[4][16]   quants 16..31 of each block } Q4_0 become two operands of 64 bytes
+ *    64  int8   high[4][16]   quants 16..31 of each block } of Q4_0 become two operands of 64 bytes
  *   128  int32  bias[16]      lane 4b + i: -8 * (sum of low[b][4i..4i+3] + high[b][4i..4i+3]): what
- * an
- *                             accumulator of unsigned nibbles starts with, to come out signed
+ *                             an accumulator of unsigned nibbles starts with, to come out signed
  *   192  float  scale[16]     lane 4b + i: scale of block b
  *
  * ACTIVATION_Q8_256, super-blocks of 256, 384 bytes:
@@ -19,8 +17,7 @@
  *
  * Quantisation, block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 / m)). A
  * block whose m is below ACTIVATION_TINY counts as zero (127 / m must not overflow). A block with
- * an infinity or NaN gets the scale NaN: the results that it enters are NaN, not plausible numbers.
- * */
+ * an infinity or NaN gets the scale NaN: the results that it enters are NaN, not numbers. */
 #ifndef KERNELS_ACTIVATION_H
 #define KERNELS_ACTIVATION_H
 

@@ -15,8 +15,7 @@
  *     w = d * scale * nibble - dmin * minimum
  *
  *   Q6_K   256 weights, 210 bytes, 16 sub-blocks of 16; halves h of 128 weights
- *     0  uint8   ql[128]      byte 64h + i: low nibble weight i, high nibble weight i + 64 of the
- * half
+ *     0  uint8   ql[128]      byte 64h + i: low nibble weight i, high nibble weight i + 64 of it
  *   128  uint8   qh[64]       byte 32h + i: bits 2k..2k+1 are the upper bits of weight i + 32k
  *   192  int8    scales[16]
  *   208  f16     d

@@ -2,8 +2,8 @@
  *
  * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Q4_0, Q4_K
  * and Q6_K are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets are taken
- * off as in matmul_avx512.c. Q8_0 is multiplied as |w| times sign(w) x: 2 * 128 * 127 = 32512 fits.
- * */
+ * off as in matmul_avx512.c. Q8_0 is multiplied as |w| times sign(w) x: 2 * 128 * 127 = 32512
+ * fits. */
 #include <assert.h>
 #include <immintrin.h>
 

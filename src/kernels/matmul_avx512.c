@@ -172,8 +172,8 @@ TILE_INLINE __m512i pair_scales(__m128i scales, __m256i order)
     return _mm512_cvtepi8_epi16(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(scales), order));
 }
 
-/* Byte i of the result is the index of the scale for 16-bit element i. `step`: 16-blocks a scale.
- * */
+/* Byte i of the result is the index of the scale for 16-bit element i. `step`: 16-blocks a
+ * scale. */
 TILE_INLINE __m256i pair_order(int half, int step)
 {
     int first = half * 8 / step, second = first + 4 / step;

@@ -1,6 +1,6 @@
 /* Element-wise operations, attention and logit statistics, written once in the vector words of
- * simd_<isa>.h and compiled by vector_<isa>.c for each instruction set. Include that header first.
- * */
+ * simd_<isa>.h and compiled by vector_<isa>.c for each instruction set. Include that header
+ * first. */
 #ifndef KERNELS_VECTOR_BODY_H
 #define KERNELS_VECTOR_BODY_H
 
@@ -387,8 +387,8 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
         }
         float grown = vec_largest(lanes.maximum);
         if (grown > maximum && out->sum_exp > 0) {
-            /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old - new)
-             * */
+            /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old -
+             * new) */
             double shift = (double)maximum - (double)grown, factor = exp(shift);
             out->sum_exp_x = factor * (out->sum_exp_x + shift * out->sum_exp);
             out->sum_exp *= factor;

@@ -229,7 +229,7 @@ static void client_send(int fd, const char *method, const char *path, const char
     CHECK(write(fd, text, (size_t)len) == len);
 }
 
-/* Sends one request, reads to the end of the connection; the code, and the whole answer in `answer`. */
+/* Sends one request, reads to the end of the connection; gives the code, the rest is in `answer`. */
 static int ask(const char *method, const char *path, const char *headers, const char *body)
 {
     int fd = client_open();

@@ -1,69 +1,107 @@
-/* Fork-join: every index runs once per call, memory is visible after it, sleepers wake (TSan too). */
+/* The pool: every item of every step is done once, whoever comes, however often and with however many. */
 #include "base/thread_pool.h"
+
 #include "test.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
+#define ITEMS 64
+
 struct work {
-    uint32_t runs[64];
-    uint32_t count_seen;
+    atomic_uint next;
+    unsigned char done[ITEMS]; /* each written by the one that took it */
+    unsigned slow;             /* item that sleeps, or ITEMS */
 };
 
-static void record(void *ctx, uint32_t index, uint32_t count)
+static void take_items(void *ctx)
 {
     struct work *work = ctx;
-    work->runs[index]++;
-    if (index == 0)
-        work->count_seen = count;
-}
-
-static void run_many(uint32_t threads, uint32_t rounds, bool with_sleeps)
-{
-    struct thread_pool *pool = thread_pool_new(threads);
-    REQUIRE(pool != NULL);
-    uint32_t count = thread_pool_count(pool);
-    CHECK(count == threads);
-    struct work work = {0};
-    for (uint32_t round = 1; round <= rounds; round++) {
-        thread_pool_run(pool, record, &work);
-        for (uint32_t i = 0; i < count; i++)
-            CHECK(work.runs[i] == round);
-        if (with_sleeps)
-            usleep(500); /* long enough for the workers to fall asleep */
+    for (unsigned i; (i = atomic_fetch_add(&work->next, 1)) < ITEMS;) {
+        if (i == work->slow)
+            usleep(2000);
+        work->done[i]++;
     }
-    CHECK(work.count_seen == count);
+}
+
+/* The work is on this stack and gone after the call: a helper that came late must not touch it. */
+static void run_step(struct thread_pool *pool, unsigned slow)
+{
+    struct work work = {.slow = slow};
+    thread_pool_run(pool, take_items, &work);
+    for (unsigned i = 0; i < ITEMS; i++)
+        CHECK(work.done[i] == 1);
+    memset(&work, 0xff, sizeof work);
+}
+
+static void test_every_item_is_done_once_in_every_step(void)
+{
+    for (uint32_t threads = 1; threads <= 8; threads += threads < 3 ? 1 : 5) {
+        struct thread_pool *pool = thread_pool_new(threads);
+        REQUIRE(pool != NULL);
+        CHECK(thread_pool_count(pool) == threads);
+        for (int step = 0; step < 5000; step++)
+            run_step(pool, ITEMS);
+        thread_pool_free(pool);
+    }
+}
+
+static void test_steps_wait_for_helpers_that_have_begun(void)
+{
+    struct thread_pool *pool = thread_pool_new(3);
+    REQUIRE(pool != NULL);
+    for (unsigned step = 0; step < 40; step++)
+        run_step(pool, step % ITEMS);
     thread_pool_free(pool);
 }
 
-static void test_one_thread_runs_the_caller_only(void)
+static void test_helpers_wake_up_after_a_pause(void)
 {
-    run_many(1, 100, false);
-}
-
-static void test_every_index_runs_once_a_call(void)
-{
-    run_many(2, 20000, false);
-    run_many(5, 2000, false);
-}
-
-static void test_sleeping_workers_wake(void)
-{
-    run_many(3, 200, true);
-}
-
-static void test_zero_means_the_online_cores(void)
-{
-    struct thread_pool *pool = thread_pool_new(0);
-    CHECK(thread_pool_count(pool) >= 1);
+    struct thread_pool *pool = thread_pool_new(2);
+    REQUIRE(pool != NULL);
+    for (unsigned step = 0; step < 30; step++) {
+        usleep(1000); /* longer than they spin */
+        run_step(pool, 0);
+    }
     thread_pool_free(pool);
+}
+
+static void test_pools_come_and_go(void)
+{
+    for (int i = 0; i < 200; i++) {
+        struct thread_pool *pool = thread_pool_new(4);
+        REQUIRE(pool != NULL);
+        if (i % 2)
+            run_step(pool, ITEMS);
+        thread_pool_free(pool);
+    }
     thread_pool_free(NULL);
+    struct thread_pool *pool = thread_pool_new(0); /* one a core */
+    REQUIRE(pool != NULL && thread_pool_count(pool) >= 1);
+    run_step(pool, ITEMS);
+    thread_pool_free(pool);
+}
+
+/* 16 bits of step number come round. */
+static void test_step_numbers_wrap(void)
+{
+    struct thread_pool *pool = thread_pool_new(2);
+    REQUIRE(pool != NULL);
+    for (int step = 0; step < 140000; step++) {
+        struct work work = {.slow = ITEMS};
+        atomic_store(&work.next, ITEMS - 1);
+        thread_pool_run(pool, take_items, &work);
+        CHECK(work.done[ITEMS - 1] == 1);
+    }
+    thread_pool_free(pool);
 }
 
 int main(void)
 {
-    RUN(test_one_thread_runs_the_caller_only);
-    RUN(test_every_index_runs_once_a_call);
-    RUN(test_sleeping_workers_wake);
-    RUN(test_zero_means_the_online_cores);
+    RUN(test_every_item_is_done_once_in_every_step);
+    RUN(test_steps_wait_for_helpers_that_have_begun);
+    RUN(test_helpers_wake_up_after_a_pause);
+    RUN(test_pools_come_and_go);
+    RUN(test_step_numbers_wrap);
     return test_finish();
 }

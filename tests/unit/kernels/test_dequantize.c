@@ -40,8 +40,8 @@ static void *read_exactly(const char *relative, size_t bytes)
     return data;
 }
 
-/* The type whose name is that of "dequant/q4_k", in any case of letters; NULL when not supported.
- * */
+/* The type whose name is that of "dequant/q4_k", in any case of letters; NULL when not
+ * supported. */
 static const struct tensor_traits *traits_by_case(const char *name, enum tensor_type *type)
 {
     const char *slash = strchr(name, '/');

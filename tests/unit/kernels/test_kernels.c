@@ -248,8 +248,8 @@ static float *check_single(const struct kernels *kernels, const struct matrix *m
     return y;
 }
 
-/* Rows [begin, end) and the first `tokens` tokens: the bits of `single`, and nothing else written.
- * */
+/* Rows [begin, end) and the first `tokens` tokens: the bits of `single`, and nothing else
+ * written. */
 static void check_part(const struct kernels *kernels, const struct matrix *m, const float *single,
                        size_t begin, size_t end, size_t tokens)
 {
