@@ -120,10 +120,8 @@ static void find_family(struct td_model *model)
     struct td_str text;
     if (gguf_get_string(model->gguf, "tokenizer.chat_template", &text))
         model->family = template_recognise(text);
-    else if (tokenizer_find(model->tokenizer, STR("<|im_start|>")) >= 0)
-        model->family = TEMPLATE_CHATML;
-    else if (tokenizer_find(model->tokenizer, STR("<|start_header_id|>")) >= 0)
-        model->family = TEMPLATE_LLAMA3;
+    else
+        model->family = template_recognise_tokens(model->tokenizer);
 }
 
 static enum td_status open_parts(struct td_model *model, const char *path,
