@@ -95,7 +95,8 @@ static enum td_status find_local(const char *config_path, const char *id, struct
         status = command_open_ledger(config->ledger.path, &reader, err);
     if (status == TD_OK)
         status = ledger_reader_find(reader, id, out, err);
-    if (reader && status == TD_NOT_FOUND) { /* a server commits within COMMIT_WAIT_MS of the answer */
+    if (reader &&
+        status == TD_NOT_FOUND) { /* a server commits within COMMIT_WAIT_MS of the answer */
         struct timespec pause = {0, COMMIT_WAIT_MS * 1000000L};
         nanosleep(&pause, NULL);
         *err = (struct td_error){0};

@@ -2,7 +2,8 @@
 
 #include "base/hash.h"
 
-/* State by splitmix64, as the authors of xoshiro advise: no seed gives the forbidden all-zero state. */
+/* State by splitmix64, as the authors of xoshiro advise: no seed gives the forbidden all-zero
+ * state. */
 void rng_init(struct rng *rng, uint64_t seed)
 {
     for (int i = 0; i < 4; i++) {

@@ -2,8 +2,8 @@
 
 #include "base/str.h"
 
-/* Rope pairing: files of the llama architecture have their q/k rows permuted for neighbouring pairs by the
- * converter; qwen keeps the halves of the original code. */
+/* Rope pairing: files of the llama architecture have their q/k rows permuted for neighbouring pairs
+ * by the converter; qwen keeps the halves of the original code. */
 static const struct architecture architectures[] = {
     {"llama", true, PRESENCE_OPTIONAL, PRESENCE_NEVER},
     {"qwen2", false, PRESENCE_REQUIRED, PRESENCE_NEVER},

@@ -1,5 +1,5 @@
-/* What differs between model architectures, as data: the next one is a row in architecture.c, not a branch
- * in the forward pass. Constant tables; any thread. */
+/* What differs between model architectures, as data: the next one is a row in architecture.c, not a
+ * branch in the forward pass. Constant tables; any thread. */
 #ifndef ENGINE_ARCHITECTURE_H
 #define ENGINE_ARCHITECTURE_H
 

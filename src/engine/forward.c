@@ -1,10 +1,12 @@
-/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and kin), a chunk of tokens at a time.
+/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and kin), a chunk of tokens
+ * at a time.
  *
- * Work is cut into items that threads take from a counter: a thread that loses its core to somebody else
- * costs its share and not everybody's wait. Every item computes the same numbers whoever takes it and
- * whatever stands beside it in the chunk, so results do not depend on threads or chunking (the kernels
- * promise the same for a row and a token). Steps that need only the rows they made (residual addition,
- * SwiGLU) run inside the item, which leaves five barriers a layer. Nothing is allocated here. */
+ * Work is cut into items that threads take from a counter: a thread that loses its core to somebody
+ * else costs its share and not everybody's wait. Every item computes the same numbers whoever takes
+ * it and whatever stands beside it in the chunk, so results do not depend on threads or chunking
+ * (the kernels promise the same for a row and a token). Steps that need only the rows they made
+ * (residual addition, SwiGLU) run inside the item, which leaves five barriers a layer. Nothing is
+ * allocated here. */
 #include "engine/session.h"
 
 #include "base/error.h"
@@ -12,13 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Below this many weight bytes (times tokens) a step runs on the caller alone: at 10 GB/s it takes 3 us, as
- * long as telling another thread about it. */
+/* Below this many weight bytes (times tokens) a step runs on the caller alone: at 10 GB/s it takes
+ * 3 us, as long as telling another thread about it. */
 #define SERIAL_BYTES (32u << 10)
-/* Items of about this many weight bytes: long enough for the prefetcher, short enough to share fairly. */
+/* Items of about this many weight bytes: long enough for the prefetcher, short enough to share
+ * fairly. */
 #define ITEM_BYTES (48u << 10)
-/* Rows of an item are a multiple of this, so that vector tails fall on the same elements however the rows
- * are cut. */
+/* Rows of an item are a multiple of this, so that vector tails fall on the same elements however
+ * the rows are cut. */
 #define ITEM_ROWS 32u
 
 struct chunk {
@@ -76,7 +79,7 @@ static void step_run(struct step *step, size_t bytes)
         thread_pool_run(pool, step_thread, step);
 }
 
-/* --- matrix products ----------------------------------------------------------------------------- */
+/* --- matrix products --- */
 
 static void multiply_rows(const struct step *step, const struct product *product,
                           uint32_t row_begin, uint32_t row_end)
@@ -106,8 +109,8 @@ static void finish_rows(const struct step *step, uint32_t row_begin, uint32_t ro
     }
 }
 
-/* Items run through the products' rows one matrix after the other; under swiglu one item does the same rows
- * of both. */
+/* Items run through the products' rows one matrix after the other; under swiglu one item does the
+ * same rows of both. */
 static void matmul_item(struct step *step, uint32_t index)
 {
     uint32_t product = 0;
@@ -158,7 +161,7 @@ static void run_products(struct step *step)
     step_run(step, bytes * step->token_count);
 }
 
-/* --- preparing inputs ---------------------------------------------------------------------------- */
+/* --- preparing inputs --- */
 
 static void prepare_item(struct step *step, uint32_t index)
 {
@@ -181,7 +184,8 @@ static void prepare_item(struct step *step, uint32_t index)
     }
 }
 
-/* Brings `input` [tokens, size] (normed first when norm_weight) into the forms that the products need. */
+/* Brings `input` [tokens, size] (normed first when norm_weight) into the forms that the products
+ * need. */
 static void prepare(struct chunk *chunk, const float *input, size_t size, const float *norm_weight,
                     uint32_t token_begin, unsigned forms)
 {
@@ -201,7 +205,7 @@ static unsigned form_bit(const struct weight *weight)
     return 1u << weight->form;
 }
 
-/* --- embedding, rope, attention ------------------------------------------------------------------ */
+/* --- embedding, rope, attention --- */
 
 static void embed_item(struct step *step, uint32_t index)
 {
@@ -268,8 +272,8 @@ static void position_item(struct step *step, uint32_t index)
     }
 }
 
-/* Query heads of one token that share a kv head, or a part of them. Late tokens first: they are the longest,
- * and the short ones then even out the threads. */
+/* Query heads of one token that share a kv head, or a part of them. Late tokens first: they are the
+ * longest, and the short ones then even out the threads. */
 static void attend_item(struct step *step, uint32_t index)
 {
     const struct chunk *chunk = step->chunk;
@@ -304,7 +308,7 @@ static void attend(struct chunk *chunk)
     step_run(&step, kv_bytes * chunk->token_count * (chunk->position + chunk->token_count));
 }
 
-/* --- the layers ---------------------------------------------------------------------------------- */
+/* --- the layers --- */
 
 static void attention_block(struct chunk *chunk)
 {

@@ -1,13 +1,13 @@
-/* Hyperparameters and tensors of a model, with every value checked before the forward pass trusts it.
+/* Hyperparameters and tensors of a model, with every value checked before the forward pass trusts
+ * it.
  *
- * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is silently
- * left out computes something, only not what it was trained to. */
+ * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is
+ * silently left out computes something, only not what it was trained to. */
 #include "engine/model.h"
 
 #include "base/error.h"
 #include "base/str.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +210,7 @@ enum td_status model_load_hyperparameters(struct td_model *model, struct td_erro
     return status;
 }
 
-/* --- tensors ----------------------------------------------------------------------------------- */
+/* --- tensors --- */
 
 struct lookup {
     struct td_model *model;
