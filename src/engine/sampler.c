@@ -1,6 +1,5 @@
 #include "engine/sampler.h"
 
-#include "base/crypto.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -32,7 +31,7 @@ enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *s
                            "(0, 100]");
     uint64_t seed = sampling->seed;
     if (!sampling->seed_set) {
-        enum td_status status = crypto_random(&seed, sizeof seed, err);
+        enum td_status status = rng_system_seed(&seed, err);
         if (status != TD_OK)
             return status;
     }
