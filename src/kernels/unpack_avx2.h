@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "kernels/formats.h"
+#include "kernels/scales_avx2.h"
 #include "kernels/tile_types.h"
 
 /* ---- two blocks of 32 at a time -------------------------------------------------------------- */
@@ -155,13 +156,8 @@ TILE_INLINE struct scales_256 scales_q6_k(enum tensor_type type, const uint8_t *
 {
     const float offset = type == TENSOR_Q3_K ? 4 : 32;
     struct scales_256 out;
-    __m128i factors;
-    if (type == TENSOR_Q3_K) {
-        q3_k_scales(at + Q3_K_SCALES_AT, out.factors);
-        factors = _mm_sub_epi8(_mm_loadu_si128((const void *)out.factors), _mm_set1_epi8(32));
-    } else {
-        factors = _mm_loadu_si128((const void *)(at + Q6_K_SCALES_AT));
-    }
+    __m128i factors = type == TENSOR_Q3_K ? q3_k_factors(at)
+                                          : _mm_loadu_si128((const void *)(at + Q6_K_SCALES_AT));
     _mm_storeu_si128((void *)out.factors, factors);
     out.scale = f16_at(at + (type == TENSOR_Q3_K ? Q3_K_SCALE_AT : Q6_K_SCALE_AT));
     set_offsets(&out, factors, _mm256_set1_ps(out.scale * offset));
@@ -170,17 +166,9 @@ TILE_INLINE struct scales_256 scales_q6_k(enum tensor_type type, const uint8_t *
 
 TILE_INLINE struct scales_256 scales_iq4_xs(const uint8_t *at)
 {
-    /* Multiplying by 2^(14 - 2j) brings bits 2j..2j+1 to the top. */
-    const __m128i lift =
-        _mm_set_epi16(1 << 0, 1 << 2, 1 << 4, 1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14);
     struct scales_256 out;
-    uint32_t packed = load_u32(at + IQ4_XS_LOW_AT);
-    __m128i low = _mm_unpacklo_epi8(_mm_cvtsi32_si128((int)(packed & 0x0f0f0f0fu)),
-                                    _mm_cvtsi32_si128((int)(packed >> 4 & 0x0f0f0f0fu)));
-    __m128i high = _mm_set1_epi16((short)load_u16(at + IQ4_XS_HIGH_AT));
-    high = _mm_slli_epi16(_mm_srli_epi16(_mm_mullo_epi16(high, lift), 14), 4);
-    __m128i factors = _mm_or_si128(low, _mm_packus_epi16(high, high));
-    _mm_storeu_si128((void *)out.factors, _mm_sub_epi8(factors, _mm_set1_epi8(32)));
+    __m128i factors = iq4_xs_factors(at);
+    _mm_storeu_si128((void *)out.factors, _mm_packs_epi16(factors, factors));
     out.scale = f16_at(at);
     out.first = out.second = _mm256_setzero_ps();
     return out;

@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "kernels/formats.h"
+#include "kernels/scales_avx2.h"
 #include "kernels/tile_types.h"
 
 /* ---- groups of four blocks of 32 ------------------------------------------------------------- */
@@ -288,13 +289,11 @@ TILE_INLINE struct block_256 unpack_q2_k(const uint8_t *at)
 TILE_INLINE struct block_256 unpack_q3_k(const uint8_t *at)
 {
     struct block_256 out;
-    uint8_t scales[16];
     unpack_two_bits(at + Q3_K_QUANTS_AT, out.quants);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++)
         out.quants[j] = add_bits(out.quants[j], at, 2 * j, 4);
-    q3_k_scales(at + Q3_K_SCALES_AT, scales);
-    __m128i factors = _mm_sub_epi8(_mm_loadu_si128((const void *)scales), _mm_set1_epi8(32));
+    __m128i factors = q3_k_factors(at);
     out.scales[0] = pair_scales(factors, pair_order(0, 1));
     out.scales[1] = pair_scales(factors, pair_order(1, 1));
     __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128(load_u16(at + Q3_K_SCALE_AT)));
@@ -323,20 +322,6 @@ struct block_signed {
     __m512i scales[4];     /* int16 factor of each pair of quants */
     __m512 scale;
 };
-
-/* The eight scales less 32, 16 bits each. */
-TILE_INLINE __m128i iq4_xs_factors(const uint8_t *at)
-{
-    /* Multiplying by 2^(14 - 2j) brings bits 2j..2j+1 to the top. */
-    const __m128i lift =
-        _mm_set_epi16(1 << 0, 1 << 2, 1 << 4, 1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14);
-    uint32_t packed = load_u32(at + IQ4_XS_LOW_AT);
-    __m128i low = _mm_unpacklo_epi8(_mm_cvtsi32_si128((int)(packed & 0x0f0f0f0fu)),
-                                    _mm_cvtsi32_si128((int)(packed >> 4 & 0x0f0f0f0fu)));
-    __m128i high = _mm_set1_epi16((short)load_u16(at + IQ4_XS_HIGH_AT));
-    high = _mm_slli_epi16(_mm_srli_epi16(_mm_mullo_epi16(high, lift), 14), 4);
-    return _mm_sub_epi16(_mm_or_si128(_mm_cvtepu8_epi16(low), high), _mm_set1_epi16(32));
-}
 
 TILE_INLINE struct block_signed unpack_iq4_xs(const uint8_t *at)
 {
