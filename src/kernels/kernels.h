@@ -18,10 +18,19 @@ enum tensor_type {
     TENSOR_F32 = 0,
     TENSOR_F16 = 1,
     TENSOR_Q4_0 = 2,
+    TENSOR_Q4_1 = 3,
+    TENSOR_Q5_0 = 6,
+    TENSOR_Q5_1 = 7,
     TENSOR_Q8_0 = 8,
+    TENSOR_Q2_K = 10,
+    TENSOR_Q3_K = 11,
     TENSOR_Q4_K = 12,
+    TENSOR_Q5_K = 13,
     TENSOR_Q6_K = 14,
+    TENSOR_IQ4_NL = 20,
+    TENSOR_IQ4_XS = 23,
     TENSOR_BF16 = 30,
+    TENSOR_MXFP4 = 39,
     TENSOR_TYPE_COUNT = 40
 };
 
@@ -37,8 +46,8 @@ const struct tensor_traits *tensor_traits_get(uint32_t type);
 /* Forms that an activation row [cols] takes before a product. */
 enum activation_form {
     ACTIVATION_F32,    /* for F32, F16, BF16 weights */
-    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for Q8_0 and Q4_0 */
-    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for Q4_K and Q6_K */
+    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for types in blocks of 32 */
+    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for types in 256s */
     ACTIVATION_FORM_COUNT
 };
 

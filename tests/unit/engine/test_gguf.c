@@ -203,8 +203,8 @@ static void test_bad_tensors_are_refused_with_name_and_reason(void)
     expect_refused_tensor("t", TENSOR_F32, 0, fine, 0, "0 dimensions");
     expect_refused_tensor("t", TENSOR_F32, 5, (const uint64_t[]){1, 1, 1, 1, 1}, 0, "5 dimensions");
     expect_refused_tensor("t", TENSOR_Q8_0, 2, odd, 0, "multiple of 32");
-    expect_refused_tensor("t", 13, 1, (const uint64_t[]){256}, 0, "Q5_K");
-    expect_refused_tensor("t", 13, 1, (const uint64_t[]){256}, 0, "supported types: F32");
+    expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "IQ2_XXS");
+    expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "supported types: F32");
     expect_refused_tensor("t", 4000000000u, 1, fine, 0, "unknown");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 8, "alignment");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "behind the file");

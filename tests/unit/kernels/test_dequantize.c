@@ -138,8 +138,26 @@ static void test_floats_round_to_the_nearest_half_ties_to_even(void)
     CHECK(f32_to_f16(1e-30f) == 0 && f32_to_f16(-INFINITY) == 0xfc00);
 }
 
+static void test_exponents_of_mxfp4_are_halved_powers_of_two(void)
+{
+    for (int e = 0; e < 256; e++)
+        CHECK((double)e8m0_half((uint8_t)e) == ldexp(1.0, e - 128));
+}
+
+/* One block, by hand: scale 2^(130 - 127), weights 6, -0.5 and 1.5. */
+static void test_mxfp4_weights_are_four_bit_floats(void)
+{
+    uint8_t block[MXFP4_BYTES] = {130, 0x97, 0x30};
+    float out[BLOCK_32];
+    kernels_get(TD_CPU_REF, NULL)->dequantize(TENSOR_MXFP4, block, BLOCK_32, out);
+    CHECK((double)out[0] == 48 && (double)out[16] == -4);
+    CHECK((double)out[1] == 0 && (double)out[17] == 12);
+}
+
 int main(void)
 {
+    RUN(test_exponents_of_mxfp4_are_halved_powers_of_two);
+    RUN(test_mxfp4_weights_are_four_bit_floats);
     RUN(test_halves_convert_exactly_both_ways);
     RUN(test_floats_round_to_the_nearest_half_ties_to_even);
     run_golden_cases();
