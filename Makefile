@@ -16,6 +16,7 @@ packages: ## install missing Debian packages for building
 	@tools/install_packages.sh build
 
 $(BUILD)/build.ninja: | packages
+	@echo "building for the first time; this takes about a minute"
 	@meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release >/dev/null || meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release
 
 run: all ## build and serve the embedded model on 127.0.0.1:8080

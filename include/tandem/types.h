@@ -112,9 +112,12 @@ struct td_request {
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
-    uint32_t slo_ttft_ms;          /* 0 = none */
-    uint32_t slo_ms;               /* 0 = none */
+    uint32_t slo_ttft_ms;          /* 0 = none; recorded, has no effect on the plan yet */
+    uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
     const char *user;              /* stable user key, or NULL */
+    /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
+     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored. */
+    const char *caller;
     bool corrections;              /* the client understands correction chunks */
 
     /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not

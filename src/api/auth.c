@@ -79,17 +79,35 @@ static bool key_known(struct auth *auth, struct td_str key)
     return known != 0;
 }
 
+/* The key that a request shows; false when it shows none. */
+static bool find_key(const char *authorization, const char *x_api_key, const char *api_key,
+                     struct td_str *out)
+{
+    struct td_str bearer = str_from(authorization);
+    if (bearer.len > 7 && str_equal_nocase(str_slice(bearer, 0, 7), STR("bearer ")))
+        *out = str_trim(str_slice(bearer, 7, bearer.len));
+    else if (x_api_key || api_key)
+        *out = str_trim(str_from(x_api_key ? x_api_key : api_key));
+    else
+        return false;
+    return true;
+}
+
 bool auth_allows(struct auth *auth, const char *authorization, const char *x_api_key,
                  const char *api_key)
 {
-    if (!auth)
-        return true;
-    struct td_str bearer = str_from(authorization);
-    if (bearer.len > 7 && str_equal_nocase(str_slice(bearer, 0, 7), STR("bearer ")))
-        return key_known(auth, str_trim(str_slice(bearer, 7, bearer.len)));
-    if (x_api_key)
-        return key_known(auth, str_trim(str_from(x_api_key)));
-    if (api_key)
-        return key_known(auth, str_trim(str_from(api_key)));
-    return false;
+    struct td_str key;
+    return !auth || (find_key(authorization, x_api_key, api_key, &key) && key_known(auth, key));
+}
+
+bool auth_digest(const struct auth *auth, const char *authorization, const char *x_api_key,
+                 const char *api_key, char out[static AUTH_DIGEST_BYTES])
+{
+    struct td_str key;
+    uint8_t digest[CRYPTO_SHA256_BYTES];
+    if (!auth || !find_key(authorization, x_api_key, api_key, &key))
+        return false;
+    crypto_sha256(key.data, key.len, digest);
+    crypto_hex(digest, sizeof digest, out);
+    return true;
 }

@@ -19,4 +19,11 @@ void auth_free(struct auth *auth);
 bool auth_allows(struct auth *auth, const char *authorization, const char *x_api_key,
                  const char *api_key);
 
+/* SHA-256 in hex and a NUL. */
+#define AUTH_DIGEST_BYTES 65
+/* The digest of the key in an allowed request's headers, which tells callers apart. False when no
+ * keys are required. */
+bool auth_digest(const struct auth *auth, const char *authorization, const char *x_api_key,
+                 const char *api_key, char out[static AUTH_DIGEST_BYTES]);
+
 #endif

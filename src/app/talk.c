@@ -94,6 +94,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
     };
     td.sampling.temperature = (float)request->temperature;
     double begin = clock_monotonic_ms(NULL);
+    loop_event_restart(loop); /* the answer before stopped it */
     struct exchange *exchange;
     struct exchange_services *services = runtime_acquire(runtime);
     enum td_status status = exchange_start(services, loop, &td, on_event, &talk, &exchange, err);

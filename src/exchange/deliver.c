@@ -195,6 +195,7 @@ void deliver_failure(struct exchange *ex)
         .kind = EXCHANGE_FAILED,
         .summary = &ex->summary,
         .status = status,
+        .upstream_denied = status == TD_DENIED && disclosure_upstream_denied(ex),
         .message = ex->message,
         .param = param,
     };

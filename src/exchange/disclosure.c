@@ -212,6 +212,14 @@ static enum td_status common_status(const struct exchange *ex)
     return status == TD_OK ? TD_UNAVAILABLE : status;
 }
 
+bool disclosure_upstream_denied(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].status == TD_DENIED && ex->attempts[i].http_status)
+            return true;
+    return false;
+}
+
 enum td_status disclosure_failure(struct exchange *ex, const char **param)
 {
     ex->message[0] = '\0';

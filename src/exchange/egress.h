@@ -13,7 +13,8 @@ bool egress_allowed(enum td_data_class data_class, enum td_place place);
 enum td_data_class egress_classify(const struct td_request *request,
                                    uint32_t counts[static PRIVACY_KIND_COUNT]);
 
-/* Names the conversation that a request continues: who asks, and how it began. */
+/* Names the conversation that a request continues: who asks (caller and user), and how it
+ * began. */
 uint64_t egress_conversation_key(const struct td_request *request);
 
 #endif

@@ -457,7 +457,8 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
                                                   services->tier_count, &ex->named);
     if (!route)
         return error_set(err, TD_NOT_FOUND,
-                         "model '%.100s' names neither a route, a tier nor a tier's model",
+                         "model '%.100s' names neither a route, a tier nor a tier's model; "
+                         "use auto, or see /v1/models",
                          ex->request.model);
     enum td_status status = make_id(ex->id, err);
     if (status != TD_OK)

@@ -68,6 +68,7 @@ struct exchange_event {
     const struct tier_piece *piece;         /* TEXT */
     const struct exchange_summary *summary; /* all kinds; final in DONE and FAILED */
     enum td_status status;                  /* FAILED */
+    bool upstream_denied;                   /* FAILED, TD_DENIED: a tier's server refused our key */
     const char *message;                    /* FAILED; for people */
     const char *param;                      /* FAILED; request member at fault, or NULL */
 };

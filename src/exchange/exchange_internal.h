@@ -113,6 +113,8 @@ void disclosure_write(struct exchange *exchange);
 /* Status, message and member at fault of an exchange that nothing could answer; fills
  * exchange->message. */
 enum td_status disclosure_failure(struct exchange *exchange, const char **param);
+/* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
+bool disclosure_upstream_denied(const struct exchange *exchange);
 
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);

@@ -51,6 +51,8 @@ static char *signals_json(const struct exchange *ex)
     json_put(root, "prompt_tokens", tokens);
     json_put(root, "message_count", json_new_int(signals->message_count));
     json_put(root, "tokens_max", json_new_int(signals->tokens_max));
+    json_put(root, "slo_ttft_ms", json_new_int(ex->request.slo_ttft_ms));
+    json_put(root, "slo_ms", json_new_int(ex->request.slo_ms));
     json_put(root, "code", json_new_bool(signals->code));
     json_put(root, "maths", json_new_bool(signals->maths));
     json_put(root, "question", json_new_bool(signals->question));

@@ -208,7 +208,9 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
     enum td_status status = TD_OK;
     int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) {
-        status = error_set(err, TD_NOT_FOUND, "no exchange %s in the ledger", id);
+        status = strcmp(id, "last") == 0
+                     ? error_set(err, TD_NOT_FOUND, "no exchange in the ledger yet")
+                     : error_set(err, TD_NOT_FOUND, "no exchange %s in the ledger", id);
     } else if (code != SQLITE_ROW) {
         status = reader_error_locked(reader, err);
     } else {

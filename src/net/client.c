@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "net/loop_event.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
 #include <event2/event.h>
@@ -339,6 +340,18 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 
 /* --- Starting --- */
 
+/* Only what is loopback for certain: its addresses, and the names that RFC 6761, section 6.3,
+ * reserves for it. "127.example.com" is anybody's. */
+static bool is_loopback(const char *name)
+{
+    struct in_addr address;
+    size_t len = strlen(name);
+    if (inet_pton(AF_INET, name, &address) == 1)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(name, "[::1]") == 0 || strcasecmp(name, "localhost") == 0 ||
+           (len > 10 && strcasecmp(name + len - 10, ".localhost") == 0);
+}
+
 /* Checks the URL and takes its host for messages. Loopback comes back as such. */
 static enum td_status read_url(const struct client_request *request, char host[HOST_BYTES_MAX],
                                bool *loopback, struct td_error *err)
@@ -359,8 +372,7 @@ static enum td_status read_url(const struct client_request *request, char host[H
         status = error_set(err, TD_DENIED, "%s: only https is allowed, not %s", name, scheme);
     } else {
         snprintf(host, HOST_BYTES_MAX, "%s", name);
-        *loopback = strcasecmp(name, "localhost") == 0 || strncmp(name, "127.", 4) == 0 ||
-                    strcmp(name, "[::1]") == 0;
+        *loopback = is_loopback(name);
     }
     curl_free(scheme);
     curl_free(name);

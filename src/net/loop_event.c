@@ -298,6 +298,14 @@ void loop_event_stop(struct loop *loop)
     pthread_mutex_unlock(&self->mutex);
 }
 
+void loop_event_restart(struct loop *loop)
+{
+    struct loop_event *self = from_loop(loop);
+    pthread_mutex_lock(&self->mutex);
+    self->stopped = false;
+    pthread_mutex_unlock(&self->mutex);
+}
+
 struct event_base *loop_event_base(struct loop *loop)
 {
     return from_loop(loop)->base;

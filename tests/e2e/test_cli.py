@@ -169,6 +169,15 @@ def test_chat_answers_one_question_from_the_command_line():
 
 
 @case
+def test_chat_answers_every_line_of_its_input():
+    with tempfile.TemporaryDirectory() as state:
+        code, out, err = run("chat", "--mode", "only-local", stdin=b"hello\nwhat can you do?\nthanks\n",
+                             env=clean_environment(TANDEM_STATE_DIR=state), timeout=30)
+    equal(code, 0, err)
+    equal(out.count(b"[local ("), 3, out)
+
+
+@case
 def test_the_stripped_program_is_at_most_2_mb():
     import subprocess
     with tempfile.NamedTemporaryFile() as stripped:
