@@ -284,7 +284,7 @@ static void attend_item(struct step *step, uint32_t index)
     size_t q_at = ((size_t)token * model->head_count + head) * model->head_size;
     model->kernels->attend(session->query + q_at, session->keys + at, session->values + at,
                            session->kv_type, model->head_size, group, model->head_size,
-                           chunk->position + token + 1, 1.0f / sqrtf((float)model->head_size),
+                           chunk->position + token + 1, 1.0f / sqrtf((float)model->head_size), 0,
                            session->attended + q_at);
 }
 
