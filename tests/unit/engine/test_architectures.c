@@ -202,12 +202,11 @@ static void put_ffn(struct maker *maker, const struct architecture *traits)
     put_matrix(maker, "ffn_down", TINY_WIDE + maker->spec->more_rows, TINY_FFN);
 }
 
-static struct td_model *make(const struct spec *spec, enum td_cpu cpu, struct td_error *err)
+/* Where the directory of tensors begins; the architecture's keys are at the front of the file. */
+static size_t build(const struct spec *spec, struct buf *file)
 {
     struct gguf_builder builder;
-    struct buf file;
     const struct architecture *traits = architecture_find(str_from(spec->architecture));
-    struct td_model_options options = {.cpu = cpu};
     uint64_t pairs = TINY_WIDE / TINY_HEADS / 2;
     builder_init(&builder);
     put_keys(&builder, spec, traits);
@@ -224,10 +223,19 @@ static struct td_model *make(const struct spec *spec, enum td_cpu cpu, struct td
         put_attention(&maker, traits);
         put_ffn(&maker, traits);
     }
-    builder_finish(&builder, &file);
+    builder_finish(&builder, file);
+    size_t directory = 24 + builder.pairs.len;
+    builder_deinit(&builder);
+    return directory;
+}
+
+static struct td_model *make(const struct spec *spec, enum td_cpu cpu, struct td_error *err)
+{
+    struct buf file;
+    struct td_model_options options = {.cpu = cpu};
+    build(spec, &file);
     *err = (struct td_error){0};
     struct td_model *model = tiny_open(&file, &options, err);
-    builder_deinit(&builder);
     buf_deinit(&file);
     return model;
 }
@@ -455,6 +463,39 @@ static void test_wrong_rope_factors_and_fused_rows_are_refused(void)
     expect_refused((struct spec){.architecture = "llama", .more_rows = 1}, TD_CORRUPT, "ffn_down");
 }
 
+/* One bit of the keys or of the directory is wrong: the file is refused, or it runs. */
+static void test_damaged_files_are_refused_or_run(void)
+{
+    enum { DAMAGES = 100, KEYS_BYTES = 700 };
+    struct rng rng;
+    size_t refused = 0, ran = 0;
+    rng_init(&rng, 11);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        struct spec spec = {.architecture = names[n], .pattern_count = n % 2 ? LAYERS : 0};
+        struct buf file;
+        size_t directory = build(&spec, &file);
+        for (int i = 0; i < DAMAGES; i++) {
+            char *at = file.data + (i % 2 ? directory : 24) + rng_below(&rng, KEYS_BYTES);
+            char before = *at;
+            *at = (char)(*at ^ 1 << rng_below(&rng, 8));
+            struct td_error err = {0};
+            struct td_session *session = NULL;
+            struct td_model *model = tiny_open(&file, NULL, &err);
+            struct td_session_options options = {.thread_count = 1, .context_tokens = 64};
+            refused += model == NULL;
+            if (model && td_session_new(model, &options, &session, &err) == TD_OK &&
+                td_model_get_info(model)->vocab_count == TINY_VOCAB)
+                ran += td_session_forward(session, ids, 40, one, 40, &err) == TD_OK;
+            td_session_free(session);
+            td_model_close(model);
+            *at = before;
+        }
+        buf_deinit(&file);
+    }
+    printf("  %zu damaged files refused, %zu ran\n", refused, ran);
+    CHECK(refused > 100 && ran > 20);
+}
+
 int main(void)
 {
     fill_ids(ids);
@@ -468,5 +509,6 @@ int main(void)
     RUN(test_wrong_experts_are_refused);
     RUN(test_wrong_windows_caps_and_scales_are_refused);
     RUN(test_wrong_rope_factors_and_fused_rows_are_refused);
+    RUN(test_damaged_files_are_refused_or_run);
     return test_finish();
 }
