@@ -26,6 +26,9 @@ struct spec {
     /* windows of the layers; 0 = the architecture's default */
     uint32_t pattern_count;
     bool all_local;
+    uint32_t layers;    /* 0 = LAYERS */
+    uint32_t head_size; /* 0 = TINY_WIDE / TINY_HEADS */
+    bool rope_off;
     bool split;                     /* phi3: q, k, v and gate, up as tensors of their own */
     bool same_experts;              /* all experts have the first one's weights */
     float short_factor, far_factor; /* rope factors; 0 = no such tensor */
@@ -43,6 +46,16 @@ static const char *full_key(const struct spec *spec, const char *key, char out[s
 {
     snprintf(out, 96, "%s.%s", spec->architecture, key);
     return out;
+}
+
+static uint32_t layers_of(const struct spec *spec)
+{
+    return spec->layers ? spec->layers : LAYERS;
+}
+
+static uint32_t head_of(const struct spec *spec)
+{
+    return spec->head_size ? spec->head_size : TINY_WIDE / TINY_HEADS;
 }
 
 static void put_number(struct gguf_builder *builder, const struct spec *spec, const char *key,
@@ -78,12 +91,18 @@ static void put_keys(struct gguf_builder *builder, const struct spec *spec,
     char name[96];
     builder_string(builder, "general.architecture", spec->architecture);
     put_number(builder, spec, "context_length", TINY_CONTEXT);
-    put_number(builder, spec, "block_count", LAYERS);
+    put_number(builder, spec, "block_count", layers_of(spec));
     put_number(builder, spec, "embedding_length", TINY_WIDE);
     put_number(builder, spec, "feed_forward_length", TINY_FFN);
     put_number(builder, spec, "attention.head_count", TINY_HEADS);
     put_number(builder, spec, "attention.head_count_kv", TINY_KV_HEADS);
     put_real(builder, spec, "attention.layer_norm_rms_epsilon", 1e-5f);
+    if (spec->head_size) {
+        put_number(builder, spec, "attention.key_length", spec->head_size);
+        put_number(builder, spec, "attention.value_length", spec->head_size);
+    }
+    if (spec->rope_off)
+        builder_bool(builder, full_key(spec, "rope.scaling.finetuned", name), false);
     if (traits->window_period) {
         put_number(builder, spec, "attention.sliding_window", WINDOW);
         put_pattern(builder, spec);
@@ -156,18 +175,18 @@ static void put_experts(struct maker *maker, const char *part, uint64_t rows, ui
 
 static void put_attention(struct maker *maker, const struct architecture *traits)
 {
-    uint64_t head = TINY_WIDE / TINY_HEADS, kv = head * TINY_KV_HEADS;
+    uint64_t head = head_of(maker->spec), kv = head * TINY_KV_HEADS, q = head * TINY_HEADS;
     put_vector(maker, "attn_norm.weight", TINY_WIDE);
     if (traits->fused && !maker->spec->split) {
-        put_matrix(maker, "attn_qkv", TINY_WIDE + 2 * kv, TINY_WIDE);
+        put_matrix(maker, "attn_qkv", q + 2 * kv, TINY_WIDE);
     } else {
-        put_matrix(maker, "attn_q", TINY_WIDE, TINY_WIDE);
+        put_matrix(maker, "attn_q", q, TINY_WIDE);
         put_matrix(maker, "attn_k", kv, TINY_WIDE);
         put_matrix(maker, "attn_v", kv, TINY_WIDE);
     }
-    put_matrix(maker, "attn_output", TINY_WIDE, TINY_WIDE);
+    put_matrix(maker, "attn_output", TINY_WIDE, q);
     if (traits->qkv_bias == PRESENCE_REQUIRED) {
-        put_vector(maker, "attn_q.bias", TINY_WIDE);
+        put_vector(maker, "attn_q.bias", q);
         put_vector(maker, "attn_k.bias", kv);
         put_vector(maker, "attn_v.bias", kv);
     }
@@ -207,7 +226,7 @@ static size_t build(const struct spec *spec, struct buf *file)
 {
     struct gguf_builder builder;
     const struct architecture *traits = architecture_find(str_from(spec->architecture));
-    uint64_t pairs = TINY_WIDE / TINY_HEADS / 2;
+    uint64_t pairs = head_of(spec) / 2;
     builder_init(&builder);
     put_keys(&builder, spec, traits);
     tiny_vocabulary(&builder);
@@ -219,7 +238,7 @@ static size_t build(const struct spec *spec, struct buf *file)
         builder_tensor(&builder, "rope_factors_short.weight", 0, pairs, spec->short_factor, NULL);
     if (spec->far_factor != 0)
         builder_tensor(&builder, "rope_factors_long.weight", 0, pairs, spec->far_factor, NULL);
-    for (maker.layer = 0; maker.layer < LAYERS; maker.layer++) {
+    for (maker.layer = 0; maker.layer < layers_of(spec); maker.layer++) {
         put_attention(&maker, traits);
         put_ffn(&maker, traits);
     }
@@ -386,6 +405,44 @@ static void test_the_session_s_context_chooses_the_rope_factors(void)
     CHECK(memcmp(one, other, sizeof one) == 0);
 }
 
+/* Without positions a token of the first layer sees those before it as a set. */
+static void test_rope_is_switched_off_by_its_key(void)
+{
+    struct spec on = {.architecture = "granite", .layers = 1}, off = on;
+    int32_t turned[IDS];
+    const float *a = one + (IDS - 1) * TINY_VOCAB, *b = other + (IDS - 1) * TINY_VOCAB;
+    off.rope_off = true;
+    for (int i = 0; i < IDS; i++)
+        turned[i] = i < IDS - 1 ? ids[IDS - 2 - i] : ids[i];
+    run_model(&off, ids, 0, one);
+    run_model(&off, turned, 0, other);
+    CHECK(largest_difference(a, b, TINY_VOCAB) < 1e-3);
+    run_model(&on, ids, 0, one);
+    run_model(&on, turned, 0, other);
+    CHECK(largest_difference(a, b, TINY_VOCAB) > 0.01);
+}
+
+/* The 27B of both families have other query scales than their smaller kin, told by the layers alone. */
+static void test_query_scale_follows_the_layer_count_of_the_largest_gemma(void)
+{
+    static const struct {
+        const char *architecture;
+        uint32_t layers;
+        double divided;
+    } cases[] = {{"gemma2", 46, TINY_WIDE / TINY_HEADS},
+                 {"gemma3", 62, TINY_WIDE / TINY_HEADS},
+                 {"gemma3", 46, 32},
+                 {"qwen3", 46, 32}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct spec spec = {
+            .architecture = cases[i].architecture, .layers = cases[i].layers, .head_size = 32};
+        struct td_model *model = make_good(&spec);
+        REQUIRE(model != NULL);
+        CHECK(fabs((double)model->attention_scale * sqrt(cases[i].divided) - 1) < 1e-6);
+        td_model_close(model);
+    }
+}
+
 static void expect_refused(struct spec spec, enum td_status status, const char *word)
 {
     struct td_error err;
@@ -506,6 +563,8 @@ int main(void)
     RUN(test_fused_matrices_are_their_parts_in_order);
     RUN(test_equal_experts_are_one_dense_block);
     RUN(test_the_session_s_context_chooses_the_rope_factors);
+    RUN(test_rope_is_switched_off_by_its_key);
+    RUN(test_query_scale_follows_the_layer_count_of_the_largest_gemma);
     RUN(test_wrong_experts_are_refused);
     RUN(test_wrong_windows_caps_and_scales_are_refused);
     RUN(test_wrong_rope_factors_and_fused_rows_are_refused);
