@@ -6,7 +6,7 @@ MESON_FLAGS ?=
 .PHONY: all run test bench lint format fuzz install clean packages help
 
 all: $(BUILD)/build.ninja ## build build/tandem
-	@ninja -C $(BUILD) --quiet src/app/tandem
+	@ninja -C $(BUILD) --quiet product
 	@ln -sf src/app/tandem $(BUILD)/tandem
 
 help: ## this list

@@ -1,8 +1,8 @@
 /* The local engine: load a GGUF model, tokenize, render chats, generate.
  *
- * A td_model is immutable after open and may be shared by any number of threads. A td_session is one
- * sequence with its KV cache and belongs to one thread at a time. Errors are returned as td_status with
- * words in the optional td_error; nothing here prints, exits or aborts on data. */
+ * A td_model is immutable after open and may be shared by any number of threads. A td_session is
+ * one sequence with its KV cache and belongs to one thread at a time. Errors are returned as
+ * td_status with words in the optional td_error; nothing here prints, exits or aborts on data. */
 #ifndef TANDEM_ENGINE_H
 #define TANDEM_ENGINE_H
 
@@ -44,9 +44,9 @@ TD_PUBLIC void td_model_close(struct td_model *model); /* accepts NULL */
 /* **borrows** until td_model_close. */
 TD_PUBLIC const struct td_model_info *td_model_get_info(const struct td_model *model);
 
-/* Tokenizes `text` (any bytes). Writes at most `capacity` ids, and the needed number to *count in any
- * case: TD_LIMIT when capacity was too small (call again). add_bos: prepend BOS where the vocabulary
- * asks for it; parse_special: text that spells a control token becomes that token. */
+/* Tokenizes `text` (any bytes). Writes at most `capacity` ids, and the needed number to *count in
+ * any case: TD_LIMIT when capacity was too small (call again). add_bos: prepend BOS where the
+ * vocabulary asks for it; parse_special: text that spells a control token becomes that token. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model, struct td_str text,
                                                    bool add_bos, bool parse_special, int32_t *ids,
                                                    size_t capacity, size_t *count,
@@ -63,8 +63,8 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_template_render(const struct td_model 
                                                           size_t message_count, char **out,
                                                           size_t *out_len, struct td_error *err);
 
-/* The same, tokenized: template marks become special tokens, text of the messages never does (a user
- * cannot spell a control token). *ids **returns new** (free). */
+/* The same, tokenized: template marks become special tokens, text of the messages never does (a
+ * user cannot spell a control token). *ids **returns new** (free). */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *model,
                                                         const struct td_message *messages,
                                                         size_t message_count, int32_t **ids,

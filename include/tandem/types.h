@@ -1,8 +1,8 @@
 /* Types that every part of Tandem shares: statuses, errors, requests.
  *
  * Plain data, no functions but the error helpers. Everything here is borrowed unless a comment says
- * otherwise: whoever fills a struct keeps what its pointers point to alive until the call (or, for a
- * request, the exchange) has ended. */
+ * otherwise: whoever fills a struct keeps what its pointers point to alive until the call (or, for
+ * a request, the exchange) has ended. */
 #ifndef TANDEM_TYPES_H
 #define TANDEM_TYPES_H
 
@@ -63,7 +63,8 @@ struct td_message {
     struct td_str content; /* UTF-8; the parts of a multi-part content joined by newlines */
 };
 
-/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach nearer. */
+/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach
+ * nearer. */
 enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
 
 /* Ordered from free to most protected; within a conversation it only rises.
@@ -96,7 +97,8 @@ struct td_sampling {
 
 struct json; /* base/json.h; opaque here */
 
-/* One request as the product understands it, whatever wire format it came in. Borrowed throughout. */
+/* One request as the product understands it, whatever wire format it came in. Borrowed
+ * throughout. */
 struct td_request {
     const struct td_message *messages;
     size_t message_count;

@@ -15,10 +15,10 @@
  * bounded and the work stops. */
 #include "api/api_internal.h"
 #include "api/metrics.h"
-#include "api/names.h"
 #include "api/openai_request.h"
 #include "api/openai_response.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "net/sse.h"
 
@@ -49,7 +49,7 @@ struct chat {
     bool broken;   /* the client is too slow: cancel at the next turn */
 };
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static void count_exchange(struct chat *chat, const struct exchange_summary *summary,
                            const char *status);
@@ -160,7 +160,7 @@ void chat_cancel_all(struct api *api)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static void set_headers(struct chat *chat, const struct exchange_summary *summary)
 {
@@ -283,7 +283,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
     send_done(chat);
 }
 
-/* ---- the exchange's events ----------------------------------------------------------------- */
+/* --- the exchange's events --- */
 
 static void on_text(struct chat *chat, const struct exchange_event *event)
 {
@@ -347,7 +347,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
         loop_timer_start(chat->api->loop, chat->reaper, 0);
 }
 
-/* ---- the request --------------------------------------------------------------------------- */
+/* --- the request --- */
 
 static const char *find_header(void *ctx, const char *name)
 {

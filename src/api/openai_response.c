@@ -1,10 +1,9 @@
 #include "api/openai_response.h"
 
-#include "api/names.h"
 #include "api/tool_calls.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
-#include "privacy/privacy.h"
 #include "tandem/engine.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
     writer->local = local;
 }
 
-/* ---- pieces of JSON ------------------------------------------------------------------------ */
+/* --- pieces of JSON --- */
 
 static void write_cstr(const char *text, struct buf *out)
 {
@@ -73,7 +72,7 @@ void response_write_tandem(const struct response_writer *writer,
     buf_append_str(out, STR(",\"confidence\":"));
     write_number(summary->confidence, "%.4f", out);
     buf_append_str(out, STR(",\"data_class\":"));
-    write_cstr(privacy_class_name(summary->data_class), out);
+    write_cstr(names_class(summary->data_class), out);
     buf_append_str(out, STR(",\"route\":"));
     write_cstr(summary->route, out);
     buf_append_str(out, STR(",\"mode\":"));
@@ -141,7 +140,7 @@ static bool write_logprob(const struct response_writer *writer, const struct tie
     return true;
 }
 
-/* ---- stream chunks ------------------------------------------------------------------------- */
+/* --- stream chunks --- */
 
 #define CHUNK "chat.completion.chunk"
 
@@ -266,7 +265,7 @@ void response_chunk_usage(const struct response_writer *writer,
     buf_append_char(out, '}');
 }
 
-/* ---- whole answers ------------------------------------------------------------------------- */
+/* --- whole answers --- */
 
 void response_answer_init(struct response_answer *answer, size_t bytes_max)
 {

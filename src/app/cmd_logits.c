@@ -57,8 +57,8 @@ static enum td_status run(const char *model_path, const char *id_text, const cha
             command_parse_ids(id_text ? str_from(id_text) : buf_view(&input), &ids, &count, err);
     if (status == TD_OK && (count == 0 || count > UINT32_MAX))
         status = error_set(err, TD_INVALID, "there are no token ids");
-    /* The context of a session decides between rope factors: not to depend on the count, it is the default
-     * one as long as the ids fit. */
+    /* The context of a session decides between rope factors: not to depend on the count, it is the
+     * default one as long as the ids fit. */
     struct td_session_options options = {.context_tokens =
                                              count > CONTEXT_DEFAULT ? (uint32_t)count : 0,
                                          .thread_count = threads,

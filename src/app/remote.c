@@ -9,7 +9,6 @@
 #include "net/sse.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define EVENT_BYTES_MAX (4u << 20)
 #define ANSWER_BYTES_MAX (64u << 20)

@@ -1,6 +1,5 @@
 #include "base/str.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -98,20 +97,6 @@ bool str_to_u64(struct td_str text, uint64_t *out)
     return true;
 }
 
-bool str_to_i64(struct td_str text, int64_t *out)
-{
-    bool negative = text.len > 0 && text.data[0] == '-';
-    if (text.len > 0 && (text.data[0] == '-' || text.data[0] == '+'))
-        text = str_slice(text, 1, text.len);
-    uint64_t value;
-    if (!str_to_u64(text, &value))
-        return false;
-    if (value > (uint64_t)INT64_MAX + (negative ? 1 : 0))
-        return false;
-    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
-    return true;
-}
-
 bool str_to_double(struct td_str text, double *out)
 {
     char copy[64]; /* more digits than any double needs */
@@ -127,7 +112,8 @@ bool str_to_double(struct td_str text, double *out)
     return true;
 }
 
-/* Levenshtein distance of two names, or `limit + 1` when it is more; names over 63 bytes never match. */
+/* Levenshtein distance of two names, or `limit + 1` when it is more; names over 63 bytes never
+ * match. */
 static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 {
     size_t row[64];

@@ -1,8 +1,9 @@
 /* The table of architectures.
  *
- * Rope pairing: files of llama, granite and smollm3 have their q/k rows permuted for neighbouring pairs by
- * the converter; the others keep the halves of the original code. Mistral's files say llama. phi3 files
- * name a sliding window that inference does not apply: nor do the goldens, nor do we. */
+ * Rope pairing: files of llama, granite and smollm3 have their q/k rows permuted for neighbouring
+ * pairs by the converter; the others keep the halves of the original code. Mistral's files say
+ * llama. phi3 files name a sliding window that inference does not apply: nor do the goldens, nor do
+ * we. */
 #include "engine/architecture.h"
 
 #include "base/str.h"

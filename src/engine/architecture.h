@@ -1,5 +1,5 @@
-/* What differs between model architectures, as data: the next one is a row in architecture.c, not a branch
- * in the forward pass. Constant tables; any thread. */
+/* What differs between model architectures, as data: the next one is a row in architecture.c, not a
+ * branch in the forward pass. Constant tables; any thread. */
 #ifndef ENGINE_ARCHITECTURE_H
 #define ENGINE_ARCHITECTURE_H
 
@@ -35,8 +35,8 @@ struct architecture {
     bool scales;                   /* embedding_, residual_, logit_scale and attention.scale */
     bool soft_caps;                /* attn_logit_ and final_logit_softcapping */
     float attention_cap, last_cap; /* those when absent; 0 = none */
-    /* The model of this many layers divides queries by sqrt(embedding / heads), not by sqrt(head size):
-     * no key says so. 0 = none does. */
+    /* The model of this many layers divides queries by sqrt(embedding / heads), not by sqrt(head
+     * size): no key says so. 0 = none does. */
     uint32_t wide_query_layers;
 };
 

@@ -1,19 +1,21 @@
-/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and kin), a chunk of tokens at a time.
+/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and kin), a chunk of tokens
+ * at a time.
  *
- * Work is cut into items that threads take from a counter: a thread that loses its core to somebody else
- * costs its share and not everybody's wait. Every item computes the same numbers whoever takes it and
- * whatever stands beside it in the chunk, so results do not depend on threads or chunking (the kernels
- * promise the same for a row and a token). Steps that need only the rows they made (residual addition,
- * SwiGLU) run inside the item, which leaves five barriers a layer. What differs between architectures is
- * data of the model and the layer; mixtures of experts are in forward_experts.c. Nothing is allocated here. */
+ * Work is cut into items that threads take from a counter: a thread that loses its core to somebody
+ * else costs its share and not everybody's wait. Every item computes the same numbers whoever takes
+ * it and whatever stands beside it in the chunk, so results do not depend on threads or chunking
+ * (the kernels promise the same for a row and a token). Steps that need only the rows they made
+ * (residual addition, SwiGLU) run inside the item, which leaves five barriers a layer. What differs
+ * between architectures is data of the model and the layer; mixtures of experts are in
+ * forward_experts.c. Nothing is allocated here. */
 #include "engine/forward.h"
 
 #include "base/error.h"
 
 #include <string.h>
 
-/* Below this many weight bytes (times tokens) a step runs on the caller alone: at 10 GB/s it takes 3 us, as
- * long as telling another thread about it. */
+/* Below this many weight bytes (times tokens) a step runs on the caller alone: at 10 GB/s it takes
+ * 3 us, as long as telling another thread about it. */
 #define SERIAL_BYTES (32u << 10)
 
 static void step_thread(void *ctx)
@@ -34,7 +36,7 @@ void step_run(struct step *step, size_t bytes)
         thread_pool_run(pool, step_thread, step);
 }
 
-/* --- matrix products ----------------------------------------------------------------------------- */
+/* --- matrix products --- */
 
 static void multiply_rows(const struct step *step, const struct product *product,
                           uint32_t row_begin, uint32_t row_end)
@@ -90,8 +92,8 @@ static void finish_rows(const struct step *step, uint32_t row_begin, uint32_t ro
     }
 }
 
-/* Items run through the products' rows one matrix after the other; under gated one item does the same rows
- * of both. */
+/* Items run through the products' rows one matrix after the other; under gated one item does the
+ * same rows of both. */
 static void matmul_item(struct step *step, uint32_t index)
 {
     uint32_t product = 0;
@@ -141,7 +143,7 @@ void step_run_products(struct step *step)
     step_run(step, bytes * step->token_count);
 }
 
-/* --- preparing inputs ---------------------------------------------------------------------------- */
+/* --- preparing inputs --- */
 
 void forward_prepare_row(const struct td_session *session, const float *x, size_t size,
                          unsigned forms, size_t row)
@@ -184,7 +186,7 @@ void forward_prepare(struct chunk *chunk, const float *input, size_t size, const
     step_run(&step, (size_t)step.item_count * size * sizeof(float));
 }
 
-/* --- embedding, rope, attention ------------------------------------------------------------------ */
+/* --- embedding, rope, attention --- */
 
 static void embed_item(struct step *step, uint32_t index)
 {
@@ -260,8 +262,8 @@ static void position_item(struct step *step, uint32_t index)
     }
 }
 
-/* Query heads of one token that share a kv head, or a part of them. Late tokens first: they are the longest,
- * and the short ones then even out the threads. */
+/* Query heads of one token that share a kv head, or a part of them. Late tokens first: they are the
+ * longest, and the short ones then even out the threads. */
 static void attend_item(struct step *step, uint32_t index)
 {
     const struct chunk *chunk = step->chunk;
@@ -299,7 +301,7 @@ static void attend(struct chunk *chunk)
     step_run(&step, kv_bytes * chunk->token_count * (chunk->position + chunk->token_count));
 }
 
-/* --- the layers ---------------------------------------------------------------------------------- */
+/* --- the layers --- */
 
 /* One token's output of a block, in session->normed, joins the residual stream. */
 static void residual_item(struct step *step, uint32_t index)
@@ -322,7 +324,8 @@ static void add_residual(struct chunk *chunk, const float *norm_weight)
     step_run(&step, (size_t)chunk->token_count * chunk->session->model->embedding_size * 4);
 }
 
-/* The last product of a block, of rows that are prepared; normed first when the block ends with a norm. */
+/* The last product of a block, of rows that are prepared; normed first when the block ends with a
+ * norm. */
 static void project(struct chunk *chunk, const struct weight *weight, const float *norm_weight)
 {
     const struct td_session *session = chunk->session;

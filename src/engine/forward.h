@@ -1,14 +1,15 @@
-/* What the files of the forward pass share: steps, which threads run item by item. forward.c says how.
- * Called on the session's thread; items on any of its pool. */
+/* What the files of the forward pass share: steps, which threads run item by item. forward.c says
+ * how. Called on the session's thread; items on any of its pool. */
 #ifndef ENGINE_FORWARD_H
 #define ENGINE_FORWARD_H
 
 #include "engine/session.h"
 
-/* Items of about this many weight bytes: long enough for the prefetcher, short enough to share fairly. */
+/* Items of about this many weight bytes: long enough for the prefetcher, short enough to share
+ * fairly. */
 #define ITEM_BYTES (48u << 10)
-/* Rows of an item are a multiple of this, so that vector tails fall on the same elements however the rows
- * are cut. */
+/* Rows of an item are a multiple of this, so that vector tails fall on the same elements however
+ * the rows are cut. */
 #define ITEM_ROWS 32u
 
 struct chunk {
@@ -58,13 +59,13 @@ void forward_gate(const struct td_model *model, float *gate, const float *up, si
 /* Brings one row into the forms of a bit set, as row `row` of session->activations. */
 void forward_prepare_row(const struct td_session *session, const float *x, size_t size,
                          unsigned forms, size_t row);
-/* Brings `input` [tokens, size] (normed first when norm_weight, into session->normed) into the forms that the
- * products need. */
+/* Brings `input` [tokens, size] (normed first when norm_weight, into session->normed) into the
+ * forms that the products need. */
 void forward_prepare(struct chunk *chunk, const float *input, size_t size, const float *norm_weight,
                      uint32_t token_begin, unsigned forms);
 
-/* The feed-forward block of a mixture of experts: what is to be added to the residual stream is left in
- * session->normed. */
+/* The feed-forward block of a mixture of experts: what is to be added to the residual stream is
+ * left in session->normed. */
 void forward_experts(struct chunk *chunk);
 
 static inline unsigned form_bit(const struct weight *weight)

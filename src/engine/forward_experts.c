@@ -1,10 +1,10 @@
-/* Mixture of experts (Shazeer et al. 2017; Fedus et al. 2021; softmax over the chosen ones as in Mixtral, Jiang
- * et al. 2024, section 2.1, and Qwen3): a router gives every token its few best experts, whose outputs are
- * added with the softmax of their scores as weights.
+/* Mixture of experts (Shazeer et al. 2017; Fedus et al. 2021; softmax over the chosen ones as in
+ * Mixtral, Jiang et al. 2024, section 2.1, and Qwen3): a router gives every token its few best
+ * experts, whose outputs are added with the softmax of their scores as weights.
  *
- * The chunk's (token, expert) pairs are brought into the order of the experts, so that an expert's matrices
- * are read once for all of its tokens. A token's result is the same whatever the order: its rows do not
- * depend on what stands beside them, and its sum goes by rank. */
+ * The chunk's (token, expert) pairs are brought into the order of the experts, so that an expert's
+ * matrices are read once for all of its tokens. A token's result is the same whatever the order:
+ * its rows do not depend on what stands beside them, and its sum goes by rank. */
 #include "engine/forward.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Hyperparameters of a model, with every value checked before the forward pass trusts it. Which keys are
- * read and what an absent one means is in the table of architectures. */
+/* Hyperparameters of a model, with every value checked before the forward pass trusts it. Which
+ * keys are read and what an absent one means is in the table of architectures. */
 #include "engine/model.h"
 
 #include "base/error.h"
@@ -155,9 +155,9 @@ static enum td_status load_rope_factors(const struct td_model *model, const char
     return TD_OK;
 }
 
-/* Llama 3 has one list of divisors for all contexts; LongRoPE (Ding et al. 2024) one for contexts within the
- * original and one for those beyond, decided by the size of the session and not by what is in it: rotated
- * keys stay in the cache. */
+/* Llama 3 has one list of divisors for all contexts; LongRoPE (Ding et al. 2024) one for contexts
+ * within the original and one for those beyond, decided by the size of the session and not by what
+ * is in it: rotated keys stay in the cache. */
 static enum td_status init_ropes(struct td_model *model, struct rope_options *options,
                                  bool long_rope, struct td_error *err)
 {
@@ -227,7 +227,7 @@ static enum td_status load_rope(struct td_model *model, struct td_error *err)
     return status;
 }
 
-/* --- experts, windows, scales -------------------------------------------------------------------- */
+/* --- experts, windows, scales --- */
 
 static enum td_status refuse_experts(const struct td_model *model, struct td_error *err)
 {

@@ -1,7 +1,7 @@
 /* The tensors of a model, with every shape checked before the forward pass trusts it.
  *
- * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is silently
- * left out computes something, only not what it was trained to. */
+ * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is
+ * silently left out computes something, only not what it was trained to. */
 #include "engine/model.h"
 
 #include "base/error.h"

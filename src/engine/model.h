@@ -1,5 +1,5 @@
-/* A model inside the engine: checked hyperparameters, every tensor looked up and of the right shape, the
- * tokenizer and the kernel table. Immutable after model_load; any thread. */
+/* A model inside the engine: checked hyperparameters, every tensor looked up and of the right
+ * shape, the tokenizer and the kernel table. Immutable after model_load; any thread. */
 #ifndef ENGINE_MODEL_H
 #define ENGINE_MODEL_H
 
@@ -20,8 +20,8 @@ struct weight {
     size_t expert_bytes;       /* from one expert's matrix to the next; 0 = there is one */
 };
 
-/* Which angles a layer turns its queries and keys by. LONG takes the place of GLOBAL in sessions whose
- * context is larger than long_rope_from. */
+/* Which angles a layer turns its queries and keys by. LONG takes the place of GLOBAL in sessions
+ * whose context is larger than long_rope_from. */
 enum rope_kind { ROPE_GLOBAL, ROPE_LOCAL, ROPE_LONG, ROPE_KIND_COUNT, ROPE_NONE };
 
 /* Vectors are F32; NULL where the architecture has none. */
@@ -72,8 +72,8 @@ struct td_model {
     char fingerprint[17];
 };
 
-/* Reads hyperparameters and tensors of model->gguf into the other members (all but tokenizer, kernels and
- * info, which must be there). */
+/* Reads hyperparameters and tensors of model->gguf into the other members (all but tokenizer,
+ * kernels and info, which must be there). */
 TD_MUST_CHECK enum td_status model_load(struct td_model *model, struct td_error *err);
 /* The architecture's hyperparameters alone (also for vocab_only, where they may be absent). */
 TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,

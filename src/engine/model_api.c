@@ -1,5 +1,5 @@
-/* The public calls on a model: open, describe, tokenize, render. Thin: the work is in gguf.c, model.c,
- * tokenizer.c and template.c. */
+/* The public calls on a model: open, describe, tokenize, render. Thin: the work is in gguf.c,
+ * model.c, tokenizer.c and template.c. */
 #include "tandem/engine.h"
 
 #include "base/error.h"
@@ -238,7 +238,8 @@ enum td_status td_template_render(const struct td_model *model, const struct td_
     return status;
 }
 
-/* As one text with its marks named: BOS once, marks may be control tokens, text of messages never. */
+/* As one text with its marks named: BOS once, marks may be control tokens, text of messages
+ * never. */
 static enum td_status encode_segments(const struct td_model *model,
                                       const struct template_output *rendered, struct buf *ids,
                                       struct td_error *err)

@@ -1,6 +1,5 @@
 #include "engine/sampler.h"
 
-#include "base/crypto.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -32,7 +31,7 @@ enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *s
                            "(0, 100]");
     uint64_t seed = sampling->seed;
     if (!sampling->seed_set) {
-        enum td_status status = crypto_random(&seed, sizeof seed, err);
+        enum td_status status = rng_system_seed(&seed, err);
         if (status != TD_OK)
             return status;
     }
@@ -45,7 +44,7 @@ void sampler_accept(struct sampler *sampler, int32_t id)
     sampler->recent[sampler->recent_count++ % SAMPLER_RECENT_TOKENS] = id;
 }
 
-/* --- repetition penalty -------------------------------------------------------------------------- */
+/* --- repetition penalty --- */
 
 struct penalised {
     int32_t ids[SAMPLER_RECENT_TOKENS];
@@ -53,8 +52,8 @@ struct penalised {
     uint32_t count;
 };
 
-/* CTRL (Keskar et al. 2019, section 4.1): logits of recent tokens are divided by the penalty when positive,
- * multiplied when negative; each token once. What is changed is noted, to be put back. */
+/* CTRL (Keskar et al. 2019, section 4.1): logits of recent tokens are divided by the penalty when
+ * positive, multiplied when negative; each token once. What is changed is noted, to be put back. */
 static void penalise(const struct sampler *sampler, float *logits, uint32_t vocab_count,
                      struct penalised *out)
 {
@@ -83,7 +82,7 @@ static void restore(float *logits, const struct penalised *penalised)
         logits[penalised->ids[i]] = penalised->logits[i];
 }
 
-/* --- candidates ---------------------------------------------------------------------------------- */
+/* --- candidates --- */
 
 /* Whether a comes before b: larger logit, then smaller id. */
 static bool before(struct sampler_candidate a, struct sampler_candidate b)
@@ -105,8 +104,8 @@ static void sift_down(struct sampler_candidate *heap, uint32_t at, uint32_t coun
 }
 
 /* Lowest logit that top-p and min-p can still keep. Tokens below (1 - top_p) / vocab hold less than
- * 1 - top_p together, so the nucleus is complete without them: the cut changes nothing, and makes the heap
- * a few hundred entries instead of the vocabulary. */
+ * 1 - top_p together, so the nucleus is complete without them: the cut changes nothing, and makes
+ * the heap a few hundred entries instead of the vocabulary. */
 static float cut_off(const struct td_sampling *sampling, const struct logit_stats *stats,
                      uint32_t vocab_count)
 {
@@ -156,7 +155,7 @@ static uint32_t filter(const struct sampler *sampler, const float *logits, uint3
     return kept;
 }
 
-/* --- drawing ------------------------------------------------------------------------------------- */
+/* --- drawing --- */
 
 static int32_t draw_from_candidates(struct sampler *sampler, struct sampler_candidate *candidates,
                                     uint32_t count)

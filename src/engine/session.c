@@ -1,7 +1,8 @@
 /* Opening, sizing and truncating sessions. The forward pass is in forward.c.
  *
- * The cache is laid out [layer, kv head, position, head_size], so that a head's attention reads one straight
- * run of memory. The block is mapped, not allocated: a context that is never filled never costs memory. */
+ * The cache is laid out [layer, kv head, position, head_size], so that a head's attention reads one
+ * straight run of memory. The block is mapped, not allocated: a context that is never filled never
+ * costs memory. */
 #include "engine/session.h"
 
 #include "base/error.h"
@@ -9,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -38,7 +38,8 @@ static size_t kv_element_bytes(enum td_kv_type type)
     return type == TD_KV_F32 ? 4 : 2;
 }
 
-/* Elements of the keys (or the values) of all layers; sizes are bounded by model.c and the context. */
+/* Elements of the keys (or the values) of all layers; sizes are bounded by model.c and the
+ * context. */
 static size_t kv_element_count(const struct td_model *model, uint32_t context_size)
 {
     return (size_t)model->layer_count * model->kv_head_count * model->head_size * context_size;
@@ -126,7 +127,7 @@ static enum td_status apply_options(struct td_session *session,
     return TD_OK;
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 /* The control group's limit (v2), or UINT64_MAX. */
 static uint64_t cgroup_limit(void)
@@ -183,7 +184,7 @@ enum td_status session_check_memory(const struct td_model *model,
                      mebibytes((double)ram_bytes));
 }
 
-/* --- opening ------------------------------------------------------------------------------------- */
+/* --- opening --- */
 
 static enum td_status map_block(struct td_session *session, struct td_error *err)
 {

@@ -1,5 +1,6 @@
-/* A session inside the engine: one sequence, its KV cache and the forward pass's working memory, carved out
- * of one block when the session opens. One thread at a time; only the cancel flags are shared. */
+/* A session inside the engine: one sequence, its KV cache and the forward pass's working memory,
+ * carved out of one block when the session opens. One thread at a time; only the cancel flags are
+ * shared. */
 #ifndef ENGINE_SESSION_H
 #define ENGINE_SESSION_H
 
@@ -9,12 +10,13 @@
 
 #include <stdatomic.h>
 
-/* Positions that go through the layers together. Weights are read once a chunk, so that 64 already hides
- * the memory behind the arithmetic; more only costs working memory and makes cancelling later. */
+/* Positions that go through the layers together. Weights are read once a chunk, so that 64 already
+ * hides the memory behind the arithmetic; more only costs working memory and makes cancelling
+ * later. */
 #define SESSION_CHUNK_TOKENS 64
 
-/* Working memory of a mixture of experts. A pair is a token with one of the experts that it uses; pairs are
- * numbered by token, rows hold the same pairs in the order of their experts. */
+/* Working memory of a mixture of experts. A pair is a token with one of the experts that it uses;
+ * pairs are numbered by token, rows hold the same pairs in the order of their experts. */
 struct session_experts {
     float *scores;         /* [chunk, experts] */
     float *weights;        /* [chunk, used]: of each pair */
@@ -65,8 +67,8 @@ TD_MUST_CHECK enum td_status session_new(const struct td_model *model,
                                          struct thread_pool *pool, struct td_session **out,
                                          struct td_error *err);
 
-/* TD_NO_MEMORY with the arithmetic when `session_count` such sessions beside the weights are more than
- * ram_bytes (0 = this machine's memory, or its control group's limit). */
+/* TD_NO_MEMORY with the arithmetic when `session_count` such sessions beside the weights are more
+ * than ram_bytes (0 = this machine's memory, or its control group's limit). */
 TD_MUST_CHECK enum td_status session_check_memory(const struct td_model *model,
                                                   const struct td_session_options *options,
                                                   uint32_t session_count, uint64_t ram_bytes,

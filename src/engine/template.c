@@ -11,6 +11,7 @@
 #include "engine/template.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/tokenizer.h"
 
@@ -311,12 +312,6 @@ static void append_turn(struct template_output *out, const struct turn *turn, st
     append_mark(out, turn->close);
 }
 
-static const char *role_name(enum td_role role)
-{
-    static const char *const names[] = {"system", "developer", "user", "assistant", "tool"};
-    return (unsigned)role <= TD_ROLE_TOOL ? names[role] : "unknown";
-}
-
 static bool is_system(const struct td_message *message)
 {
     return message->role == TD_ROLE_SYSTEM || message->role == TD_ROLE_DEVELOPER;
@@ -346,7 +341,7 @@ static enum td_status check_order(const struct family *family, const struct td_m
         const struct turn *turn = turn_of(family, messages[i].role);
         if (turn == NULL || turn->open == NULL)
             return error_set(err, TD_INVALID, "message %zu: the %s template has no role '%s'", i,
-                             family->name, role_name(messages[i].role));
+                             family->name, names_role(messages[i].role));
         if (is_system(&messages[i])) {
             if (!family->system_in_user)
                 continue;
@@ -366,7 +361,7 @@ static enum td_status check_order(const struct family *family, const struct td_m
             return error_set(err, TD_INVALID,
                              "message %zu: the %s template needs user and assistant in turn; here "
                              "'%s' was expected, not '%s'",
-                             i, family->name, role_name(expected), role_name(messages[i].role));
+                             i, family->name, names_role(expected), names_role(messages[i].role));
     }
     return TD_OK;
 }

@@ -78,8 +78,8 @@ enum td_data_class egress_classify(const struct td_request *request,
     enum td_data_class found = TD_CLASS_PUBLIC;
     for (size_t i = 0; i < request->message_count; i++)
         found = highest(found, privacy_classify(request->messages[i].content, counts));
-    /* Again as they stand in the body, with names, tool calls and schemas; their texts are counted above,
-     * so that only the other members add to the counts. */
+    /* Again as they stand in the body, with names, tool calls and schemas; their texts are counted
+     * above, so that only the other members add to the counts. */
     void *iterator = NULL;
     const char *key;
     const struct json *member;

@@ -188,7 +188,8 @@ static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK || last)
         return statement;
-    /* Ids compare as bytes, so all that begin with the prefix lie below the prefix and a byte 0xff. */
+    /* Ids compare as bytes, so all that begin with the prefix lie below the prefix and a byte
+     * 0xff. */
     size_t len = strlen(id);
     char upper[ID_BYTES_MAX + 2];
     memcpy(upper, id, len);

@@ -1,16 +1,17 @@
 /* Upstream transfers on libcurl's multi interface, driven by the loop through socket_action.
  *
- * libcurl forbids to add or remove a transfer from inside its own callbacks, but our callers may start and
- * cancel from anywhere. So while libcurl is on the stack (`inside`) both are only noted, and settled as
- * soon as it has returned; a cancelled transfer's callbacks are cut at once. on_done never runs under
- * libcurl.
+ * libcurl forbids to add or remove a transfer from inside its own callbacks, but our callers may
+ * start and cancel from anywhere. So while libcurl is on the stack (`inside`) both are only noted,
+ * and settled as soon as it has returned; a cancelled transfer's callbacks are cut at once. on_done
+ * never runs under libcurl.
  *
- * Time-outs are ours, one timer a transfer, because libcurl has one error for all of them and no notion of
- * a first byte: a message should say which of connecting, first byte, silence or the whole took too long.
+ * Time-outs are ours, one timer a transfer, because libcurl has one error for all of them and no
+ * notion of a first byte: a message should say which of connecting, first byte, silence or the
+ * whole took too long.
  *
- * Not to be proxied: loopback addresses, whatever the environment says. Elsewhere the usual variables
- * (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key must not travel to a
- * host that the configuration does not name. */
+ * Not to be proxied: loopback addresses, whatever the environment says. Elsewhere the usual
+ * variables (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key
+ * must not travel to a host that the configuration does not name. */
 #include "net/client.h"
 
 #include "base/clock.h"
@@ -139,8 +140,8 @@ static const char *words_of(const struct client_transfer *transfer, CURLcode cod
     }
 }
 
-/* Ends what libcurl has finished. Callbacks may start and cancel others meanwhile; removing a transfer also
- * removes its message. */
+/* Ends what libcurl has finished. Callbacks may start and cancel others meanwhile; removing a
+ * transfer also removes its message. */
 static void take_finished(struct client *client)
 {
     int left;
@@ -181,8 +182,8 @@ static void settle(struct client *client)
     }
 }
 
-/* libcurl ran out of memory and cannot tell for whom: nobody may wait for what will not come. Each ends
- * from its timer event. */
+/* libcurl ran out of memory and cannot tell for whom: nobody may wait for what will not come. Each
+ * ends from its timer event. */
 static void fail_all(struct client *client, CURLMcode code)
 {
     struct client_transfer *transfer;
@@ -221,8 +222,8 @@ static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64
     return false;
 }
 
-/* Checks all limits, and sets the timer for the nearest. Arriving bytes do not touch the timer: it finds
- * out when it fires that it was too early. */
+/* Checks all limits, and sets the timer for the nearest. Arriving bytes do not touch the timer: it
+ * finds out when it fires that it was too early. */
 static void watch_time(struct client_transfer *transfer)
 {
     if (transfer->err.status != TD_OK) { /* memory: see fail_all and transfer_add */
@@ -368,7 +369,8 @@ static enum td_status read_url(const struct client_request *request, char host[H
     return status;
 }
 
-/* A header with a line end in it would write further headers. Its value is not told: it may be a key. */
+/* A header with a line end in it would write further headers. Its value is not told: it may be a
+ * key. */
 static enum td_status copy_headers(struct client_transfer *transfer, const char *const *headers,
                                    struct td_error *err)
 {

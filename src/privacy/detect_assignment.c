@@ -1,6 +1,6 @@
 /* Secrets by the name they are given to: `api_key = "..."`, `"password": "..."`, `DB_PASSWORD=...`,
- * `Authorization: Basic ...`. The name must end in a word for a secret and the value must look like one:
- * code is full of `token = next_token(...)`. */
+ * `Authorization: Basic ...`. The name must end in a word for a secret and the value must look like
+ * one: code is full of `token = next_token(...)`. */
 #include "privacy/detect.h"
 
 #include "base/str.h"
@@ -31,7 +31,8 @@ static const struct {
     {"auth", TOKEN},
 };
 
-/* The name that ends before `at`, lower case, without "-_. " and quotes, written backwards into out. */
+/* The name that ends before `at`, lower case, without "-_. " and quotes, written backwards into
+ * out. */
 static size_t read_name_backwards(struct td_str text, size_t at, char out[static NAME_MAX_CHARS])
 {
     size_t len = 0;
@@ -75,8 +76,8 @@ static bool in_value(int c, int quote)
            (quote || (c != ',' && c != ';' && c != '<'));
 }
 
-/* Skips spaces, the rest of the sign, a quote and an HTTP scheme; then reads to the closing quote, or to
- * white space. */
+/* Skips spaces, the rest of the sign, a quote and an HTTP scheme; then reads to the closing quote,
+ * or to white space. */
 static void read_value(struct td_str text, size_t offset, struct value *value)
 {
     struct plain next = plain_at(text, offset);

@@ -2,8 +2,8 @@
 
 #include "base/utf8.h"
 
-/* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation selectors
- * that occur in copied text. */
+/* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
+ * selectors that occur in copied text. */
 static int plain_form(uint32_t c)
 {
     if (c == 0xAD || c == 0x34F || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||

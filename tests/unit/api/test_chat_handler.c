@@ -7,6 +7,7 @@
 #include "api/metrics.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "ledger/ledger.h"
 #include "net/loop_event.h"
 #include "privacy/privacy.h"
 
@@ -15,11 +16,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-/* ---- a tier that plays a script ------------------------------------------------------------- */
+/* --- a tier that plays a script --- */
 
 enum course { COURSE_ANSWER, COURSE_FAIL_AT_ONCE, COURSE_FAIL_AFTER_TEXT, COURSE_NEVER_END };
 
@@ -116,7 +118,7 @@ static struct scripted scripted = {
     .base = {&scripted_ops,
              {.name = "cloud", .model = "scripted", .place = TD_PLACE_CLOUD, .has_key = true}}};
 
-/* ---- a process around it -------------------------------------------------------------------- */
+/* --- a process around it --- */
 
 static struct tier *tiers[] = {&scripted.base};
 static const struct route route = {
@@ -200,7 +202,7 @@ static void process_stop(void)
     tier_health_free(services.health);
 }
 
-/* ---- a client ------------------------------------------------------------------------------- */
+/* --- a client --- */
 
 static char answer[65536];
 
@@ -229,7 +231,8 @@ static void client_send(int fd, const char *method, const char *path, const char
     CHECK(write(fd, text, (size_t)len) == len);
 }
 
-/* Sends one request, reads to the end of the connection; gives the code, the rest is in `answer`. */
+/* Sends one request, reads to the end of the connection; gives the code, the rest is in
+ * `answer`. */
 static int ask(const char *method, const char *path, const char *headers, const char *body)
 {
     int fd = client_open();
@@ -267,7 +270,7 @@ static bool becomes(atomic_int *value, int wanted, int within_ms)
     return atomic_load(value) == wanted;
 }
 
-/* ---- cases ---------------------------------------------------------------------------------- */
+/* --- cases --- */
 
 static void test_a_whole_answer_says_where_it_came_from(void)
 {
@@ -380,6 +383,29 @@ static void test_pages_of_other_origins_are_refused(void)
     CHECK(ask("GET", "/v1/models", "Origin: http://x\r\n", "") == 200); /* its own: Host is x */
 }
 
+/* A page of http://a.example:8080 whose name was made to resolve to this machine: to the browser
+ * its origin is the server's own. */
+static void test_a_page_with_a_rebound_name_is_refused(void)
+{
+    static const struct {
+        const char *host;
+        int code;
+    } cases[] = {{"a.example:8080", 403}, {"127.0.0.1.a.example", 403}, {"127.0.0.1:8080", 200},
+                 {"localhost:8080", 200}, {"[::1]:8080", 200},          {"my.localhost", 200},
+                 {".localhost.de", 403}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        int fd = client_open();
+        int len = snprintf(text, sizeof text,
+                           "GET /v1/models HTTP/1.1\r\nHost: %s\r\nOrigin: http://%s\r\n"
+                           "Connection: close\r\n\r\n",
+                           cases[i].host, cases[i].host);
+        CHECK(write(fd, text, (size_t)len) == len);
+        CHECK(read(fd, answer, 12) == 12 && atoi(answer + 9) == cases[i].code);
+        close(fd);
+    }
+}
+
 static void test_keys_are_required_when_configured(void)
 {
     struct auth *auth = auth_new(STR("secret"));
@@ -389,8 +415,47 @@ static void test_keys_are_required_when_configured(void)
     CHECK(ask("GET", "/healthz", "", "") == 200);
     CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
     CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 200);
+    CHECK(!auth_replace(auth, STR(" \n,"))); /* never to an open door */
+    CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 200);
+    CHECK(auth_replace(auth, STR("new\nother")));
+    CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 401);
+    CHECK(ask("GET", "/v1/models", "x-api-key: other\r\n", "") == 200);
     host.auth = NULL;
     auth_free(auth);
+}
+
+static void cancel_all(void *ctx)
+{
+    api_cancel(ctx);
+}
+
+/* A look-up waits for the ledger's next commit; the server's end must not find it freed. */
+static void test_a_look_up_that_waits_is_answered_at_the_end(void)
+{
+    char path[] = "/tmp/test_chat_handler-XXXXXX";
+    struct ledger *ledger = NULL;
+    struct td_error err = {0};
+    REQUIRE(mkdtemp(path) != NULL);
+    char file[64], *const suffixes[] = {"", "-wal", "-shm"};
+    snprintf(file, sizeof file, "%s/ledger.db", path);
+    REQUIRE(ledger_open(file, &ledger, &err) == TD_OK);
+    host.ledger_path = file;
+    int fd = client_open();
+    client_send(fd, "GET", "/tandem/v1/exchanges/ex_none", "", "");
+    nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+    CHECK(loop_post(loop, cancel_all, api));
+    size_t len = 0;
+    for (ssize_t got; (got = read(fd, answer + len, sizeof answer - 1 - len)) > 0;)
+        len += (size_t)got;
+    answer[len] = '\0';
+    CHECK(atoi(answer + 9) == 503 && has("shutting_down"));
+    close(fd);
+    ledger_close(ledger);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(file, sizeof file, "%s/ledger.db%s", path, suffixes[i]);
+        unlink(file);
+    }
+    rmdir(path);
 }
 
 int main(void)
@@ -405,7 +470,9 @@ int main(void)
     RUN(test_bad_requests_never_reach_a_tier);
     RUN(test_unknown_paths_methods_and_sizes_are_in_openais_shape);
     RUN(test_pages_of_other_origins_are_refused);
+    RUN(test_a_page_with_a_rebound_name_is_refused);
     RUN(test_keys_are_required_when_configured);
+    RUN(test_a_look_up_that_waits_is_answered_at_the_end);
     process_stop();
     return test_finish();
 }

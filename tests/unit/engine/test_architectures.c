@@ -1,6 +1,6 @@
-/* Models of every architecture, made anew: the same numbers however a sequence is cut, what windows, experts,
- * fused matrices and rope factors mean, and refusal of files that contradict themselves. That the numbers
- * are right is for test_golden_logits.c. */
+/* Models of every architecture, made anew: the same numbers however a sequence is cut, what
+ * windows, experts, fused matrices and rope factors mean, and refusal of files that contradict
+ * themselves. That the numbers are right is for test_golden_logits.c. */
 #include "engine/architecture.h"
 #include "engine/session.h"
 
@@ -422,7 +422,8 @@ static void test_rope_is_switched_off_by_its_key(void)
     CHECK(largest_difference(a, b, TINY_VOCAB) > 0.01);
 }
 
-/* The 27B of both families have other query scales than their smaller kin, told by the layers alone. */
+/* The 27B of both families have other query scales than their smaller kin, told by the layers
+ * alone. */
 static void test_query_scale_follows_the_layer_count_of_the_largest_gemma(void)
 {
     static const struct {

@@ -11,8 +11,7 @@
 
 #include "kernels/activation.h"
 #include "kernels/formats.h"
-#include "kernels/kernels.h"
-#include "test.h"
+#include "kernels_fixture.h"
 
 enum { ROWS = 9, TOKENS = 33 };
 
@@ -20,40 +19,12 @@ static const enum tensor_type types[] = {TENSOR_F32,  TENSOR_F16,  TENSOR_BF16, 
                                          TENSOR_Q4_0, TENSOR_Q4_K, TENSOR_Q6_K};
 enum { TYPES = sizeof types / sizeof *types };
 
-static uint64_t random_state = 42;
-static uint32_t random_u32(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 32);
-}
-
-static float random_float(void)
-{
-    return (float)(int32_t)random_u32() * 0x1p-31f;
-}
-
 static void *exact(size_t bytes)
 {
     void *memory = malloc(bytes ? bytes : 1);
     if (memory == NULL)
         abort();
     return memory;
-}
-
-/* Calls `check` with each vector variant that this CPU has. */
-static void with_variants(void (*check)(const struct kernels *))
-{
-    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
-        const struct kernels *kernels = kernels_get(cpus[i], NULL);
-        if (kernels != NULL)
-            check(kernels);
-    }
-}
-
-static const struct kernels *reference(void)
-{
-    return kernels_get(TD_CPU_REF, NULL);
 }
 
 enum fill { FILL_RANDOM, FILL_ZERO, FILL_ONES, FILL_LOWEST, FILL_SUBNORMAL, FILLS };

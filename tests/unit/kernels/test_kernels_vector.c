@@ -7,17 +7,9 @@
 #include <math.h>
 
 #include "kernels/formats.h"
-#include "kernels/kernels.h"
-#include "test.h"
+#include "kernels_fixture.h"
 
 #define ULP 0x1p-24
-
-static uint64_t random_state = 7;
-static float random_float(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (float)(int32_t)(random_state >> 32) * 0x1p-31f;
-}
 
 static float *random_row(size_t n, float size)
 {
@@ -34,21 +26,6 @@ static float *copy_row(const float *x, size_t n)
     float *copy = random_row(n, 0);
     memcpy(copy, x, n * sizeof *x);
     return copy;
-}
-
-static void with_variants(void (*check)(const struct kernels *))
-{
-    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
-        const struct kernels *kernels = kernels_get(cpus[i], NULL);
-        if (kernels != NULL)
-            check(kernels);
-    }
-}
-
-static const struct kernels *reference(void)
-{
-    return kernels_get(TD_CPU_REF, NULL);
 }
 
 static const size_t lengths[] = {1,  2,  7,  8,   9,   15,  16,  17,  31,

@@ -586,7 +586,8 @@ static bool run_shell(const char *format, const char *argument)
     return system(command) == 0;
 }
 
-/* Starts the server; its port, or 0. What it says must stay open, or it dies of the next message. */
+/* Starts the server; its port, or 0. What it says must stay open, or it dies of the next
+ * message. */
 static unsigned tls_start(pid_t *child, FILE **said)
 {
     int out[2], in[2];

@@ -1,4 +1,5 @@
-/* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and time that stays linear. */
+/* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and time that stays
+ * linear. */
 #include "privacy/privacy.h"
 
 #include "base/clock.h"
