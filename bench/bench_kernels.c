@@ -157,7 +157,7 @@ static void bench_type(const struct kernels *kernels, enum tensor_type type, uin
     }
 }
 
-static void bench_attend(const struct kernels *kernels, const uint8_t *memory)
+static void bench_attend(const struct kernels *kernels, const uint8_t *memory, float cap)
 {
     enum { HEAD_SIZE = 64, GROUP = 4, COUNT = 4096, KV_HEADS = 8 };
     static float q[GROUP * HEAD_SIZE], out[GROUP * HEAD_SIZE];
@@ -168,12 +168,42 @@ static void bench_attend(const struct kernels *kernels, const uint8_t *memory)
         for (size_t h = 0; h < KV_HEADS; h++) {
             const uint16_t *k = (const void *)(memory + h * HEAD_SIZE * 2);
             kernels->attend(q, k, k + stride * COUNT, TD_KV_F16, HEAD_SIZE, GROUP, stride, COUNT,
-                            0.125f, out);
+                            0.125f, cap, out);
         }
         seconds[run] = now_s() - start;
     }
-    printf("%-7s attend %d heads of %d over %d positions: %.2f ms\n", kernels->name,
-           GROUP * KV_HEADS, HEAD_SIZE, COUNT, median(seconds) * 1e3);
+    printf("%-7s attend %d heads of %d over %d positions%s: %.2f ms\n", kernels->name,
+           GROUP * KV_HEADS, HEAD_SIZE, COUNT, cap > 0 ? ", capped" : "", median(seconds) * 1e3);
+}
+
+/* Values a nanosecond of the activations and of the cap on logits. */
+static void bench_elements(const struct kernels *kernels)
+{
+    enum { COUNT = 8192, TIMES = 200 };
+    static float from[COUNT], x[COUNT], y[COUNT];
+    static const char *const names[] = {"silu", "gelu", "soft cap"};
+    for (size_t i = 0; i < COUNT; i++) {
+        from[i] = (float)(i % 97) * 0.1f - 5.0f;
+        y[i] = 1.0f;
+    }
+    for (int op = 0; op < 3; op++) {
+        double seconds[RUNS];
+        for (int run = 0; run < RUNS; run++) {
+            double start = now_s();
+            for (int time = 0; time < TIMES; time++) {
+                memcpy(x, from, sizeof x);
+                if (op == 0)
+                    kernels->silu_multiply(x, y, COUNT);
+                else if (op == 1)
+                    kernels->gelu_multiply(x, y, COUNT);
+                else
+                    kernels->soft_cap(x, 30.0f, COUNT);
+            }
+            seconds[run] = now_s() - start;
+        }
+        printf("%-7s %s: %.2f values/ns\n", kernels->name, names[op],
+               COUNT * (double)TIMES / (median(seconds) * 1e9));
+    }
 }
 
 int main(int argc, char **argv)
@@ -191,7 +221,9 @@ int main(int argc, char **argv)
             if (traits != NULL && (argc < 3 || strcmp(argv[2], traits->name) == 0))
                 bench_type(kernels, (enum tensor_type)type, weights);
         }
-        bench_attend(kernels, weights);
+        bench_attend(kernels, weights, 0);
+        bench_attend(kernels, weights, 50.0f);
+        bench_elements(kernels);
     }
     free(weights);
     return 0;

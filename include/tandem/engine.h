@@ -19,7 +19,7 @@ struct td_model_options {
 };
 
 struct td_model_info {
-    const char *architecture; /* "llama", "qwen2", "qwen3" */
+    const char *architecture; /* as in the file: "llama", "qwen3", "gemma3" ... */
     const char *name;         /* general.name, or the file's base name */
     const char *quantization; /* type of most weight bytes: "Q4_0", ... ; "" when vocab_only */
     uint64_t file_bytes;

@@ -82,7 +82,13 @@ struct kernels {
     void (*rms_norm)(const float *x, const float *w, size_t n, float eps, float *y);
     /* gate[i] = silu(gate[i]) * up[i] */
     void (*silu_multiply)(float *gate, const float *up, size_t n);
-    void (*add)(float *x, const float *y, size_t n); /* x += y */
+    /* gate[i] = gelu(gate[i]) * up[i], gelu in its tanh form */
+    void (*gelu_multiply)(float *gate, const float *up, size_t n);
+    void (*add)(float *x, const float *y, size_t n);                      /* x += y */
+    void (*add_scaled)(float *x, const float *y, float factor, size_t n); /* x += factor * y */
+    void (*scale)(float *x, float factor, size_t n);                      /* x *= factor */
+    /* x = cap * tanh(x / cap), cap > 0: soft limits (Gemma team 2024, Gemma 2, section 2). */
+    void (*soft_cap)(float *x, float cap, size_t n);
 
     /* Rotates one head by the angles of one position (RoFormer, Su et al. 2021, eq. 34). cos_sin holds
      * n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
@@ -91,10 +97,11 @@ struct kernels {
     /* One query head against `count` cached positions; online softmax, the score row never stored.
      * k, v: first element of this kv head at position 0; positions are kv_stride elements apart;
      * f16 or f32 by kv_type. q, out: [head_size]. `group` query heads share the kv head:
-     * q and out are [group, head_size] contiguous. */
+     * q and out are [group, head_size] contiguous. Scores q.k * scale pass soft_cap when cap > 0.
+     * A sliding window is the caller's choice of the first position. */
     void (*attend)(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                    size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                   float *out);
+                   float cap, float *out);
     /* Stores a float row into the cache's type. */
     void (*store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *out);
 

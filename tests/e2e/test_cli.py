@@ -88,6 +88,20 @@ def test_logits_match_the_golden():
 
 
 @case
+def test_logits_of_a_short_prompt_use_the_rope_factors_of_the_whole_context():
+    model = golden(GOLDEN / "models" / "phi3-longrope-f32.gguf")
+    index = json.loads((GOLDEN / "index.json").read_text())
+    wanted = next(c for c in index["cases"] if c["name"] == "phi3-longrope/f32/n24")
+    expected = struct.unpack(f"<{24 * 512}f", (GOLDEN / wanted["golden"]).read_bytes())
+    with tempfile.NamedTemporaryFile() as out:
+        code, _, err = run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])), "-o", out.name)
+        equal(code, 0, err)
+        got = struct.unpack(f"<{24 * 512}f", Path(out.name).read_bytes())
+    error = sum((a - b) ** 2 for a, b in zip(got, expected)) / sum(b * b for b in expected)
+    assert error < 1e-6, error
+
+
+@case
 def test_generate_and_perplexity_match_the_golden():
     golden(STORIES)
     index = json.loads((GOLDEN / "index.json").read_text())

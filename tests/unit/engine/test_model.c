@@ -138,7 +138,9 @@ static void test_wrong_hyperparameters_are_refused_by_key(void)
         (struct change){.add_float_key = "attention.layer_norm_rms_epsilon", .add_float = 0},
         TD_CORRUPT, "epsilon");
     expect_refused((struct change){.add_text_key = "rope.scaling.type", .add_text = "longrope"},
-                   TD_UNSUPPORTED, "longrope");
+                   TD_CORRUPT, "longrope needs rope_factors_short.weight");
+    expect_refused((struct change){.add_text_key = "rope.scaling.type", .add_text = "dynamic"},
+                   TD_UNSUPPORTED, "'dynamic'; supported: none, linear, yarn, longrope");
     expect_refused((struct change){.add_text_key = "rope.scaling.factor", .add_text = "2"},
                    TD_CORRUPT, "rope.scaling.factor");
     expect_refused((struct change){.add_key = "expert_count", .add_value = 8}, TD_UNSUPPORTED,
@@ -147,15 +149,17 @@ static void test_wrong_hyperparameters_are_refused_by_key(void)
 
 static void test_unknown_architecture_names_the_known_ones(void)
 {
-    expect_refused((struct change){.architecture = "mamba"}, TD_UNSUPPORTED,
-                   "'mamba'; supported: llama, qwen2, qwen3");
+    expect_refused(
+        (struct change){.architecture = "mamba"}, TD_UNSUPPORTED,
+        "'mamba'; supported: llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, "
+        "granite");
 }
 
 static void test_wrong_tensors_are_refused_by_name(void)
 {
     /* other sizes than the tensors have */
     expect_refused((struct change){.add_key = "feed_forward_length", .add_value = 128}, TD_CORRUPT,
-                   "ffn_gate.weight' is [64, 96, 1, 1], expected [64, 128]");
+                   "ffn_gate.weight' is [64, 96, 1, 1], expected [64, 128, 1]");
     expect_refused((struct change){.add_key = "attention.head_count_kv", .add_value = 4},
                    TD_CORRUPT, "attn_k.weight");
     expect_refused((struct change){.add_key = "block_count", .add_value = 3}, TD_CORRUPT,
