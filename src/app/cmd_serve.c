@@ -155,6 +155,12 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
     return status;
 }
 
+static bool is_without_key(const struct config_tier *tier)
+{
+    const char *key = tier->api_key_env ? getenv(tier->api_key_env) : NULL;
+    return tier->api_key_env && (!key || !*key);
+}
+
 static void print_ready(const struct serve *serve, bool json)
 {
     const struct config *config = runtime_config(serve->runtime);
@@ -173,7 +179,8 @@ static void print_ready(const struct serve *serve, bool json)
         printf("tandem %s is ready: %s/v1\n", TANDEM_VERSION, url);
         printf("local model: %s; tiers:", model ? td_model_get_info(model)->name : "none");
         for (size_t i = 0; i < config->tier_count; i++)
-            printf("%s %s", i ? "," : "", config->tiers[i].name);
+            printf("%s %s%s", i ? "," : "", config->tiers[i].name,
+                   is_without_key(&config->tiers[i]) ? " (no key)" : "");
         printf("\n\n  curl -s %s/v1/chat/completions -H 'content-type: application/json' \\\n"
                "    -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\","
                "\"content\":\"what can you do?\"}]}'\n\n",

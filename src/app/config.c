@@ -72,9 +72,12 @@ static enum td_status fill_tiers(struct config *config, const struct environment
         if (local)
             continue;
         if (!tier->base_url) {
-            if (!tier->api_key_env && !tier->api_key_file)
-                tier->api_key_env = "OPENAI_API_KEY";
             tier->base_url = env_get(env, "OPENAI_BASE_URL");
+            /* A server of the user's own may need no key: only with one given, or for OpenAI itself,
+             * is the tier tied to the variable. */
+            bool keyed = !tier->base_url || env_get(env, "OPENAI_API_KEY");
+            if (keyed && !tier->api_key_env && !tier->api_key_file)
+                tier->api_key_env = "OPENAI_API_KEY";
             if (!tier->base_url)
                 tier->base_url = OPENAI_BASE_URL_DEFAULT;
             tier->base_url = arena_copy(config->arena, str_from(tier->base_url));

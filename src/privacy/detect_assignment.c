@@ -83,14 +83,6 @@ static bool in_value(int c, int quote)
            (quote || (c != ',' && c != ';' && c != '<'));
 }
 
-/* plain_at without a call for ASCII. */
-static inline struct plain next_plain(struct td_str text, size_t offset)
-{
-    if (offset < text.len && (unsigned char)text.data[offset] < 0x80)
-        return (struct plain){text.data[offset], offset, offset + 1};
-    return plain_at(text, offset);
-}
-
 /* Skips spaces, the rest of the sign, a quote and an HTTP scheme; then reads to the closing quote,
  * or to white space. */
 static void read_value(struct td_str text, size_t offset, struct value *value)
@@ -111,7 +103,7 @@ static void read_value(struct td_str text, size_t offset, struct value *value)
             str_equal_nocase(str_slice(text, next.begin, next.begin + schemes[i].len), schemes[i]))
             next = plain_at(text, next.begin + schemes[i].len);
     *value = (struct value){.begin = next.begin, .end = next.begin, .quote = quote};
-    for (; value->len < VALUE_MAX && in_value(next.c, quote); next = next_plain(text, next.end)) {
+    for (; value->len < VALUE_MAX && in_value(next.c, quote); next = plain_at(text, next.end)) {
         value->text[value->len++] = (char)next.c;
         value->end = next.end;
     }
@@ -200,7 +192,7 @@ bool detect_assignment(const struct place *place, struct privacy_span *out)
         return false;
     struct plain next = plain_at(place->text, value.end);
     for (; value.len == VALUE_MAX && in_value(next.c, value.quote);
-         next = next_plain(place->text, next.end))
+         next = plain_at(place->text, next.end))
         value.end = next.end;
     if (value.len == VALUE_MAX && !value.quote)
         while (strchr(".:)]}'`\\", place->text.data[value.end - 1]) != NULL)

@@ -27,7 +27,7 @@ static int plain_form(uint32_t c)
     return c >= 0xC0 && c < 0x530 ? PLAIN_LETTER : PLAIN_OTHER;
 }
 
-struct plain plain_at(struct td_str text, size_t offset)
+struct plain plain_at_any(struct td_str text, size_t offset)
 {
     while (offset < text.len) {
         unsigned char byte = (unsigned char)text.data[offset];

@@ -23,7 +23,8 @@
 
 /* --- a tier that plays a script --- */
 
-enum course { COURSE_ANSWER, COURSE_FAIL_AT_ONCE, COURSE_FAIL_AFTER_TEXT, COURSE_NEVER_END };
+enum course { COURSE_ANSWER, COURSE_FAIL_AT_ONCE, COURSE_FAIL_AFTER_TEXT, COURSE_NEVER_END,
+    COURSE_DENIED, COURSE_HUGE };
 
 struct scripted {
     struct tier base; /* first */
@@ -36,12 +37,13 @@ struct tier_attempt {
     struct loop *loop;
     struct loop_timer *timer;
     struct tier_sink sink;
-    int step;
+    int step, http_status;
 };
 
 static void attempt_end(struct tier_attempt *attempt, enum td_status status)
 {
     struct tier_result result = {.status = status,
+                                 .http_status = attempt->http_status,
                                  .finish = TD_FINISH_STOP,
                                  .usage = {.prompt_tokens = 7, .completion_tokens = 2},
                                  .first_ms = 1,
@@ -62,6 +64,20 @@ static void attempt_step(void *ctx)
         attempt_end(attempt, TD_UNAVAILABLE);
         return;
     }
+    if (attempt->tier->course == COURSE_DENIED) {
+        attempt->http_status = 401;
+        attempt_end(attempt, TD_DENIED);
+        return;
+    }
+    if (attempt->tier->course == COURSE_HUGE && attempt->step == 1) {
+        static char huge[1 << 20]; /* six bytes each as JSON: more than a chunk may have */
+        memset(huge, 1, sizeof huge);
+        struct tier_piece piece = {.text = {huge, sizeof huge}};
+        attempt->step++;
+        loop_timer_start(attempt->loop, attempt->timer, 1);
+        attempt->sink.on_piece(attempt->sink.ctx, &piece);
+        return;
+    }
     int step = attempt->step++;
     if (step < 2) {
         struct tier_piece piece = {.text = str_from(words[step])};
@@ -74,11 +90,13 @@ static void attempt_step(void *ctx)
     }
 }
 
+static char caller_seen[128]; /* of the last request, on the loop's thread */
+
 static enum td_status scripted_start(struct tier *tier, struct loop *loop,
                                      const struct td_request *request, const struct tier_sink *sink,
                                      struct tier_attempt **out, struct td_error *err)
 {
-    (void)request;
+    snprintf(caller_seen, sizeof caller_seen, "%s", request->caller ? request->caller : "");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory");
@@ -320,6 +338,39 @@ static void test_a_failure_after_text_is_a_chunk_and_done(void)
     CHECK(becomes(&held, 0, 1000));
 }
 
+static void test_a_refused_key_of_ours_is_no_refusal_of_the_client(void)
+{
+    scripted.course = COURSE_DENIED;
+    CHECK(ask("POST", CHAT, "", "{" USER "}") == 502);
+    CHECK(has("\"code\":\"upstream_denied\"") && !has("x-should-retry"));
+    clear_health();
+    CHECK(becomes(&held, 0, 1000));
+}
+
+static void test_a_delta_too_large_for_a_chunk_ends_in_an_error_and_done(void)
+{
+    scripted.course = COURSE_HUGE;
+    CHECK(ask("POST", CHAT, "", "{" USER ",\"stream\":true}") == 200);
+    CHECK(has("\"content\":\"Hello\"") && has("\"code\":\"chunk_too_large\""));
+    const char *done = strstr(answer, "data: [DONE]\n\n");
+    CHECK(done && !strstr(done + 1, "data:"));
+    CHECK(becomes(&held, 0, 1000));
+}
+
+static void test_the_caller_is_the_keys_digest_or_the_peers_address(void)
+{
+    scripted.course = COURSE_ANSWER;
+    CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
+    CHECK(strcmp(caller_seen, "127.0.0.1") == 0); /* keys are off */
+    host.auth = auth_new(STR("secret"));
+    CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
+    CHECK(strcmp(caller_seen, /* SHA-256 of "secret" */
+                 "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b") == 0);
+    auth_free(host.auth);
+    host.auth = NULL;
+    CHECK(becomes(&held, 0, 1000));
+}
+
 static void test_a_client_that_leaves_stops_the_work_within_100_ms(void)
 {
     scripted.course = COURSE_NEVER_END;
@@ -466,6 +517,9 @@ int main(void)
     RUN(test_a_stream_is_well_formed_to_its_done);
     RUN(test_a_failure_before_text_is_a_status_in_openais_shape);
     RUN(test_a_failure_after_text_is_a_chunk_and_done);
+    RUN(test_a_refused_key_of_ours_is_no_refusal_of_the_client);
+    RUN(test_a_delta_too_large_for_a_chunk_ends_in_an_error_and_done);
+    RUN(test_the_caller_is_the_keys_digest_or_the_peers_address);
     RUN(test_a_client_that_leaves_stops_the_work_within_100_ms);
     RUN(test_bad_requests_never_reach_a_tier);
     RUN(test_unknown_paths_methods_and_sizes_are_in_openais_shape);

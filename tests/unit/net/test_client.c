@@ -568,6 +568,26 @@ static void test_loopback_is_not_proxied(void)
     request = request_for(&proxied, "http://example.test/");
     call_alone(&proxied, &request);
     CHECK(proxied.status == TD_UNAVAILABLE && strstr(proxied.err.message, "example.test: "));
+    /* The closed proxy's port in curl's words tells that it was tried. */
+    static const struct {
+        const char *url;
+        bool proxied;
+    } cases[] = {{"http://127.example.test:1/", true},   {"http://127.0.0.1.example.test:1/", true},
+                 {"http://localhost.example.test:1/", true}, {"http://mylocalhost:1/", true},
+                 {"http://127.0.0.2:1/", false},         {"http://localhost:1/", false},
+                 {"http://app.localhost:1/", false},     {"http://[::1]:1/", false}};
+    snprintf(proxy, sizeof proxy, "port %u", port);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct call call = {0};
+        request = request_for(&call, cases[i].url);
+        call_alone(&call, &request);
+        CHECK(call.status == TD_UNAVAILABLE);
+        bool tried = strstr(call.err.message, proxy) != NULL;
+        if (tried != cases[i].proxied)
+            fprintf(stderr, "%s: %s\n", cases[i].url, call.err.message);
+        CHECK(tried == cases[i].proxied);
+        buf_deinit(&call.body);
+    }
     unsetenv("http_proxy");
     unsetenv("ALL_PROXY");
     buf_deinit(&direct.body), buf_deinit(&proxied.body);
