@@ -121,16 +121,13 @@ static void test_a_content_is_scanned_once(void)
     char *text = malloc(BYTES + 64);
     REQUIRE(text != NULL);
     size_t head = (size_t)sprintf(text, "{\"messages\":[{\"content\":\"");
-    memset(text + head, '1', BYTES);
+    for (size_t i = 0; i < BYTES; i++)
+        text[head + i] = i % 2 ? ' ' : '1';
     memcpy(text + head + BYTES, "\"}]}", 5);
     struct json *body = NULL;
-    REQUIRE(json_parse(str_from(text), &body, NULL) == TD_OK);
     struct td_message message = {TD_ROLE_USER, {text + head, BYTES}};
     struct td_request request = {.messages = &message, .message_count = 1};
-    for (size_t i = 1; i < BYTES; i += 2)
-        text[head + i] = ' ';
     double alone = classify_ms(&request);
-    json_free(body);
     REQUIRE(json_parse(str_from(text), &body, NULL) == TD_OK);
     request.body = body;
     CHECK(classify_ms(&request) < 1.6 * alone);

@@ -8,6 +8,9 @@
 
 #include "canary.h"
 
+#include <math.h>
+#include <time.h>
+
 static const char *const carriers[][2] = {
     {"My data: ", ", please check it."},
     {"", ""},
