@@ -57,7 +57,7 @@ struct jinja_node {
 /* Names are numbered; the first symbols are known to the evaluator. */
 enum jinja_symbol { JINJA_SYMBOL_LOOP, JINJA_SYMBOL_CALLER, JINJA_SYMBOLS_FIXED };
 
-#define JINJA_SYMBOLS_MAX 2048
+#define JINJA_SYMBOLS_MAX 512 /* the largest known template has about 60 names */
 
 struct jinja_tree {
     const struct jinja_node *body;

@@ -156,7 +156,7 @@ struct jinja_value jinja_call_macro(struct jinja_run *run, const struct jinja_ma
     run->scope = scope;
     size_t index = 0, used = 0;
     const struct jinja_node *parameter = macro->node->a;
-    for (; parameter && run->status == TD_OK; parameter = parameter->next, index++) {
+    for (; parameter && jinja_charge(run, args->count); parameter = parameter->next, index++) {
         struct jinja_value value = {.kind = JINJA_UNDEFINED};
         bool given = index < args->count && args->names[index].data == NULL;
         if (given)

@@ -192,7 +192,7 @@ static struct jinja_value find(struct jinja_run *run, struct jinja_text text,
     if (!jinja_charge(run, text.len) || args->count > 1)
         return jinja_fail(run, TD_UNSUPPORTED, "find() within a range is not supported");
     while ((at = str_find(jinja_view(text), jinja_view(part), at)) != SIZE_MAX &&
-           jinja_charge(run, 0)) {
+           jinja_charge(run, part.len)) {
         found = at++;
         if (!last)
             break;
@@ -207,6 +207,8 @@ static struct jinja_value count(struct jinja_run *run, struct jinja_text text,
 {
     struct jinja_text part = jinja_text_arg(run, args, 0, "sub", NULL);
     int64_t found = 0;
+    if (!jinja_charge(run, text.len))
+        return undefined();
     if (part.len == 0)
         return jinja_int((int64_t)jinja_text_length(text) + 1);
     for (size_t at = 0; (at = str_find(jinja_view(text), jinja_view(part), at)) != SIZE_MAX &&
@@ -216,8 +218,10 @@ static struct jinja_value count(struct jinja_run *run, struct jinja_text text,
     return jinja_int(found);
 }
 
-static struct jinja_value all_of(struct jinja_text text, bool (*is)(char c))
+static struct jinja_value all_of(struct jinja_run *run, struct jinja_text text, bool (*is)(char c))
 {
+    if (!jinja_charge(run, text.len))
+        return undefined();
     for (size_t i = 0; i < text.len; i++)
         if (!is(text.data[i]))
             return jinja_bool(false);
@@ -337,7 +341,7 @@ static struct jinja_value call_on_text(struct jinja_run *run, struct jinja_text 
     case METHOD_SPLIT:
         return split(run, text, args);
     case METHOD_SPLITLINES:
-        return splitlines(run, text);
+        return jinja_charge(run, text.len) ? splitlines(run, text) : undefined();
     case METHOD_STARTSWITH:
     case METHOD_ENDSWITH:
         return affix(run, text, jinja_arg(args, 0, "affix"), method == METHOD_ENDSWITH);
@@ -361,13 +365,13 @@ static struct jinja_value call_on_text(struct jinja_run *run, struct jinja_text 
     case METHOD_REMOVESUFFIX:
         return remove_affix(run, text, args, method == METHOD_REMOVESUFFIX);
     case METHOD_ISDIGIT:
-        return all_of(text, is_digit);
+        return all_of(run, text, is_digit);
     case METHOD_ISALPHA:
-        return all_of(text, is_alpha);
+        return all_of(run, text, is_alpha);
     case METHOD_ISALNUM:
-        return all_of(text, is_alnum);
+        return all_of(run, text, is_alnum);
     default: /* METHOD_ISSPACE */
-        return all_of(text, is_space);
+        return all_of(run, text, is_space);
     }
 }
 
