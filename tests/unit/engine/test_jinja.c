@@ -213,8 +213,8 @@ static void test_message_text_stays_message_text_whatever_is_done_to_it(void)
         "{{ {'<|a|>': messages[0].content} | tojson }}",
         "{{ {'<|a|>': messages[0].content} }}",
         "{% macro m(x) %}<|a|>{{ x }}{% endmacro %}{{ m(messages[0]['content']) }}",
-        "{% set ns = namespace(t='') %}{% for c in messages[0].content %}"
-        "{% set ns.t = ns.t + c %}{% endfor %}{{ ns.t }}",
+        ("{% set ns = namespace(t='') %}{% for c in messages[0].content %}"
+         "{% set ns.t = ns.t + c %}{% endfor %}{{ ns.t }}"),
         "{{ '<|a|>%s' | format(messages[0].content) }}",
         "{{ messages[0].content * 2 }}",
         "{{ messages[0].content | indent(2, true) }}"};
