@@ -31,6 +31,9 @@ struct td_model_info {
     int32_t bos_id, eos_id;  /* -1 = none */
     int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
     const char *chat_family; /* recognised template family, or "" */
+    /* What renders chats: "jinja", the template in the file (the family stands by for messages that it
+     * refuses), or "family", where the file has none or one that the interpreter cannot run. */
+    const char *chat_renderer;
     const char *fingerprint; /* 16 hex digits over metadata and tensor directory */
 };
 
@@ -57,7 +60,7 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model,
 TD_PUBLIC struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special);
 
 /* Renders messages with the model's chat template, ending with the mark that opens the assistant's
- * turn. *out is malloc'ed, NUL-terminated: **returns new** (free). Its length goes to *out_len. */
+ * turn. A BOS that the template writes is left out where the tokenizer adds it. *out is malloc'ed, NUL-terminated: **returns new** (free). Its length goes to *out_len. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_template_render(const struct td_model *model,
                                                           const struct td_message *messages,
                                                           size_t message_count, char **out,

@@ -97,6 +97,20 @@ bool str_to_u64(struct td_str text, uint64_t *out)
     return true;
 }
 
+bool str_to_i64(struct td_str text, int64_t *out)
+{
+    bool negative = text.len > 0 && text.data[0] == '-';
+    if (text.len > 0 && (text.data[0] == '-' || text.data[0] == '+'))
+        text = str_slice(text, 1, text.len);
+    uint64_t value;
+    if (!str_to_u64(text, &value))
+        return false;
+    if (value > (uint64_t)INT64_MAX + (negative ? 1 : 0))
+        return false;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
 bool str_to_double(struct td_str text, double *out)
 {
     char copy[64]; /* more digits than any double needs */

@@ -5,6 +5,7 @@
 
 #include "engine/architecture.h"
 #include "engine/gguf.h"
+#include "engine/jinja.h"
 #include "engine/rope.h"
 #include "engine/template.h"
 #include "engine/tokenizer.h"
@@ -67,6 +68,7 @@ struct td_model {
     struct layer *layers;
 
     enum template_family family;
+    struct jinja *jinja; /* the file's own template; NULL: none, or refused by the interpreter */
     struct td_model_info info;
     char *name;
     char fingerprint[17];

@@ -1,7 +1,7 @@
-/* Chat templates. Models carry theirs as a Jinja program; running programs from a model file is
- * neither small nor safe, so the family is recognised by marks in that text and rendered from a
- * table: what stands before and after a message of each role, and what opens the assistant's turn.
- * BOS is not part of the text; the tokenizer adds it.
+/* Chat templates by family, for files without a template and for templates that the interpreter
+ * (jinja.c) refuses. The family is recognised by marks in the template's text or by special tokens
+ * and rendered from a table: what stands before and after a message of each role, and what opens the
+ * assistant's turn. BOS is not part of the text; the tokenizer adds it.
  *
  * Where llama.cpp's built-in templates (the "rendered" field of the golden cases) and the model's
  * own Jinja text ("jinja_rendered") differ, the rows follow "rendered", with these exceptions that
@@ -277,8 +277,7 @@ void template_output_deinit(struct template_output *out)
     buf_deinit(&out->segments);
 }
 
-/* Appends text; neighbours of the same kind share a segment, empty texts make none. */
-static void append(struct template_output *out, struct td_str text, bool mark)
+void template_output_append(struct template_output *out, struct td_str text, bool mark)
 {
     if (text.len == 0)
         return;
@@ -302,13 +301,13 @@ static void append(struct template_output *out, struct td_str text, bool mark)
 
 static void append_mark(struct template_output *out, const char *text)
 {
-    append(out, str_from(text), true);
+    template_output_append(out, str_from(text), true);
 }
 
 static void append_turn(struct template_output *out, const struct turn *turn, struct td_str content)
 {
     append_mark(out, turn->open);
-    append(out, turn->trim ? str_trim(content) : content, false);
+    template_output_append(out, turn->trim ? str_trim(content) : content, false);
     append_mark(out, turn->close);
 }
 

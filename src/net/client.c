@@ -447,7 +447,6 @@ static CURLcode set_options(struct client_transfer *transfer)
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX); /* ours count */
@@ -480,6 +479,10 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
     bad = bad ? bad : set_method(transfer->easy, request);
     bad = bad ? bad : set_security(transfer->easy, request, loopback);
     bad = bad ? bad : set_options(transfer);
+    /* Waiting for a connection that could be shared: TLS says at once whether it is HTTP/2, plain
+     * HTTP only with the first answer, for which all others would wait. */
+    if (!bad && strncasecmp(request->url, "https:", 6) == 0)
+        bad = curl_easy_setopt(transfer->easy, CURLOPT_PIPEWAIT, 1L);
     if (bad)
         return error_set(err, bad == CURLE_OUT_OF_MEMORY ? TD_NO_MEMORY : TD_UNSUPPORTED,
                          "%s: the HTTP library refuses the request: %s", transfer->host,

@@ -108,8 +108,8 @@ static double classify_ms(const struct td_request *request)
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
         (void)egress_classify(request, counts);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        double ms = (double)(end.tv_sec - begin.tv_sec) * 1e3 +
-                    (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
+        double ms =
+            (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
         best = ms < best ? ms : best;
     }
     return best;

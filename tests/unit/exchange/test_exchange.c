@@ -276,12 +276,15 @@ static void test_the_ledger_knows_signals_reasons_and_egress(void)
     world_init(&w);
     world_set_prompt(&w, "what is 12 * 7? write to ann@example.com");
     w.route.tiers[0] = "local";
+    w.request.slo_ttft_ms = 250;
+    w.request.slo_ms = 4000;
     w.request.data_class = TD_CLASS_PUBLIC;
     world_script(&w, LOCAL, sure);
     world_run(&w);
     CHECK(ledger_seen.put_count == 1 && strcmp(ledger_seen.status, "ok") == 0);
     CHECK(strcmp(ledger_seen.data_class, "sensitive") == 0);
     CHECK(strstr(ledger_seen.signals, "\"maths\":true"));
+    CHECK(strstr(ledger_seen.signals, "\"slo_ttft_ms\":250,\"slo_ms\":4000"));
     CHECK(strstr(ledger_seen.signals, "\"EMAIL_ADDRESS\":1"));
     CHECK(strstr(ledger_seen.reasons, "\"code\":\"removed_class\",\"tier\":\"openai\""));
     CHECK(!ledger_seen.has_prompt && ledger_seen.attempts[0].egress_bytes == 0);

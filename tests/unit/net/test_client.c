@@ -207,6 +207,22 @@ static void test_300_streams_at_once(void)
     }
 }
 
+static void test_a_slow_answer_holds_up_no_other(void)
+{
+    struct call slow = {0}, quick = {0};
+    loop_begin();
+    struct client_request request = request_for(&slow, url_of("/hang"));
+    request.first_timeout_ms = 2000;
+    call_start(&slow, &request);
+    request = request_for(&quick, url_of("/peer"));
+    request.total_timeout_ms = 1500;
+    call_start(&quick, &request);
+    loop_until_all_ended();
+    loop_end();
+    CHECK(slow.status == TD_TIMEOUT && quick.status == TD_OK && quick.code == 200);
+    buf_deinit(&slow.body), buf_deinit(&quick.body);
+}
+
 static void test_each_timeout_says_what_was_late(void)
 {
     struct call first = {0}, idle = {0}, total = {0}, none = {0};
@@ -572,10 +588,14 @@ static void test_loopback_is_not_proxied(void)
     static const struct {
         const char *url;
         bool proxied;
-    } cases[] = {{"http://127.example.test:1/", true},   {"http://127.0.0.1.example.test:1/", true},
-                 {"http://localhost.example.test:1/", true}, {"http://mylocalhost:1/", true},
-                 {"http://127.0.0.2:1/", false},         {"http://localhost:1/", false},
-                 {"http://app.localhost:1/", false},     {"http://[::1]:1/", false}};
+    } cases[] = {{"http://127.example.test:1/", true},
+                 {"http://127.0.0.1.example.test:1/", true},
+                 {"http://localhost.example.test:1/", true},
+                 {"http://mylocalhost:1/", true},
+                 {"http://127.0.0.2:1/", false},
+                 {"http://localhost:1/", false},
+                 {"http://app.localhost:1/", false},
+                 {"http://[::1]:1/", false}};
     snprintf(proxy, sizeof proxy, "port %u", port);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct call call = {0};
@@ -685,6 +705,7 @@ int main(void)
     RUN(test_other_methods_and_empty_bodies);
     RUN(test_redirects_are_not_followed_and_retry_after_is_told);
     RUN(test_300_streams_at_once);
+    RUN(test_a_slow_answer_holds_up_no_other);
     RUN(test_each_timeout_says_what_was_late);
     RUN(test_a_connection_that_is_not_accepted_times_out);
     RUN(test_unreachable_hosts_are_unavailable);
