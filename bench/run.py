@@ -3,8 +3,8 @@
 
 Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
 (tokens/s beside llama.cpp), kernels (beside the read bandwidth), privacy (scan speed). Name some to run only
-those. LLAMA_BENCH=/path/to/llama-bench measures the peer alternately with ours on the same files; without it the
-figures recorded in docs/benchmarks.md are printed and marked as recorded.
+those. LLAMA_BENCH=/path/to/llama-bench measures the peer alternately with ours on the same files; without it
+figures recorded on a 2-core machine are printed and marked so. BENCH_SHAPES="135M" and BENCH_ROUNDS=1 shorten the engine's.
 """
 import sys
 from pathlib import Path

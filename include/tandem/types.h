@@ -118,7 +118,7 @@ struct td_request {
     /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
      * NULL = none. Keeps callers' conversations apart; never sent, logged or stored. */
     const char *caller;
-    bool corrections;              /* the client understands correction chunks */
+    bool corrections; /* the client understands correction chunks */
 
     /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not
      * understood here (tools, response_format, ...) untouched. */

@@ -23,8 +23,14 @@
 
 /* --- a tier that plays a script --- */
 
-enum course { COURSE_ANSWER, COURSE_FAIL_AT_ONCE, COURSE_FAIL_AFTER_TEXT, COURSE_NEVER_END,
-    COURSE_DENIED, COURSE_HUGE };
+enum course {
+    COURSE_ANSWER,
+    COURSE_FAIL_AT_ONCE,
+    COURSE_FAIL_AFTER_TEXT,
+    COURSE_NEVER_END,
+    COURSE_DENIED,
+    COURSE_HUGE
+};
 
 struct scripted {
     struct tier base; /* first */
