@@ -7,6 +7,7 @@
 #include "engine/gguf.h"
 #include "engine/rope.h"
 #include "engine/template.h"
+#include "engine/token_index.h"
 #include "engine/tokenizer.h"
 #include "kernels/kernels.h"
 
@@ -49,6 +50,7 @@ struct td_model {
     const float *output_norm;
     struct layer *layers;
 
+    struct token_index_slot *token_index; /* made when a grammar is first used */
     enum template_family family;
     struct td_model_info info;
     char *name;
