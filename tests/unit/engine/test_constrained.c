@@ -459,12 +459,152 @@ static void test_a_thousand_random_schemas_give_valid_texts(void)
     check_schemas(400, 1, SCHEMAS);
 }
 
+static void test_greedy_texts_are_valid_too(void)
+{
+    rng_init(&rng, 2);
+    check_schemas(400, 0, 100);
+}
+
+/* Few tokens: what can be completed in them is; the rest (small schemas are the rule) is cut. */
+static void test_a_tight_limit_still_gives_whole_texts(void)
+{
+    rng_init(&rng, 3);
+    check_schemas(60, 1, 200);
+}
+
+static enum td_status generate_with(const char *gbnf, struct td_generate_options *options,
+                                    struct buf *text, struct td_generate_result *result)
+{
+    struct td_session *session = NULL;
+    struct td_error err = {0};
+    CHECK(td_grammar_parse(str_from(gbnf), &options->grammar, &err) == TD_OK);
+    CHECK(td_session_new(model, NULL, &session, &err) == TD_OK);
+    enum td_status status = generate(session, options, text, result);
+    td_session_free(session);
+    td_grammar_free(options->grammar);
+    return status;
+}
+
+static void test_the_answer_ends_where_nothing_can_follow(void)
+{
+    struct td_generate_options options = {.sampling = td_sampling_default(), .tokens_max = 50};
+    struct td_generate_result result;
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    options.sampling.seed_set = true;
+    options.ignore_eos = true;
+    CHECK(generate_with("root ::= \"STOP\" | \"abc\"", &options, &text, &result) == TD_OK);
+    CHECK(str_equal(buf_view(&text), STR("STOP")) || str_equal(buf_view(&text), STR("abc")));
+    CHECK(result.finish == TD_FINISH_STOP && result.completion_tokens <= 4);
+    options.ignore_eos = false;
+    CHECK(generate_with("root ::= \"a\"{3} \"b\"*", &options, &text, &result) == TD_OK);
+    CHECK(text.len >= 3 && memcmp(text.data, "aaa", 3) == 0);
+    CHECK(strspn(text.data + 3, "b") == text.len - 3);
+    buf_deinit(&text);
+}
+
+/* Each allowed token is drawn with its share of what is allowed: of two single letters, as their
+ * probabilities under the model stand to each other. */
+static void test_draws_keep_the_proportions_of_the_model(void)
+{
+    static const int32_t prompt[] = {1, 40};
+    static float logits[TINY_VOCAB];
+    struct td_session *session = NULL;
+    struct td_generate_options options = {.sampling = td_sampling_default(), .tokens_max = 4};
+    struct td_generate_result result;
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    REQUIRE(td_session_new(model, NULL, &session, NULL) == TD_OK);
+    REQUIRE(td_session_forward(session, prompt, 2, logits, 1, NULL) == TD_OK);
+    double p = exp((double)logits[4 + 'p']), q = exp((double)logits[4 + 'q']);
+    REQUIRE(td_grammar_parse(STR("root ::= [pq]"), &options.grammar, NULL) == TD_OK);
+    int count = 0, draws = 3000;
+    options.sampling.seed_set = true;
+    for (int i = 0; i < draws; i++) {
+        options.sampling.seed = (uint64_t)i;
+        CHECK(generate(session, &options, &text, &result) == TD_OK);
+        count += text.len == 1 && text.data[0] == 'p';
+    }
+    double share = p / (p + q), deviation = sqrt(share * (1 - share) / draws);
+    CHECK(fabs(count / (double)draws - share) < 4 * deviation + 1e-9);
+    td_grammar_free(options.grammar);
+    td_session_free(session);
+    buf_deinit(&text);
+}
+
+/* Logits of the whole distribution are reported, also for a token that was drawn the second time. */
+static bool check_stats(void *ctx, const struct td_token *token, struct td_str text)
+{
+    (void)text;
+    double *worst = ctx;
+    for (size_t i = 0; token && i < token->top_count; i++)
+        if (token->top[i].id == token->id)
+            *worst = fmax(*worst, fabs((double)(token->top[i].logprob - token->stats.logprob)));
+    if (token)
+        CHECK(token->top_count == 20 && isfinite(token->stats.logprob));
+    return true;
+}
+
+static void test_statistics_are_those_of_the_unconstrained_model(void)
+{
+    static const int32_t prompt[] = {1, 40};
+    struct td_session *session = NULL;
+    struct td_generate_options options = {
+        .sampling = td_sampling_default(), .tokens_max = 40, .top_logprobs = 20};
+    double worst = 0;
+    options.sampling.seed_set = true;
+    REQUIRE(td_session_new(model, NULL, &session, NULL) == TD_OK);
+    REQUIRE(td_grammar_parse(STR("root ::= [a-z]{40}"), &options.grammar, NULL) == TD_OK);
+    CHECK(td_generate(session, prompt, 2, &options, check_stats, &worst, NULL, NULL) == TD_OK);
+    CHECK(worst < 1e-5);
+    td_grammar_free(options.grammar);
+    td_session_free(session);
+}
+
+static void test_biases_of_unknown_tokens_are_refused(void)
+{
+    static const int32_t prompt[] = {1, 40};
+    struct td_session *session = NULL;
+    struct td_logit_bias bias = {TINY_VOCAB, 1};
+    struct td_generate_options options = {.sampling = td_sampling_default(), .tokens_max = 4};
+    struct td_error err = {0};
+    options.sampling.biases = &bias;
+    options.sampling.bias_count = 1;
+    REQUIRE(td_session_new(model, NULL, &session, NULL) == TD_OK);
+    CHECK(td_generate(session, prompt, 2, &options, NULL, NULL, NULL, &err) == TD_INVALID);
+    CHECK(strstr(err.message, "logit_bias") != NULL);
+    td_session_free(session);
+}
+
+/* The same with a real vocabulary: TANDEM_NANO, or the model of the source tree. */
+static void test_a_trained_model_follows_schemas(void)
+{
+    const char *path = getenv("TANDEM_NANO");
+    struct td_model *tiny = model, *nano = NULL;
+    if (td_model_open(path ? path : TANDEM_NANO_DEFAULT, NULL, &nano, NULL) != TD_OK) {
+        SKIP("a trained model follows schemas", "no nano.gguf");
+        return;
+    }
+    model = nano;
+    rng_init(&rng, 4);
+    check_schemas(300, 1, 60);
+    model = tiny;
+    td_model_close(nano);
+}
+
 int main(void)
 {
     model = tiny_model(1);
     if (model == NULL)
         return 1;
     RUN(test_a_thousand_random_schemas_give_valid_texts);
+    RUN(test_greedy_texts_are_valid_too);
+    RUN(test_a_tight_limit_still_gives_whole_texts);
+    RUN(test_the_answer_ends_where_nothing_can_follow);
+    RUN(test_draws_keep_the_proportions_of_the_model);
+    RUN(test_statistics_are_those_of_the_unconstrained_model);
+    RUN(test_biases_of_unknown_tokens_are_refused);
+    RUN(test_a_trained_model_follows_schemas);
     td_model_close(model);
     return test_finish();
 }
