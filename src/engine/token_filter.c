@@ -209,9 +209,13 @@ enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_
                          "demands");
     for (uint32_t i = 0; ends && i < f->index->end_count; i++)
         allow(mask, (uint32_t)f->index->ends[i]);
-    for (uint32_t id = 0; id < vocab_count; id++)
-        if (id >= f->index->vocab_count || !(mask->bits[id / 64] >> (id % 64) & 1))
+    for (uint32_t id = 0; id < vocab_count; id++) {
+        uint64_t word = id < f->index->vocab_count ? mask->bits[id / 64] : 0;
+        if (word == UINT64_MAX && id % 64 == 0 && id + 63 < vocab_count)
+            id += 63; /* all of the word's tokens are allowed */
+        else if (!(word >> (id % 64) & 1))
             logits[id] = -INFINITY;
+    }
     return TD_OK;
 }
 

@@ -15,15 +15,31 @@ struct td_str token_index_piece(const struct tokenizer *tokenizer, int32_t id)
     return tokenizer_piece(tokenizer, id, false);
 }
 
+/* The first bytes beside the id, so that most comparisons need not look at the piece. */
+struct sort_entry {
+    uint64_t begin; /* 8 bytes, the first the most significant, 0 beyond the end */
+    uint32_t id, len;
+};
+
 static int compare_entries(const void *a, const void *b, void *tokenizer)
 {
-    const struct token_entry *x = a, *y = b;
+    const struct sort_entry *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
     struct td_str p = tokenizer_piece(tokenizer, (int32_t)x->id, false);
     struct td_str q = tokenizer_piece(tokenizer, (int32_t)y->id, false);
     int order = memcmp(p.data, q.data, p.len < q.len ? p.len : q.len);
     if (order == 0)
         order = (p.len > q.len) - (p.len < q.len);
     return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static uint64_t begin_of(struct td_str piece)
+{
+    uint64_t begin = 0;
+    for (size_t i = 0; i < 8; i++)
+        begin = begin << 8 | (i < piece.len ? (unsigned char)piece.data[i] : 0);
+    return begin;
 }
 
 static uint16_t shared_len(struct td_str a, struct td_str b)
@@ -34,7 +50,8 @@ static uint16_t shared_len(struct td_str a, struct td_str b)
     return len;
 }
 
-static void fill(struct token_index *index, const struct tokenizer *tokenizer)
+static void fill(struct token_index *index, struct sort_entry *sorted,
+                 const struct tokenizer *tokenizer)
 {
     for (uint32_t id = 0; id < index->vocab_count; id++) {
         struct td_str piece = token_index_piece(tokenizer, (int32_t)id);
@@ -42,15 +59,15 @@ static void fill(struct token_index *index, const struct tokenizer *tokenizer)
             index->ends[index->end_count++] = (int32_t)id;
         if (piece.len == 0 || piece.len > PIECE_BYTES_MAX)
             continue;
-        index->entries[index->count++] = (struct token_entry){id, 0, (uint16_t)piece.len};
+        sorted[index->count++] = (struct sort_entry){begin_of(piece), id, (uint32_t)piece.len};
         index->len_max = piece.len > index->len_max ? (uint32_t)piece.len : index->len_max;
     }
-    qsort_r(index->entries, index->count, sizeof *index->entries, compare_entries,
-            (void *)(uintptr_t)tokenizer);
+    qsort_r(sorted, index->count, sizeof *sorted, compare_entries, (void *)(uintptr_t)tokenizer);
     struct td_str before = {"", 0};
     for (uint32_t i = 0; i < index->count; i++) {
-        struct td_str piece = tokenizer_piece(tokenizer, (int32_t)index->entries[i].id, false);
-        index->entries[i].shared = shared_len(before, piece);
+        struct td_str piece = tokenizer_piece(tokenizer, (int32_t)sorted[i].id, false);
+        index->entries[i] =
+            (struct token_entry){sorted[i].id, shared_len(before, piece), (uint16_t)piece.len};
         before = piece;
     }
 }
@@ -60,16 +77,19 @@ enum td_status token_index_new(const struct tokenizer *tokenizer, struct token_i
 {
     *out = NULL;
     struct token_index *index = calloc(1, sizeof *index);
+    struct sort_entry *sorted = calloc((size_t)tokenizer_count(tokenizer) + 1, sizeof *sorted);
     if (index) {
         index->vocab_count = tokenizer_count(tokenizer);
         index->entries = calloc((size_t)index->vocab_count + 1, sizeof *index->entries);
         index->ends = calloc((size_t)index->vocab_count + 1, sizeof *index->ends);
     }
-    if (index == NULL || index->entries == NULL || index->ends == NULL) {
+    if (index == NULL || sorted == NULL || index->entries == NULL || index->ends == NULL) {
         token_index_free(index);
+        free(sorted);
         return error_set(err, TD_NO_MEMORY, "no memory for an index of the vocabulary");
     }
-    fill(index, tokenizer);
+    fill(index, sorted, tokenizer);
+    free(sorted);
     *out = index;
     return TD_OK;
 }
