@@ -6,7 +6,7 @@ MESON_FLAGS ?=
 .PHONY: all run test bench lint format fuzz install clean packages help
 
 all: $(BUILD)/build.ninja ## build build/tandem
-	@ninja -C $(BUILD) --quiet src/app/tandem
+	@ninja -C $(BUILD) --quiet product
 	@ln -sf src/app/tandem $(BUILD)/tandem
 
 help: ## this list
@@ -16,6 +16,7 @@ packages: ## install missing Debian packages for building
 	@tools/install_packages.sh build
 
 $(BUILD)/build.ninja: | packages
+	@echo "building for the first time; this takes about a minute"
 	@meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release >/dev/null || meson setup $(BUILD) $(MESON_FLAGS) --buildtype=release
 
 run: all ## build and serve the embedded model on 127.0.0.1:8080

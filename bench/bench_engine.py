@@ -11,7 +11,7 @@ from table import ROOT, heading, row
 from tandem import run as tandem_run
 
 PREFILL, DECODE, ROUNDS = 512, 128, int(os.environ.get("BENCH_ROUNDS", "3"))
-CACHE = Path(os.environ.get("TANDEM_BENCH_DIR", ROOT / "build" / "bench"))
+CACHE = Path(os.environ.get("TANDEM_BENCH_DIR", ROOT / "build" / "synthetic"))
 
 SHAPES = {"135M": "smollm2-135m", "1B": "llama-3.2-1b"}
 # llama.cpp of September 2026 on a 2-core AVX-512 VNNI machine: (prefill 512, decode 128) tokens/s by threads.

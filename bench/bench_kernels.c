@@ -62,6 +62,14 @@ static void fill_weights(uint8_t *weights, size_t bytes)
     }
 }
 
+/* Exponents of trained weights: with random ones most products are subnormal or infinite, and
+ * slow. */
+static void fill_exponents(uint8_t *weights, size_t bytes, size_t block_bytes)
+{
+    for (size_t i = 0; i < bytes; i += block_bytes)
+        weights[i] = (uint8_t)(112 + random_u64() % 16);
+}
+
 static double read_bandwidth(const uint8_t *memory)
 {
     double seconds[RUNS];
@@ -123,12 +131,14 @@ static double time_matmul(const struct kernels *kernels, struct shape shape, con
     return median(seconds);
 }
 
-static void bench_type(const struct kernels *kernels, enum tensor_type type, const uint8_t *weights)
+static void bench_type(const struct kernels *kernels, enum tensor_type type, uint8_t *weights)
 {
     static const size_t sizes[][2] = {{576, 576},   {1536, 576},  {576, 1536},
                                       {2048, 2048}, {8192, 2048}, {2048, 8192}};
     const struct tensor_traits *traits = tensor_traits_get(type);
     bool reference = strcmp(kernels->name, "ref") == 0;
+    if (type == TENSOR_MXFP4)
+        fill_exponents(weights, DECODE_BYTES, traits->block_bytes);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct shape shape = {type, sizes[i][0], sizes[i][1], 1};
         if (shape.cols % traits->block_elements)
@@ -147,7 +157,7 @@ static void bench_type(const struct kernels *kernels, enum tensor_type type, con
     }
 }
 
-static void bench_attend(const struct kernels *kernels, const uint8_t *memory)
+static void bench_attend(const struct kernels *kernels, const uint8_t *memory, float cap)
 {
     enum { HEAD_SIZE = 64, GROUP = 4, COUNT = 4096, KV_HEADS = 8 };
     static float q[GROUP * HEAD_SIZE], out[GROUP * HEAD_SIZE];
@@ -158,12 +168,42 @@ static void bench_attend(const struct kernels *kernels, const uint8_t *memory)
         for (size_t h = 0; h < KV_HEADS; h++) {
             const uint16_t *k = (const void *)(memory + h * HEAD_SIZE * 2);
             kernels->attend(q, k, k + stride * COUNT, TD_KV_F16, HEAD_SIZE, GROUP, stride, COUNT,
-                            0.125f, out);
+                            0.125f, cap, out);
         }
         seconds[run] = now_s() - start;
     }
-    printf("%-7s attend %d heads of %d over %d positions: %.2f ms\n", kernels->name,
-           GROUP * KV_HEADS, HEAD_SIZE, COUNT, median(seconds) * 1e3);
+    printf("%-7s attend %d heads of %d over %d positions%s: %.2f ms\n", kernels->name,
+           GROUP * KV_HEADS, HEAD_SIZE, COUNT, cap > 0 ? ", capped" : "", median(seconds) * 1e3);
+}
+
+/* Values a nanosecond of the activations and of the cap on logits. */
+static void bench_elements(const struct kernels *kernels)
+{
+    enum { COUNT = 8192, TIMES = 200 };
+    static float from[COUNT], x[COUNT], y[COUNT];
+    static const char *const names[] = {"silu", "gelu", "soft cap"};
+    for (size_t i = 0; i < COUNT; i++) {
+        from[i] = (float)(i % 97) * 0.1f - 5.0f;
+        y[i] = 1.0f;
+    }
+    for (int op = 0; op < 3; op++) {
+        double seconds[RUNS];
+        for (int run = 0; run < RUNS; run++) {
+            double start = now_s();
+            for (int time = 0; time < TIMES; time++) {
+                memcpy(x, from, sizeof x);
+                if (op == 0)
+                    kernels->silu_multiply(x, y, COUNT);
+                else if (op == 1)
+                    kernels->gelu_multiply(x, y, COUNT);
+                else
+                    kernels->soft_cap(x, 30.0f, COUNT);
+            }
+            seconds[run] = now_s() - start;
+        }
+        printf("%-7s %s: %.2f values/ns\n", kernels->name, names[op],
+               COUNT * (double)TIMES / (median(seconds) * 1e9));
+    }
 }
 
 int main(int argc, char **argv)
@@ -181,7 +221,9 @@ int main(int argc, char **argv)
             if (traits != NULL && (argc < 3 || strcmp(argv[2], traits->name) == 0))
                 bench_type(kernels, (enum tensor_type)type, weights);
         }
-        bench_attend(kernels, weights);
+        bench_attend(kernels, weights, 0);
+        bench_attend(kernels, weights, 50.0f);
+        bench_elements(kernels);
     }
     free(weights);
     return 0;

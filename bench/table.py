@@ -16,10 +16,7 @@ def row(what, value, goal="", ok=None):
 
 
 def program(name, title):
-    """Runs a benchmark executable of the build and prints what it prints."""
+    """Builds and runs a benchmark program and prints what it prints."""
     heading(title)
-    found = [p for p in (ROOT / "build").rglob(name) if p.is_file()]
-    if not found:
-        print(f"{name} is not built")
-        return
-    subprocess.run([str(found[0])], check=True)
+    subprocess.run(["ninja", "-C", str(ROOT / "build"), "--quiet", f"bench/{name}"], check=True)
+    subprocess.run([str(ROOT / "build" / "bench" / name)], check=True)

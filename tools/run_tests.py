@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 THREADED = ("queue", "thread_pool", "scheduler", "server", "client", "ledger", "loop")
+SANITIZED_E2E = ("bad_requests", "failures", "privacy")  # what hostile input reaches
 SUITE_SECONDS_MAX = 600
 
 
@@ -80,9 +81,12 @@ def collect(only):
     if wanted("asan"):
         build("build-asan", "--buildtype=debugoptimized", "-Db_sanitize=address,undefined",
               "-Db_lundef=false")
-        suites += unit_suites("build-asan", "asan", env={
-            "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0",
-            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"})
+        asan = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+        suites += unit_suites("build-asan", "asan", env=asan)
+        for name in SANITIZED_E2E:
+            suites.append(Suite(f"asan/e2e_{name}", [sys.executable, f"tests/e2e/test_{name}.py"],
+                                env={"TANDEM_BINARY": str(ROOT / "build-asan/src/app/tandem"), **asan},
+                                exclusive=True))
     if wanted("tsan"):
         build("build-tsan", "--buildtype=debugoptimized", "-Db_sanitize=thread", "-Db_lundef=false")
         suites += unit_suites("build-tsan", "tsan", threaded_only=True, env={

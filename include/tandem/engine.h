@@ -1,8 +1,8 @@
 /* The local engine: load a GGUF model, tokenize, render chats, generate.
  *
- * A td_model is immutable after open and may be shared by any number of threads. A td_session is one
- * sequence with its KV cache and belongs to one thread at a time. Errors are returned as td_status with
- * words in the optional td_error; nothing here prints, exits or aborts on data. */
+ * A td_model is immutable after open and may be shared by any number of threads. A td_session is
+ * one sequence with its KV cache and belongs to one thread at a time. Errors are returned as
+ * td_status with words in the optional td_error; nothing here prints, exits or aborts on data. */
 #ifndef TANDEM_ENGINE_H
 #define TANDEM_ENGINE_H
 
@@ -19,7 +19,7 @@ struct td_model_options {
 };
 
 struct td_model_info {
-    const char *architecture; /* "llama", "qwen2", "qwen3" */
+    const char *architecture; /* as in the file: "llama", "qwen3", "gemma3" ... */
     const char *name;         /* general.name, or the file's base name */
     const char *quantization; /* type of most weight bytes: "Q4_0", ... ; "" when vocab_only */
     uint64_t file_bytes;
@@ -31,6 +31,9 @@ struct td_model_info {
     int32_t bos_id, eos_id;  /* -1 = none */
     int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
     const char *chat_family; /* recognised template family, or "" */
+    /* What renders chats: "jinja", the template in the file (the family stands by for messages that it
+     * refuses), or "family", where the file has none or one that the interpreter cannot run. */
+    const char *chat_renderer;
     const char *fingerprint; /* 16 hex digits over metadata and tensor directory */
 };
 
@@ -44,9 +47,9 @@ TD_PUBLIC void td_model_close(struct td_model *model); /* accepts NULL */
 /* **borrows** until td_model_close. */
 TD_PUBLIC const struct td_model_info *td_model_get_info(const struct td_model *model);
 
-/* Tokenizes `text` (any bytes). Writes at most `capacity` ids, and the needed number to *count in any
- * case: TD_LIMIT when capacity was too small (call again). add_bos: prepend BOS where the vocabulary
- * asks for it; parse_special: text that spells a control token becomes that token. */
+/* Tokenizes `text` (any bytes). Writes at most `capacity` ids, and the needed number to *count in
+ * any case: TD_LIMIT when capacity was too small (call again). add_bos: prepend BOS where the
+ * vocabulary asks for it; parse_special: text that spells a control token becomes that token. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model, struct td_str text,
                                                    bool add_bos, bool parse_special, int32_t *ids,
                                                    size_t capacity, size_t *count,
@@ -57,14 +60,14 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model,
 TD_PUBLIC struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special);
 
 /* Renders messages with the model's chat template, ending with the mark that opens the assistant's
- * turn. *out is malloc'ed, NUL-terminated: **returns new** (free). Its length goes to *out_len. */
+ * turn. A BOS that the template writes is left out where the tokenizer adds it. *out is malloc'ed, NUL-terminated: **returns new** (free). Its length goes to *out_len. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_template_render(const struct td_model *model,
                                                           const struct td_message *messages,
                                                           size_t message_count, char **out,
                                                           size_t *out_len, struct td_error *err);
 
-/* The same, tokenized: template marks become special tokens, text of the messages never does (a user
- * cannot spell a control token). *ids **returns new** (free). */
+/* The same, tokenized: template marks become special tokens, text of the messages never does (a
+ * user cannot spell a control token). *ids **returns new** (free). */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *model,
                                                         const struct td_message *messages,
                                                         size_t message_count, int32_t **ids,

@@ -1,8 +1,8 @@
 /* Types that every part of Tandem shares: statuses, errors, requests.
  *
  * Plain data, no functions but the error helpers. Everything here is borrowed unless a comment says
- * otherwise: whoever fills a struct keeps what its pointers point to alive until the call (or, for a
- * request, the exchange) has ended. */
+ * otherwise: whoever fills a struct keeps what its pointers point to alive until the call (or, for
+ * a request, the exchange) has ended. */
 #ifndef TANDEM_TYPES_H
 #define TANDEM_TYPES_H
 
@@ -63,7 +63,8 @@ struct td_message {
     struct td_str content; /* UTF-8; the parts of a multi-part content joined by newlines */
 };
 
-/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach nearer. */
+/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach
+ * nearer. */
 enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
 
 /* Ordered from free to most protected; within a conversation it only rises.
@@ -119,7 +120,8 @@ enum td_format {
     TD_FORMAT_GRAMMAR, /* GBNF: only the engine in this process can promise it */
 };
 
-/* One request as the product understands it, whatever wire format it came in. Borrowed throughout. */
+/* One request as the product understands it, whatever wire format it came in. Borrowed
+ * throughout. */
 struct td_request {
     const struct td_message *messages;
     size_t message_count;
@@ -136,9 +138,12 @@ struct td_request {
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
-    uint32_t slo_ttft_ms;          /* 0 = none */
-    uint32_t slo_ms;               /* 0 = none */
+    uint32_t slo_ttft_ms;          /* 0 = none; recorded, has no effect on the plan yet */
+    uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
     const char *user;              /* stable user key, or NULL */
+    /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
+     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored. */
+    const char *caller;
     bool corrections;              /* the client understands correction chunks */
 
     /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 struct route_row {
     enum http_method method;
@@ -71,7 +72,7 @@ uint32_t api_active(const struct api *api)
     return api->chat_count;
 }
 
-/* ---- replies ------------------------------------------------------------------------------- */
+/* --- replies --- */
 
 void api_count_code(struct api *api, int code)
 {
@@ -137,7 +138,7 @@ void api_refuse(void *ctx, int code, const char *reason, struct td_str *body)
     buf_deinit(&json);
 }
 
-/* ---- who may ask --------------------------------------------------------------------------- */
+/* --- who may ask --- */
 
 static bool origin_configured(const struct api_host *host, const char *origin)
 {
@@ -147,11 +148,25 @@ static bool origin_configured(const struct api_host *host, const char *origin)
     return false;
 }
 
+/* Can a stranger's page have such a host? A name with a dot can be the stranger's own, made to
+ * resolve to this machine once his page has loaded (DNS rebinding): the browser then calls it the
+ * same origin. An address, "localhost" and a name without a dot cannot be. */
+static bool host_is_ours_alone(const char *host)
+{
+    if (*host == '[')
+        return true; /* an IPv6 address */
+    size_t len = strcspn(host, ":");
+    if (!memchr(host, '.', len) ||
+        (len > 10 && strncasecmp(host + len - 10, ".localhost", 10) == 0))
+        return true;
+    return strspn(host, "0123456789.") == len;
+}
+
 static bool origin_is_own(const struct http_request *request, const char *origin)
 {
     const char *host = http_request_header(request, "Host");
     const char *scheme_end = strstr(origin, "://");
-    return host && scheme_end && strcmp(scheme_end + 3, host) == 0;
+    return host && scheme_end && strcmp(scheme_end + 3, host) == 0 && host_is_ours_alone(host);
 }
 
 /* False when the request was answered here. */
@@ -201,7 +216,7 @@ static bool check_key(struct api *api, struct http_request *request)
     return false;
 }
 
-/* ---- routing ------------------------------------------------------------------------------- */
+/* --- routing --- */
 
 static bool path_matches(const char *pattern, const char *path, const char **rest)
 {

@@ -26,7 +26,7 @@ struct api_host {
     struct ledger *ledger;        /* or NULL */
     const char *ledger_path;      /* or NULL */
     struct metrics *metrics;
-    const struct auth *auth;         /* NULL = no key needed */
+    struct auth *auth;               /* NULL = no key needed */
     const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */
     size_t answer_bytes_max;         /* of a whole (not streamed) answer */
     size_t arena_bytes_max;          /* of one request's parsed form */

@@ -1,6 +1,5 @@
 /* Optional API keys of this server. Keys are kept as SHA-256, compared in equal time, all of them
- * always, so that neither length, position nor prefix of a key shows in the time. Immutable after
- * auth_new; any thread. */
+ * always, so that neither length, position nor prefix of a key shows in the time. Any thread. */
 #ifndef API_AUTH_H
 #define API_AUTH_H
 
@@ -11,11 +10,20 @@ struct auth;
 /* `keys`: one a line or comma-separated; white space around them is not part of a key.
  * **returns new** (auth_free); NULL without memory or when there is no key in the text. */
 struct auth *auth_new(struct td_str keys);
+/* Puts these keys in the place of the old ones. False, and nothing changed, when there is none. */
+bool auth_replace(struct auth *auth, struct td_str keys);
 void auth_free(struct auth *auth);
 
 /* Each argument is a header's value or NULL: `Authorization: Bearer KEY`, `x-api-key`, `api-key`.
  * auth NULL = no keys are required. */
-bool auth_allows(const struct auth *auth, const char *authorization, const char *x_api_key,
+bool auth_allows(struct auth *auth, const char *authorization, const char *x_api_key,
                  const char *api_key);
+
+/* SHA-256 in hex and a NUL. */
+#define AUTH_DIGEST_BYTES 65
+/* The digest of the key in an allowed request's headers, which tells callers apart. False when no
+ * keys are required. */
+bool auth_digest(const struct auth *auth, const char *authorization, const char *x_api_key,
+                 const char *api_key, char out[static AUTH_DIGEST_BYTES]);
 
 #endif

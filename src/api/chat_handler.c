@@ -14,11 +14,12 @@
  * A client that reads too slowly is cut off when STREAM_PENDING_MAX bytes wait for it: memory stays
  * bounded and the work stops. */
 #include "api/api_internal.h"
+#include "api/auth.h"
 #include "api/metrics.h"
-#include "api/names.h"
 #include "api/openai_request.h"
 #include "api/openai_response.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "net/sse.h"
 
@@ -49,7 +50,7 @@ struct chat {
     bool broken;   /* the client is too slow: cancel at the next turn */
 };
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static void count_exchange(struct chat *chat, const struct exchange_summary *summary,
                            const char *status);
@@ -160,7 +161,7 @@ void chat_cancel_all(struct api *api)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static void set_headers(struct chat *chat, const struct exchange_summary *summary)
 {
@@ -182,6 +183,26 @@ static void set_headers(struct chat *chat, const struct exchange_summary *summar
     }
 }
 
+static void send_done(struct chat *chat);
+
+/* A delta that does not fit into a chunk ends the stream: what follows would be an answer with a
+ * hole in it. */
+static void end_too_large(struct chat *chat)
+{
+    struct fault fault;
+    log_event(LOG_LEVEL_WARN, "chunk_too_large", "exchange=%s limit=%u",
+              chat->exchange ? exchange_id(chat->exchange) : "-", CHUNK_BYTES_MAX);
+    fault_set(&fault, 502, "server_error", "chunk_too_large",
+              "a piece of the answer is larger than the %u bytes that a chunk may have",
+              CHUNK_BYTES_MAX);
+    buf_clear(&chat->chunk);
+    buf_clear(&chat->frame);
+    fault_write(&fault, &chat->chunk);
+    sse_write(&chat->frame, buf_view(&chat->chunk));
+    http_stream_write(chat->http, buf_view(&chat->frame));
+    send_done(chat);
+}
+
 /* Sends chat->chunk as one SSE event. */
 static void send_chunk(struct chat *chat)
 {
@@ -189,8 +210,11 @@ static void send_chunk(struct chat *chat)
         return;
     buf_clear(&chat->frame);
     sse_write(&chat->frame, buf_view(&chat->chunk));
-    if (chat->chunk.failed || chat->frame.failed ||
-        http_stream_pending(chat->http) > STREAM_PENDING_MAX) {
+    if (chat->chunk.failed || chat->frame.failed) {
+        end_too_large(chat);
+        return;
+    }
+    if (http_stream_pending(chat->http) > STREAM_PENDING_MAX) {
         log_event(LOG_LEVEL_WARN, "stream_cut", "exchange=%s pending=%zu",
                   chat->exchange ? exchange_id(chat->exchange) : "-",
                   http_stream_pending(chat->http));
@@ -270,7 +294,10 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
     if (!chat->http)
         return;
     struct fault fault;
-    fault_from_status(&fault, event->status, event->message, event->param);
+    if (event->upstream_denied)
+        fault_upstream_denied(&fault, event->message);
+    else
+        fault_from_status(&fault, event->status, event->message, event->param);
     if (!chat->started) {
         set_headers(chat, event->summary);
         api_reply_fault(chat->api, chat->http, &fault);
@@ -283,7 +310,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
     send_done(chat);
 }
 
-/* ---- the exchange's events ----------------------------------------------------------------- */
+/* --- the exchange's events --- */
 
 static void on_text(struct chat *chat, const struct exchange_event *event)
 {
@@ -347,11 +374,23 @@ static void on_event(void *ctx, const struct exchange_event *event)
         loop_timer_start(chat->api->loop, chat->reaper, 0);
 }
 
-/* ---- the request --------------------------------------------------------------------------- */
+/* --- the request --- */
 
 static const char *find_header(void *ctx, const char *name)
 {
     return http_request_header(ctx, name);
+}
+
+/* The API key's digest where keys are required, else where the request comes from. */
+static const char *find_caller(const struct chat *chat)
+{
+    char digest[AUTH_DIGEST_BYTES];
+    const char *caller = http_request_peer(chat->http);
+    if (auth_digest(chat->api->host->auth, http_request_header(chat->http, "Authorization"),
+                    http_request_header(chat->http, "x-api-key"),
+                    http_request_header(chat->http, "api-key"), digest))
+        caller = digest;
+    return arena_copy(chat->arena, str_from(caller));
 }
 
 static struct chat *chat_new(struct api *api, struct http_request *http)
@@ -405,6 +444,12 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
         refuse(chat, &fault);
         return;
     }
+    chat->request.td.caller = find_caller(chat);
+    if (!chat->request.td.caller) {
+        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        refuse(chat, &fault);
+        return;
+    }
     chat->services = api->host->acquire(api->host->ctx);
     struct td_error err = {0};
     enum td_status status = exchange_start(chat->services, api->loop, &chat->request.td, on_event,
@@ -418,5 +463,6 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
     response_writer_init(&chat->writer, exchange_id(chat->exchange),
                          (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
                          api->host->model);
+    chat->writer.include_usage = chat->request.include_usage;
     http_request_on_gone(request, chat_gone, chat);
 }

@@ -106,8 +106,16 @@ static void lookup_gone(void *ctx)
 
 void exchanges_cancel_all(struct api *api)
 {
-    while (api->lookups)
+    while (api->lookups) {
+        struct http_request *request = api->lookups->http;
         lookup_free(api->lookups);
+        if (!request)
+            continue;
+        struct fault fault; /* answering also takes lookup_gone off the request */
+        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
+        fault.retry_after_s = 1;
+        api_reply_fault(api, request, &fault);
+    }
 }
 
 void exchanges_handle_one(struct api *api, struct http_request *request, const char *rest)

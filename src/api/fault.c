@@ -95,6 +95,12 @@ void fault_from_status(struct fault *fault, enum td_status status, const char *m
               message && *message ? message : td_status_name(status));
 }
 
+void fault_upstream_denied(struct fault *fault, const char *message)
+{
+    fault_from_status(fault, TD_CORRUPT, message, NULL); /* a gateway's fault: 502 */
+    fault->error_code = "upstream_denied";
+}
+
 static void write_text_or_null(const char *text, struct buf *out)
 {
     if (text && *text)

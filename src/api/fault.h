@@ -26,6 +26,9 @@ void fault_set(struct fault *fault, int code, const char *type, const char *erro
 /* What a failed exchange or call becomes. message and param are copied; param may be NULL. */
 void fault_from_status(struct fault *fault, enum td_status status, const char *message,
                        const char *param);
+/* A tier's server refused this server's credentials: 502, because they are the operator's to mend
+ * and 403 would tell the client that it may not ask. */
+void fault_upstream_denied(struct fault *fault, const char *message);
 
 /* Appends {"error": {...}}. */
 void fault_write(const struct fault *fault, struct buf *out);

@@ -8,6 +8,8 @@
 #include "ledger/ledger.h"
 
 #define METRICS_BYTES_MAX (4u << 20)
+#define PAGE_BYTES_MAX 4096
+#define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]"
 
 void health_handle_live(struct api *api, struct http_request *request, const char *rest)
 {
@@ -61,18 +63,26 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
 void health_handle_hello(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
-    static const char page[] =
+    const char *host = http_request_header(request, "host");
+    if (!host || strspn(host, HOST_CHARACTERS) != strlen(host) || strlen(host) > 100)
+        host = "localhost:8080"; /* nothing but a plain name goes into the page */
+    struct buf page;
+    buf_init(&page, PAGE_BYTES_MAX);
+    buf_printf(
+        &page,
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tandem</title>"
         "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46em;margin:3em auto;"
         "padding:0 1em}pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
         "<h1>Tandem is running</h1>"
         "<p>An OpenAI-compatible endpoint: point any client's base URL at <code>/v1</code>.</p>"
-        "<pre>curl -s localhost:8080/v1/chat/completions -H 'content-type: application/json' \\\n"
+        "<pre>curl -s http://%s/v1/chat/completions -H 'content-type: application/json' \\\n"
         "  -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}'</pre>"
         "<p><a href=\"/v1/models\">models</a> &middot; "
         "<a href=\"/tandem/v1/exchanges\">exchanges</a> &middot; "
-        "<a href=\"/metrics\">metrics</a></p></html>\n";
+        "<a href=\"/metrics\">metrics</a></p></html>\n",
+        host);
     http_reply_header(request, "content-security-policy",
                       "default-src 'none'; style-src 'unsafe-inline'");
-    api_reply_text(api, request, 200, "text/html; charset=utf-8", STR(page));
+    api_reply_text(api, request, 200, "text/html; charset=utf-8", buf_view(&page));
+    buf_deinit(&page);
 }

@@ -1,8 +1,8 @@
 /* GET /v1/models and /v1/models/ID: every name that a request's `model` may have: routes, tiers,
  * and the models of the tiers. */
 #include "api/api_internal.h"
-#include "api/names.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 
 #include <stdio.h>

@@ -2,23 +2,13 @@
 
 #include "api/openai_request.h"
 #include "base/buf.h"
+#include "base/names.h"
 #include "base/str.h"
 
 #include <stdio.h>
 
 /* No message's text may be larger than this; the body limit of the server is usually smaller. */
 #define CONTENT_BYTES_MAX (64u << 20)
-
-struct role_name {
-    const char *name;
-    enum td_role role;
-};
-
-/* "function" is the name of tool messages before 2023-11; clients still send it. */
-static const struct role_name role_names[] = {
-    {"system", TD_ROLE_SYSTEM},       {"developer", TD_ROLE_DEVELOPER}, {"user", TD_ROLE_USER},
-    {"assistant", TD_ROLE_ASSISTANT}, {"tool", TD_ROLE_TOOL},           {"function", TD_ROLE_TOOL},
-};
 
 static bool read_role(const struct json *message, size_t index, enum td_role *out,
                       struct fault *fault)
@@ -32,12 +22,10 @@ static bool read_role(const struct json *message, size_t index, enum td_role *ou
                              json_kind_of(role) == JSON_KIND_ABSENT ? "it is missing"
                                                                     : "it is not a string");
     }
-    for (size_t i = 0; i < sizeof role_names / sizeof *role_names; i++) {
-        if (strcmp(role_names[i].name, text) == 0) {
-            *out = role_names[i].role;
-            return true;
-        }
-    }
+    /* "function" is the name of tool messages before 2023-11; clients still send it. */
+    struct td_str name = strcmp(text, "function") == 0 ? STR("tool") : str_from(text);
+    if (names_role_parse(name, out))
+        return true;
     return fault_request(
         fault, param, "unknown role '%.40s': use system, developer, user, assistant or tool", text);
 }

@@ -3,11 +3,10 @@
  * send it. */
 #include "api/openai_request.h"
 
-#include "api/names.h"
 #include "api/openai_format.h"
 #include "api/openai_messages.h"
+#include "base/names.h"
 #include "base/str.h"
-#include "privacy/privacy.h"
 #include "tandem/engine.h"
 
 #include <stdio.h>
@@ -187,7 +186,7 @@ static bool refuse_unsupported(const struct json *body, struct fault *fault)
     return true;
 }
 
-/* ---- what is ours: the `tandem` member and the x-tandem-* headers -------------------------- */
+/* --- what is ours: the `tandem` member and the x-tandem-* headers --- */
 
 #define SLO_MS_MAX 86400000u /* a day: above it a time limit is surely a slip */
 
@@ -204,11 +203,16 @@ static bool apply_mode(struct td_str text, const char *param, struct td_request 
                          near ? near : "", near ? "'?" : "");
 }
 
+/* Only raises: of two declarations of one request the stricter one holds, wherever it stands. */
 static bool apply_class(const char *text, const char *param, struct td_request *request,
                         struct fault *fault)
 {
-    if (privacy_class_parse(text, &request->data_class))
+    enum td_data_class data_class;
+    if (names_class_parse(str_from(text), &data_class)) {
+        if (data_class > request->data_class)
+            request->data_class = data_class;
         return true;
+    }
     return fault_request(fault, param,
                          "%s: unknown data class '%.40s': use public, sensitive or restricted",
                          param, text);
@@ -398,11 +402,31 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
 static const struct td_sampling openai_sampling = {
     .temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
 
+/* At most so many values does the text hold: one more than separators outside of strings. */
+static size_t count_values(struct td_str text)
+{
+    size_t count = 1;
+    bool in_string = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c == '"')
+            in_string = !in_string;
+        else if (c == '\\' && in_string)
+            i++;
+        else if (!in_string)
+            count += c == ',' || c == ':' || c == '[' || c == '{';
+    }
+    return count;
+}
+
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault)
 {
     *out = (struct chat_request){.td.sampling = openai_sampling};
     struct td_error err = {0};
+    if (count_values(body) > OPENAI_VALUES_MAX)
+        return fault_request(fault, NULL, "the body has more than %d JSON values",
+                             OPENAI_VALUES_MAX);
     if (json_parse(body, &out->body, &err) != TD_OK) {
         fault_request(fault, NULL, "the body is not valid JSON: %s", err.message);
         fault->error_code = "invalid_json";

@@ -3,8 +3,8 @@
  * Every failure names the place at fault the way OpenAI does (`messages[2].content[0].type`).
  * Members that are not understood here stay in the parsed body, so that a cloud tier can forward
  * them untouched; members that would silently change the meaning of a local answer (n > 1,
- * audio, images) are refused. A header wins over the body: a proxy in front can
- * enforce it. No thread state. */
+ * audio, images) are refused. A header wins over the body: a proxy in front can enforce it; but of
+ * two data classes the stricter one holds. No thread state. */
 #ifndef API_OPENAI_REQUEST_H
 #define API_OPENAI_REQUEST_H
 
@@ -13,6 +13,9 @@
 #include "base/json.h"
 
 #define OPENAI_MESSAGES_MAX 4096
+/* Values in a body. A parsed value takes some 40 bytes, and a clone for a cloud as many: a body of 4 MB that
+ * is nothing but [0,0,0,...] would take 160 MB. Large tool schemas have some thousands. */
+#define OPENAI_VALUES_MAX 131072
 #define OPENAI_MODEL_BYTES_MAX 256
 #define OPENAI_USER_BYTES_MAX 256
 

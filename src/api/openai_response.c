@@ -1,10 +1,9 @@
 #include "api/openai_response.h"
 
-#include "api/names.h"
 #include "api/tool_calls.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
-#include "privacy/privacy.h"
 #include "tandem/engine.h"
 
 #include <math.h>
@@ -19,10 +18,11 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
     writer->model = request->model ? request->model : "auto";
     writer->mode = request->mode;
     writer->logprobs = request->logprobs;
+    writer->include_usage = false;
     writer->local = local;
 }
 
-/* ---- pieces of JSON ------------------------------------------------------------------------ */
+/* --- pieces of JSON --- */
 
 static void write_cstr(const char *text, struct buf *out)
 {
@@ -73,7 +73,7 @@ void response_write_tandem(const struct response_writer *writer,
     buf_append_str(out, STR(",\"confidence\":"));
     write_number(summary->confidence, "%.4f", out);
     buf_append_str(out, STR(",\"data_class\":"));
-    write_cstr(privacy_class_name(summary->data_class), out);
+    write_cstr(names_class(summary->data_class), out);
     buf_append_str(out, STR(",\"route\":"));
     write_cstr(summary->route, out);
     buf_append_str(out, STR(",\"mode\":"));
@@ -141,17 +141,25 @@ static bool write_logprob(const struct response_writer *writer, const struct tie
     return true;
 }
 
-/* ---- stream chunks ------------------------------------------------------------------------- */
+/* --- stream chunks --- */
 
 #define CHUNK "chat.completion.chunk"
+
+/* As OpenAI's chunks: with include_usage every chunk has the member, only the last a value. */
+static void write_no_usage(const struct response_writer *writer, struct buf *out)
+{
+    if (writer->include_usage)
+        buf_append_str(out, STR(",\"usage\":null"));
+}
 
 void response_chunk_role(const struct response_writer *writer,
                          const struct exchange_summary *summary, struct buf *out)
 {
     write_head(writer, summary, CHUNK, out);
     buf_append_str(out, STR(",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\","
-                            "\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null}],"
-                            "\"tandem\":"));
+                            "\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null}]"));
+    write_no_usage(writer, out);
+    buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');
 }
@@ -222,7 +230,9 @@ bool response_chunk_content(const struct response_writer *writer,
     show = !write_raw_members(raw_message(piece), !show, out) || show;
     buf_append_char(out, '}');
     write_chunk_logprobs(writer, piece, out);
-    buf_append_str(out, STR(",\"finish_reason\":null}]}"));
+    buf_append_str(out, STR(",\"finish_reason\":null}]"));
+    write_no_usage(writer, out);
+    buf_append_char(out, '}');
     if (!show && !out->failed) {
         out->len = mark;
         out->data[mark] = '\0';
@@ -234,7 +244,9 @@ void response_chunk_correction(const struct response_writer *writer,
                                const struct exchange_summary *summary, struct buf *out)
 {
     write_head(writer, summary, CHUNK, out);
-    buf_append_str(out, STR(",\"choices\":[],\"tandem\":{\"exchange\":"));
+    buf_append_str(out, STR(",\"choices\":[]"));
+    write_no_usage(writer, out);
+    buf_append_str(out, STR(",\"tandem\":{\"exchange\":"));
     write_cstr(summary->id, out);
     buf_append_str(out, STR(",\"correction\":{\"replaces\":\"all\",\"tier\":"));
     write_cstr(summary->tier, out);
@@ -249,8 +261,10 @@ void response_chunk_finish(const struct response_writer *writer,
     write_head(writer, summary, CHUNK, out);
     buf_printf(out,
                ",\"choices\":[{\"index\":0,\"delta\":{},\"logprobs\":null,"
-               "\"finish_reason\":\"%s\"}],\"tandem\":",
+               "\"finish_reason\":\"%s\"}]",
                names_finish(summary->finish));
+    write_no_usage(writer, out);
+    buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');
 }
@@ -266,7 +280,7 @@ void response_chunk_usage(const struct response_writer *writer,
     buf_append_char(out, '}');
 }
 
-/* ---- whole answers ------------------------------------------------------------------------- */
+/* --- whole answers --- */
 
 void response_answer_init(struct response_answer *answer, size_t bytes_max)
 {

@@ -19,6 +19,7 @@ struct response_writer {
     const char *model;          /* as asked; used until the answering model is known */
     enum td_mode mode;
     bool logprobs;
+    bool include_usage; /* chunks before the last carry "usage": null; set after init */
     const struct td_model *local; /* spells the local tier's top_logprobs; may be NULL */
 };
 

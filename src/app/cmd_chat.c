@@ -1,7 +1,6 @@
 /* tandem chat: a conversation in the terminal. After each answer one dim line says where it came
  * from, with which confidence, how long it took and what it cost; a disclosure is printed as it
  * is. */
-#include "api/names.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "app/runtime.h"
@@ -9,9 +8,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "net/loop_event.h"
-#include "privacy/privacy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ struct conversation {
     bool json, terminal;
 };
 
-/* ---- history ------------------------------------------------------------------------------- */
+/* --- history --- */
 
 static void forget(struct conversation *conversation, size_t count)
 {
@@ -61,7 +60,7 @@ static void forget_last(struct conversation *conversation)
     free((void *)(uintptr_t)last->content.data);
 }
 
-/* ---- showing ------------------------------------------------------------------------------- */
+/* --- showing --- */
 
 static void show_text(void *ctx, struct td_str text)
 {
@@ -103,7 +102,7 @@ static bool show_json(struct talk_answer *answer)
     return command_print_json(object);
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* --- asking --- */
 
 /* 0 when it was answered. */
 static int ask(struct conversation *conversation, struct td_str text)
@@ -224,7 +223,7 @@ int cmd_chat(int argc, char **argv)
         fprintf(stderr, "tandem chat: unknown mode '%s'\nTry 'tandem chat --help'.\n", mode);
         return 2;
     }
-    if (!privacy_class_parse(data_class, &conversation.request.data_class)) {
+    if (!names_class_parse(str_from(data_class), &conversation.request.data_class)) {
         fprintf(stderr, "tandem chat: unknown data class '%s'\nTry 'tandem chat --help'.\n",
                 data_class);
         return 2;

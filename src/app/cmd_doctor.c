@@ -1,12 +1,12 @@
 /* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
  * check is one function; the table is their order. */
-#include "api/names.h"
 #include "app/command.h"
 #include "app/config.h"
 #include "app/key_source.h"
 #include "app/model_file.h"
 #include "app/options.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
@@ -168,7 +168,7 @@ static void check_port(struct doctor *doctor)
     freeaddrinfo(list);
 }
 
-/* ---- tiers elsewhere ----------------------------------------------------------------------- */
+/* --- tiers elsewhere --- */
 
 struct probe {
     struct loop *loop;
@@ -279,7 +279,7 @@ static void check_routes(struct doctor *doctor)
         config->tier_count, config->route_count);
 }
 
-/* ---- the verb ------------------------------------------------------------------------------ */
+/* --- the verb --- */
 
 static void run_checks(struct doctor *doctor)
 {

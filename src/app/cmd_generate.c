@@ -1,11 +1,10 @@
-#include "api/names.h"
 #include "app/command.h"
 #include "app/options.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define ANSWER_BYTES_MAX (64u << 20)

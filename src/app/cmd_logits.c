@@ -9,6 +9,8 @@
 
 /* Rows of logits computed at a time: bounds the memory for long inputs and large vocabularies. */
 #define ROWS_AT_ONCE 64
+/* td_session_options.context_tokens = 0 is at most this. */
+#define CONTEXT_DEFAULT 4096
 
 _Static_assert(sizeof(float) == 4, "the file format is IEEE float32");
 
@@ -55,8 +57,12 @@ static enum td_status run(const char *model_path, const char *id_text, const cha
             command_parse_ids(id_text ? str_from(id_text) : buf_view(&input), &ids, &count, err);
     if (status == TD_OK && (count == 0 || count > UINT32_MAX))
         status = error_set(err, TD_INVALID, "there are no token ids");
-    struct td_session_options options = {
-        .context_tokens = (uint32_t)count, .thread_count = threads, .kv_type = TD_KV_F32};
+    /* The context of a session decides between rope factors: not to depend on the count, it is the
+     * default one as long as the ids fit. */
+    struct td_session_options options = {.context_tokens =
+                                             count > CONTEXT_DEFAULT ? (uint32_t)count : 0,
+                                         .thread_count = threads,
+                                         .kv_type = TD_KV_F32};
     if (status == TD_OK)
         status = td_session_new(model, &options, &session, err);
     if (status == TD_OK && !(out = fopen(out_path, "wbe")))

@@ -1,16 +1,16 @@
-#include "api/names.h"
 #include "app/command.h"
 #include "app/config.h"
 #include "app/model_file.h"
 #include "app/options.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/gguf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- tandem models info FILE --------------------------------------------------------------- */
+/* --- tandem models info FILE --- */
 
 static struct json *metadata_to_json(const struct gguf *gguf)
 {
@@ -81,7 +81,7 @@ static int print_info(const char *wanted, bool json)
     return ok ? 0 : 1;
 }
 
-/* ---- tandem models ------------------------------------------------------------------------- */
+/* --- tandem models --- */
 
 static struct json *local_to_json(const struct config *config, struct td_error *err)
 {

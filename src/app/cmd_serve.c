@@ -19,6 +19,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -35,6 +36,7 @@ struct serve {
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
     sigset_t signals;
+    atomic_bool drained; /* every worker's loop has ended */
 };
 
 /* Two processes may share a port with SO_REUSEPORT without noticing, and each would get half of the
@@ -70,6 +72,7 @@ static enum td_status check_port_free(const struct config *config, struct td_err
     return TD_OK;
 }
 
+/* Also at a reload, so that a key taken out of the file is refused from then on. */
 static enum td_status read_client_keys(struct serve *serve, struct td_error *err)
 {
     const struct config *config = runtime_config(serve->runtime);
@@ -78,11 +81,14 @@ static enum td_status read_client_keys(struct serve *serve, struct td_error *err
         return TD_OK;
     struct secret *keys = NULL;
     enum td_status status = key_source_read(env, file, &keys, err);
-    if (status == TD_OK && keys)
-        serve->auth = auth_new(secret_reveal(keys));
+    bool some = false;
+    if (status == TD_OK && keys && serve->auth)
+        some = auth_replace(serve->auth, secret_reveal(keys));
+    else if (status == TD_OK && keys)
+        some = (serve->auth = auth_new(secret_reveal(keys))) != NULL;
     secret_free(keys);
     /* An empty variable must not open the door. */
-    if (status == TD_OK && !serve->auth)
+    if (status == TD_OK && !some)
         status = error_set(err, TD_INVALID, "server.api_keys_%s names '%s', which holds no key",
                            env ? "env" : "file", env ? env : file);
     return status;
@@ -149,6 +155,12 @@ static enum td_status start_workers(struct serve *serve, struct td_error *err)
     return status;
 }
 
+static bool is_without_key(const struct config_tier *tier)
+{
+    const char *key = tier->api_key_env ? getenv(tier->api_key_env) : NULL;
+    return tier->api_key_env && (!key || !*key);
+}
+
 static void print_ready(const struct serve *serve, bool json)
 {
     const struct config *config = runtime_config(serve->runtime);
@@ -167,7 +179,8 @@ static void print_ready(const struct serve *serve, bool json)
         printf("tandem %s is ready: %s/v1\n", TANDEM_VERSION, url);
         printf("local model: %s; tiers:", model ? td_model_get_info(model)->name : "none");
         for (size_t i = 0; i < config->tier_count; i++)
-            printf("%s %s", i ? "," : "", config->tiers[i].name);
+            printf("%s %s%s", i ? "," : "", config->tiers[i].name,
+                   is_without_key(&config->tiers[i]) ? " (no key)" : "");
         printf("\n\n  curl -s %s/v1/chat/completions -H 'content-type: application/json' \\\n"
                "    -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\","
                "\"content\":\"what can you do?\"}]}'\n\n",
@@ -179,7 +192,10 @@ static void print_ready(const struct serve *serve, bool json)
 static void reload(struct serve *serve)
 {
     struct td_error err = {0};
-    if (runtime_reload(serve->runtime, &err) != TD_OK)
+    enum td_status status = read_client_keys(serve, &err);
+    if (status == TD_OK)
+        status = runtime_reload(serve->runtime, &err);
+    if (status != TD_OK)
         log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
 }
 
@@ -198,6 +214,8 @@ static void *impatience(void *ctx)
     while (number == SIGHUP)
         if (sigwait(&serve->signals, &number) != 0)
             return NULL;
+    if (atomic_load(&serve->drained))
+        return NULL;
     log_event(LOG_LEVEL_WARN, "stop_now", "signal=%d", number);
     drain_all(serve, 0);
     return NULL;
@@ -217,14 +235,16 @@ static void stop_workers(struct serve *serve)
 {
     pthread_t thread;
     bool watching = pthread_create(&thread, NULL, impatience, serve) == 0;
-    for (uint32_t i = 0; i < serve->worker_count; i++) {
-        worker_join(serve->workers[i]);
-        serve->workers[i] = NULL;
-    }
-    if (watching) {
-        pthread_cancel(thread);
+    for (uint32_t i = 0; i < serve->worker_count; i++)
+        worker_wait(serve->workers[i]);
+    if (watching) { /* not cancelled, which might be inside of a lock: woken by its own signal */
+        atomic_store(&serve->drained, true);
+        pthread_kill(thread, SIGTERM);
         pthread_join(thread, NULL);
     }
+    for (uint32_t i = 0; i < serve->worker_count; i++) /* now that nobody drains them any more */
+        worker_free(serve->workers[i]);
+    serve->worker_count = 0;
 }
 
 static void block_signals(struct serve *serve)

@@ -3,7 +3,6 @@
 #include "app/options.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/str.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "app/command.h"
 #include "app/options.h"
-#include "base/json.h"
 #include "base/str.h"
 
 #include <stdio.h>

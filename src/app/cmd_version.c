@@ -1,7 +1,6 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "kernels/kernels.h"
 
 #include <stdio.h>

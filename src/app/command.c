@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,25 +35,8 @@ enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_
 
 enum td_status command_read_all(const char *path, struct buf *out, struct td_error *err)
 {
-    bool standard = !path || strcmp(path, "-") == 0;
-    const char *label = standard ? "standard input" : path;
     buf_init(out, INPUT_BYTES_MAX);
-    FILE *file = standard ? stdin : fopen(path, "rbe");
-    if (!file)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
-                         strerror(errno));
-    char block[65536];
-    size_t count;
-    while ((count = fread(block, 1, sizeof block, file)) > 0)
-        buf_append(out, block, count);
-    bool broken = ferror(file) != 0;
-    if (!standard)
-        fclose(file);
-    if (broken)
-        return error_set(err, TD_IO, "%s: cannot be read", label);
-    if (out->failed)
-        return error_set(err, TD_LIMIT, "%s is larger than %u bytes", label, INPUT_BYTES_MAX);
-    return TD_OK;
+    return buf_read_file(out, path && strcmp(path, "-") == 0 ? NULL : path, err);
 }
 
 enum td_status command_tokenize(const struct td_model *model, struct td_str text, bool add_bos,

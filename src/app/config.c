@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* A 1 MB file becomes nodes and copies; eight times that is far above any real configuration. */
@@ -46,7 +44,7 @@ static enum td_status fail(const struct config *config, uint32_t line, struct td
     return error_set(err, TD_INVALID, "%s:%u: %s '%.60s'", config->label, line, what, name);
 }
 
-/* ---- filling in ---------------------------------------------------------------------------- */
+/* --- filling in --- */
 
 static enum td_status fill_tiers(struct config *config, const struct environment *env,
                                  struct td_error *err)
@@ -74,9 +72,12 @@ static enum td_status fill_tiers(struct config *config, const struct environment
         if (local)
             continue;
         if (!tier->base_url) {
-            if (!tier->api_key_env && !tier->api_key_file)
-                tier->api_key_env = "OPENAI_API_KEY";
             tier->base_url = env_get(env, "OPENAI_BASE_URL");
+            /* A server of the user's own may need no key: only with one given, or for OpenAI itself,
+             * is the tier tied to the variable. */
+            bool keyed = !tier->base_url || env_get(env, "OPENAI_API_KEY");
+            if (keyed && !tier->api_key_env && !tier->api_key_file)
+                tier->api_key_env = "OPENAI_API_KEY";
             if (!tier->base_url)
                 tier->base_url = OPENAI_BASE_URL_DEFAULT;
             tier->base_url = arena_copy(config->arena, str_from(tier->base_url));
@@ -183,7 +184,7 @@ bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t
     return true;
 }
 
-/* ---- checks across keys -------------------------------------------------------------------- */
+/* --- checks across keys --- */
 
 static bool name_is_plain(const char *name)
 {
@@ -318,7 +319,7 @@ static enum td_status check(const struct config *config, struct td_error *err)
     return status;
 }
 
-/* ---- loading ------------------------------------------------------------------------------- */
+/* --- loading --- */
 
 static enum td_status read_tree(struct config *config, struct td_str text, struct td_error *err)
 {
@@ -368,25 +369,6 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
     return status;
 }
 
-static enum td_status read_file(const char *path, struct buf *out, struct td_error *err)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
-                         strerror(errno));
-    char block[8192];
-    size_t count;
-    while ((count = fread(block, 1, sizeof block, file)) > 0)
-        buf_append(out, block, count);
-    bool broken = ferror(file) != 0;
-    fclose(file);
-    if (broken)
-        return error_set(err, TD_IO, "%s: cannot be read", path);
-    if (out->failed)
-        return error_set(err, TD_INVALID, "%s: larger than %u bytes", path, YAML_BYTES_MAX);
-    return TD_OK;
-}
-
 enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx, struct config **out,
                            struct td_error *err)
 {
@@ -397,7 +379,7 @@ enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx, 
         return config_parse("defaults", STR(""), env, env_ctx, out, err);
     struct buf text;
     buf_init(&text, YAML_BYTES_MAX);
-    enum td_status status = read_file(path, &text, err);
+    enum td_status status = buf_read_file(&text, path, err);
     if (status == TD_OK)
         status = config_parse(path, buf_view(&text), env, env_ctx, out, err);
     buf_deinit(&text);

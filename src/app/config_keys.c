@@ -2,8 +2,7 @@
  * defaults and help follow. */
 #include "app/config_keys.h"
 
-#include "api/names.h"
-#include "base/error.h"
+#include "base/names.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 #define MINUTES_MS(n) ((n)*60000.0)
 
-/* ---- tiers[] ------------------------------------------------------------------------------- */
+/* --- tiers[] --- */
 
 #define AT(member) offsetof(struct config_tier, member)
 
@@ -74,7 +73,7 @@ static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
                                                    sizeof(struct config_tier), AT(line)};
 #undef AT
 
-/* ---- routes[] ------------------------------------------------------------------------------ */
+/* --- routes[] --- */
 
 #define AT(member) offsetof(struct config_route, member)
 
@@ -131,7 +130,7 @@ static const struct config_section route_section = {route_keys, COUNT(route_keys
                                                     sizeof(struct config_route), AT(line)};
 #undef AT
 
-/* ---- the root ------------------------------------------------------------------------------ */
+/* --- the root --- */
 
 #define AT(member) offsetof(struct config, member)
 
@@ -161,7 +160,7 @@ static const struct config_key server_keys[] = {
     {"api_keys_env", CONFIG_KEY_TEXT, AT(server.api_keys_env), NULL,
      .help = "environment variable with the keys that clients must send, comma-separated"},
     {"api_keys_file", CONFIG_KEY_TEXT, AT(server.api_keys_file), NULL,
-     .help = "file with the keys that clients must send, one a line"},
+     .help = "file with the keys that clients must send, one a line; read again on SIGHUP"},
     {"api_keys", CONFIG_KEY_REFUSED, 0, NULL,
      .help = "keys are never written into the configuration: use api_keys_env or api_keys_file"},
 };
@@ -226,7 +225,7 @@ static const struct config_key root_keys[] = {
 const struct config_section config_root = {root_keys, COUNT(root_keys), 0, AT(line)};
 #undef AT
 
-/* ---- help ---------------------------------------------------------------------------------- */
+/* --- help --- */
 
 static void write_section(const struct config_section *section, const char *where, struct buf *out)
 {

@@ -1,6 +1,7 @@
 #include "app/remote.h"
 
 #include "app/key_source.h"
+#include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -9,7 +10,6 @@
 #include "net/sse.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define EVENT_BYTES_MAX (4u << 20)
 #define ANSWER_BYTES_MAX (64u << 20)
@@ -131,6 +131,7 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
         }
         sse_reader_deinit(&call.sse);
     }
+    crypto_wipe(authorization, sizeof authorization);
     client_free(client);
     if (call.loop)
         loop_event_free(call.loop);

@@ -27,7 +27,7 @@ struct runtime {
     char model_path[4096];
 };
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* --- opening --- */
 
 static enum td_status load_config(const struct runtime_options *options, struct config **out,
                                   struct td_error *err)
@@ -181,7 +181,7 @@ void runtime_close(struct runtime *runtime)
     free(runtime);
 }
 
-/* ---- use ----------------------------------------------------------------------------------- */
+/* --- use --- */
 
 const struct config *runtime_config(const struct runtime *runtime)
 {
@@ -236,6 +236,26 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* But for deadline_ms, which belongs to the snapshot; the keys in api_keys_file are read again, too. */
+static bool same_server(const struct config *old, const struct config *new)
+{
+    const struct config_texts *a = &old->server.cors_origins, *b = &new->server.cors_origins;
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = same_text(a->items[i], b->items[i]);
+    return same && same_text(old->server.listen, new->server.listen) &&
+           same_text(old->server.api_keys_env, new->server.api_keys_env) &&
+           same_text(old->server.api_keys_file, new->server.api_keys_file) &&
+           old->server.workers == new->server.workers &&
+           old->server.body_bytes_max == new->server.body_bytes_max &&
+           old->server.header_bytes_max == new->server.header_bytes_max &&
+           old->server.answer_bytes_max == new->server.answer_bytes_max &&
+           old->server.connections_max == new->server.connections_max &&
+           old->server.header_timeout_ms == new->server.header_timeout_ms &&
+           old->server.idle_timeout_ms == new->server.idle_timeout_ms &&
+           old->server.shutdown_timeout_ms == new->server.shutdown_timeout_ms;
+}
+
 /* Keys that only a restart can change: said once a reload, by section. */
 static void warn_fixed(const struct config *old, const struct config *new)
 {
@@ -244,15 +264,13 @@ static void warn_fixed(const struct config *old, const struct config *new)
         old->engine.context_tokens != new->engine.context_tokens ||
         old->engine.queue != new->engine.queue)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=engine file=%s", new->label);
-    if (!same_text(old->server.listen, new->server.listen) ||
-        old->server.workers != new->server.workers ||
-        old->server.body_bytes_max != new->server.body_bytes_max ||
-        !same_text(old->server.api_keys_env, new->server.api_keys_env) ||
-        !same_text(old->server.api_keys_file, new->server.api_keys_file))
+    if (!same_server(old, new))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=server file=%s", new->label);
     if (old->ledger.enabled != new->ledger.enabled ||
         !same_text(old->ledger.path, new->ledger.path))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=ledger file=%s", new->label);
+    if (old->privacy.conversations_max != new->privacy.conversations_max)
+        log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=privacy file=%s", new->label);
 }
 
 enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)

@@ -3,7 +3,6 @@
 #include "app/key_source.h"
 #include "base/crypto.h"
 #include "base/error.h"
-#include "base/str.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

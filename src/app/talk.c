@@ -1,17 +1,14 @@
 #include "app/talk.h"
 
-#include "api/names.h"
 #include "api/openai_response.h"
 #include "app/remote.h"
 #include "app/runtime.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "net/loop_event.h"
-#include "privacy/privacy.h"
-
-#include <stdlib.h>
 
 #define ANSWER_BYTES_MAX (16u << 20)
 #define REMOTE_TIMEOUT_MS 300000
@@ -36,7 +33,7 @@ static void take_text(struct talk_answer *answer, struct td_str text)
         answer->on_text(answer->ctx, text);
 }
 
-/* ---- in this process ----------------------------------------------------------------------- */
+/* --- in this process --- */
 
 struct local_talk {
     struct talk_answer *answer;
@@ -97,6 +94,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
     };
     td.sampling.temperature = (float)request->temperature;
     double begin = clock_monotonic_ms(NULL);
+    loop_event_restart(loop); /* the answer before stopped it */
     struct exchange *exchange;
     struct exchange_services *services = runtime_acquire(runtime);
     enum td_status status = exchange_start(services, loop, &td, on_event, &talk, &exchange, err);
@@ -113,7 +111,7 @@ enum td_status talk_local(struct runtime *runtime, struct loop *loop,
     return status;
 }
 
-/* ---- at a server --------------------------------------------------------------------------- */
+/* --- at a server --- */
 
 struct remote_talk {
     struct talk_answer *answer;
@@ -141,18 +139,12 @@ static void on_chunk(void *ctx, struct td_str data)
     json_free(chunk);
 }
 
-static const char *role_name(enum td_role role)
-{
-    static const char *const names[] = {"system", "developer", "user", "assistant", "tool"};
-    return names[role];
-}
-
 static void write_request(const struct talk_request *request, struct buf *out)
 {
     struct json *body = json_new_object(), *messages = json_new_array();
     for (size_t i = 0; i < request->message_count; i++) {
         struct json *message = json_new_object();
-        json_put(message, "role", json_new_cstr(role_name(request->messages[i].role)));
+        json_put(message, "role", json_new_cstr(names_role(request->messages[i].role)));
         json_put(message, "content", json_new_text(request->messages[i].content));
         json_push(messages, message);
     }
@@ -164,7 +156,7 @@ static void write_request(const struct talk_request *request, struct buf *out)
         json_put(body, "max_tokens", json_new_int(request->tokens_max));
     struct json *tandem = json_new_object();
     json_put(tandem, "mode", json_new_cstr(names_mode(request->mode)));
-    json_put(tandem, "data_class", json_new_cstr(privacy_class_name(request->data_class)));
+    json_put(tandem, "data_class", json_new_cstr(names_class(request->data_class)));
     json_put(body, "tandem", tandem);
     json_write(body, out);
     json_free(body);

@@ -84,7 +84,7 @@ enum td_status worker_new(const struct worker_options *options, struct worker **
         status = server_new(worker->loop, &options->server, api_handle, worker->api,
                             &worker->server, err);
     if (status != TD_OK) {
-        worker_join(worker);
+        worker_free(worker);
         return status;
     }
     server_set_refuse(worker->server, api_refuse);
@@ -105,12 +105,19 @@ enum td_status worker_start(struct worker *worker, struct td_error *err)
     return TD_OK;
 }
 
-void worker_join(struct worker *worker)
+void worker_wait(struct worker *worker)
+{
+    if (!worker->started)
+        return;
+    pthread_join(worker->thread, NULL);
+    worker->started = false;
+}
+
+void worker_free(struct worker *worker)
 {
     if (!worker)
         return;
-    if (worker->started)
-        pthread_join(worker->thread, NULL);
+    worker_wait(worker);
     api_free(worker->api);
     if (worker->server)
         server_free(worker->server);

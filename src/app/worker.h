@@ -1,8 +1,8 @@
 /* One event loop of the server with its thread, HTTP server and API. The process makes some of
  * them on one port (SO_REUSEPORT: the kernel spreads connections).
  *
- * worker_drain and worker_join may be called from the main thread; everything else inside a worker
- * happens on its own. */
+ * worker_drain, worker_wait and worker_free may be called from the main thread; everything else
+ * inside a worker happens on its own. */
 #ifndef APP_WORKER_H
 #define APP_WORKER_H
 
@@ -16,7 +16,7 @@ struct worker_options {
     uint32_t index; /* of this worker: its metrics shard */
 };
 
-/* Listens; does not serve yet. **returns new** (worker_join frees). */
+/* Listens; does not serve yet. **returns new** (worker_free). */
 TD_MUST_CHECK enum td_status worker_new(const struct worker_options *options, struct worker **out,
                                         struct td_error *err);
 uint16_t worker_port(const struct worker *worker);
@@ -25,7 +25,9 @@ TD_MUST_CHECK enum td_status worker_start(struct worker *worker, struct td_error
 /* Stops accepting; the loop ends when nothing runs any more, or after timeout_ms. A second call
  * with a shorter time cuts the wait. */
 void worker_drain(struct worker *worker, uint32_t timeout_ms);
-/* Waits for the thread and frees everything. Accepts NULL and a worker that was never started. */
-void worker_join(struct worker *worker);
+/* Waits for the thread; the worker stays valid, so that another thread may still drain it. */
+void worker_wait(struct worker *worker);
+/* Waits, then frees everything. Accepts NULL and a worker that was never started. */
+void worker_free(struct worker *worker);
 
 #endif

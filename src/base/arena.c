@@ -103,8 +103,3 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     va_end(again);
     return text;
 }
-
-size_t arena_used_bytes(const struct arena *arena)
-{
-    return arena->used;
-}

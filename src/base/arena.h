@@ -10,14 +10,13 @@ struct arena;
 struct arena *arena_new(size_t bytes_max);
 void arena_free(struct arena *arena);
 
-/* Zeroed, aligned for any type, lives until arena_free. NULL when the limit or memory is reached. */
+/* Zeroed, aligned for any type, lives until arena_free. NULL when the limit or memory is
+ * reached. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 void *arena_alloc_array(struct arena *arena, size_t count, size_t element_bytes);
 
 /* NUL-terminated copies; NULL when over the limit. */
 char *arena_copy(struct arena *arena, struct td_str text);
 char *arena_printf(struct arena *arena, const char *format, ...) TD_PRINTF(2, 3);
-
-size_t arena_used_bytes(const struct arena *arena);
 
 #endif

@@ -1,5 +1,8 @@
 #include "base/buf.h"
 
+#include "base/error.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +86,27 @@ void buf_printf(struct buf *buf, const char *format, ...)
         buf->len += (size_t)len;
     }
     va_end(again);
+}
+
+enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err)
+{
+    const char *label = path ? path : "standard input";
+    FILE *file = path ? fopen(path, "rbe") : stdin;
+    if (!file)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", label,
+                         strerror(errno));
+    char block[16384];
+    size_t count;
+    while (!buf->failed && (count = fread(block, 1, sizeof block, file)) > 0)
+        buf_append(buf, block, count);
+    bool broken = ferror(file) != 0;
+    if (path)
+        fclose(file);
+    if (broken)
+        return error_set(err, TD_IO, "%s: cannot be read", label);
+    if (buf->failed)
+        return error_set(err, TD_LIMIT, "%s: larger than %zu bytes", label, buf->bytes_max);
+    return TD_OK;
 }
 
 void buf_consume(struct buf *buf, size_t len)

@@ -1,5 +1,5 @@
-/* A growing byte buffer with a maximum and a sticky failure, so that a writer checks once at the end.
- * Not thread-safe: one owner. */
+/* A growing byte buffer with a maximum and a sticky failure, so that a writer checks once at the
+ * end. Not thread-safe: one owner. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -22,12 +22,17 @@ void buf_append_str(struct buf *buf, struct td_str text);
 void buf_append_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) TD_PRINTF(2, 3);
 
+/* Appends a whole file; path NULL is standard input. TD_NOT_FOUND, TD_IO, TD_LIMIT above
+ * bytes_max. */
+TD_MUST_CHECK enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err);
+
 /* Removes `len` bytes from the front. */
 void buf_consume(struct buf *buf, size_t len);
 
 struct td_str buf_view(const struct buf *buf);
 
-/* **returns new** (free): the NUL-terminated contents; the buffer is empty after. NULL if failed. */
+/* **returns new** (free): the NUL-terminated contents; the buffer is empty after. NULL if
+ * failed. */
 char *buf_take(struct buf *buf);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <time.h>
 
 static uint64_t system_monotonic_ns(void *ctx)
 {
@@ -37,6 +36,19 @@ uint64_t clock_wall_ms(const struct clock *clock)
 {
     clock = clock ? clock : &clock_system;
     return clock->wall_ms(clock->ctx);
+}
+
+struct timespec clock_deadline(uint32_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
 }
 
 void clock_format_iso8601(uint64_t wall_ms, char out[static 25])

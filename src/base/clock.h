@@ -3,6 +3,7 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 struct clock {
     uint64_t (*monotonic_ns)(void *ctx);
@@ -15,6 +16,9 @@ extern const struct clock clock_system;
 uint64_t clock_monotonic_ns(const struct clock *clock); /* NULL = clock_system */
 double clock_monotonic_ms(const struct clock *clock);
 uint64_t clock_wall_ms(const struct clock *clock);
+
+/* When the system's monotonic clock will stand `ms` later: for pthread_cond_timedwait. */
+struct timespec clock_deadline(uint32_t ms);
 
 /* "2026-11-21T09:30:00.123Z" into out[25]. */
 void clock_format_iso8601(uint64_t wall_ms, char out[static 25]);

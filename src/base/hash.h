@@ -1,4 +1,5 @@
-/* Non-cryptographic hashes. For anything an adversary may aim at use a seed; for proofs use crypto.h. */
+/* Non-cryptographic hashes. For anything an adversary may aim at use a seed; for proofs use
+ * crypto.h. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

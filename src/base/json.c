@@ -3,11 +3,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* struct json is never defined: a struct json * is a json_t * under another name. */
@@ -54,35 +51,6 @@ enum td_status json_parse(struct td_str text, struct json **out, struct td_error
     }
     *out = wrap(value);
     return TD_OK;
-}
-
-enum td_status json_parse_file(const char *path, size_t bytes_max, struct json **out,
-                               struct td_error *err)
-{
-    *out = NULL;
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path,
-                         strerror(errno));
-    struct buf text;
-    buf_init(&text, bytes_max);
-    char chunk[4096];
-    size_t got;
-    while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
-        buf_append(&text, chunk, got);
-    enum td_status status = TD_OK;
-    if (ferror(file))
-        status = error_set(err, TD_IO, "%s: %s", path, strerror(errno));
-    else if (text.failed)
-        status = error_set(err, TD_LIMIT, "%s: larger than %zu bytes", path, bytes_max);
-    else {
-        status = json_parse(buf_view(&text), out, err);
-        if (status != TD_OK)
-            error_prefix(err, "%s", path);
-    }
-    fclose(file);
-    buf_deinit(&text);
-    return status;
 }
 
 void json_free(struct json *value)
@@ -259,21 +227,11 @@ static int append_chunk(const char *data, size_t len, void *ctx)
     return out->failed ? -1 : 0;
 }
 
-static void write_with(const struct json *value, struct buf *out, size_t flags)
-{
-    if (value == NULL || json_dump_callback(raw(value), append_chunk, out,
-                                            flags | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) != 0)
-        out->failed = true;
-}
-
 void json_write(const struct json *value, struct buf *out)
 {
-    write_with(value, out, JSON_COMPACT);
-}
-
-void json_write_pretty(const struct json *value, struct buf *out)
-{
-    write_with(value, out, JSON_INDENT(2));
+    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    if (value == NULL || json_dump_callback(raw(value), append_chunk, out, flags) != 0)
+        out->failed = true;
 }
 
 void json_write_text(struct td_str text, struct buf *out)

@@ -2,8 +2,9 @@
  *
  * Reading refuses duplicate keys, invalid UTF-8, trailing text, numbers that do not fit and nesting
  * deeper than 64: the privacy scan and a cloud must never see two different contents.
- * A parsed tree has one owner; accessors **borrow** until json_free of the root. Accessors accept NULL
- * (an absent member) and then answer "absent", so lookups chain. Not thread-safe while being changed. */
+ * A parsed tree has one owner; accessors **borrow** until json_free of the root. Accessors accept
+ * NULL (an absent member) and then answer "absent", so lookups chain. Not thread-safe while being
+ * changed. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -26,8 +27,6 @@ enum json_kind {
 /* **returns new** (json_free). TD_INVALID with line and column. */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);
-TD_MUST_CHECK enum td_status json_parse_file(const char *path, size_t bytes_max, struct json **out,
-                                             struct td_error *err);
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);
@@ -45,8 +44,9 @@ bool json_bool(const struct json *value, bool otherwise);
 bool json_next(const struct json *object, void **iterator, const char **key,
                const struct json **value);
 
-/* Building. **returns new**, NULL when out of memory or (text) not UTF-8. json_put and json_push **take**
- * the value, also on failure, and accept NULL values by marking nothing: check once with json_write. */
+/* Building. **returns new**, NULL when out of memory or (text) not UTF-8. json_put and json_push
+ * **take** the value, also on failure, and accept NULL values by marking nothing: check once with
+ * json_write. */
 struct json *json_new_object(void);
 struct json *json_new_array(void);
 struct json *json_new_text(struct td_str text); /* invalid UTF-8 is replaced by U+FFFD */
@@ -62,8 +62,6 @@ void json_remove(struct json *object, const char *key);
 
 /* Compact, UTF-8 as is. Doubles with 15 significant digits ("0.1", not "0.10000000000000001"). */
 void json_write(const struct json *value, struct buf *out);
-/* Two-space indented, for people. */
-void json_write_pretty(const struct json *value, struct buf *out);
 /* Appends `text` as a quoted JSON string (for hand-built hot-path output). */
 void json_write_text(struct td_str text, struct buf *out);
 

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Longer lines are cut: a log line is for facts, not for payloads. */
@@ -24,16 +23,6 @@ void log_set_level(enum log_level level)
 void log_set_fd(int fd)
 {
     atomic_store_explicit(&log_output, fd, memory_order_relaxed);
-}
-
-bool log_level_parse(const char *name, enum log_level *out)
-{
-    for (int i = 0; i <= LOG_LEVEL_OFF; i++)
-        if (strcmp(name, level_names[i]) == 0) {
-            *out = (enum log_level)i;
-            return true;
-        }
-    return false;
 }
 
 void log_event(enum log_level level, const char *event, const char *format, ...)

@@ -1,6 +1,6 @@
 /* The event loop as the layers above see it: timers, watched fds, wake-ups from other threads. An
- * interface: net/loop_event.c implements it on libevent, so that tiers and exchanges do not depend on
- * libevent and a C program that embeds the library can bring its own loop.
+ * interface: net/loop_event.c implements it on libevent, so that tiers and exchanges do not depend
+ * on libevent and a C program that embeds the library can bring its own loop.
  *
  * All calls but loop_post belong to the loop's own thread. */
 #ifndef BASE_LOOP_H
@@ -29,8 +29,8 @@ struct loop {
     const struct loop_ops *ops;
 };
 
-/* A one-shot timer, stopped at first; **returns new** (loop_timer_free), NULL without memory. Starting a
- * running timer restarts it. */
+/* A one-shot timer, stopped at first; **returns new** (loop_timer_free), NULL without memory.
+ * Starting a running timer restarts it. */
 static inline struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *ctx)
 {
     return loop->ops->timer_new(loop, fn, ctx);
@@ -58,7 +58,8 @@ static inline void loop_watch_free(struct loop *loop, struct loop_watch *watch)
     if (watch)
         loop->ops->watch_free(watch);
 }
-/* From any thread: run fn on the loop's thread soon. False when its queue is full or it has stopped. */
+/* From any thread: run fn on the loop's thread soon. False when its queue is full or it has
+ * stopped. */
 static inline bool loop_post(struct loop *loop, loop_fn *fn, void *ctx)
 {
     return loop->ops->post(loop, fn, ctx);

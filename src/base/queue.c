@@ -1,10 +1,11 @@
 #include "base/queue.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 struct queue {
@@ -99,14 +100,7 @@ void *queue_pop(struct queue *queue)
 
 void *queue_wait(struct queue *queue, uint32_t timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_deadline(timeout_ms);
     pthread_mutex_lock(&queue->mutex);
     int rc = 0;
     while (queue->count == 0 && !queue->closed && rc != ETIMEDOUT) {

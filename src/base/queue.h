@@ -12,7 +12,8 @@ void queue_free(struct queue *queue);     /* the items are the caller's */
 
 TD_MUST_CHECK bool queue_push(struct queue *queue, void *item); /* false = full or closed */
 void *queue_pop(struct queue *queue);                           /* NULL = empty */
-/* Waits up to timeout_ms (UINT32_MAX = for ever) for an item; NULL on time-out or closed and empty. */
+/* Waits up to timeout_ms (UINT32_MAX = for ever) for an item; NULL on time-out or closed and
+ * empty. */
 void *queue_wait(struct queue *queue, uint32_t timeout_ms);
 /* No more pushes; waiters return once it is empty. */
 void queue_close(struct queue *queue);

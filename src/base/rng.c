@@ -1,14 +1,25 @@
 #include "base/rng.h"
 
+#include "base/error.h"
 #include "base/hash.h"
 
-/* State by splitmix64, as the authors of xoshiro advise: no seed gives the forbidden all-zero state. */
+#include <sys/random.h>
+
+/* State by splitmix64, as the authors of xoshiro advise: no seed gives the forbidden all-zero
+ * state. */
 void rng_init(struct rng *rng, uint64_t seed)
 {
     for (int i = 0; i < 4; i++) {
         seed += UINT64_C(0x9e3779b97f4a7c15);
         rng->state[i] = hash_mix64(seed);
     }
+}
+
+enum td_status rng_system_seed(uint64_t *seed, struct td_error *err)
+{
+    if (getrandom(seed, sizeof *seed, 0) != (ssize_t)sizeof *seed)
+        return error_set(err, TD_IO, "the system gives no random numbers");
+    return TD_OK;
 }
 
 static uint64_t rotate_left(uint64_t x, int k)

@@ -8,7 +8,8 @@ struct secret; /* no printed form; NULL means "none" */
 
 struct secret *secret_new(struct td_str value); /* **returns new** (secret_free), copies */
 void secret_free(struct secret *secret);        /* wipes */
-/* The only door: **borrows** until secret_free. Use it where the bytes go on the wire, nowhere else. */
+/* The only door: **borrows** until secret_free. Use it where the bytes go on the wire, nowhere
+ * else. */
 struct td_str secret_reveal(const struct secret *secret);
 
 #endif

@@ -1,6 +1,5 @@
 #include "base/str.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -127,7 +126,8 @@ bool str_to_double(struct td_str text, double *out)
     return true;
 }
 
-/* Levenshtein distance of two names, or `limit + 1` when it is more; names over 63 bytes never match. */
+/* Levenshtein distance of two names, or `limit + 1` when it is more; names over 63 bytes never
+ * match. */
 static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 {
     size_t row[64];

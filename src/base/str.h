@@ -32,7 +32,8 @@ size_t str_find(struct td_str text, struct td_str needle, size_t from);
 /* Takes the part before the next `separator` off the front of *rest; false when nothing is left. */
 bool str_next(struct td_str *rest, char separator, struct td_str *part);
 
-/* Whole view, decimal, no sign (u64) or optional sign (i64); false on overflow or other characters. */
+/* Whole view, decimal; u64 has no sign, i64 an optional one. False on overflow or other
+ * characters. */
 bool str_to_u64(struct td_str text, uint64_t *out);
 bool str_to_i64(struct td_str text, int64_t *out);
 bool str_to_double(struct td_str text, double *out); /* finite values only */

@@ -1,14 +1,16 @@
-/* The gate is one word: a helper joins an open step by counting itself in with compare-and-swap, the leader
- * closes the step and waits until the count is back at zero. Whoever did not get in before sees the next
- * step. Waiting is a short spin (steps follow each other within microseconds), then a futex on the gate. */
+/* The gate is one word: a helper joins an open step by counting itself in with compare-and-swap,
+ * the leader closes the step and waits until the count is back at zero. Whoever did not get in
+ * before sees the next step. Waiting is a short spin (steps follow each other within microseconds),
+ * then a futex on the gate. */
 #include "base/thread_pool.h"
+
+#include "base/clock.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define GATE_JOINED 0x7fffu      /* helpers inside */
@@ -37,13 +39,6 @@ static void cpu_relax(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 static void gate_sleep(struct thread_pool *pool, unsigned value)
@@ -76,7 +71,7 @@ static bool spin_until(struct thread_pool *pool, bool (*wanted)(unsigned, unsign
          i++) {
         cpu_relax();
         if (i % SPINS_PER_CLOCK_LOOK == 0) {
-            uint64_t now = now_ns();
+            uint64_t now = clock_monotonic_ns(NULL);
             if (until == 0)
                 until = now + SPIN_NS;
             else if (now > until)

@@ -1,9 +1,9 @@
 /* Threads that help one leader through many small steps, such as those of a forward pass.
  *
- * The work of a step is handed out from a counter of the caller's, and a step ends when the work is done: a
- * helper that has lost its core to another process is not waited for unless it has begun. A barrier of all
- * threads made two threads half as fast as one beside a busy process; this stays at least about as fast.
- * One leader at a time; the results must not depend on who takes what. */
+ * The work of a step is handed out from a counter of the caller's, and a step ends when the work is
+ * done: a helper that has lost its core to another process is not waited for unless it has begun. A
+ * barrier of all threads made two threads half as fast as one beside a busy process; this stays at
+ * least about as fast. One leader at a time; the results must not depend on who takes what. */
 #ifndef BASE_THREAD_POOL_H
 #define BASE_THREAD_POOL_H
 
@@ -11,10 +11,12 @@
 
 struct thread_pool;
 
-/* Takes work until none is left, then returns. Runs on the leader and on the helpers that come in time. */
+/* Takes work until none is left, then returns. Runs on the leader and on the helpers that come in
+ * time. */
 typedef void thread_pool_fn(void *ctx);
 
-/* **returns new** (thread_pool_free), or NULL. thread_count includes the leader; 0 = online cores. */
+/* **returns new** (thread_pool_free), or NULL. thread_count includes the leader; 0 = online
+ * cores. */
 struct thread_pool *thread_pool_new(uint32_t thread_count);
 void thread_pool_free(struct thread_pool *pool);
 uint32_t thread_pool_count(const struct thread_pool *pool);

@@ -1,9 +1,8 @@
 #include "base/utf8.h"
 
-#include <string.h>
-
-/* Length of the valid character at p (1..4), 0 when invalid, -1 when it is a valid beginning that the
- * end of the text cuts. RFC 3629, section 4: no overlong forms, no surrogates, at most U+10FFFF. */
+/* Length of the valid character at p (1..4), 0 when invalid, -1 when it is a valid beginning that
+ * the end of the text cuts. RFC 3629, section 4: no overlong forms, no surrogates, at most
+ * U+10FFFF. */
 static int character_len(const unsigned char *p, size_t left)
 {
     unsigned char first = p[0];

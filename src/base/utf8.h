@@ -10,7 +10,8 @@ static inline bool utf8_is_valid(struct td_str text)
 {
     return utf8_valid_prefix(text) == text.len;
 }
-/* Decodes the character at text.data[*offset] and advances. An invalid byte gives 0xFFFD, 1 byte. */
+/* Decodes the character at text.data[*offset] and advances. An invalid byte gives 0xFFFD, 1
+ * byte. */
 uint32_t utf8_next(struct td_str text, size_t *offset);
 size_t utf8_encode(uint32_t code_point, char out[static 4]); /* bytes written, 0 if not encodable */
 /* Length of the longest prefix that does not end inside a character (invalid bytes count whole). */

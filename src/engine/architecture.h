@@ -1,5 +1,5 @@
-/* What differs between model architectures, as data: the next one is a row in architecture.c, not a branch
- * in the forward pass. Constant tables; any thread. */
+/* What differs between model architectures, as data: the next one is a row in architecture.c, not a
+ * branch in the forward pass. Constant tables; any thread. */
 #ifndef ENGINE_ARCHITECTURE_H
 #define ENGINE_ARCHITECTURE_H
 
@@ -9,10 +9,35 @@
 enum presence { PRESENCE_NEVER, PRESENCE_OPTIONAL, PRESENCE_REQUIRED };
 
 struct architecture {
-    const char *name;       /* general.architecture, and the prefix of its keys */
-    bool rope_interleaved;  /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
-    enum presence qkv_bias; /* attn_{q,k,v}.bias */
-    enum presence qk_norm;  /* attn_{q,k}_norm.weight: RMSNorm of each head before rope */
+    const char *name; /* general.architecture, and the prefix of its keys */
+
+    /* tensors */
+    enum presence qkv_bias;  /* attn_{q,k,v}.bias */
+    enum presence qk_norm;   /* attn_{q,k}_norm.weight: RMSNorm of each head before rope */
+    enum presence post_norm; /* post_{attention,ffw}_norm.weight: RMSNorm of a block's output */
+    bool fused; /* attn_qkv.weight holds the rows of q, k, v, and ffn_up.weight those of gate, up */
+    bool experts; /* ffn_{gate,up,down}_exps.weight, chosen by ffn_gate_inp.weight */
+
+    /* positions */
+    bool rope_interleaved;    /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
+    bool rope_switch;         /* rope.scaling.finetuned = false turns rope off */
+    bool local_rope_unscaled; /* layers with a window ignore rope.scaling */
+    float local_rope_base;    /* their rope.freq_base_swa when absent; 0 = rope.freq_base */
+    uint32_t no_rope_period;  /* the last layer of so many has no rope; 0 = all have */
+    /* Of so many layers all but the last have a sliding window, unless sliding_window_pattern says
+     * otherwise; 0 = the architecture has no windows. */
+    uint32_t window_period;
+    uint32_t window_default; /* attention.sliding_window when absent; 0 = none */
+
+    /* arithmetic */
+    bool gelu;                     /* GELU (tanh form) in the place of SiLU */
+    bool embedding_times_root;     /* embeddings are multiplied by sqrt(embedding_length) */
+    bool scales;                   /* embedding_, residual_, logit_scale and attention.scale */
+    bool soft_caps;                /* attn_logit_ and final_logit_softcapping */
+    float attention_cap, last_cap; /* those when absent; 0 = none */
+    /* The model of this many layers divides queries by sqrt(embedding / heads), not by sqrt(head
+     * size): no key says so. 0 = none does. */
+    uint32_t wide_query_layers;
 };
 
 /* NULL when the name is not in the table. */

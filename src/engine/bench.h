@@ -12,8 +12,8 @@ struct bench_options {
 };
 
 struct bench_result {
-    double
-        prefill_tokens_per_s;   /* prompt_tokens at once, into an empty cache, logits of the last */
+    /* prompt_tokens at once, into an empty cache, logits of the last */
+    double prefill_tokens_per_s;
     double decode_tokens_per_s; /* decode_tokens one by one, into an empty cache */
     uint32_t thread_count;
 };

@@ -1,7 +1,7 @@
-/* Generation. A token that ends the answer (end of sequence, end of turn) is reported like any other, with
- * the empty text that control tokens have, so that its probability counts in the answer's confidence; as in
- * OpenAI's usage it counts as a completion token. The model's "not mine" token ends nothing: what
- * follows it is up to the caller. */
+/* Generation. A token that ends the answer (end of sequence, end of turn) is reported like any
+ * other, with the empty text that control tokens have, so that its probability counts in the
+ * answer's confidence; as in OpenAI's usage it counts as a completion token. The model's "not mine"
+ * token ends nothing: what follows it is up to the caller. */
 #include "engine/generate.h"
 
 #include "base/clock.h"
@@ -89,7 +89,8 @@ void generation_deinit(struct generation *generation)
     generation->filter = NULL;
 }
 
-/* Puts what is due through the model, at most `max` tokens; logits only when nothing is left after. */
+/* Puts what is due through the model, at most `max` tokens; logits only when nothing is left
+ * after. */
 static enum td_status run_model(struct generation *generation, uint32_t max, struct td_error *err)
 {
     size_t count = generation->id_count < max ? generation->id_count : max;

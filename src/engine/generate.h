@@ -1,5 +1,6 @@
-/* One answer as a sequence of small steps, so that td_generate and the scheduler drive the same code: a step
- * is a prefill chunk, a token, or the text that was held back at the end. One thread. */
+/* One answer as a sequence of small steps, so that td_generate and the scheduler drive the same
+ * code: a step is a prefill chunk, a token, or the text that was held back at the end. One
+ * thread. */
 #ifndef ENGINE_GENERATE_H
 #define ENGINE_GENERATE_H
 
@@ -36,8 +37,8 @@ struct generation {
     struct td_top_logprob top[TD_TOP_LOGPROBS_MAX];
 };
 
-/* Continues after what the session holds. ids: at least 1, borrowed until prefilled. TD_LIMIT when they do
- * not fit the context. After success or failure: generation_deinit. */
+/* Continues after what the session holds. ids: at least 1, borrowed until prefilled. TD_LIMIT when
+ * they do not fit the context. After success or failure: generation_deinit. */
 TD_MUST_CHECK enum td_status
 generation_init(struct generation *generation, struct td_session *session, const int32_t *ids,
                 size_t count, const struct td_generate_options *options, struct td_error *err);

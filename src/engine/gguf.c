@@ -10,12 +10,12 @@
  *                    offset u64 from the start of the data section
  *       .  data section, at the next multiple of general.alignment (32 when absent)
  *   string = length u64, bytes (no NUL)
- *   array  = element type u32, count u64, elements; arrays of arrays are refused: no known file has one
+ *   array  = element type u32, count u64, elements; arrays of arrays are refused: nobody has any
  *
- * Every read goes through struct reader, which never passes the end; a count is compared with the bytes
- * that are left before anything is allocated for it, so a hostile count costs nothing. Tensors are checked
- * to lie in the file, aligned, and not to overlap each other: no writer shares data between tensors, and
- * a file that does is damaged. */
+ * Every read goes through struct reader, which never passes the end; a count is compared with the
+ * bytes that are left before anything is allocated for it, so a hostile count costs nothing.
+ * Tensors are checked to lie in the file, aligned, and not to overlap each other: no writer shares
+ * data between tensors, and a file that does is damaged. */
 #include "engine/gguf.h"
 
 #include "base/error.h"
@@ -34,8 +34,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "GGUF is read in place: little-endian only");
 
-/* Real files have below 100 pairs and, with 60 layers of 128 experts, below 25000 tensors. The limits
- * bound what a hostile file can make us allocate and hash. */
+/* Real files have below 100 pairs and, with 60 layers of 128 experts, below 25000 tensors. The
+ * limits bound what a hostile file can make us allocate and hash. */
 #define PAIRS_MAX 16384
 #define TENSORS_MAX 65536
 #define KEY_BYTES_MAX 256    /* the format allows 65535; the longest key in use has 60 */
@@ -156,13 +156,14 @@ uint32_t *gguf_index_slot(const struct gguf_index *index, struct td_str name, co
     }
 }
 
-size_t gguf_type_bytes(enum gguf_type type)
+/* Bytes of one element; 0 for strings and arrays, whose size is in the file. */
+static size_t type_bytes(enum gguf_type type)
 {
     static const uint8_t bytes[GGUF_TYPE_COUNT] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
     return bytes[type];
 }
 
-/* --- metadata ---------------------------------------------------------------------------------- */
+/* --- metadata --- */
 
 static enum td_status read_type(struct reader *reader, struct td_str key, enum gguf_type *out)
 {
@@ -180,7 +181,7 @@ static enum td_status read_type(struct reader *reader, struct td_str key, enum g
 /* Elements of one type, `count` of them, from where the reader stands. */
 static enum td_status read_elements(struct reader *reader, struct gguf_pair *pair)
 {
-    size_t element_bytes = gguf_type_bytes(pair->element_type);
+    size_t element_bytes = type_bytes(pair->element_type);
     uint64_t bytes_min = element_bytes ? element_bytes : 8; /* a string is at least its length */
     if (pair->count > bytes_left(reader) / bytes_min)
         return error_set(reader->err, TD_CORRUPT,
@@ -271,17 +272,16 @@ static enum td_status read_alignment(struct reader *reader, struct gguf *gguf)
     return TD_OK;
 }
 
-/* --- tensor directory -------------------------------------------------------------------------- */
+/* --- tensor directory --- */
 
 /* Names of types that exist in the format but are not computed here, for the message only. */
 static const char *type_name_known(uint32_t type)
 {
     static const char *const names[TENSOR_TYPE_COUNT] = {
-        [3] = "Q4_1",     [6] = "Q5_0",   [7] = "Q5_1",    [9] = "Q8_1",     [10] = "Q2_K",
-        [11] = "Q3_K",    [13] = "Q5_K",  [15] = "Q8_K",   [16] = "IQ2_XXS", [17] = "IQ2_XS",
-        [18] = "IQ3_XXS", [19] = "IQ1_S", [20] = "IQ4_NL", [21] = "IQ3_S",   [22] = "IQ2_S",
-        [23] = "IQ4_XS",  [24] = "I8",    [25] = "I16",    [26] = "I32",     [27] = "I64",
-        [28] = "F64",     [29] = "IQ1_M", [34] = "TQ1_0",  [35] = "TQ2_0",   [39] = "MXFP4"};
+        [9] = "Q8_1",     [15] = "Q8_K",  [16] = "IQ2_XXS", [17] = "IQ2_XS",
+        [18] = "IQ3_XXS", [19] = "IQ1_S", [21] = "IQ3_S",   [22] = "IQ2_S",
+        [24] = "I8",      [25] = "I16",   [26] = "I32",     [27] = "I64",
+        [28] = "F64",     [29] = "IQ1_M", [34] = "TQ1_0",   [35] = "TQ2_0"};
     return type < TENSOR_TYPE_COUNT && names[type] ? names[type] : "unknown";
 }
 
@@ -457,7 +457,7 @@ static enum td_status read_tensors(struct reader *reader, struct gguf *gguf, boo
     return status;
 }
 
-/* --- opening ----------------------------------------------------------------------------------- */
+/* --- opening --- */
 
 static enum td_status read_header(struct reader *reader, struct gguf *gguf)
 {

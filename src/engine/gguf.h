@@ -1,6 +1,6 @@
 /* GGUF v2/v3 reading by mmap. Everything in the file is hostile until checked here: after gguf_open
- * succeeds, every string, array and tensor range lies inside the file and sizes have not overflowed.
- * Immutable after open; any thread. Layout: see the offset table in gguf.c. */
+ * succeeds, every string, array and tensor range lies inside the file and sizes have not
+ * overflowed. Immutable after open; any thread. Layout: see the offset table in gguf.c. */
 #ifndef ENGINE_GGUF_H
 #define ENGINE_GGUF_H
 
@@ -56,7 +56,8 @@ bool gguf_has(const struct gguf *gguf, const char *key);
 /* Arrays of numbers: element type, count and packed little-endian data (may be unaligned). */
 bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *type,
                     const void **data, uint64_t *count);
-/* Walks an array of strings: start with *cursor = NULL. False at the end or when not such an array. */
+/* Walks an array of strings: start with *cursor = NULL. False at the end or when not such an
+ * array. */
 bool gguf_next_string(const struct gguf *gguf, const char *key, const void **cursor,
                       struct td_str *out);
 uint64_t gguf_array_count(const struct gguf *gguf, const char *key); /* 0 when absent */
@@ -67,7 +68,8 @@ const struct gguf_tensor *gguf_tensor_at(const struct gguf *gguf, size_t index);
 /* FNV-1a-64 over header, metadata and tensor directory. */
 uint64_t gguf_fingerprint(const struct gguf *gguf);
 
-/* Walks the metadata for display: key, type, and (scalars and strings) a printable value in `value`. */
+/* Walks the metadata for display: key, type, and (scalars and strings) a printable value in
+ * `value`. */
 bool gguf_describe(const struct gguf *gguf, size_t index, struct td_str *key, enum gguf_type *type,
                    char *value, size_t value_size);
 

@@ -1,4 +1,5 @@
-/* Answers about an open GGUF file. Everything was checked by gguf.c; here nothing can be out of range. */
+/* Answers about an open GGUF file. Everything was checked by gguf.c; here nothing can be out of
+ * range. */
 #include "engine/gguf.h"
 
 #include "base/hash.h"
@@ -19,15 +20,11 @@ uint64_t gguf_file_bytes(const struct gguf *gguf)
     return gguf->file_bytes;
 }
 
-const struct gguf_pair *gguf_find_pair(const struct gguf *gguf, struct td_str key)
-{
-    uint32_t slot = *gguf_index_slot(&gguf->pair_index, key, gguf->pairs, sizeof *gguf->pairs);
-    return slot ? &gguf->pairs[slot - 1] : NULL;
-}
-
 static const struct gguf_pair *find(const struct gguf *gguf, const char *key)
 {
-    return gguf_find_pair(gguf, str_from(key));
+    uint32_t slot =
+        *gguf_index_slot(&gguf->pair_index, str_from(key), gguf->pairs, sizeof *gguf->pairs);
+    return slot ? &gguf->pairs[slot - 1] : NULL;
 }
 
 bool gguf_has(const struct gguf *gguf, const char *key)
@@ -146,8 +143,8 @@ bool gguf_get_array(const struct gguf *gguf, const char *key, enum gguf_type *ty
     return true;
 }
 
-/* The pair whose value holds the address: pairs are in file order, so a walk over a vocabulary of 10^5
- * strings need not hash its key each time. */
+/* The pair whose value holds the address: pairs are in file order, so a walk over a vocabulary of
+ * 10^5 strings need not hash its key each time. */
 static const struct gguf_pair *pair_around(const struct gguf *gguf, const uint8_t *address)
 {
     size_t low = 0, high = gguf->pair_count;

@@ -1,5 +1,5 @@
-/* What the two halves of the GGUF reader share: gguf.c parses and checks, gguf_access.c answers. Nobody
- * else includes this. */
+/* What the two halves of the GGUF reader share: gguf.c parses and checks, gguf_access.c answers.
+ * Nobody else includes this. */
 #ifndef ENGINE_GGUF_FORMAT_H
 #define ENGINE_GGUF_FORMAT_H
 
@@ -40,9 +40,6 @@ struct gguf {
     struct gguf_index tensor_index;
 };
 
-/* Bytes of one element; 0 for strings and arrays, whose size is in the file. */
-size_t gguf_type_bytes(enum gguf_type type);
-const struct gguf_pair *gguf_find_pair(const struct gguf *gguf, struct td_str key);
 /* Slot of `name`: *slot holds index + 1, or 0 when absent (the place to put it). */
 uint32_t *gguf_index_slot(const struct gguf_index *index, struct td_str name, const void *records,
                           size_t record_bytes);

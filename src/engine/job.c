@@ -1,5 +1,6 @@
 #include "engine/job.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/grammar.h"
@@ -7,12 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Text of one batch: 32 tokens are well below a kilobyte, unless a vocabulary is made to hurt. */
 #define BATCH_TEXT_BYTES_MAX ((size_t)64 << 20)
 
-/* --- wake ---------------------------------------------------------------------------------------- */
+/* --- wake --- */
 
 struct wake *wake_new(void)
 {
@@ -54,14 +54,7 @@ void wake_signal(struct wake *wake)
 
 void wake_wait(struct wake *wake, uint32_t timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_deadline(timeout_ms);
     pthread_mutex_lock(&wake->mutex);
     int rc = 0;
     while (!wake->signalled && rc != ETIMEDOUT) {
@@ -74,7 +67,7 @@ void wake_wait(struct wake *wake, uint32_t timeout_ms)
     pthread_mutex_unlock(&wake->mutex);
 }
 
-/* --- life ---------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static struct job_batch *batch_new(void)
 {
@@ -170,7 +163,7 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
     return TD_OK;
 }
 
-/* --- the scheduler's side ------------------------------------------------------------------------ */
+/* --- the scheduler's side --- */
 
 bool job_has_room(struct job *job)
 {
@@ -217,7 +210,7 @@ void job_end(struct job *job, enum td_status status, const struct td_generate_re
     pthread_mutex_unlock(&job->mutex);
 }
 
-/* --- the loop's side ----------------------------------------------------------------------------- */
+/* --- the loop's side --- */
 
 /* Takes what was filled; true when this is the last delivery. */
 static bool take_batch(struct job *job)
@@ -227,6 +220,7 @@ static bool take_batch(struct job *job)
     job->filling = job->draining;
     job->draining = taken;
     job->posted = false;
+    job->post_wanted = false; /* nothing is left to deliver, the end least of all */
     bool stalled = job->stalled;
     job->stalled = false;
     bool ended = job->ended;
@@ -278,28 +272,26 @@ static void job_deliver(void *ctx)
 bool job_post(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);
-    bool post = job->post_wanted && !job->posted && !is_cancelled(job);
+    bool post = job->post_wanted && !job->posted && !is_cancelled(job), accepted = true;
     if (post) {
-        job->posted = true;
-        job->post_wanted = false;
+        atomic_fetch_add(&job->references, 1);
+        accepted = loop_post(job->request.loop, job_deliver, job);
+        job->posted = accepted;
+        job->post_wanted = !accepted;
     }
     pthread_mutex_unlock(&job->mutex);
-    if (!post)
-        return true;
-    atomic_fetch_add(&job->references, 1);
-    if (loop_post(job->request.loop, job_deliver, job))
-        return true;
-    pthread_mutex_lock(&job->mutex);
-    job->posted = false;
-    job->post_wanted = true;
-    pthread_mutex_unlock(&job->mutex);
-    job_release(job);
-    return false;
+    if (!accepted)
+        job_release(job);
+    return accepted;
 }
 
+/* Under the mutex: once this has returned no post is under way, and the loop may be freed. */
 void job_cancel(struct job *job)
 {
-    if (atomic_exchange(&job->cancelled, true))
+    pthread_mutex_lock(&job->mutex);
+    bool before = atomic_exchange(&job->cancelled, true);
+    pthread_mutex_unlock(&job->mutex);
+    if (before)
         return;
     wake_signal(job->wake);
     job_release(job);

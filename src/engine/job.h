@@ -1,12 +1,13 @@
-/* A generation job between two threads: the scheduler writes events into it, the owner's loop takes them
- * out. Inside engine/ only.
+/* A generation job between two threads: the scheduler writes events into it, the owner's loop takes
+ * them out. Inside engine/ only.
  *
- * Life: counted references, one of the owner's (until on_done returned or job_cancel), one of the scheduler's
- * (until the job ended there), one of each loop post under way. Whoever drops the last one frees it, so no
- * order of cancel, post and end matters.
+ * Life: counted references, one of the owner's (until on_done returned or job_cancel), one of the
+ * scheduler's (until the job ended there), one of each loop post under way. Whoever drops the last
+ * one frees it, so no order of cancel, post and end matters.
  *
- * Events are kept in two batches that change places: the scheduler fills one while the loop delivers the
- * other. A full batch makes the scheduler skip the job until the loop has taken it (back-pressure). */
+ * Events are kept in two batches that change places: the scheduler fills one while the loop
+ * delivers the other. A full batch makes the scheduler skip the job until the loop has taken it
+ * (back-pressure). */
 #ifndef ENGINE_JOB_H
 #define ENGINE_JOB_H
 
@@ -16,10 +17,12 @@
 
 #include <pthread.h>
 
-/* Tokens that may wait for the loop: a few posts' worth; more would only hide that a client is slow. */
+/* Tokens that may wait for the loop: a few posts' worth; more would only hide that a client is
+ * slow. */
 #define JOB_EVENTS_MAX 32
 
-/* Wakes the scheduler thread. Shared by the scheduler and its jobs, so that a job may outlive it. */
+/* Wakes the scheduler thread. Shared by the scheduler and its jobs, so that a job may outlive
+ * it. */
 struct wake {
     atomic_uint references;
     pthread_mutex_t mutex;

@@ -1,216 +1,14 @@
-/* Hyperparameters and tensors of a model, with every value checked before the forward pass trusts it.
+/* The tensors of a model, with every shape checked before the forward pass trusts it.
  *
- * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is silently
- * left out computes something, only not what it was trained to. */
+ * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is
+ * silently left out computes something, only not what it was trained to. */
 #include "engine/model.h"
 
 #include "base/error.h"
 #include "base/str.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Upper ends, far above any known model: they keep products of sizes inside 64 bits. */
-#define LAYERS_MAX 1024
-#define EMBEDDING_MAX (1u << 17)
-#define FFN_MAX (1u << 20)
-#define HEADS_MAX 1024
-#define HEAD_SIZE_MAX (2 * ROPE_PAIRS_MAX)
-#define CONTEXT_MAX (1u << 24)
-
-static enum td_status bad_key(const struct td_model *model, struct td_error *err, const char *key,
-                              const char *reason)
-{
-    return error_set(err, TD_CORRUPT, "%s: %s: %s", gguf_path(model->gguf), key, reason);
-}
-
-static void key_of(const struct td_model *model, const char *suffix, char out[static 96])
-{
-    snprintf(out, 96, "%s.%s", model->architecture->name, suffix);
-}
-
-/* *value keeps what it holds when the key is absent (`required` false). */
-static enum td_status load_u32(const struct td_model *model, const char *suffix, bool required,
-                               uint32_t max, uint32_t *value, struct td_error *err)
-{
-    char key[96];
-    key_of(model, suffix, key);
-    if (!gguf_has(model->gguf, key))
-        return required ? bad_key(model, err, key, "missing") : TD_OK;
-    if (!gguf_get_u32(model->gguf, key, value))
-        return bad_key(model, err, key, "not one unsigned integer");
-    if (*value == 0 || *value > max)
-        return error_set(err, TD_CORRUPT, "%s: %s: %u is not in [1, %u]", gguf_path(model->gguf),
-                         key, *value, max);
-    return TD_OK;
-}
-
-static enum td_status load_f32(const struct td_model *model, const char *suffix, bool required,
-                               float min, float max, float *value, struct td_error *err)
-{
-    char key[96];
-    key_of(model, suffix, key);
-    if (!gguf_has(model->gguf, key))
-        return required ? bad_key(model, err, key, "missing") : TD_OK;
-    if (!gguf_get_f32(model->gguf, key, value))
-        return bad_key(model, err, key, "not one finite float");
-    if (*value < min || *value > max)
-        return error_set(err, TD_CORRUPT, "%s: %s: %g is not in [%g, %g]", gguf_path(model->gguf),
-                         key, (double)*value, (double)min, (double)max);
-    return TD_OK;
-}
-
-static enum td_status load_head_sizes(struct td_model *model, struct td_error *err)
-{
-    enum td_status status =
-        load_u32(model, "attention.head_count", true, HEADS_MAX, &model->head_count, err);
-    model->kv_head_count = model->head_count;
-    if (status == TD_OK)
-        status = load_u32(model, "attention.head_count_kv", false, HEADS_MAX, &model->kv_head_count,
-                          err);
-    if (status != TD_OK)
-        return status;
-    if (model->head_count % model->kv_head_count != 0)
-        return error_set(err, TD_CORRUPT, "%s: %u heads cannot share %u key-value heads",
-                         gguf_path(model->gguf), model->head_count, model->kv_head_count);
-    model->head_size = model->embedding_size / model->head_count;
-    bool divides = model->embedding_size % model->head_count == 0;
-    char key[96];
-    key_of(model, "attention.key_length", key);
-    if (!divides && !gguf_has(model->gguf, key))
-        return error_set(err, TD_CORRUPT,
-                         "%s: embedding %u is not a multiple of %u heads and %s is missing",
-                         gguf_path(model->gguf), model->embedding_size, model->head_count, key);
-    status = load_u32(model, "attention.key_length", false, HEAD_SIZE_MAX, &model->head_size, err);
-    uint32_t value_size = model->head_size;
-    if (status == TD_OK)
-        status = load_u32(model, "attention.value_length", false, HEAD_SIZE_MAX, &value_size, err);
-    if (status != TD_OK)
-        return status;
-    if (model->head_size == 0 || model->head_size > HEAD_SIZE_MAX || model->head_size % 2 != 0)
-        return error_set(err, TD_CORRUPT, "%s: head size %u is not even and in [2, %u]",
-                         gguf_path(model->gguf), model->head_size, HEAD_SIZE_MAX);
-    if (value_size != model->head_size)
-        return error_set(err, TD_UNSUPPORTED, "%s: value heads of %u beside key heads of %u",
-                         gguf_path(model->gguf), value_size, model->head_size);
-    return TD_OK;
-}
-
-static enum td_status load_rope_scaling(const struct td_model *model, struct rope_options *options,
-                                        struct td_error *err)
-{
-    char key[96];
-    struct td_str type =
-        STR("linear"); /* what an absent key means; factor 1 then changes nothing */
-    key_of(model, "rope.scaling.type", key);
-    if (gguf_has(model->gguf, key) && !gguf_get_string(model->gguf, key, &type))
-        return bad_key(model, err, key, "not a string");
-    float factor = 0;
-    enum td_status status = load_f32(model, "rope.scaling.factor", false, 1.0f, 1e6f, &factor, err);
-    if (status == TD_OK && factor == 0) /* the key of old files */
-        status = load_f32(model, "rope.scale_linear", false, 1.0f, 1e6f, &factor, err);
-    if (status == TD_OK)
-        status = load_u32(model, "rope.scaling.original_context_length", false, CONTEXT_MAX,
-                          &options->original_context, err);
-    float attention_factor = 1.0f;
-    if (status == TD_OK)
-        status =
-            load_f32(model, "rope.scaling.attn_factor", false, 1e-3f, 1e3f, &attention_factor, err);
-    if (status != TD_OK)
-        return status;
-    options->attention_factor = (double)attention_factor;
-    options->factor = factor == 0 ? 1.0 : (double)factor;
-    if (str_equal(type, STR("linear")))
-        options->scaling = ROPE_SCALING_LINEAR;
-    else if (str_equal(type, STR("yarn")))
-        options->scaling = ROPE_SCALING_YARN;
-    else if (!str_equal(type, STR("none")))
-        return error_set(err, TD_UNSUPPORTED,
-                         "%s: rope.scaling.type '" STR_FMT "'; supported: none, linear, yarn",
-                         gguf_path(model->gguf), STR_ARG(type));
-    return TD_OK;
-}
-
-/* Llama-3 files carry one divisor a pair instead of a formula. */
-static enum td_status load_rope_factors(const struct td_model *model, struct rope_options *options,
-                                        struct td_error *err)
-{
-    const struct gguf_tensor *tensor = gguf_find_tensor(model->gguf, "rope_freqs.weight");
-    if (tensor == NULL || model->vocab_only)
-        return TD_OK;
-    if (tensor->type != TENSOR_F32 || tensor->dim_count != 1 ||
-        tensor->dims[0] != options->dimension_count / 2)
-        return error_set(err, TD_CORRUPT, "%s: rope_freqs.weight is not F32 [%u]",
-                         gguf_path(model->gguf), options->dimension_count / 2);
-    options->frequency_factors = tensor->data;
-    for (uint32_t i = 0; i < options->dimension_count / 2; i++)
-        if (!(options->frequency_factors[i] > 1e-6f && options->frequency_factors[i] < 1e6f))
-            return error_set(err, TD_CORRUPT, "%s: rope_freqs.weight[%u] is %g",
-                             gguf_path(model->gguf), i, (double)options->frequency_factors[i]);
-    return TD_OK;
-}
-
-static enum td_status load_rope(struct td_model *model, struct td_error *err)
-{
-    struct rope_options options = {.dimension_count = model->head_size,
-                                   .original_context = model->context_size};
-    enum td_status status = load_u32(model, "rope.dimension_count", false, model->head_size,
-                                     &options.dimension_count, err);
-    if (status == TD_OK && options.dimension_count % 2 != 0)
-        return error_set(err, TD_CORRUPT, "%s: rope.dimension_count %u is odd",
-                         gguf_path(model->gguf), options.dimension_count);
-    float base = 10000.0f; /* RoFormer's, and the format's default */
-    if (status == TD_OK)
-        status = load_f32(model, "rope.freq_base", false, 1.0f + 1e-3f, 1e12f, &base, err);
-    options.base = (double)base;
-    if (status == TD_OK)
-        status = load_rope_scaling(model, &options, err);
-    if (status == TD_OK)
-        status = load_rope_factors(model, &options, err);
-    if (status == TD_OK)
-        rope_init(&model->rope, &options);
-    return status;
-}
-
-static enum td_status refuse_experts(const struct td_model *model, struct td_error *err)
-{
-    char key[96];
-    uint32_t experts = 0;
-    key_of(model, "expert_count", key);
-    if (gguf_get_u32(model->gguf, key, &experts) && experts != 0)
-        return error_set(err, TD_UNSUPPORTED, "%s: %s = %u: mixtures of experts are not supported",
-                         gguf_path(model->gguf), key, experts);
-    return TD_OK;
-}
-
-enum td_status model_load_hyperparameters(struct td_model *model, struct td_error *err)
-{
-    bool required = !model->vocab_only;
-    enum td_status status = refuse_experts(model, err);
-    if (status == TD_OK)
-        status =
-            load_u32(model, "context_length", required, CONTEXT_MAX, &model->context_size, err);
-    if (status == TD_OK)
-        status = load_u32(model, "block_count", required, LAYERS_MAX, &model->layer_count, err);
-    if (status == TD_OK)
-        status = load_u32(model, "embedding_length", required, EMBEDDING_MAX,
-                          &model->embedding_size, err);
-    if (status != TD_OK || model->vocab_only)
-        return status;
-    status = load_u32(model, "feed_forward_length", true, FFN_MAX, &model->ffn_size, err);
-    if (status == TD_OK)
-        status = load_f32(model, "attention.layer_norm_rms_epsilon", true, 1e-12f, 1e-1f,
-                          &model->norm_epsilon, err);
-    if (status == TD_OK)
-        status = load_head_sizes(model, err);
-    if (status == TD_OK)
-        status = load_rope(model, err);
-    return status;
-}
-
-/* --- tensors ----------------------------------------------------------------------------------- */
 
 struct lookup {
     struct td_model *model;
@@ -233,28 +31,33 @@ static const struct gguf_tensor *take(struct lookup *lookup, const char *name, b
 }
 
 static bool has_shape(struct lookup *lookup, const struct gguf_tensor *tensor, uint64_t cols,
-                      uint64_t rows)
+                      uint64_t rows, uint64_t experts)
 {
-    if (tensor->dims[0] == cols && tensor->dims[1] == rows && tensor->dims[2] == 1 &&
+    if (tensor->dims[0] == cols && tensor->dims[1] == rows && tensor->dims[2] == experts &&
         tensor->dims[3] == 1)
         return true;
     lookup->status = error_set(
         lookup->err, TD_CORRUPT,
-        "%s: tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu]",
+        "%s: tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu, %llu]",
         gguf_path(lookup->model->gguf), STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
         (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
-        (unsigned long long)tensor->dims[3], (unsigned long long)cols, (unsigned long long)rows);
+        (unsigned long long)tensor->dims[3], (unsigned long long)cols, (unsigned long long)rows,
+        (unsigned long long)experts);
     return false;
 }
 
-static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t rows,
-                        uint32_t cols, struct weight *out)
+/* `rows` of the tensor's, from row_begin on (of the first expert's). */
+static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
+                        uint32_t rows, struct weight *out)
 {
-    *out = (struct weight){.data = tensor->data,
-                           .row_bytes = tensor->bytes / rows,
+    size_t row_bytes = tensor->bytes / (size_t)(tensor->dims[1] * tensor->dims[2]);
+    *out = (struct weight){.data = (const uint8_t *)tensor->data + row_begin * row_bytes,
+                           .row_bytes = row_bytes,
                            .rows = rows,
-                           .cols = cols,
+                           .cols = (uint32_t)tensor->dims[0],
                            .type = (enum tensor_type)tensor->type};
+    if (tensor->dims[2] > 1)
+        out->expert_bytes = (size_t)tensor->dims[1] * row_bytes;
     out->form = lookup->model->kernels->form_of(out->type);
 }
 
@@ -262,8 +65,35 @@ static void take_matrix(struct lookup *lookup, const char *name, uint32_t rows, 
                         struct weight *out)
 {
     const struct gguf_tensor *tensor = take(lookup, name, true);
-    if (tensor && has_shape(lookup, tensor, cols, rows))
-        fill_weight(lookup, tensor, rows, cols, out);
+    if (tensor && has_shape(lookup, tensor, cols, rows, 1))
+        fill_weight(lookup, tensor, 0, rows, out);
+}
+
+/* One tensor whose rows are those of several matrices, one after the other. */
+struct part {
+    uint32_t rows;
+    struct weight *out;
+};
+
+static void take_fused(struct lookup *lookup, const char *name, uint32_t cols,
+                       const struct part *parts, size_t part_count)
+{
+    uint32_t rows = 0;
+    for (size_t i = 0; i < part_count; i++)
+        rows += parts[i].rows;
+    const struct gguf_tensor *tensor = take(lookup, name, true);
+    if (tensor == NULL || !has_shape(lookup, tensor, cols, rows, 1))
+        return;
+    for (size_t i = 0, begin = 0; i < part_count; begin += parts[i++].rows)
+        fill_weight(lookup, tensor, (uint32_t)begin, parts[i].rows, parts[i].out);
+}
+
+static void take_experts(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
+                         struct weight *out)
+{
+    const struct gguf_tensor *tensor = take(lookup, name, true);
+    if (tensor && has_shape(lookup, tensor, cols, rows, lookup->model->expert_count))
+        fill_weight(lookup, tensor, 0, rows, out);
 }
 
 static const float *take_vector(struct lookup *lookup, const char *name, uint32_t len,
@@ -272,7 +102,7 @@ static const float *take_vector(struct lookup *lookup, const char *name, uint32_
     if (presence == PRESENCE_NEVER)
         return NULL;
     const struct gguf_tensor *tensor = take(lookup, name, presence == PRESENCE_REQUIRED);
-    if (tensor == NULL || !has_shape(lookup, tensor, len, 1))
+    if (tensor == NULL || !has_shape(lookup, tensor, len, 1, 1))
         return NULL;
     if (tensor->type != TENSOR_F32) {
         lookup->status =
@@ -289,29 +119,69 @@ static const char *block_name(char out[static 64], uint32_t layer, const char *p
     return out;
 }
 
-static void take_layer(struct lookup *lookup, uint32_t index)
+static bool has_tensor(const struct lookup *lookup, const char *name)
+{
+    return gguf_find_tensor(lookup->model->gguf, name) != NULL;
+}
+
+static void take_attention(struct lookup *lookup, uint32_t index)
 {
     struct td_model *model = lookup->model;
+    const struct architecture *traits = model->architecture;
     struct layer *layer = &model->layers[index];
-    uint32_t wide = model->embedding_size, ffn = model->ffn_size, head = model->head_size;
+    uint32_t wide = model->embedding_size, head = model->head_size;
     uint32_t q_rows = model->head_count * head, kv_rows = model->kv_head_count * head;
-    enum presence bias = model->architecture->qkv_bias, norm = model->architecture->qk_norm;
     char name[64];
     layer->attention_norm =
         take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide, PRESENCE_REQUIRED);
-    take_matrix(lookup, block_name(name, index, "attn_q.weight"), q_rows, wide, &layer->q);
-    take_matrix(lookup, block_name(name, index, "attn_k.weight"), kv_rows, wide, &layer->k);
-    take_matrix(lookup, block_name(name, index, "attn_v.weight"), kv_rows, wide, &layer->v);
+    if (traits->fused && has_tensor(lookup, block_name(name, index, "attn_qkv.weight"))) {
+        const struct part parts[] = {
+            {q_rows, &layer->q}, {kv_rows, &layer->k}, {kv_rows, &layer->v}};
+        take_fused(lookup, name, wide, parts, 3);
+    } else {
+        take_matrix(lookup, block_name(name, index, "attn_q.weight"), q_rows, wide, &layer->q);
+        take_matrix(lookup, block_name(name, index, "attn_k.weight"), kv_rows, wide, &layer->k);
+        take_matrix(lookup, block_name(name, index, "attn_v.weight"), kv_rows, wide, &layer->v);
+    }
     take_matrix(lookup, block_name(name, index, "attn_output.weight"), wide, q_rows, &layer->o);
+    enum presence bias = traits->qkv_bias, norm = traits->qk_norm;
     layer->q_bias = take_vector(lookup, block_name(name, index, "attn_q.bias"), q_rows, bias);
     layer->k_bias = take_vector(lookup, block_name(name, index, "attn_k.bias"), kv_rows, bias);
     layer->v_bias = take_vector(lookup, block_name(name, index, "attn_v.bias"), kv_rows, bias);
     layer->q_norm = take_vector(lookup, block_name(name, index, "attn_q_norm.weight"), head, norm);
     layer->k_norm = take_vector(lookup, block_name(name, index, "attn_k_norm.weight"), head, norm);
+    layer->attention_output_norm = take_vector(
+        lookup, block_name(name, index, "post_attention_norm.weight"), wide, traits->post_norm);
+}
+
+static void take_ffn(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    const struct architecture *traits = model->architecture;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size, ffn = model->ffn_size;
+    char name[64];
     layer->ffn_norm =
         take_vector(lookup, block_name(name, index, "ffn_norm.weight"), wide, PRESENCE_REQUIRED);
-    take_matrix(lookup, block_name(name, index, "ffn_gate.weight"), ffn, wide, &layer->gate);
-    take_matrix(lookup, block_name(name, index, "ffn_up.weight"), ffn, wide, &layer->up);
+    layer->ffn_output_norm = take_vector(lookup, block_name(name, index, "post_ffw_norm.weight"),
+                                         wide, traits->post_norm);
+    if (traits->experts) {
+        take_matrix(lookup, block_name(name, index, "ffn_gate_inp.weight"), model->expert_count,
+                    wide, &layer->router);
+        take_experts(lookup, block_name(name, index, "ffn_gate_exps.weight"), ffn, wide,
+                     &layer->gate);
+        take_experts(lookup, block_name(name, index, "ffn_up_exps.weight"), ffn, wide, &layer->up);
+        take_experts(lookup, block_name(name, index, "ffn_down_exps.weight"), wide, ffn,
+                     &layer->down);
+        return;
+    }
+    if (traits->fused && !has_tensor(lookup, block_name(name, index, "ffn_gate.weight"))) {
+        const struct part parts[] = {{ffn, &layer->gate}, {ffn, &layer->up}};
+        take_fused(lookup, block_name(name, index, "ffn_up.weight"), wide, parts, 2);
+    } else {
+        take_matrix(lookup, block_name(name, index, "ffn_gate.weight"), ffn, wide, &layer->gate);
+        take_matrix(lookup, block_name(name, index, "ffn_up.weight"), ffn, wide, &layer->up);
+    }
     take_matrix(lookup, block_name(name, index, "ffn_down.weight"), wide, ffn, &layer->down);
 }
 
@@ -325,9 +195,11 @@ static void take_ends(struct lookup *lookup)
     const struct gguf_tensor *output = take(lookup, "output.weight", false);
     if (output == NULL)
         model->output = model->embedding;
-    else if (has_shape(lookup, output, model->embedding_size, model->vocab_count))
-        fill_weight(lookup, output, model->vocab_count, model->embedding_size, &model->output);
-    take(lookup, "rope_freqs.weight", false);
+    else if (has_shape(lookup, output, model->embedding_size, model->vocab_count, 1))
+        fill_weight(lookup, output, 0, model->vocab_count, &model->output);
+    take(lookup, "rope_freqs.weight", false); /* read by hyperparameters.c */
+    take(lookup, "rope_factors_long.weight", false);
+    take(lookup, "rope_factors_short.weight", false);
 }
 
 static void refuse_unused(struct lookup *lookup)
@@ -357,9 +229,12 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
         return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
                          model->layer_count);
     }
+    lookup.status = model_load_layer_kinds(model, err);
     take_ends(&lookup);
-    for (uint32_t i = 0; lookup.status == TD_OK && i < model->layer_count; i++)
-        take_layer(&lookup, i);
+    for (uint32_t i = 0; lookup.status == TD_OK && i < model->layer_count; i++) {
+        take_attention(&lookup, i);
+        take_ffn(&lookup, i);
+    }
     if (lookup.status == TD_OK)
         refuse_unused(&lookup);
     free(lookup.used);

@@ -1,5 +1,5 @@
-/* The public calls on a model: open, describe, tokenize, render. Thin: the work is in gguf.c, model.c,
- * tokenizer.c and template.c. */
+/* The public calls on a model: open, describe, tokenize, render. Thin: the work is in gguf.c,
+ * model.c, tokenizer.c, jinja.c and template.c. */
 #include "tandem/engine.h"
 
 #include "base/error.h"
@@ -88,6 +88,7 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .eos_id = tokenizer_eos(model->tokenizer),
         .not_mine_id = -1,
         .chat_family = template_family_name(model->family),
+        .chat_renderer = model->jinja ? "jinja" : "family",
         .fingerprint = model->fingerprint,
     };
     if (!gguf_has(gguf, "tandem.not_mine_token_id"))
@@ -115,13 +116,17 @@ static enum td_status find_architecture(struct td_model *model, struct td_error 
                      gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), architecture_list());
 }
 
-static void find_family(struct td_model *model)
+/* The file's own template where the interpreter takes it; a family stands by for what it refuses. */
+static void find_template(struct td_model *model)
 {
     struct td_str text;
-    if (gguf_get_string(model->gguf, "tokenizer.chat_template", &text))
-        model->family = template_recognise(text);
-    else
+    if (!gguf_get_string(model->gguf, "tokenizer.chat_template", &text)) {
         model->family = template_recognise_tokens(model->tokenizer);
+        return;
+    }
+    model->family = template_recognise(text);
+    if (jinja_open(text, &model->jinja, NULL) != TD_OK)
+        model->jinja = NULL;
 }
 
 static enum td_status open_parts(struct td_model *model, const char *path,
@@ -145,7 +150,7 @@ static enum td_status open_parts(struct td_model *model, const char *path,
         status = model_load_hyperparameters(model, err);
     if (status != TD_OK)
         return status;
-    find_family(model);
+    find_template(model);
     return fill_info(model, err);
 }
 
@@ -178,6 +183,7 @@ void td_model_close(struct td_model *model)
     free(model->token_index);
     free(model->layers);
     free(model->name);
+    jinja_close(model->jinja);
     tokenizer_close(model->tokenizer);
     gguf_close(model->gguf);
     free(model);
@@ -213,11 +219,62 @@ enum td_status td_tokenize(const struct td_model *model, struct td_str text, boo
     return status;
 }
 
+static struct td_str special_text(const struct td_model *model, int32_t id)
+{
+    return id < 0 ? STR("") : tokenizer_piece(model->tokenizer, id, true);
+}
+
+/* Takes the BOS that a template wrote off the front: the tokenizer adds it. */
+static void drop_bos(struct template_output *out, struct td_str bos)
+{
+    struct template_segment *segments = (void *)out->segments.data;
+    size_t count = out->segments.len / sizeof *segments;
+    if (bos.len == 0 || count == 0 || !segments[0].mark || segments[0].end < bos.len ||
+        !str_starts_with(buf_view(&out->text), bos))
+        return;
+    buf_consume(&out->text, bos.len);
+    for (size_t i = 0; i < count; i++) {
+        segments[i].begin -= i > 0 ? bos.len : 0;
+        segments[i].end -= bos.len;
+    }
+    if (segments[0].end == 0)
+        buf_consume(&out->segments, sizeof *segments);
+}
+
+static enum td_status render_own(const struct td_model *model, const struct td_message *messages,
+                                 size_t message_count, struct template_output *out,
+                                 struct td_error *err)
+{
+    struct td_str bos = special_text(model, tokenizer_bos(model->tokenizer));
+    struct jinja_input input = {.messages = messages,
+                                .message_count = message_count,
+                                .bos_token = bos,
+                                .eos_token = special_text(model, tokenizer_eos(model->tokenizer)),
+                                .add_generation = true};
+    enum td_status status = jinja_render(model->jinja, &input, out, err);
+    if (status == TD_OK && tokenizer_adds_bos(model->tokenizer))
+        drop_bos(out, bos);
+    return status;
+}
+
+/* The file's own template; where it refuses the messages, or the interpreter refuses what it does, the
+ * family, if that can express them (Gemma's template refuses system messages, its family does not).
+ * A template's refusal stands when the family is not known: plain lines would not be its answer. */
 static enum td_status render(const struct td_model *model, const struct td_message *messages,
                              size_t message_count, struct template_output *out,
                              struct td_error *err)
 {
+    enum td_status own = TD_UNSUPPORTED;
+    struct td_error refusal = {0};
     template_output_init(out, PROMPT_BYTES_MAX);
+    if (model->jinja)
+        own = render_own(model, messages, message_count, out, &refusal);
+    if (own == TD_OK)
+        return own;
+    if (own == TD_INVALID && model->family == TEMPLATE_NONE)
+        return error_set(err, own, "%s", refusal.message);
+    buf_clear(&out->text);
+    buf_clear(&out->segments);
     enum td_status status = template_render(model->family, messages, message_count, true, out, err);
     if (status == TD_OK && (out->text.failed || out->segments.failed))
         status = error_set(err, TD_LIMIT, "the rendered prompt is longer than %zu bytes",
@@ -244,7 +301,8 @@ enum td_status td_template_render(const struct td_model *model, const struct td_
     return status;
 }
 
-/* As one text with its marks named: BOS once, marks may be control tokens, text of messages never. */
+/* As one text with its marks named: BOS once, marks may be control tokens, text of messages
+ * never. */
 static enum td_status encode_segments(const struct td_model *model,
                                       const struct template_output *rendered, struct buf *ids,
                                       struct td_error *err)

@@ -52,7 +52,8 @@ static enum td_status score_window(struct scorer *scorer, const int32_t *ids, si
     return TD_OK;
 }
 
-/* `ids` is changed: a later window's first token is overwritten by BOS (it was scored in the one before). */
+/* `ids` is changed: a later window's first token is overwritten by BOS (it was scored in the one
+ * before). */
 static enum td_status score_text(struct scorer *scorer, int32_t *ids, size_t count,
                                  uint32_t windows_max, struct td_error *err)
 {

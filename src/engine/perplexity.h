@@ -1,4 +1,5 @@
-/* How well a model predicts a text: mean negative log-likelihood and perplexity, for `tandem perplexity`. */
+/* How well a model predicts a text: mean negative log-likelihood and perplexity, for `tandem
+ * perplexity`. */
 #ifndef ENGINE_PERPLEXITY_H
 #define ENGINE_PERPLEXITY_H
 
@@ -17,10 +18,10 @@ struct perplexity_result {
     double seconds;
 };
 
-/* The text is tokenised once, BOS first where the vocabulary asks for it, and cut into windows of the
- * session's context; a window starts from an empty cache (a later one begins with BOS again, in place of
- * one token) and every token but its first is scored. nll: NULL, or room for the scored tokens' values up to
- * nll_count. TD_INVALID for a text of less than two tokens. */
+/* The text is tokenised once, BOS first where the vocabulary asks for it, and cut into windows of
+ * the session's context; a window starts from an empty cache (a later one begins with BOS again, in
+ * place of one token) and every token but its first is scored. nll: NULL, or room for the scored
+ * tokens' values up to nll_count. TD_INVALID for a text of less than two tokens. */
 TD_MUST_CHECK enum td_status perplexity_measure(const struct td_model *model, struct td_str text,
                                                 const struct perplexity_options *options,
                                                 struct perplexity_result *result, float *nll,

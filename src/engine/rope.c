@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2): pairs that turn more than 32 times over the
- * original context keep their frequency, those that turn less than once are interpolated. */
+/* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2): pairs that turn more than 32
+ * times over the original context keep their frequency, those that turn less than once are
+ * interpolated. */
 #define YARN_TURNS_FAST 32.0
 #define YARN_TURNS_SLOW 1.0
 

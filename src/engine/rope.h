@@ -1,6 +1,6 @@
-/* Rotary position embedding (RoFormer, Su et al. 2021): the angle of pair i at position p is p * frequency[i].
- * Linear scaling, YaRN and Llama-3 factors only change the frequencies, so they are folded in here once.
- * Immutable after rope_init; any thread. */
+/* Rotary position embedding (RoFormer, Su et al. 2021): the angle of pair i at position p is p *
+ * frequency[i]. Linear scaling, YaRN and Llama-3 factors only change the frequencies, so they are
+ * folded in here once. Immutable after rope_init; any thread. */
 #ifndef ENGINE_ROPE_H
 #define ENGINE_ROPE_H
 

@@ -1,6 +1,5 @@
 #include "engine/sampler.h"
 
-#include "base/crypto.h"
 #include "base/error.h"
 #include "engine/sampler_filter.h"
 #include "engine/token_filter.h"
@@ -49,7 +48,7 @@ enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *s
         return status;
     uint64_t seed = sampling->seed;
     if (!sampling->seed_set) {
-        status = crypto_random(&seed, sizeof seed, err);
+        status = rng_system_seed(&seed, err);
         if (status != TD_OK)
             return status;
     }
@@ -73,7 +72,7 @@ void sampler_accept(struct sampler *sampler, int32_t id)
     sampler->recent[sampler->recent_count++ % SAMPLER_RECENT_TOKENS] = id;
 }
 
-/* --- repetition penalty -------------------------------------------------------------------------- */
+/* --- repetition penalty --- */
 
 struct penalised {
     int32_t ids[SAMPLER_RECENT_TOKENS];
@@ -81,8 +80,8 @@ struct penalised {
     uint32_t count;
 };
 
-/* CTRL (Keskar et al. 2019, section 4.1): logits of recent tokens are divided by the penalty when positive,
- * multiplied when negative; each token once. What is changed is noted, to be put back. */
+/* CTRL (Keskar et al. 2019, section 4.1): logits of recent tokens are divided by the penalty when
+ * positive, multiplied when negative; each token once. What is changed is noted, to be put back. */
 static void penalise(const struct sampler *sampler, float *logits, uint32_t vocab_count,
                      struct penalised *out)
 {
@@ -111,7 +110,7 @@ static void restore(float *logits, const struct penalised *penalised)
         logits[penalised->ids[i]] = penalised->logits[i];
 }
 
-/* --- drawing ------------------------------------------------------------------------------------- */
+/* --- drawing --- */
 
 static int32_t draw_from_candidates(struct sampler *sampler, struct sampler_candidate *candidates,
                                     uint32_t count)

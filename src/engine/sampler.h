@@ -1,8 +1,9 @@
 /* Choosing the next token from one row of logits, and what is known about the choice.
  *
- * Order: biases, presence and frequency penalty, repetition penalty, then the filters typical-p, top-k, top-p,
- * min-p on the distribution at temperature 1, then the temperature; a grammar last, by choosing again among
- * what it allows. Mirostat takes the place of the filters, after the temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
+ * Order: biases, presence and frequency penalty, repetition penalty, then the filters typical-p,
+ * top-k, top-p, min-p on the distribution at temperature 1, then the temperature; a grammar last, by
+ * choosing again among what it allows. Mirostat takes the place of the filters, after the
+ * temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
 #ifndef ENGINE_SAMPLER_H
 #define ENGINE_SAMPLER_H
 
@@ -45,16 +46,17 @@ void sampler_accept(struct sampler *sampler, int32_t id);
 /* Notes a token of the answer for all penalties. */
 void sampler_accept_answer(struct sampler *sampler, int32_t id);
 
-/* logits: [vocab_count], the same after the call as before (changed in between), but those that a grammar
- * forbids may be lost. candidates: [vocab_count]
- * scratch. not_mine_id may be -1. TD_CORRUPT when the logits are not numbers. */
+/* logits: [vocab_count], the same after the call as before (changed in between), but those that a
+ * grammar forbids may be lost. candidates: [vocab_count] scratch. not_mine_id may be -1. TD_CORRUPT
+ * when the logits are not numbers. */
 TD_MUST_CHECK enum td_status sampler_choose(struct sampler *sampler, const struct kernels *kernels,
                                             float *logits, uint32_t vocab_count,
                                             int32_t not_mine_id,
                                             struct sampler_candidate *candidates,
                                             struct sampler_choice *choice, struct td_error *err);
 
-/* The `count` largest logits as log-probabilities, descending, equal ones by id. Returns the number. */
+/* The `count` largest logits as log-probabilities, descending, equal ones by id. Returns the
+ * number. */
 size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
                             uint32_t vocab_count, size_t count, struct td_top_logprob *out);
 

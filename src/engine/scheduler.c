@@ -1,10 +1,11 @@
-/* The engine's scheduler thread. Slots take turns: a turn is one prefill chunk or one token, so a long prompt
- * costs the running streams one chunk's time a token and no more. What was rejected: batching the tokens of
- * several slots into one pass (more throughput; comes with the batched kernels, and needs no change here
- * but in run_turn).
+/* The engine's scheduler thread. Slots take turns: a turn is one prefill chunk or one token, so a
+ * long prompt costs the running streams one chunk's time a token and no more. What was rejected:
+ * batching the tokens of several slots into one pass (more throughput; comes with the batched
+ * kernels, and needs no change here but in run_turn).
  *
- * A new job goes to the free slot whose cache shares the longest prefix with its prompt (the next turn of a
- * conversation finds all but its last message there), else to the one that was idle longest. */
+ * A new job goes to the free slot whose cache shares the longest prefix with its prompt (the next
+ * turn of a conversation finds all but its last message there), else to the one that was idle
+ * longest. */
 #include "engine/scheduler.h"
 
 #include "base/error.h"
@@ -54,7 +55,7 @@ struct scheduler {
     bool post_failed;
 };
 
-/* --- the thread ---------------------------------------------------------------------------------- */
+/* --- the thread --- */
 
 static void forget_job(struct scheduler *scheduler, struct job *job)
 {
@@ -252,7 +253,7 @@ static void *scheduler_main(void *arg)
     return NULL;
 }
 
-/* --- from outside -------------------------------------------------------------------------------- */
+/* --- from outside --- */
 
 static enum td_status open_slots(struct scheduler *scheduler,
                                  const struct scheduler_options *options, struct td_error *err)

@@ -1,8 +1,9 @@
-/* The engine's one scheduler thread: takes generation jobs from a bounded queue, interleaves them (a
- * prefill chunk or one token at a time each, so that a long prompt never stalls running streams) and
- * sends tokens back through the job owner's event loop.
+/* The engine's one scheduler thread: takes generation jobs from a bounded queue, interleaves them
+ * (a prefill chunk or one token at a time each, so that a long prompt never stalls running streams)
+ * and sends tokens back through the job owner's event loop.
  *
- * scheduler_submit and job_cancel may be called from any thread; callbacks run on the job's loop. */
+ * scheduler_submit and job_cancel may be called from any thread; callbacks run on the job's
+ * loop. */
 #ifndef ENGINE_SCHEDULER_H
 #define ENGINE_SCHEDULER_H
 
@@ -25,9 +26,9 @@ struct job_request {
     size_t id_count;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
     struct loop *loop;                  /* where the callbacks run */
-    /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The token that
-     * ends the answer comes too, with empty text. token->piece borrows from the model; token->top is
-     * valid in the call. */
+    /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
+     * token that ends the answer comes too, with empty text. token->piece borrows from the model;
+     * token->top is valid in the call. */
     void (*on_token)(void *ctx, const struct td_token *token, struct td_str text);
     /* Exactly once, last, unless job_cancel was called: TD_OK with result, or the failure. */
     void (*on_done)(void *ctx, enum td_status status, const struct td_generate_result *result,
@@ -44,7 +45,8 @@ void scheduler_free(struct scheduler *scheduler); /* cancels what runs, joins th
 TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
                                               const struct job_request *request, struct job **out,
                                               struct td_error *err);
-/* On the job's loop thread. No callback after it returns; work stops within one layer of one chunk. */
+/* On the job's loop thread. No callback after it returns; work stops within one layer of one
+ * chunk. */
 void job_cancel(struct job *job);
 
 struct scheduler_load {

@@ -1,7 +1,8 @@
 /* Opening, sizing and truncating sessions. The forward pass is in forward.c.
  *
- * The cache is laid out [layer, kv head, position, head_size], so that a head's attention reads one straight
- * run of memory. The block is mapped, not allocated: a context that is never filled never costs memory. */
+ * The cache is laid out [layer, kv head, position, head_size], so that a head's attention reads one
+ * straight run of memory. The block is mapped, not allocated: a context that is never filled never
+ * costs memory. */
 #include "engine/session.h"
 
 #include "base/error.h"
@@ -9,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -38,13 +38,32 @@ static size_t kv_element_bytes(enum td_kv_type type)
     return type == TD_KV_F32 ? 4 : 2;
 }
 
-/* Elements of the keys (or the values) of all layers; sizes are bounded by model.c and the context. */
+/* Elements of the keys (or the values) of all layers; sizes are bounded by model.c and the
+ * context. */
 static size_t kv_element_count(const struct td_model *model, uint32_t context_size)
 {
     return (size_t)model->layer_count * model->kv_head_count * model->head_size * context_size;
 }
 
-static void carve_activations(struct td_session *session, struct carver *carver, size_t chunk)
+static void carve_experts(struct td_session *session, struct carver *carver, size_t chunk)
+{
+    const struct td_model *model = session->model;
+    struct session_experts *experts = &session->experts;
+    size_t pairs = chunk * model->expert_used_count, count = model->expert_count;
+    if (count == 0)
+        return;
+    experts->scores = carve(carver, chunk * count, sizeof(float));
+    experts->weights = carve(carver, pairs, sizeof(float));
+    experts->chosen = carve(carver, pairs, sizeof(uint32_t));
+    experts->row_of = carve(carver, pairs, sizeof(uint32_t));
+    experts->token_of = carve(carver, pairs, sizeof(uint32_t));
+    experts->first_row = carve(carver, count + 1, sizeof(uint32_t));
+    experts->active = carve(carver, count, sizeof(uint32_t));
+    experts->output = carve(carver, pairs * model->embedding_size, sizeof(float));
+}
+
+/* `rows`: of inputs that are prepared at the same time. */
+static void carve_activations(struct td_session *session, struct carver *carver, size_t rows)
 {
     const struct td_model *model = session->model;
     size_t widest = model->embedding_size, heads = (size_t)model->head_count * model->head_size;
@@ -53,7 +72,7 @@ static void carve_activations(struct td_session *session, struct carver *carver,
     widest = (widest + 255) / 256 * 256; /* whole blocks of the widest form */
     for (int form = 0; form < ACTIVATION_FORM_COUNT; form++)
         session->activations[form] = carve(
-            carver, chunk, model->kernels->activation_bytes((enum activation_form)form, widest));
+            carver, rows, model->kernels->activation_bytes((enum activation_form)form, widest));
 }
 
 static void carve_all(struct td_session *session, struct carver *carver)
@@ -72,10 +91,14 @@ static void carve_all(struct td_session *session, struct carver *carver)
     session->key = carve(carver, chunk * kv_heads, sizeof(float));
     session->value = carve(carver, chunk * kv_heads, sizeof(float));
     session->attended = carve(carver, chunk * heads, sizeof(float));
-    session->gate = carve(carver, chunk * model->ffn_size, sizeof(float));
-    session->up = carve(carver, chunk * model->ffn_size, sizeof(float));
-    session->cos_sin = carve(carver, chunk * model->rope.pair_count * 2, sizeof(float));
-    carve_activations(session, carver, chunk);
+    size_t ffn_rows = chunk * (model->expert_count ? model->expert_used_count : 1);
+    session->gate = carve(carver, ffn_rows * model->ffn_size, sizeof(float));
+    session->up = carve(carver, ffn_rows * model->ffn_size, sizeof(float));
+    for (int i = 0; i < 2; i++)
+        session->cos_sin[i] =
+            carve(carver, chunk * model->ropes[ROPE_GLOBAL].pair_count * 2, sizeof(float));
+    carve_activations(session, carver, ffn_rows);
+    carve_experts(session, carver, chunk);
     session->logits = carve(carver, model->vocab_count, sizeof(float));
     session->candidates = carve(carver, model->vocab_count, sizeof *session->candidates);
 }
@@ -95,13 +118,16 @@ static enum td_status apply_options(struct td_session *session,
     if (session->context_size > model->context_size)
         return error_set(err, TD_INVALID, "a context of %u tokens asked for, %s was trained for %u",
                          session->context_size, model->name, model->context_size);
+    bool far = session->context_size > model->long_rope_from;
+    session->ropes[0] = &model->ropes[far ? ROPE_LONG : ROPE_GLOBAL];
+    session->ropes[1] = &model->ropes[ROPE_LOCAL];
     session->kv_type = options->kv_type;
     if (session->kv_type != TD_KV_F16 && session->kv_type != TD_KV_F32)
         return error_set(err, TD_INVALID, "unknown cache type %d", (int)options->kv_type);
     return TD_OK;
 }
 
-/* --- memory -------------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 /* The control group's limit (v2), or UINT64_MAX. */
 static uint64_t cgroup_limit(void)
@@ -158,7 +184,7 @@ enum td_status session_check_memory(const struct td_model *model,
                      mebibytes((double)ram_bytes));
 }
 
-/* --- opening ------------------------------------------------------------------------------------- */
+/* --- opening --- */
 
 static enum td_status map_block(struct td_session *session, struct td_error *err)
 {

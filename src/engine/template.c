@@ -1,7 +1,7 @@
-/* Chat templates. Models carry theirs as a Jinja program; running programs from a model file is
- * neither small nor safe, so the family is recognised by marks in that text and rendered from a
- * table: what stands before and after a message of each role, and what opens the assistant's turn.
- * BOS is not part of the text; the tokenizer adds it.
+/* Chat templates by family, for files without a template and for templates that the interpreter
+ * (jinja.c) refuses. The family is recognised by marks in the template's text or by special tokens
+ * and rendered from a table: what stands before and after a message of each role, and what opens the
+ * assistant's turn. BOS is not part of the text; the tokenizer adds it.
  *
  * Where llama.cpp's built-in templates (the "rendered" field of the golden cases) and the model's
  * own Jinja text ("jinja_rendered") differ, the rows follow "rendered", with these exceptions that
@@ -11,6 +11,7 @@
 #include "engine/template.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/tokenizer.h"
 
@@ -276,8 +277,7 @@ void template_output_deinit(struct template_output *out)
     buf_deinit(&out->segments);
 }
 
-/* Appends text; neighbours of the same kind share a segment, empty texts make none. */
-static void append(struct template_output *out, struct td_str text, bool mark)
+void template_output_append(struct template_output *out, struct td_str text, bool mark)
 {
     if (text.len == 0)
         return;
@@ -301,20 +301,14 @@ static void append(struct template_output *out, struct td_str text, bool mark)
 
 static void append_mark(struct template_output *out, const char *text)
 {
-    append(out, str_from(text), true);
+    template_output_append(out, str_from(text), true);
 }
 
 static void append_turn(struct template_output *out, const struct turn *turn, struct td_str content)
 {
     append_mark(out, turn->open);
-    append(out, turn->trim ? str_trim(content) : content, false);
+    template_output_append(out, turn->trim ? str_trim(content) : content, false);
     append_mark(out, turn->close);
-}
-
-static const char *role_name(enum td_role role)
-{
-    static const char *const names[] = {"system", "developer", "user", "assistant", "tool"};
-    return (unsigned)role <= TD_ROLE_TOOL ? names[role] : "unknown";
 }
 
 static bool is_system(const struct td_message *message)
@@ -346,7 +340,7 @@ static enum td_status check_order(const struct family *family, const struct td_m
         const struct turn *turn = turn_of(family, messages[i].role);
         if (turn == NULL || turn->open == NULL)
             return error_set(err, TD_INVALID, "message %zu: the %s template has no role '%s'", i,
-                             family->name, role_name(messages[i].role));
+                             family->name, names_role(messages[i].role));
         if (is_system(&messages[i])) {
             if (!family->system_in_user)
                 continue;
@@ -366,7 +360,7 @@ static enum td_status check_order(const struct family *family, const struct td_m
             return error_set(err, TD_INVALID,
                              "message %zu: the %s template needs user and assistant in turn; here "
                              "'%s' was expected, not '%s'",
-                             i, family->name, role_name(expected), role_name(messages[i].role));
+                             i, family->name, names_role(expected), names_role(messages[i].role));
     }
     return TD_OK;
 }

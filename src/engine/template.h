@@ -53,6 +53,8 @@ struct template_output {
 
 void template_output_init(struct template_output *out, size_t bytes_max);
 void template_output_deinit(struct template_output *out);
+/* Neighbours of the same kind share a segment, empty texts make none. */
+void template_output_append(struct template_output *out, struct td_str text, bool mark);
 
 /* add_generation: end with the mark that opens the assistant's turn. TD_INVALID for an order of
  * roles that the family cannot express (with the index of the message). */

@@ -4,7 +4,8 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* A piece is one vocabulary entry and what is held is shorter than a stop string: this is far above both. */
+/* A piece is one vocabulary entry and what is held is shorter than a stop string: this is far above
+ * both. */
 #define HELD_BYTES_MAX ((size_t)16 << 20)
 
 enum td_status text_gate_init(struct text_gate *gate, const struct td_str *stops, size_t stop_count,

@@ -1,5 +1,6 @@
-/* Between a token's bytes and the text that a reader sees: holds back what may still become part of a stop
- * string or of a UTF-8 character, and lets through complete, valid UTF-8 only. One thread. */
+/* Between a token's bytes and the text that a reader sees: holds back what may still become part of
+ * a stop string or of a UTF-8 character, and lets through complete, valid UTF-8 only. One
+ * thread. */
 #ifndef ENGINE_TEXT_GATE_H
 #define ENGINE_TEXT_GATE_H
 
@@ -18,8 +19,8 @@ TD_MUST_CHECK enum td_status text_gate_init(struct text_gate *gate, const struct
                                             size_t stop_count, struct td_error *err);
 void text_gate_deinit(struct text_gate *gate);
 
-/* Adds a piece. *text **borrows** until the next call: what became certain, up to a stop string (the rest is
- * dropped and gate->stopped set). TD_NO_MEMORY. */
+/* Adds a piece. *text **borrows** until the next call: what became certain, up to a stop string
+ * (the rest is dropped and gate->stopped set). TD_NO_MEMORY. */
 TD_MUST_CHECK enum td_status text_gate_push(struct text_gate *gate, struct td_str piece,
                                             struct td_str *text, struct td_error *err);
 /* The end: what was held back. An unfinished character becomes U+FFFD. */

@@ -54,8 +54,8 @@ struct tokenizer {
     bool space_prefix;
     bool merges_cross_spaces; /* some token has U+2581 after another character */
 
-    uint32_t
-        *specials; /* [special_count] ids that are found in text as they stand, by their bytes */
+    /* [special_count] ids that are found in text as they stand, by their bytes */
+    uint32_t *specials;
     uint32_t special_count;
     uint32_t special_first[257]; /* first special whose text begins with this byte */
 

@@ -1,11 +1,13 @@
-/* The commit point: an answer's pieces are held back here until enough tokens have been generated, and are
- * then shown in order, with their stats. What is left before that was never seen by anyone. */
+/* The commit point: an answer's pieces are held back here until enough tokens have been generated,
+ * and are then shown in order, with their stats. What is left before that was never seen by
+ * anyone. */
 #ifndef EXCHANGE_COMMIT_H
 #define EXCHANGE_COMMIT_H
 
 #include "tier/tier.h"
 
-/* Held text and stats of one answer: past it the commit point is reached whatever the settings say. */
+/* Held text and stats of one answer: past it the commit point is reached whatever the settings
+ * say. */
 #define HOLD_BYTES_MAX (4 * 1024 * 1024)
 
 struct held;

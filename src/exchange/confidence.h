@@ -2,8 +2,8 @@
  *   c = (1 - p_first(not mine)) * exp(mean of the lowest quarter (at least one) of the tokens'
  *       log-probabilities, the end token included).
  * The tail mean follows the finding that low quantiles of token probability tell more than the mean
- * (Gupta et al. 2024, "Language Model Cascades: Token-level uncertainty and beyond"). 0..1, uncalibrated
- * in this version. */
+ * (Gupta et al. 2024, "Language Model Cascades: Token-level uncertainty and beyond"). 0..1,
+ * uncalibrated in this version. */
 #ifndef EXCHANGE_CONFIDENCE_H
 #define EXCHANGE_CONFIDENCE_H
 

@@ -1,7 +1,8 @@
 /* What the client is told, and the ends of an exchange.
  *
- * Pieces are held back until the commit point and then shown in order; whose text it is was announced
- * before. Every emit may lead to exchange_cancel, so each is followed by a look at `ended`. */
+ * Pieces are held back until the commit point and then shown in order; whose text it is was
+ * announced before. Every emit may lead to exchange_cancel, so each is followed by a look at
+ * `ended`. */
 #include "base/str.h"
 #include "exchange/exchange_internal.h"
 
@@ -111,7 +112,8 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
            (ex->token_count == 0 && !piece->has_stats);
 }
 
-/* Shows what is held back. Clients that take corrections may get the old answer back, so it is kept. */
+/* Shows what is held back. Clients that take corrections may get the old answer back, so it is
+ * kept. */
 static void commit(struct exchange *ex)
 {
     ex->committed = true;
@@ -137,7 +139,7 @@ void deliver_piece(struct exchange *ex, const struct tier_piece *piece)
         show(ex, piece);
 }
 
-/* ---- the ends ------------------------------------------------------------------------------------- */
+/* --- the ends --- */
 
 static void end(struct exchange *ex, const char *status)
 {
@@ -193,6 +195,7 @@ void deliver_failure(struct exchange *ex)
         .kind = EXCHANGE_FAILED,
         .summary = &ex->summary,
         .status = status,
+        .upstream_denied = status == TD_DENIED && disclosure_upstream_denied(ex),
         .message = ex->message,
         .param = param,
     };

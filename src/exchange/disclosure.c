@@ -23,7 +23,7 @@ static void add_separator(char *text, size_t size)
         add(text, size, "; ");
 }
 
-/* ---- causes --------------------------------------------------------------------------------------- */
+/* --- causes --- */
 
 static const char *verb_of(enum td_status status, int http_status)
 {
@@ -134,7 +134,7 @@ void disclosure_write(struct exchange *ex)
             "Answered by tier %s with reduced capability: %s.", facts->name, cause);
 }
 
-/* ---- no answer ------------------------------------------------------------------------------------ */
+/* --- no answer --- */
 
 static bool is_removal(enum reason_code code)
 {
@@ -161,8 +161,8 @@ static bool was_removed_for(const struct exchange *ex, enum reason_code code)
     return false;
 }
 
-/* True when the prompt alone would have fitted every tier that was too short: then the wish for a long
- * answer is at fault. */
+/* True when the prompt alone would have fitted every tier that was too short: then the wish for a
+ * long answer is at fault. */
 static bool answer_is_at_fault(const struct exchange *ex)
 {
     for (size_t i = 0; i < ex->plan.reason_count; i++) {
@@ -175,8 +175,8 @@ static bool answer_is_at_fault(const struct exchange *ex)
     return true;
 }
 
-/* Nothing was tried: the plan's reasons say why. A tier that rests may be back soon, so that a retry
- * makes sense; a tier without a key will not, and does not make a long prompt shorter. */
+/* Nothing was tried: the plan's reasons say why. A tier that rests may be back soon, so that a
+ * retry makes sense; a tier without a key will not, and does not make a long prompt shorter. */
 static enum td_status empty_ladder(struct exchange *ex, const char **param)
 {
     enum td_status status = TD_DENIED;
@@ -210,6 +210,14 @@ static enum td_status common_status(const struct exchange *ex)
         status = other;
     }
     return status == TD_OK ? TD_UNAVAILABLE : status;
+}
+
+bool disclosure_upstream_denied(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].status == TD_DENIED && ex->attempts[i].http_status)
+            return true;
+    return false;
 }
 
 enum td_status disclosure_failure(struct exchange *ex, const char **param)

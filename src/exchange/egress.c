@@ -42,6 +42,48 @@ static enum td_data_class classify_number(const struct json *value, uint32_t *co
     return privacy_classify(str_from(text), counts);
 }
 
+static enum td_data_class classify_json(const struct json *value, uint32_t *counts, int depth);
+
+/* Is this the very text that was scanned as the message's content? What is not, byte for byte, is
+ * scanned where it stands. */
+static bool is_content(const struct json *value, const struct td_message *message)
+{
+    return json_kind_of(value) == JSON_KIND_TEXT && str_equal(json_text(value), message->content);
+}
+
+static enum td_data_class classify_message(const struct json *value,
+                                           const struct td_message *message, int depth)
+{
+    enum td_data_class found = TD_CLASS_PUBLIC;
+    void *iterator = NULL;
+    const char *key;
+    const struct json *member;
+    if (json_kind_of(value) != JSON_KIND_OBJECT)
+        return classify_json(value, NULL, depth);
+    while (json_next(value, &iterator, &key, &member)) {
+        found = highest(found, privacy_classify(str_from(key), NULL));
+        if (strcmp(key, "content") != 0 || !is_content(member, message))
+            found = highest(found, classify_json(member, NULL, depth + 1));
+    }
+    return found;
+}
+
+/* The body's messages, whose contents are scanned already. */
+static enum td_data_class classify_messages(const struct td_request *request,
+                                            const struct json *messages)
+{
+    enum td_data_class found = TD_CLASS_PUBLIC;
+    if (json_kind_of(messages) != JSON_KIND_ARRAY)
+        return classify_json(messages, NULL, 1);
+    for (size_t i = 0; i < json_count(messages); i++) {
+        const struct json *message = json_at(messages, i);
+        found = highest(found, i < request->message_count
+                                   ? classify_message(message, &request->messages[i], 2)
+                                   : classify_json(message, NULL, 2));
+    }
+    return found;
+}
+
 static enum td_data_class classify_json(const struct json *value, uint32_t *counts, int depth)
 {
     enum td_data_class found = TD_CLASS_PUBLIC;
@@ -78,15 +120,15 @@ enum td_data_class egress_classify(const struct td_request *request,
     enum td_data_class found = TD_CLASS_PUBLIC;
     for (size_t i = 0; i < request->message_count; i++)
         found = highest(found, privacy_classify(request->messages[i].content, counts));
-    /* Again as they stand in the body, with names, tool calls and schemas; their texts are counted above,
-     * so that only the other members add to the counts. */
+    /* And what else stands in the body: names, tool calls, schemas. The messages' findings are
+     * counted above, so that only the other members add to the counts. */
     void *iterator = NULL;
     const char *key;
     const struct json *member;
     while (json_next(request->body, &iterator, &key, &member)) {
-        bool counted = strcmp(key, "messages") == 0;
         found = highest(found, privacy_classify(str_from(key), counts));
-        found = highest(found, classify_json(member, counted ? NULL : counts, 1));
+        found = highest(found, strcmp(key, "messages") == 0 ? classify_messages(request, member)
+                                                            : classify_json(member, counts, 1));
     }
     return found;
 }
@@ -100,7 +142,9 @@ static uint64_t hash_text(struct td_str text, uint64_t basis)
 
 uint64_t egress_conversation_key(const struct td_request *request)
 {
-    uint64_t key = hash_text(str_from(request->user), HASH_FNV1A64_BASIS);
+    /* The caller too: else one client could raise the class of all who begin with "hi". */
+    uint64_t key = hash_text(str_from(request->caller), HASH_FNV1A64_BASIS);
+    key = hash_text(str_from(request->user), key);
     bool has_system = false;
     for (size_t i = 0; i < request->message_count; i++) {
         enum td_role role = request->messages[i].role;

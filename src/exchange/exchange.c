@@ -1,16 +1,18 @@
 /* The state machine that runs a plan.
  *
- * An exchange is always in one of three situations: about to take a step (the step timer), running one
- * attempt, or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up the next
- * step in one table (`transitions`). A new pattern is a new plan, not a new path through this file.
+ * An exchange is always in one of three situations: about to take a step (the step timer), running
+ * one attempt, or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up
+ * the next step in one table (`transitions`). A new pattern is a new plan, not a new path through
+ * this file.
  *
- * A callback may cancel the exchange, so nothing is freed before the outermost callback has returned
- * (enter, leave). What the client is told, and the ends, are in deliver.c. */
+ * A callback may cancel the exchange, so nothing is freed before the outermost callback has
+ * returned (enter, leave). What the client is told, and the ends, are in deliver.c. */
 #include "exchange/exchange.h"
 
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "exchange/egress.h"
 #include "exchange/exchange_internal.h"
 #include "router/signals.h"
@@ -20,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static void exchange_free(struct exchange *ex)
 {
@@ -45,12 +47,13 @@ static void leave(struct exchange *ex)
         exchange_free(ex);
 }
 
-/* ---- attempts ------------------------------------------------------------------------------------- */
+/* --- attempts --- */
 
 static void on_piece(void *ctx, const struct tier_piece *piece);
 static void on_done(void *ctx, const struct tier_result *result);
 
-/* What ended the attempt goes into its record; an estimate stands in for a usage that nobody sent. */
+/* What ended the attempt goes into its record; an estimate stands in for a usage that nobody
+ * sent. */
 static void close_attempt(struct exchange *ex, const char *outcome,
                           const struct tier_result *result)
 {
@@ -68,9 +71,12 @@ static void close_attempt(struct exchange *ex, const char *outcome,
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
     } else {
+        /* A cloud seldom says how many tokens it had sent so far, and bills them all the same: four
+         * bytes a token. */
+        uint64_t tokens = ex->token_count + (ex->plain_bytes + 3) / 4;
         attempt->usage = (struct tier_usage){
             .prompt_tokens = ex->states[attempt->tier].prompt_tokens,
-            .completion_tokens = ex->token_count,
+            .completion_tokens = tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX,
         };
     }
     attempt->cost_usd = exchange_cost(&ex->facts[attempt->tier], &attempt->usage);
@@ -90,8 +96,8 @@ static void cancel_attempt(struct exchange *ex, const char *outcome)
     close_attempt(ex, outcome, NULL);
 }
 
-/* Passive health learns from what says something about the tier: not from a request that it refused, and
- * not from an answer that we did not wait for. */
+/* Passive health learns from what says something about the tier: not from a request that it
+ * refused, and not from an answer that we did not wait for. */
 static void report_health(struct exchange *ex, const struct attempt *attempt)
 {
     bool sick = attempt->status == TD_UNAVAILABLE || attempt->status == TD_TIMEOUT ||
@@ -118,6 +124,7 @@ static void reset_attempt_state(struct exchange *ex)
     hold_deinit(&ex->hold);
     ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
     ex->token_count = 0;
+    ex->plain_bytes = 0;
     ex->hold_whole = true;
     ex->hold_visible = ex->committed = false;
 }
@@ -141,7 +148,7 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     reset_attempt_state(ex);
     if (!egress_allowed(ex->signals.data_class, facts->place)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
-                                   privacy_class_name(ex->signals.data_class));
+                                   names_class(ex->signals.data_class));
     } else {
         struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = ex};
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, &ex->request, &sink,
@@ -153,7 +160,7 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     return false;
 }
 
-/* ---- transitions ---------------------------------------------------------------------------------- */
+/* --- transitions --- */
 
 enum outcome { OUTCOME_BEGIN, OUTCOME_ANSWERED, OUTCOME_LEFT, OUTCOME_FAILED, OUTCOME_DEADLINE };
 
@@ -167,8 +174,8 @@ enum circumstance {
 
 enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
 
-/* The first row whose outcome is this one and whose circumstances all hold. A kept answer of the start
- * goes before a rung below it; a rung above goes before both. */
+/* The first row whose outcome is this one and whose circumstances all hold. A kept answer of the
+ * start goes before a rung below it; a rung above goes before both. */
 static const struct transition {
     enum outcome outcome;
     unsigned circumstances;
@@ -228,7 +235,7 @@ static void advance(struct exchange *ex, enum outcome outcome)
     }
 }
 
-/* ---- gates ---------------------------------------------------------------------------------------- */
+/* --- gates --- */
 
 static bool may_leave(const struct exchange *ex)
 {
@@ -334,7 +341,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     advance(ex, OUTCOME_LEFT);
 }
 
-/* ---- callbacks ------------------------------------------------------------------------------------ */
+/* --- callbacks --- */
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
@@ -345,6 +352,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     if (piece->has_stats) {
         confidence_add(&ex->confidence, &piece->stats);
         ex->token_count++;
+    } else {
+        ex->plain_bytes += piece->text.len;
     }
     if (!piece->has_stats || !leave_early(ex))
         deliver_piece(ex, piece);
@@ -390,7 +399,7 @@ static void on_deadline(void *ctx)
     leave(ex);
 }
 
-/* ---- the beginning -------------------------------------------------------------------------------- */
+/* --- the beginning --- */
 
 static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 {
@@ -448,7 +457,8 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
                                                   services->tier_count, &ex->named);
     if (!route)
         return error_set(err, TD_NOT_FOUND,
-                         "model '%.100s' names neither a route, a tier nor a tier's model",
+                         "model '%.100s' names neither a route, a tier nor a tier's model; "
+                         "use auto, or see /v1/models",
                          ex->request.model);
     enum td_status status = make_id(ex->id, err);
     if (status != TD_OK)

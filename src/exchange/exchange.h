@@ -1,10 +1,13 @@
-/* One request and everything that happens until its answer is final: the state machine that runs a plan.
+/* One request and everything that happens until its answer is final: the state machine that runs a
+ * plan.
  *
- *   created -> scanned -> planned -> running(rung i) -> [gate says leave] -> running(rung i+1) ... -> done
+ *   created -> scanned -> planned -> running(rung i) -> [gate says leave] -> running(rung i+1) ...
+ *   -> done
  *
- * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and every
- * byte for a tier passes egress_allowed() here. After exchange_start, events come on the loop; exactly one
- * DONE or FAILED ends it. exchange_cancel may be called at any time before that (a client left). */
+ * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
+ * every byte for a tier passes egress_allowed() here. After exchange_start, events come on the
+ * loop; exactly one DONE or FAILED ends it. exchange_cancel may be called at any time before that
+ * (a client left). */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
@@ -17,7 +20,8 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 
-/* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on reload. */
+/* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
+ * reload. */
 struct exchange_services {
     const struct policy *policy;
     struct tier **tiers;
@@ -26,9 +30,9 @@ struct exchange_services {
     struct conversation_classes *classes;
     struct ledger *ledger; /* NULL = no record */
     const struct clock *clock;
-    size_t
-        all_cloud_tier; /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
-    bool store_prompts; /* policy says so */
+    /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
+    size_t all_cloud_tier;
+    bool store_prompts;   /* policy says so */
     uint32_t deadline_ms; /* whole exchange; 0 = none */
 };
 
@@ -64,15 +68,16 @@ struct exchange_event {
     const struct tier_piece *piece;         /* TEXT */
     const struct exchange_summary *summary; /* all kinds; final in DONE and FAILED */
     enum td_status status;                  /* FAILED */
+    bool upstream_denied;                   /* FAILED, TD_DENIED: a tier's server refused our key */
     const char *message;                    /* FAILED; for people */
     const char *param;                      /* FAILED; request member at fault, or NULL */
 };
 
 typedef void exchange_fn(void *ctx, const struct exchange_event *event);
 
-/* Copies what it needs of the request, except `body`, `messages` and strings, which must live until the
- * exchange ends (the caller's request arena). *out is gone after DONE or FAILED returns. FAILED may be
- * delivered later from the loop, never from inside exchange_start. */
+/* Copies what it needs of the request, except `body`, `messages` and strings, which must live until
+ * the exchange ends (the caller's request arena). *out is gone after DONE or FAILED returns. FAILED
+ * may be delivered later from the loop, never from inside exchange_start. */
 TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
                                             const struct td_request *request, exchange_fn *on_event,
                                             void *ctx, struct exchange **out, struct td_error *err);

@@ -63,14 +63,15 @@ struct exchange {
     struct tier_attempt *running; /* NULL = none */
     struct confidence confidence;
     struct gate_result verdict; /* the first that is not GATE_STAY */
-    uint32_t token_count;
-    struct hold hold;  /* not yet shown; for clients that take corrections also what was */
-    bool hold_whole;   /* hold has every piece of the attempt */
-    bool hold_visible; /* hold has something to see */
+    uint32_t token_count;       /* with stats */
+    uint64_t plain_bytes;       /* of text without stats */
+    struct hold hold;           /* not yet shown; for clients that take corrections also what was */
+    bool hold_whole;            /* hold has every piece of the attempt */
+    bool hold_visible;          /* hold has something to see */
     bool committed;
 
-    struct attempt
-        *kept; /* complete, but not confident enough: the answer if nothing better comes */
+    /* complete, but not confident enough: the answer if nothing better comes */
+    struct attempt *kept;
     struct hold kept_hold;
     struct attempt *left; /* left before its end: can be asked again */
 
@@ -106,11 +107,14 @@ void deliver_cancelled(struct exchange *exchange); /* tells the ledger only */
 /* What ended an attempt, in a form that quotes no peer: for reasons, disclosures and the ledger. */
 void disclosure_cause(const struct exchange *exchange, const struct attempt *attempt, char *out,
                       size_t size);
-/* Why the answer of exchange->current is not what it could have been; fills exchange->disclosure. */
+/* Why the answer of exchange->current is not what it could have been; fills
+ * exchange->disclosure. */
 void disclosure_write(struct exchange *exchange);
 /* Status, message and member at fault of an exchange that nothing could answer; fills
  * exchange->message. */
 enum td_status disclosure_failure(struct exchange *exchange, const char **param);
+/* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
+bool disclosure_upstream_denied(const struct exchange *exchange);
 
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);

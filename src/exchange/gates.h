@@ -18,7 +18,8 @@ struct gate_result {
     double confidence, threshold; /* NAN where there is none */
 };
 
-/* After each token; token_count includes it. A first token that says "not mine" needs no second look. */
+/* After each token; token_count includes it. A first token that says "not mine" needs no second
+ * look. */
 struct gate_result gates_look(const struct gate_settings *gates,
                               const struct confidence *confidence, uint32_t token_count);
 /* The whole answer: G3, and G2 for an answer shorter than it wanted to see. */

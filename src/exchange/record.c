@@ -1,9 +1,9 @@
 /* The exchange as the ledger keeps it. */
 #include "exchange/exchange_internal.h"
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -45,12 +45,14 @@ static char *signals_json(const struct exchange *ex)
     }
     for (size_t i = 0; i < ex->services->tier_count; i++)
         json_put(tokens, ex->facts[i].name, json_new_int(ex->states[i].prompt_tokens));
-    json_put(root, "data_class", json_new_cstr(privacy_class_name(signals->data_class)));
-    json_put(root, "mode", json_new_cstr(policy_mode_name(signals->mode)));
+    json_put(root, "data_class", json_new_cstr(names_class(signals->data_class)));
+    json_put(root, "mode", json_new_cstr(names_mode(signals->mode)));
     json_put(root, "prompt_bytes", json_new_int(signals->prompt_bytes));
     json_put(root, "prompt_tokens", tokens);
     json_put(root, "message_count", json_new_int(signals->message_count));
     json_put(root, "tokens_max", json_new_int(signals->tokens_max));
+    json_put(root, "slo_ttft_ms", json_new_int(ex->request.slo_ttft_ms));
+    json_put(root, "slo_ms", json_new_int(ex->request.slo_ms));
     json_put(root, "code", json_new_bool(signals->code));
     json_put(root, "maths", json_new_bool(signals->maths));
     json_put(root, "question", json_new_bool(signals->question));
@@ -99,7 +101,7 @@ static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[A
         out[i] = (struct ledger_attempt){
             .tier = facts->name,
             .model = facts->model,
-            .place = facts_place_name(facts->place),
+            .place = names_place(facts->place),
             .outcome = attempt->outcome,
             .error = attempt->status != TD_OK ? causes[i] : NULL,
             .confidence = attempt->confidence,
@@ -114,12 +116,6 @@ static void fill_attempts(const struct exchange *ex, struct ledger_attempt out[A
     }
 }
 
-static const char *finish_name(enum td_finish finish)
-{
-    static const char *const names[] = {"stop", "length", "tool_calls", "content_filter"};
-    return (size_t)finish < sizeof names / sizeof *names ? names[finish] : "unknown";
-}
-
 void record_put(const struct exchange *ex, const char *status)
 {
     if (!ex->services->ledger)
@@ -128,7 +124,8 @@ void record_put(const struct exchange *ex, const char *status)
     struct ledger_attempt attempts[ATTEMPTS_MAX];
     char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
     fill_attempts(ex, attempts, causes);
-    /* Restricted text is not stored even where the policy stores prompts: its place is its source. */
+    /* Restricted text is not stored even where the policy stores prompts: its place is its
+     * source. */
     bool store = ex->services->store_prompts && summary->data_class != TD_CLASS_RESTRICTED;
     char *signals = signals_json(ex), *reasons = reasons_json(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
@@ -141,10 +138,10 @@ void record_put(const struct exchange *ex, const char *status)
         .requested_model = ex->request.model,
         .tier = summary->tier,
         .model = summary->model,
-        .place = summary->tier ? facts_place_name(summary->place) : NULL,
-        .data_class = privacy_class_name(summary->data_class),
+        .place = summary->tier ? names_place(summary->place) : NULL,
+        .data_class = names_class(summary->data_class),
         .status = status,
-        .finish = strcmp(status, "ok") == 0 ? finish_name(summary->finish) : NULL,
+        .finish = strcmp(status, "ok") == 0 ? names_finish(summary->finish) : NULL,
         .confidence = summary->confidence,
         .prompt_tokens = summary->usage.prompt_tokens,
         .completion_tokens = summary->usage.completion_tokens,

@@ -8,6 +8,8 @@
  *    64  int8   high[4][16]   quants 16..31 of each block } of Q4_0 become two operands of 64 bytes
  *   128  int32  bias[16]      lane 4b + i: -8 * (sum of low[b][4i..4i+3] + high[b][4i..4i+3]): what
  *                             an accumulator of unsigned nibbles starts with, to come out signed
+ *                             (offset 8; shifted left for 16 and 128); times a block's
+ *                             minimum / -8, the minimum's share
  *   192  float  scale[16]     lane 4b + i: scale of block b
  *
  * ACTIVATION_Q8_256, super-blocks of 256, 384 bytes:

@@ -1,11 +1,44 @@
-/* Weight blocks as GGUF stores them, and the 16-bit floats inside. Little-endian; blocks follow
- * each other without padding, so nothing in a row is aligned to more than two bytes and every field
- * is read by memcpy. Source: the GGUF specification and its block definitions.
+/* Weight blocks as GGUF stores them, and the small floats inside. Little-endian; blocks follow
+ * each other without padding, so a row need not be aligned at all and every field is read by
+ * memcpy. Source: the GGUF specification and its block definitions; MXFP4: OCP Microscaling
+ * Formats (MX) v1.0, sections 5.2 and 5.4.
  *
  *   Q8_0   32 weights, 34 bytes            Q4_0   32 weights, 18 bytes
  *     0  f16     d                           0  f16     d
  *     2  int8    q[32]                       2  uint8   q[16]   low nibble: weight i, high: i + 16
  *     w[i] = d * q[i]                        w[i] = d * (nibble - 8)
+ *
+ *   Q4_1   32 weights, 20 bytes            IQ4_NL 32 weights, 18 bytes
+ *     0  f16     d                           0  f16     d
+ *     2  f16     m                           2  uint8   q[16]   nibbles as in Q4_0
+ *     4  uint8   q[16]   as in Q4_0          w[i] = d * iq4_values[nibble]
+ *     w[i] = d * nibble + m
+ *
+ *   Q5_0   32 weights, 22 bytes            Q5_1   32 weights, 24 bytes
+ *     0  f16     d                           0  f16     d
+ *     2  uint32  high   bit i: weight i      2  f16     m
+ *     6  uint8   q[16]  as in Q4_0           4  uint32  high    bit i: weight i
+ *     w[i] = d * (nibble + 16 bit - 16)      8  uint8   q[16]   as in Q4_0
+ *                                            w[i] = d * (nibble + 16 bit) + m
+ *
+ *   MXFP4  32 weights, 17 bytes
+ *     0  uint8   e       scale 2^(e - 127)
+ *     1  uint8   q[16]   nibbles as in Q4_0: a sign, two bits of exponent, one of fraction
+ *     w[i] = 2^(e - 128) * mxfp4_values[nibble], the table holding twice the values
+ *
+ *   Q2_K   256 weights, 84 bytes, 16 sub-blocks of 16; halves h of 128 weights
+ *     0  uint8   scales[16]   low nibble scale, high nibble minimum of each sub-block
+ *    16  uint8   q[64]        byte 32h + i: bits 2k..2k+1 are weight i + 32k of it
+ *    80  f16     d
+ *    82  f16     dmin
+ *     w = d * scale * q - dmin * minimum
+ *
+ *   Q3_K   256 weights, 110 bytes, 16 sub-blocks of 16
+ *     0  uint8   high[32]     byte i: bit k is the upper bit of weight i + 32k
+ *    32  uint8   q[64]        two lower bits, as in Q2_K
+ *    96  uint8   scales[12]   6-bit scale of each sub-block, see q3_k_scales()
+ *   108  f16     d
+ *     w = d * (scale - 32) * (q - 4)
  *
  *   Q4_K   256 weights, 144 bytes, 8 sub-blocks of 32
  *     0  f16     d
@@ -13,6 +46,21 @@
  *     4  uint8   scales[12]   6-bit scale and minimum of each sub-block, see q4_k_scales()
  *    16  uint8   q[128]       byte 32j + i: low nibble sub-block 2j, high nibble sub-block 2j + 1
  *     w = d * scale * nibble - dmin * minimum
+ *
+ *   Q5_K   256 weights, 176 bytes, 8 sub-blocks of 32
+ *     0  f16     d
+ *     2  f16     dmin
+ *     4  uint8   scales[12]   as in Q4_K
+ *    16  uint8   high[32]     byte i: bit j is the upper bit of weight i of sub-block j
+ *    48  uint8   q[128]       nibbles as in Q4_K
+ *     w = d * scale * (nibble + 16 bit) - dmin * minimum
+ *
+ *   IQ4_XS 256 weights, 136 bytes, 8 sub-blocks of 32
+ *     0  f16     d
+ *     2  uint16  high         bits 2j..2j+1: upper bits of the scale of sub-block j
+ *     4  uint8   low[4]       byte j / 2, low nibble for even j: its four lower bits
+ *     8  uint8   q[128]       byte 16j + i: low nibble weight i, high nibble i + 16 of sub-block j
+ *     w = d * (scale - 32) * iq4_values[nibble]
  *
  *   Q6_K   256 weights, 210 bytes, 16 sub-blocks of 16; halves h of 128 weights
  *     0  uint8   ql[128]      byte 64h + i: low nibble weight i, high nibble weight i + 64 of it
@@ -34,7 +82,35 @@ enum {
     Q8_0_QUANTS_AT = 2,
     Q4_0_BYTES = 18,
     Q4_0_QUANTS_AT = 2,
+    Q4_1_BYTES = 20,
+    Q4_1_QUANTS_AT = 4,
+    Q5_0_BYTES = 22,
+    Q5_0_HIGH_AT = 2,
+    Q5_0_QUANTS_AT = 6,
+    Q5_1_BYTES = 24,
+    Q5_1_HIGH_AT = 4,
+    Q5_1_QUANTS_AT = 8,
+    MIN_32_AT = 2, /* of Q4_1 and Q5_1 */
+    IQ4_NL_BYTES = 18,
+    IQ4_NL_QUANTS_AT = 2,
+    MXFP4_BYTES = 17,
+    MXFP4_QUANTS_AT = 1,
     SUPER_BLOCK = 256,
+    Q2_K_BYTES = 84,
+    Q2_K_QUANTS_AT = 16,
+    Q2_K_SCALE_AT = 80,
+    Q2_K_MIN_AT = 82,
+    Q3_K_BYTES = 110,
+    Q3_K_QUANTS_AT = 32,
+    Q3_K_SCALES_AT = 96,
+    Q3_K_SCALE_AT = 108,
+    Q5_K_BYTES = 176,
+    Q5_K_HIGH_AT = 16,
+    Q5_K_QUANTS_AT = 48,
+    IQ4_XS_BYTES = 136,
+    IQ4_XS_HIGH_AT = 2,
+    IQ4_XS_LOW_AT = 4,
+    IQ4_XS_QUANTS_AT = 8,
     Q4_K_BYTES = 144,
     Q4_K_MIN_AT = 2,
     Q4_K_SCALES_AT = 4,
@@ -44,6 +120,14 @@ enum {
     Q6_K_SCALES_AT = 192,
     Q6_K_SCALE_AT = 208
 };
+
+/* What a nibble of IQ4_NL and IQ4_XS stands for: steps that are finer near zero. */
+static const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                      1,    13,   25,  38,  53,  69,  89,  113};
+
+/* Twice the values of the four-bit float E2M1 (0, 0.5, 1, 1.5, 2, 3, 4, 6), so that they are
+ * whole. */
+static const int8_t mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 static inline uint16_t load_u16(const void *at)
 {
@@ -124,7 +208,29 @@ static inline uint16_t f32_to_f16(float value)
     return (uint16_t)(sign | rounded >> 13);
 }
 
-/* Unpacks the 12 bytes of Q4_K scales: out[0..7] scales, out[8..15] minimums, 6 bits each.
+/* 2^(e - 128): half of the E8M0 scale e, subnormal for e < 2. E8M0 calls 255 NaN; files do not
+ * have it and it counts as the next power of two here, as in other readers. */
+static inline float e8m0_half(uint8_t e)
+{
+    return float_from_bits(e < 2 ? 0x00200000u << e : (e - 1u) << 23);
+}
+
+/* Unpacks the 12 bytes of Q3_K scales: out[0..15], 6 bits each, to be taken less 32. Nibbles of
+ * bytes 0..7 (low: sub-blocks 0..7, high: 8..15) have the lower bits; bits 2k..2k+1 of byte 8 + i
+ * are the upper bits of sub-block 4k + i. */
+static inline void q3_k_scales(const uint8_t *packed, uint8_t out[16])
+{
+    uint32_t a = load_u32(packed), b = load_u32(packed + 4), c = load_u32(packed + 8);
+    uint32_t words[4] = {
+        (a & 0x0f0f0f0fu) | (c & 0x03030303u) << 4,
+        (b & 0x0f0f0f0fu) | (c >> 2 & 0x03030303u) << 4,
+        (a >> 4 & 0x0f0f0f0fu) | (c >> 4 & 0x03030303u) << 4,
+        (b >> 4 & 0x0f0f0f0fu) | (c >> 6 & 0x03030303u) << 4,
+    };
+    memcpy(out, words, sizeof words);
+}
+
+/* Unpacks the 12 bytes of Q4_K and Q5_K scales: out[0..7] scales, out[8..15] minimums, 6 bits each.
  * Sub-blocks 0..3 have the low six bits of bytes 0..3 (scale) and 4..7 (minimum); sub-blocks 4..7
  * have their low four bits in the nibbles of bytes 8..11 and their upper two bits on top of the
  * bytes of sub-blocks 0..3. Done on four bytes at a time. */

@@ -18,10 +18,19 @@ enum tensor_type {
     TENSOR_F32 = 0,
     TENSOR_F16 = 1,
     TENSOR_Q4_0 = 2,
+    TENSOR_Q4_1 = 3,
+    TENSOR_Q5_0 = 6,
+    TENSOR_Q5_1 = 7,
     TENSOR_Q8_0 = 8,
+    TENSOR_Q2_K = 10,
+    TENSOR_Q3_K = 11,
     TENSOR_Q4_K = 12,
+    TENSOR_Q5_K = 13,
     TENSOR_Q6_K = 14,
+    TENSOR_IQ4_NL = 20,
+    TENSOR_IQ4_XS = 23,
     TENSOR_BF16 = 30,
+    TENSOR_MXFP4 = 39,
     TENSOR_TYPE_COUNT = 40
 };
 
@@ -37,8 +46,8 @@ const struct tensor_traits *tensor_traits_get(uint32_t type);
 /* Forms that an activation row [cols] takes before a product. */
 enum activation_form {
     ACTIVATION_F32,    /* for F32, F16, BF16 weights */
-    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for Q8_0 and Q4_0 */
-    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for Q4_K and Q6_K */
+    ACTIVATION_Q8_32,  /* int8 blocks of 32 with scale and sum, for types in blocks of 32 */
+    ACTIVATION_Q8_256, /* int8 blocks of 256 with scale and 16-sums, for types in 256s */
     ACTIVATION_FORM_COUNT
 };
 
@@ -73,7 +82,13 @@ struct kernels {
     void (*rms_norm)(const float *x, const float *w, size_t n, float eps, float *y);
     /* gate[i] = silu(gate[i]) * up[i] */
     void (*silu_multiply)(float *gate, const float *up, size_t n);
-    void (*add)(float *x, const float *y, size_t n); /* x += y */
+    /* gate[i] = gelu(gate[i]) * up[i], gelu in its tanh form */
+    void (*gelu_multiply)(float *gate, const float *up, size_t n);
+    void (*add)(float *x, const float *y, size_t n);                      /* x += y */
+    void (*add_scaled)(float *x, const float *y, float factor, size_t n); /* x += factor * y */
+    void (*scale)(float *x, float factor, size_t n);                      /* x *= factor */
+    /* x = cap * tanh(x / cap), cap > 0: soft limits (Gemma team 2024, Gemma 2, section 2). */
+    void (*soft_cap)(float *x, float cap, size_t n);
 
     /* Rotates one head by the angles of one position (RoFormer, Su et al. 2021, eq. 34). cos_sin holds
      * n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
@@ -82,10 +97,11 @@ struct kernels {
     /* One query head against `count` cached positions; online softmax, the score row never stored.
      * k, v: first element of this kv head at position 0; positions are kv_stride elements apart;
      * f16 or f32 by kv_type. q, out: [head_size]. `group` query heads share the kv head:
-     * q and out are [group, head_size] contiguous. */
+     * q and out are [group, head_size] contiguous. Scores q.k * scale pass soft_cap when cap > 0.
+     * A sliding window is the caller's choice of the first position. */
     void (*attend)(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                    size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                   float *out);
+                   float cap, float *out);
     /* Stores a float row into the cache's type. */
     void (*store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *out);
 

@@ -1,15 +1,17 @@
 /* Matrix products with AVX2. See tiles.h for the cutting and activation.h for the layouts.
  *
- * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Q4_0, Q4_K
- * and Q6_K are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets are taken
- * off as in matmul_avx512.c. Q8_0 is multiplied as |w| times sign(w) x: 2 * 128 * 127 = 32512
- * fits. */
+ * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Most types are
+ * unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets and minimums are taken
+ * off as in matmul_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times sign(w) x: 2 * 128
+ * * 127 = 32512 fits. */
 #include <assert.h>
 #include <immintrin.h>
 
 #include "kernels/activation.h"
 #include "kernels/formats.h"
+#include "kernels/tile_types.h"
 #include "kernels/tiles.h"
+#include "kernels/unpack_avx2.h"
 #include "kernels/variants.h"
 
 #define ROWS_MAX 4
@@ -41,41 +43,7 @@ TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
             tile->y[(size_t)t * tile->y_stride + (size_t)r] = sum_lanes(sums[r][t]);
 }
 
-/* ---- Q4_0, Q8_0: two blocks of 32 at a time -------------------------------------------------- */
-
-struct pair_32 {
-    __m256i low, high;           /* weights 0..15 and 16..31 of both blocks */
-    __m256i low_size, high_size; /* Q8_0: magnitudes of the same */
-    __m256 scale;                /* four lanes a block */
-};
-
-TILE_INLINE __m256i load_two(const uint8_t *at, size_t stride)
-{
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)at)),
-                                   _mm_loadu_si128((const void *)(at + stride)), 1);
-}
-
-TILE_INLINE struct pair_32 unpack_32(enum tensor_type type, const uint8_t *blocks)
-{
-    const size_t block_bytes = type == TENSOR_Q4_0 ? Q4_0_BYTES : Q8_0_BYTES;
-    struct pair_32 out;
-    uint64_t first = load_u16(blocks), second = load_u16(blocks + block_bytes);
-    const uint64_t four = 0x0001000100010001;
-    out.scale =
-        _mm256_cvtph_ps(_mm_set_epi64x((long long)(second * four), (long long)(first * four)));
-    if (type == TENSOR_Q4_0) {
-        const __m256i nibble = _mm256_set1_epi8(15);
-        __m256i packed = load_two(blocks + Q4_0_QUANTS_AT, block_bytes);
-        out.low = out.low_size = _mm256_and_si256(packed, nibble);
-        out.high = out.high_size = _mm256_and_si256(_mm256_srli_epi16(packed, 4), nibble);
-    } else {
-        out.low = load_two(blocks + Q8_0_QUANTS_AT, block_bytes);
-        out.high = load_two(blocks + Q8_0_QUANTS_AT + 16, block_bytes);
-        out.low_size = _mm256_abs_epi8(out.low);
-        out.high_size = _mm256_abs_epi8(out.high);
-    }
-    return out;
-}
+/* ---- two blocks of 32 at a time -------------------------------------------------------------- */
 
 /* Integer products in eight lanes, four a block. a: the low activations of the pair. */
 TILE_INLINE __m256i dot_32(enum tensor_type type, const struct pair_32 *w, const uint8_t *a)
@@ -83,7 +51,7 @@ TILE_INLINE __m256i dot_32(enum tensor_type type, const struct pair_32 *w, const
     const __m256i ones = _mm256_set1_epi16(1);
     __m256i low = _mm256_loadu_si256((const void *)a);
     __m256i high = _mm256_loadu_si256((const void *)(a + ACT32_HIGH_AT));
-    if (type == TENSOR_Q4_0) {
+    if (!is_signed_32(type)) { /* 2 * 2 * 31 * 127 fits 16 bits */
         __m256i pairs = _mm256_add_epi16(_mm256_maddubs_epi16(w->low, low),
                                          _mm256_maddubs_epi16(w->high, high));
         return _mm256_madd_epi16(pairs, ones);
@@ -102,16 +70,22 @@ TILE_INLINE void multiply_32(enum tensor_type type, const uint8_t *blocks, const
         const uint8_t *a = act + (size_t)t * tile->act_stride;
         __m256i dot = dot_32(type, &w, a);
         /* Four lanes of bias and scale a block, against 16 quants: the same 32 bytes a pair. */
+        __m256i bias = _mm256_loadu_si256((const void *)(a + ACT32_BIAS_AT));
+        __m256 scale = _mm256_loadu_ps((const void *)(a + ACT32_SCALE_AT));
         if (type == TENSOR_Q4_0)
-            dot = _mm256_add_epi32(dot, _mm256_loadu_si256((const void *)(a + ACT32_BIAS_AT)));
-        __m256 scale = _mm256_mul_ps(w.scale, _mm256_loadu_ps((const void *)(a + ACT32_SCALE_AT)));
-        sums[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), scale, sums[t]);
+            dot = _mm256_add_epi32(dot, bias);
+        if (type == TENSOR_Q5_0 || type == TENSOR_MXFP4) /* offset 16 instead of 8 */
+            dot = _mm256_add_epi32(dot, _mm256_slli_epi32(bias, 1));
+        sums[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot), _mm256_mul_ps(w.scale, scale), sums[t]);
+        if (tile_has_minimum(type))
+            sums[t] =
+                _mm256_fmadd_ps(_mm256_cvtepi32_ps(bias), _mm256_mul_ps(w.minimum, scale), sums[t]);
     }
 }
 
 TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
-    const size_t block_bytes = type == TENSOR_Q4_0 ? Q4_0_BYTES : Q8_0_BYTES;
+    const size_t block_bytes = tile_block_bytes(type);
     const size_t pairs = tile->cols / (2 * BLOCK_32);
     const bool odd = tile->cols % (2 * BLOCK_32) != 0;
     __m256 sums[ROWS_MAX][TOKENS_MAX];
@@ -139,65 +113,7 @@ TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int row
     store_sums(tile, rows, tokens, sums);
 }
 
-/* ---- Q4_K, Q6_K: super-blocks of 256, 32 quants at a time ------------------------------------ */
-
-struct scales_256 {
-    uint8_t factors[16];  /* of 16-block i: Q4_K [i / 2], Q6_K [i] (signed) */
-    __m256 first, second; /* offsets of 16-blocks 0..7 and 8..15 */
-    float scale;
-};
-
-TILE_INLINE struct scales_256 unpack_scales(enum tensor_type type, const uint8_t *at)
-{
-    struct scales_256 out;
-    if (type == TENSOR_Q4_K) {
-        const __m128i twice =
-            _mm_set_epi8(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8);
-        q4_k_scales(at + Q4_K_SCALES_AT, out.factors);
-        __m128i minimums = _mm_shuffle_epi8(_mm_loadu_si128((const void *)out.factors), twice);
-        __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128((int)load_u32(at)));
-        __m256 d_min = _mm256_broadcastss_ps(_mm_movehdup_ps(d));
-        out.scale = _mm_cvtss_f32(d);
-        out.first = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(minimums)), d_min);
-        out.second = _mm256_mul_ps(
-            _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(minimums, 8))), d_min);
-        return out;
-    }
-    __m128i factors = _mm_loadu_si128((const void *)(at + Q6_K_SCALES_AT));
-    __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128(load_u16(at + Q6_K_SCALE_AT)));
-    __m256 offset = _mm256_mul_ps(_mm256_broadcastss_ps(d), _mm256_set1_ps(32));
-    _mm_storeu_si128((void *)out.factors, factors);
-    out.scale = _mm_cvtss_f32(d);
-    out.first = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(factors)), offset);
-    out.second =
-        _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(factors, 8))), offset);
-    return out;
-}
-
-/* Unsigned quants 32j .. 32j + 31. */
-TILE_INLINE __m256i quants_256(enum tensor_type type, const uint8_t *at, int j)
-{
-    const __m256i nibble = _mm256_set1_epi8(15);
-    if (type == TENSOR_Q4_K) {
-        __m256i packed = _mm256_loadu_si256((const void *)(at + Q4_K_QUANTS_AT + 32 * (j / 2)));
-        return _mm256_and_si256(j % 2 ? _mm256_srli_epi16(packed, 4) : packed, nibble);
-    }
-    int half = j / 4, part = j % 4;
-    __m256i low = _mm256_loadu_si256((const void *)(at + 64 * half + 32 * (part % 2)));
-    __m256i high = _mm256_loadu_si256((const void *)(at + Q6_K_HIGH_AT + 32 * half));
-    if (part >= 2)
-        low = _mm256_srli_epi16(low, 4);
-    high = _mm256_and_si256(_mm256_srli_epi16(high, 2 * part), _mm256_set1_epi8(3));
-    return _mm256_or_si256(_mm256_and_si256(low, nibble), _mm256_slli_epi16(high, 4));
-}
-
-TILE_INLINE __m256i factors_256(enum tensor_type type, const struct scales_256 *scales, int j)
-{
-    if (type == TENSOR_Q4_K)
-        return _mm256_set1_epi16(scales->factors[j]);
-    return _mm256_inserti128_si256(_mm256_set1_epi16((int8_t)scales->factors[2 * j]),
-                                   _mm_set1_epi16((int8_t)scales->factors[2 * j + 1]), 1);
-}
+/* ---- super-blocks of 256, 32 quants at a time ------------------------------------------------ */
 
 TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const uint8_t *act,
                               const struct tile *tile, int tokens, __m256 *sums)
@@ -213,7 +129,11 @@ TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const ui
 #pragma GCC unroll 8
         for (int t = 0; t < tokens; t++) {
             const uint8_t *a = act + (size_t)t * tile->act_stride + 32 * j;
-            __m256i pairs = _mm256_maddubs_epi16(quants, _mm256_loadu_si256((const void *)a));
+            __m256i x = _mm256_loadu_si256((const void *)a);
+            __m256i pairs =
+                type == TENSOR_IQ4_XS
+                    ? _mm256_maddubs_epi16(_mm256_abs_epi8(quants), _mm256_sign_epi8(x, quants))
+                    : _mm256_maddubs_epi16(quants, x);
             dots[t] = _mm256_add_epi32(dots[t], _mm256_madd_epi16(pairs, factors));
         }
     }
@@ -223,6 +143,8 @@ TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const ui
         __m256 scale = _mm256_set1_ps(scales.scale * load_f32(a + ACT256_SCALE_AT));
         const float *taken = (const void *)(a + ACT256_SUMS_AT);
         sums[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[t]), scale, sums[t]);
+        if (type == TENSOR_IQ4_XS)
+            continue; /* no offsets */
         sums[t] = _mm256_fnmadd_ps(scales.first, _mm256_loadu_ps(taken), sums[t]);
         sums[t] = _mm256_fnmadd_ps(scales.second, _mm256_loadu_ps(taken + 8), sums[t]);
     }
@@ -230,7 +152,7 @@ TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const ui
 
 TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int rows, int tokens)
 {
-    const size_t block_bytes = type == TENSOR_Q4_K ? Q4_K_BYTES : Q6_K_BYTES;
+    const size_t block_bytes = tile_block_bytes(type);
     const size_t blocks = tile->cols / SUPER_BLOCK;
     __m256 sums[ROWS_MAX][TOKENS_MAX];
     zero_sums(rows, tokens, sums);
@@ -307,6 +229,15 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
     TILE_DEFINE(body, type, 1, 8)
 TILES(tile_32, TENSOR_Q4_0)
 TILES(tile_32, TENSOR_Q8_0)
+TILES(tile_32, TENSOR_Q4_1)
+TILES(tile_32, TENSOR_Q5_0)
+TILES(tile_32, TENSOR_Q5_1)
+TILES(tile_32, TENSOR_IQ4_NL)
+TILES(tile_32, TENSOR_MXFP4)
+TILES(tile_256, TENSOR_Q2_K)
+TILES(tile_256, TENSOR_Q3_K)
+TILES(tile_256, TENSOR_Q5_K)
+TILES(tile_256, TENSOR_IQ4_XS)
 TILES(tile_256, TENSOR_Q4_K)
 TILES(tile_256, TENSOR_Q6_K)
 TILES(tile_float, TENSOR_F32)
@@ -326,9 +257,21 @@ TILE_DEFINE(tile_float, TENSOR_BF16, 2, 4)
 /* clang-format on */
 
 static const struct tile_set tile_sets[TENSOR_TYPE_COUNT] = {
-    [TENSOR_Q4_0] = SET(tile_32, TENSOR_Q4_0, 1),    [TENSOR_Q8_0] = SET(tile_32, TENSOR_Q8_0, 1),
-    [TENSOR_Q4_K] = SET(tile_256, TENSOR_Q4_K, 1),   [TENSOR_Q6_K] = SET(tile_256, TENSOR_Q6_K, 1),
-    [TENSOR_F32] = SET(tile_float, TENSOR_F32, 2),   [TENSOR_F16] = SET(tile_float, TENSOR_F16, 2),
+    [TENSOR_Q4_0] = SET(tile_32, TENSOR_Q4_0, 1),
+    [TENSOR_Q8_0] = SET(tile_32, TENSOR_Q8_0, 1),
+    [TENSOR_Q4_1] = SET(tile_32, TENSOR_Q4_1, 1),
+    [TENSOR_Q5_0] = SET(tile_32, TENSOR_Q5_0, 1),
+    [TENSOR_Q5_1] = SET(tile_32, TENSOR_Q5_1, 1),
+    [TENSOR_IQ4_NL] = SET(tile_32, TENSOR_IQ4_NL, 1),
+    [TENSOR_MXFP4] = SET(tile_32, TENSOR_MXFP4, 1),
+    [TENSOR_Q2_K] = SET(tile_256, TENSOR_Q2_K, 1),
+    [TENSOR_Q3_K] = SET(tile_256, TENSOR_Q3_K, 1),
+    [TENSOR_Q5_K] = SET(tile_256, TENSOR_Q5_K, 1),
+    [TENSOR_IQ4_XS] = SET(tile_256, TENSOR_IQ4_XS, 1),
+    [TENSOR_Q4_K] = SET(tile_256, TENSOR_Q4_K, 1),
+    [TENSOR_Q6_K] = SET(tile_256, TENSOR_Q6_K, 1),
+    [TENSOR_F32] = SET(tile_float, TENSOR_F32, 2),
+    [TENSOR_F16] = SET(tile_float, TENSOR_F16, 2),
     [TENSOR_BF16] = SET(tile_float, TENSOR_BF16, 2),
 };
 

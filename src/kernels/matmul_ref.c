@@ -1,75 +1,29 @@
 /* Reference of quantisation, dequantisation and the matrix product: the definition that the other
  * variants are checked against. Never optimised. */
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 
 #include "kernels/activation.h"
+#include "kernels/blocks_ref.h"
 #include "kernels/formats.h"
 #include "kernels/variants.h"
 
 /* ---- dequantisation ------------------------------------------------------------------------- */
 
-static void dequantize_q8_0(const uint8_t *row, size_t cols, float *out)
+/* The product of scale and quant is exact in float but for Q6_K, so only the subtraction rounds. */
+static void dequantize_blocks(enum tensor_type type, const uint8_t *row, size_t cols, float *out)
 {
-    for (size_t c = 0; c < cols; c++) {
-        const uint8_t *block = row + c / BLOCK_32 * Q8_0_BYTES;
-        int8_t quant = (int8_t)block[Q8_0_QUANTS_AT + c % BLOCK_32];
-        out[c] = f16_to_f32(load_u16(block)) * (float)quant;
-    }
-}
-
-static int q4_0_quant(const uint8_t *block, size_t i)
-{
-    uint8_t byte = block[Q4_0_QUANTS_AT + i % 16];
-    return (i < 16 ? byte & 15 : byte >> 4) - 8;
-}
-
-static void dequantize_q4_0(const uint8_t *row, size_t cols, float *out)
-{
-    for (size_t c = 0; c < cols; c++) {
-        const uint8_t *block = row + c / BLOCK_32 * Q4_0_BYTES;
-        out[c] = f16_to_f32(load_u16(block)) * (float)q4_0_quant(block, c % BLOCK_32);
-    }
-}
-
-static int q4_k_quant(const uint8_t *block, size_t i)
-{
-    uint8_t byte = block[Q4_K_QUANTS_AT + i / 64 * 32 + i % 32];
-    return i % 64 < 32 ? byte & 15 : byte >> 4;
-}
-
-static void dequantize_q4_k(const uint8_t *row, size_t cols, float *out)
-{
-    for (size_t c = 0; c < cols; c++) {
-        const uint8_t *block = row + c / SUPER_BLOCK * Q4_K_BYTES;
-        size_t i = c % SUPER_BLOCK;
-        uint8_t scales[16];
-        q4_k_scales(block + Q4_K_SCALES_AT, scales);
-        float scale = f16_to_f32(load_u16(block)) * (float)scales[i / 32];
-        float minimum = f16_to_f32(load_u16(block + Q4_K_MIN_AT)) * (float)scales[8 + i / 32];
-        out[c] = scale * (float)q4_k_quant(block, i) - minimum;
-    }
-}
-
-static int q6_k_quant(const uint8_t *block, size_t i)
-{
-    size_t half = i / 128, within = i % 128;
-    uint8_t low = block[half * 64 + within % 64];
-    uint8_t high = block[Q6_K_HIGH_AT + half * 32 + within % 32];
-    int low_bits = within < 64 ? low & 15 : low >> 4;
-    int high_bits = high >> within / 32 * 2 & 3;
-    return (low_bits | high_bits << 4) - 32;
-}
-
-static void dequantize_q6_k(const uint8_t *row, size_t cols, float *out)
-{
-    for (size_t c = 0; c < cols; c++) {
-        const uint8_t *block = row + c / SUPER_BLOCK * Q6_K_BYTES;
-        size_t i = c % SUPER_BLOCK;
-        int8_t scale = (int8_t)block[Q6_K_SCALES_AT + i / 16];
-        out[c] = f16_to_f32(load_u16(block + Q6_K_SCALE_AT)) * (float)scale *
-                 (float)q6_k_quant(block, i);
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    struct block_ref block;
+    for (size_t c = 0; c < cols; c += traits->block_elements, row += traits->block_bytes) {
+        block_ref_unpack(type, row, &block);
+        for (size_t i = 0; i < traits->block_elements; i++) {
+            float scale = block.d * (float)block.factors[i / 16];
+            float weight = scale * (float)block.quants[i];
+            if (block.has_minimum)
+                weight -= block.d_min * (float)block.minimums[i / 16];
+            out[c + i] = weight;
+        }
     }
 }
 
@@ -88,20 +42,8 @@ void dequantize_ref(enum tensor_type type, const void *row, size_t cols, float *
         for (size_t c = 0; c < cols; c++)
             out[c] = bf16_to_f32(load_u16(bytes + 2 * c));
         return;
-    case TENSOR_Q8_0:
-        dequantize_q8_0(bytes, cols, out);
-        return;
-    case TENSOR_Q4_0:
-        dequantize_q4_0(bytes, cols, out);
-        return;
-    case TENSOR_Q4_K:
-        dequantize_q4_k(bytes, cols, out);
-        return;
-    case TENSOR_Q6_K:
-        dequantize_q6_k(bytes, cols, out);
-        return;
     default:
-        assert(false && "tensor type without a kernel");
+        dequantize_blocks(type, bytes, cols, out);
     }
 }
 
@@ -194,74 +136,45 @@ static double dot_float(enum tensor_type type, const uint8_t *row, size_t cols, 
     return sum;
 }
 
-static double dot_32(enum tensor_type type, const uint8_t *row, size_t cols, const uint8_t *act)
+/* Quant i of the activations of a block that begins at column c; its scale goes to *scale. */
+static int activation_quant(enum activation_form form, const uint8_t *act, size_t c, size_t i,
+                            double *scale)
 {
-    size_t block_bytes = type == TENSOR_Q4_0 ? Q4_0_BYTES : Q8_0_BYTES;
-    double sum = 0;
-    for (size_t c = 0; c < cols; c += BLOCK_32, row += block_bytes) {
-        const uint8_t *group = act + c / ACT32_GROUP * ACT32_BYTES;
-        size_t block = c % ACT32_GROUP / BLOCK_32;
-        int dot = 0;
-        for (size_t i = 0; i < BLOCK_32; i++) {
-            int weight = type == TENSOR_Q4_0 ? q4_0_quant(row, i) : (int8_t)row[Q8_0_QUANTS_AT + i];
-            size_t at = (i < 16 ? 0 : ACT32_HIGH_AT) + 16 * block + i % 16;
-            dot += weight * (int8_t)group[at];
-        }
-        float scale = load_f32(group + ACT32_SCALE_AT + 16 * block);
-        sum += (double)f16_to_f32(load_u16(row)) * (double)scale * dot;
+    if (form == ACTIVATION_Q8_256) {
+        act += c / SUPER_BLOCK * ACT256_BYTES;
+        *scale = (double)load_f32(act + ACT256_SCALE_AT);
+        return (int8_t)act[i];
     }
-    return sum;
+    act += c / ACT32_GROUP * ACT32_BYTES;
+    size_t at = c % ACT32_GROUP / BLOCK_32 * 16;
+    *scale = (double)load_f32(act + ACT32_SCALE_AT + at);
+    return (int8_t)act[(i < 16 ? 0 : ACT32_HIGH_AT) + at + i % 16];
 }
 
-static double dot_q4_k(const uint8_t *row, size_t cols, const uint8_t *act)
+static double dot_blocks(enum tensor_type type, const uint8_t *row, size_t cols, const uint8_t *act)
 {
+    const struct tensor_traits *traits = tensor_traits_get(type);
+    enum activation_form form = activation_form_of(type);
+    struct block_ref block;
     double sum = 0;
-    for (size_t c = 0; c < cols; c += SUPER_BLOCK, row += Q4_K_BYTES, act += ACT256_BYTES) {
-        uint8_t scales[16];
-        q4_k_scales(row + Q4_K_SCALES_AT, scales);
-        int dot = 0, minimum = 0;
-        for (size_t i = 0; i < SUPER_BLOCK; i++) {
-            dot += scales[i / 32] * q4_k_quant(row, i) * (int8_t)act[i];
-            minimum += scales[8 + i / 32] * (int8_t)act[i];
+    for (size_t c = 0; c < cols; c += traits->block_elements, row += traits->block_bytes) {
+        int dot = 0, minimum = 0; /* at most 256 * 128 * 32 * 127 in magnitude */
+        double scale = 0;
+        block_ref_unpack(type, row, &block);
+        for (size_t i = 0; i < traits->block_elements; i++) {
+            int quant = activation_quant(form, act, c, i, &scale);
+            dot += block.factors[i / 16] * block.quants[i] * quant;
+            minimum += block.minimums[i / 16] * quant;
         }
-        double scale = (double)load_f32(act + ACT256_SCALE_AT);
-        sum += scale * ((double)f16_to_f32(load_u16(row)) * dot -
-                        (double)f16_to_f32(load_u16(row + Q4_K_MIN_AT)) * minimum);
-    }
-    return sum;
-}
-
-static double dot_q6_k(const uint8_t *row, size_t cols, const uint8_t *act)
-{
-    double sum = 0;
-    for (size_t c = 0; c < cols; c += SUPER_BLOCK, row += Q6_K_BYTES, act += ACT256_BYTES) {
-        int dot = 0;
-        for (size_t i = 0; i < SUPER_BLOCK; i++)
-            dot += (int8_t)row[Q6_K_SCALES_AT + i / 16] * q6_k_quant(row, i) * (int8_t)act[i];
-        double scale = (double)load_f32(act + ACT256_SCALE_AT);
-        sum += scale * (double)f16_to_f32(load_u16(row + Q6_K_SCALE_AT)) * dot;
+        sum += scale * ((double)block.d * dot - (double)block.d_min * minimum);
     }
     return sum;
 }
 
 static double dot_row(enum tensor_type type, const uint8_t *row, size_t cols, const void *act)
 {
-    switch (type) {
-    case TENSOR_F32:
-    case TENSOR_F16:
-    case TENSOR_BF16:
-        return dot_float(type, row, cols, act);
-    case TENSOR_Q8_0:
-    case TENSOR_Q4_0:
-        return dot_32(type, row, cols, act);
-    case TENSOR_Q4_K:
-        return dot_q4_k(row, cols, act);
-    case TENSOR_Q6_K:
-        return dot_q6_k(row, cols, act);
-    default:
-        assert(false && "tensor type without a kernel");
-        return 0;
-    }
+    return activation_form_of(type) == ACTIVATION_F32 ? dot_float(type, row, cols, act)
+                                                      : dot_blocks(type, row, cols, act);
 }
 
 void matmul_ref(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,

@@ -20,11 +20,15 @@ extern const struct kernels kernels_avx512;
     void dequantize_##isa(enum tensor_type type, const void *row, size_t cols, float *out);        \
     void rms_norm_##isa(const float *x, const float *w, size_t n, float eps, float *y);            \
     void silu_multiply_##isa(float *gate, const float *up, size_t n);                              \
+    void gelu_multiply_##isa(float *gate, const float *up, size_t n);                              \
     void add_##isa(float *x, const float *y, size_t n);                                            \
+    void add_scaled_##isa(float *x, const float *y, float factor, size_t n);                       \
+    void scale_##isa(float *x, float factor, size_t n);                                            \
+    void soft_cap_##isa(float *x, float cap, size_t n);                                            \
     void rope_##isa(float *head, const float *cos_sin, size_t n_rot, bool interleaved);            \
     void attend_##isa(const float *q, const void *k, const void *v, enum td_kv_type kv_type,       \
                       size_t head_size, size_t group, size_t kv_stride, size_t count, float scale, \
-                      float *out);                                                                 \
+                      float cap, float *out);                                                      \
     void store_kv_##isa(const float *x, size_t n, enum td_kv_type kv_type, void *out);             \
     void logit_stats_##isa(const float *logits, size_t n, struct logit_stats *out);
 

@@ -33,6 +33,24 @@ SIMD_INLINE vec vec_exp(vec x)
     return vec_scale(sum, n);
 }
 
+/* tanh(x) = 1 - 2 / (exp(2x) + 1), which loses its digits near zero; there Taylor's sum to the
+ * ninth power: what is left out is below 0.009 x^10 < 2e-8 of the result for |x| < 1/4. From 1/4 on
+ * the subtraction costs at most 2 u / 0.24 and the exponential less: 8e-7 relative in all. NaN
+ * stays NaN. */
+SIMD_INLINE vec vec_tanh(vec x)
+{
+    vec size = vec_max(x, vec_sub(vec_set(0), x)), square = vec_mul(x, x);
+    vec sum = vec_set(62.0f / 2835);
+    sum = vec_fma(sum, square, vec_set(-17.0f / 315));
+    sum = vec_fma(sum, square, vec_set(2.0f / 15));
+    sum = vec_fma(sum, square, vec_set(-1.0f / 3));
+    vec small = vec_fma(vec_mul(sum, square), x, x);
+    vec e = vec_exp(vec_add(size, size));
+    vec large = vec_sub(vec_set(1), vec_div(vec_set(2), vec_add(e, vec_set(1))));
+    large = vec_if_greater(x, vec_set(0), large, vec_sub(vec_set(0), large));
+    return vec_if_greater(size, vec_set(0.25f), large, small);
+}
+
 /* ---- element-wise ---------------------------------------------------------------------------- */
 
 void VARIANT(rms_norm)(const float *x, const float *w, size_t n, float eps, float *y)
@@ -71,6 +89,55 @@ void VARIANT(silu_multiply)(float *gate, const float *up, size_t n)
         vec_store(gate + i, silu_times(vec_load(gate + i), vec_load(up + i)));
     vec rest = silu_times(vec_load_part(gate + i, n - i), vec_load_part(up + i, n - i));
     vec_store_part(gate + i, rest, n - i);
+}
+
+/* Twice the argument of the tanh has an error of a few roundings of its own size, which the
+ * exponential makes relative: see the checker's bound. */
+SIMD_INLINE vec gelu_times(vec gate, vec up)
+{
+    vec square = vec_mul(gate, gate);
+    vec twice_u = vec_mul(vec_mul(gate, vec_set(-1.5957691216057307f)), /* negated */
+                          vec_fma(square, vec_set(0.044715f), vec_set(1)));
+    return vec_mul(vec_div(gate, vec_add(vec_set(1), vec_exp(twice_u))), up);
+}
+
+void VARIANT(gelu_multiply)(float *gate, const float *up, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vec_store(gate + i, gelu_times(vec_load(gate + i), vec_load(up + i)));
+    vec rest = gelu_times(vec_load_part(gate + i, n - i), vec_load_part(up + i, n - i));
+    vec_store_part(gate + i, rest, n - i);
+}
+
+void VARIANT(add_scaled)(float *x, const float *y, float factor, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vec_store(x + i, vec_fma(vec_load(y + i), vec_set(factor), vec_load(x + i)));
+    vec rest = vec_fma(vec_load_part(y + i, n - i), vec_set(factor), vec_load_part(x + i, n - i));
+    vec_store_part(x + i, rest, n - i);
+}
+
+void VARIANT(scale)(float *x, float factor, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vec_store(x + i, vec_mul(vec_load(x + i), vec_set(factor)));
+    vec_store_part(x + i, vec_mul(vec_load_part(x + i, n - i), vec_set(factor)), n - i);
+}
+
+SIMD_INLINE vec capped(vec x, float cap)
+{
+    return vec_mul(vec_tanh(vec_div(x, vec_set(cap))), vec_set(cap));
+}
+
+void VARIANT(soft_cap)(float *x, float cap, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vec_store(x + i, capped(vec_load(x + i), cap));
+    vec_store_part(x + i, capped(vec_load_part(x + i, n - i), cap), n - i);
 }
 
 void VARIANT(add)(float *x, const float *y, size_t n)
@@ -194,6 +261,14 @@ SIMD_INLINE void block_scores(const float *q, const void *k, const void *v, enum
     }
 }
 
+SIMD_INLINE void block_cap(struct attend_head *state, size_t count, float cap)
+{
+    for (size_t p = count; p < ATTEND_BLOCK; p++)
+        state->scores[p] = 0;
+    for (size_t p = 0; p < ATTEND_BLOCK; p += LANES)
+        vec_store(state->scores + p, capped(vec_load(state->scores + p), cap));
+}
+
 /* Turns scores into weights exp(score - maximum), zero after `count`; returns what the sums so far
  * have to be multiplied with. */
 SIMD_INLINE float block_weights(struct attend_head *state, size_t count)
@@ -254,7 +329,7 @@ SIMD_INLINE void block_values(const void *v, enum td_kv_type kv_type, size_t hea
 
 SIMD_INLINE void attend_heads(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                               size_t head_size, int heads, size_t kv_stride, size_t count,
-                              float scale, float *out)
+                              float scale, float cap, float *out)
 {
     struct attend_head states[ATTEND_HEADS];
     float corrections[ATTEND_HEADS];
@@ -264,8 +339,11 @@ SIMD_INLINE void attend_heads(const float *q, const void *k, const void *v, enum
     for (size_t begin = 0; begin < count; begin += ATTEND_BLOCK) {
         size_t n = count - begin < ATTEND_BLOCK ? count - begin : ATTEND_BLOCK;
         block_scores(q, k, v, kv_type, head_size, heads, kv_stride, begin, n, scale, states);
-        for (int h = 0; h < heads; h++)
+        for (int h = 0; h < heads; h++) {
+            if (cap > 0)
+                block_cap(&states[h], n, cap);
             corrections[h] = block_weights(&states[h], n);
+        }
         block_values(v, kv_type, head_size, heads, kv_stride, begin, n, states, corrections, out);
     }
     for (int h = 0; h < heads; h++) {
@@ -278,9 +356,9 @@ SIMD_INLINE void attend_heads(const float *q, const void *k, const void *v, enum
 #define ATTEND_DEFINE(kv_type, heads)                                                        \
     static void attend_##kv_type##_##heads(const float *q, const void *k, const void *v,     \
                                            size_t head_size, size_t kv_stride, size_t count, \
-                                           float scale, float *out)                          \
+                                           float scale, float cap, float *out)               \
     {                                                                                        \
-        attend_heads(q, k, v, kv_type, head_size, heads, kv_stride, count, scale, out);      \
+        attend_heads(q, k, v, kv_type, head_size, heads, kv_stride, count, scale, cap, out); \
     }
 ATTEND_DEFINE(TD_KV_F16, 1)
 ATTEND_DEFINE(TD_KV_F16, 2)
@@ -293,10 +371,10 @@ ATTEND_DEFINE(TD_KV_F32, 4)
 
 void VARIANT(attend)(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                      size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                     float *out)
+                     float cap, float *out)
 {
     typedef void attend_fn(const float *, const void *, const void *, size_t, size_t, size_t, float,
-                           float *);
+                           float, float *);
     static attend_fn *const by_heads[2][ATTEND_HEADS] = {
         {attend_TD_KV_F16_1, attend_TD_KV_F16_2, attend_TD_KV_F16_3, attend_TD_KV_F16_4},
         {attend_TD_KV_F32_1, attend_TD_KV_F32_2, attend_TD_KV_F32_3, attend_TD_KV_F32_4},
@@ -304,7 +382,7 @@ void VARIANT(attend)(const float *q, const void *k, const void *v, enum td_kv_ty
     for (size_t g = 0; g < group; g += ATTEND_HEADS) {
         size_t heads = group - g < ATTEND_HEADS ? group - g : ATTEND_HEADS;
         by_heads[kv_type == TD_KV_F32][heads - 1](q + g * head_size, k, v, head_size, kv_stride,
-                                                  count, scale, out + g * head_size);
+                                                  count, scale, cap, out + g * head_size);
     }
 }
 
@@ -411,7 +489,11 @@ const struct kernels VARIANT(kernels) = {
         dequantize_ref, /* one row a token: not worth a second version that must be exact */
     .rms_norm = VARIANT(rms_norm),
     .silu_multiply = VARIANT(silu_multiply),
+    .gelu_multiply = VARIANT(gelu_multiply),
     .add = VARIANT(add),
+    .add_scaled = VARIANT(add_scaled),
+    .scale = VARIANT(scale),
+    .soft_cap = VARIANT(soft_cap),
     .rope = VARIANT(rope),
     .attend = VARIANT(attend),
     .store_kv = VARIANT(store_kv),

@@ -24,10 +24,45 @@ void silu_multiply_ref(float *gate, const float *up, size_t n)
     }
 }
 
+/* gelu(x) = x / 2 (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks & Gimpel 2016,
+ * section 2), and (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)). */
+void gelu_multiply_ref(float *gate, const float *up, size_t n)
+{
+    const double twice_root = 1.5957691216057307118; /* 2 sqrt(2 / pi) */
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)gate[i];
+        double twice_u = twice_root * x * (1.0 + 0.044715 * x * x);
+        gate[i] = (float)(x / (1.0 + exp(-twice_u)) * (double)up[i]);
+    }
+}
+
 void add_ref(float *x, const float *y, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] += y[i];
+}
+
+void add_scaled_ref(float *x, const float *y, float factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)((double)x[i] + (double)factor * (double)y[i]);
+}
+
+void scale_ref(float *x, float factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+static double capped(double x, double cap)
+{
+    return cap * tanh(x / cap);
+}
+
+void soft_cap_ref(float *x, float cap, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)capped((double)x[i], (double)cap);
 }
 
 void rope_ref(float *head, const float *cos_sin, size_t n_rot, bool interleaved)
@@ -50,29 +85,32 @@ static double cached(const void *cache, enum td_kv_type kv_type, size_t at)
 }
 
 static double score(const float *q, const void *k, enum td_kv_type kv_type, size_t head_size,
-                    size_t at, float scale)
+                    size_t at, float scale, float cap)
 {
     double dot = 0;
     for (size_t d = 0; d < head_size; d++)
         dot += (double)q[d] * cached(k, kv_type, at + d);
-    return dot * (double)scale;
+    dot *= (double)scale;
+    return cap > 0 ? capped(dot, (double)cap) : dot;
 }
 
-/* softmax(q K^T * scale) V. Scores are computed anew for every few output elements, so that no
+/* softmax(cap(q K^T * scale)) V. Scores are computed anew for every few output elements, so that no
  * array depends on count or head_size. */
 static void attend_one(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                       size_t head_size, size_t kv_stride, size_t count, float scale, float *out)
+                       size_t head_size, size_t kv_stride, size_t count, float scale, float cap,
+                       float *out)
 {
     enum { PART = 64 };
     double maximum = -HUGE_VAL, total = 0;
     for (size_t p = 0; p < count; p++)
-        maximum = fmax(maximum, score(q, k, kv_type, head_size, p * kv_stride, scale));
+        maximum = fmax(maximum, score(q, k, kv_type, head_size, p * kv_stride, scale, cap));
     for (size_t begin = 0; begin < head_size; begin += PART) {
         size_t part = head_size - begin < PART ? head_size - begin : PART;
         double sums[PART] = {0};
         total = 0;
         for (size_t p = 0; p < count; p++) {
-            double weight = exp(score(q, k, kv_type, head_size, p * kv_stride, scale) - maximum);
+            double weight =
+                exp(score(q, k, kv_type, head_size, p * kv_stride, scale, cap) - maximum);
             total += weight;
             for (size_t d = 0; d < part; d++)
                 sums[d] += weight * cached(v, kv_type, p * kv_stride + begin + d);
@@ -84,10 +122,10 @@ static void attend_one(const float *q, const void *k, const void *v, enum td_kv_
 
 void attend_ref(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
                 size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                float *out)
+                float cap, float *out)
 {
     for (size_t g = 0; g < group; g++)
-        attend_one(q + g * head_size, k, v, kv_type, head_size, kv_stride, count, scale,
+        attend_one(q + g * head_size, k, v, kv_type, head_size, kv_stride, count, scale, cap,
                    out + g * head_size);
 }
 
@@ -131,7 +169,11 @@ const struct kernels kernels_ref = {
     .dequantize = dequantize_ref,
     .rms_norm = rms_norm_ref,
     .silu_multiply = silu_multiply_ref,
+    .gelu_multiply = gelu_multiply_ref,
     .add = add_ref,
+    .add_scaled = add_scaled_ref,
+    .scale = scale_ref,
+    .soft_cap = soft_cap_ref,
     .rope = rope_ref,
     .attend = attend_ref,
     .store_kv = store_kv_ref,

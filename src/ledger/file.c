@@ -1,14 +1,16 @@
-/* A ledger is created under another name and linked into place when its schema is complete, so that a file
- * of that name is always either a whole ledger or not ours. The schema is committed before the file enters
- * WAL mode: the application id then stands in the first page, where any reader of bytes can see it.
+/* A ledger is created under another name and linked into place when its schema is complete, so that
+ * a file of that name is always either a whole ledger or not ours. The schema is committed before
+ * the file enters WAL mode: the application id then stands in the first page, where any reader of
+ * bytes can see it.
  *
  * Offsets in the first page (https://www.sqlite.org/fileformat.html, 1.3):
- *   0  "SQLite format 3\0"      60  user version (4 bytes, big-endian): number of migrations applied
+ *   0  "SQLite format 3\0"      60  user version (4 bytes, big-endian): number of migrations
+ *   applied
  *  68  application id (4 bytes, big-endian): TNDM */
 #include "ledger/file.h"
 
 #include "base/error.h"
-#include "schema_sql.h"
+#include "ledger/schema_sql.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,7 +164,8 @@ static uint32_t read_be32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Looks at the bytes, without SQLite: TD_NOT_FOUND, TD_CORRUPT (not ours), or TD_OK and the size. */
+/* Looks at the bytes, without SQLite: TD_NOT_FOUND, TD_CORRUPT (not ours), or TD_OK and the
+ * size. */
 static enum td_status inspect(const char *path, long long *bytes, struct td_error *err)
 {
     unsigned char header[HEADER_BYTES] = {0};

@@ -1,4 +1,5 @@
-/* The database file: creating it whole, refusing what is not ours, migrating. Internal to ledger/. */
+/* The database file: creating it whole, refusing what is not ours, migrating. Internal to
+ * ledger/. */
 #ifndef LEDGER_FILE_H
 #define LEDGER_FILE_H
 
@@ -6,9 +7,9 @@
 
 #include <sqlite3.h>
 
-/* Opens for writing; creates file (0600) and directory (0700) when absent. A file that is not a ledger, is
- * damaged, or was written by a newer version is refused and stays as it is. **returns new**
- * (sqlite3_close). */
+/* Opens for writing; creates file (0600) and directory (0700) when absent. A file that is not a
+ * ledger, is damaged, or was written by a newer version is refused and stays as it is. **returns
+ * new** (sqlite3_close). */
 TD_MUST_CHECK enum td_status file_open_writer(const char *path, sqlite3 **out,
                                               struct td_error *err);
 /* Opens read-only beside a running writer. */

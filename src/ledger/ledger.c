@@ -1,13 +1,14 @@
 /* The front of the ledger: any thread puts, one thread writes.
  *
- * The writer takes what comes within a batch window and commits it in one transaction. In WAL mode a commit
- * is a write into the log file: it survives the end of the process at once (the data is the kernel's) and
- * the end of the machine from the next checkpoint on, which is fsynced and never more than a few seconds
- * away. A commit that fails (full disk, a lock that another program holds) is tried again with the same
- * records; meanwhile the queue fills, and when it is full the exchange goes on unrecorded and is counted.
+ * The writer takes what comes within a batch window and commits it in one transaction. In WAL mode
+ * a commit is a write into the log file: it survives the end of the process at once (the data is
+ * the kernel's) and the end of the machine from the next checkpoint on, which is fsynced and never
+ * more than a few seconds away. A commit that fails (full disk, a lock that another program holds)
+ * is tried again with the same records; meanwhile the queue fills, and when it is full the exchange
+ * goes on unrecorded and is counted.
  *
- * Rejected: a commit an exchange (an fsync or at least a lock each), a lock-free queue (a put is a malloc
- * and a few hundred bytes of copying; the lock is not what it costs). */
+ * Rejected: a commit an exchange (an fsync or at least a lock each), a lock-free queue (a put is a
+ * malloc and a few hundred bytes of copying; the lock is not what it costs). */
 #include "ledger/ledger.h"
 
 #include "base/clock.h"
@@ -20,7 +21,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define QUEUE_RECORDS 4096
 #define QUEUE_BYTES_MAX \
@@ -54,19 +54,6 @@ struct ledger {
     double checkpoint_ms, complaint_ms;
     bool dirty; /* commits since the last checkpoint */
 };
-
-static struct timespec deadline_in(uint32_t ms)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += ms / 1000;
-    at.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
-    return at;
-}
 
 /* Pushed by flush and close to end a wait for records; never freed. */
 static struct record wake_up;
@@ -159,7 +146,7 @@ static void checkpoint_when_due(struct ledger *ledger)
 /* After a failure: waits, unless the ledger is being closed. False = give up. */
 static bool pause_after_failure(struct ledger *ledger)
 {
-    struct timespec until = deadline_in(RETRY_MS);
+    struct timespec until = clock_deadline(RETRY_MS);
     pthread_mutex_lock(&ledger->mutex);
     bool closing = ledger->closing;
     int code = 0;
@@ -295,7 +282,7 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
 
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
-    struct timespec until = deadline_in(timeout_ms);
+    struct timespec until = clock_deadline(timeout_ms);
     pthread_mutex_lock(&ledger->mutex);
     uint64_t target = ledger->put_seq;
     int code = 0;

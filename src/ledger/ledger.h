@@ -1,11 +1,11 @@
-/* The durable record of every exchange: one row an exchange, one an attempt. SQLite (WAL) inside; one writer
- * thread commits in batches at most 200 ms apart, so that kill -9 loses at most what was answered within
- * that time. Writers never wait: a full queue is TD_BUSY and counted.
+/* The durable record of every exchange: one row an exchange, one an attempt. SQLite (WAL) inside;
+ * one writer thread commits in batches at most 200 ms apart, so that kill -9 loses at most what was
+ * answered within that time. Writers never wait: a full queue is TD_BUSY and counted.
  *
- * The file is 0600, directories that are created for it 0700. A file that is no ledger, is damaged or comes
- * from a newer version is refused with the reason and left as it is. A disk that is full loses nothing at
- * once: records are kept and tried again every second while the queue (4096 records, 64 MiB) has room; what
- * comes after is counted in ledger_dropped and logged. */
+ * The file is 0600, directories that are created for it 0700. A file that is no ledger, is damaged
+ * or comes from a newer version is refused with the reason and left as it is. A disk that is full
+ * loses nothing at once: records are kept and tried again every second while the queue (4096
+ * records, 64 MiB) has room; what comes after is counted in ledger_dropped and logged. */
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
@@ -49,32 +49,35 @@ TD_MUST_CHECK enum td_status ledger_open(const char *path, struct ledger **out,
                                          struct td_error *err);
 void ledger_close(struct ledger *ledger);
 
-/* Copies the record into the queue. Any thread. TD_BUSY: the queue is full; TD_INVALID: no id, or too many
- * attempts; TD_LIMIT: over 16 MiB. All three are counted as dropped, as is an id that is there already
- * (found by the writer and logged: history is not rewritten). NAN in a number is stored as NULL. */
+/* Copies the record into the queue. Any thread. TD_BUSY: the queue is full; TD_INVALID: no id, or
+ * too many attempts; TD_LIMIT: over 16 MiB. All three are counted as dropped, as is an id that is
+ * there already (found by the writer and logged: history is not rewritten). NAN in a number is
+ * stored as NULL. */
 TD_MUST_CHECK enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *record,
                                         struct td_error *err);
-/* Waits (at most timeout_ms) until all that was put before is committed. TD_TIMEOUT, or TD_IO with the
- * cause when commits fail. */
+/* Waits (at most timeout_ms) until all that was put before is committed. TD_TIMEOUT, or TD_IO with
+ * the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
                                           struct td_error *err);
 /* Exchanges that were answered but will not be found here. */
 uint64_t ledger_dropped(struct ledger *ledger);
 
-/* Reading, from any thread or another process (opens the file read-only beside a running writer). One
- * reader may be shared by threads. TD_NOT_FOUND: no such file. */
+/* Reading, from any thread or another process (opens the file read-only beside a running writer).
+ * One reader may be shared by threads. TD_NOT_FOUND: no such file. */
 struct ledger_reader;
 TD_MUST_CHECK enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,
                                                 struct td_error *err);
 void ledger_reader_close(struct ledger_reader *reader);
 
-/* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). id may be a
- * unique prefix, or "last". **returns new** (json_free). TD_NOT_FOUND; TD_INVALID when several match.
+/* One exchange with its attempts as a JSON object (the shape of /tandem/v1/exchanges/ID). id may be
+ * a unique prefix, or "last". **returns new** (json_free). TD_NOT_FOUND; TD_INVALID when several
+ * match.
  *
- *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model, place,
- *    data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms, cost_usd,
- *    all_cloud_cost_usd, degraded, streamed, disclosure, signals (what signals_json held), reasons
- *    (likewise), prompt and answer (only when stored),
+ *   {id, time (ISO 8601, UTC), wall_ms, user, route, policy_version, requested_model, tier, model,
+ *   place,
+ *    data_class, status, finish, confidence, prompt_tokens, completion_tokens, ttft_ms, total_ms,
+ *    cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals (what signals_json
+ *    held), reasons (likewise), prompt and answer (only when stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
  *                start_ms, first_ms, total_ms, cost_usd, egress_bytes}]}
  * Members that have no value are null. */
@@ -86,14 +89,16 @@ TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader,
                                                 struct json **out, struct td_error *err);
 /* Totals since a time:
  *
- *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd, saving_share (0 when there is
- *    nothing to save), degraded, escalations (exchanges with an attempt that was "escalated"), failures
- *    (exchanges with status "failed"),
- *    tiers: [{tier (null: no tier answered), exchanges, share, prompt_tokens, completion_tokens, cost_usd,
+ *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd, saving_share (0 when there
+ *   is
+ *    nothing to save), degraded, escalations (exchanges with an attempt that was "escalated"),
+ *    failures (exchanges with status "failed"),
+ *    tiers: [{tier (null: no tier answered), exchanges, share, prompt_tokens, completion_tokens,
+ *    cost_usd,
  *             ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}]}
- * tiers are ordered by exchanges, most first. cost_usd counts every attempt, also lost ones, because the
- * exchange's own cost does. Percentiles are exact, by nearest rank: the ceil(p/100 * n)th smallest of the
- * n known values; null when there is none. */
+ * tiers are ordered by exchanges, most first. cost_usd counts every attempt, also lost ones,
+ * because the exchange's own cost does. Percentiles are exact, by nearest rank: the ceil(p/100 *
+ * n)th smallest of the n known values; null when there is none. */
 TD_MUST_CHECK enum td_status ledger_reader_report(struct ledger_reader *reader,
                                                   uint64_t since_wall_ms, struct json **out,
                                                   struct td_error *err);

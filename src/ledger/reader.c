@@ -188,7 +188,8 @@ static sqlite3_stmt *prepare_find(struct ledger_reader *reader, const char *id)
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL) != SQLITE_OK || last)
         return statement;
-    /* Ids compare as bytes, so all that begin with the prefix lie below the prefix and a byte 0xff. */
+    /* Ids compare as bytes, so all that begin with the prefix lie below the prefix and a byte
+     * 0xff. */
     size_t len = strlen(id);
     char upper[ID_BYTES_MAX + 2];
     memcpy(upper, id, len);
@@ -207,7 +208,9 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
     enum td_status status = TD_OK;
     int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) {
-        status = error_set(err, TD_NOT_FOUND, "no exchange %s in the ledger", id);
+        status = strcmp(id, "last") == 0
+                     ? error_set(err, TD_NOT_FOUND, "no exchange in the ledger yet")
+                     : error_set(err, TD_NOT_FOUND, "no exchange %s in the ledger", id);
     } else if (code != SQLITE_ROW) {
         status = reader_error_locked(reader, err);
     } else {

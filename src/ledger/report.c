@@ -1,5 +1,5 @@
-/* The report: totals, and exact percentiles by tier. One read transaction, so that all of its numbers speak
- * of the same exchanges while a writer goes on. */
+/* The report: totals, and exact percentiles by tier. One read transaction, so that all of its
+ * numbers speak of the same exchanges while a writer goes on. */
 #include "base/error.h"
 #include "base/json.h"
 #include "ledger/reader.h"
@@ -16,7 +16,8 @@ static const char tiers_sql[] =
     "SELECT tier, count(*), total(prompt_tokens), total(completion_tokens), total(cost_usd),"
     " count(ttft_ms), count(total_ms) FROM exchange WHERE wall_ms >= ?1 GROUP BY tier"
     " ORDER BY count(*) DESC, tier";
-/* The n-th smallest by an offset: sorted once a value by SQLite, in its own temporary storage if large. */
+/* The n-th smallest by an offset: sorted once a value by SQLite, in its own temporary storage if
+ * large. */
 static const char *const rank_sql[] = {
     "SELECT ttft_ms FROM exchange WHERE wall_ms >= ?1 AND tier IS ?2 AND ttft_ms IS NOT NULL"
     " ORDER BY ttft_ms",

@@ -152,8 +152,8 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
     for (size_t i = 0; code == SQLITE_OK && i < count; i++) {
         code = insert_record(writer, records[i]);
         if (is_refusal(code)) {
-            /* The row of the exchange is the only thing that can be refused (ids repeat, sizes do not
-             * depend on an attempt), so nothing of it is left behind. */
+            /* The row of the exchange is the only thing that can be refused (ids repeat, sizes do
+             * not depend on an attempt), so nothing of it is left behind. */
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
                       records[i]->exchange.id, sqlite3_errmsg(writer->db));
             ++*refused;

@@ -16,8 +16,8 @@ TD_MUST_CHECK enum td_status writer_open(const char *path, struct writer *writer
 void writer_close(struct writer *writer);
 
 /* Commits the records together. TD_OK: done; *refused of them were not taken because the database
- * will never take them (an id twice, text too large) and are logged. Anything else: nothing was written,
- * trying again later may help. */
+ * will never take them (an id twice, text too large) and are logged. Anything else: nothing was
+ * written, trying again later may help. */
 TD_MUST_CHECK enum td_status writer_commit(struct writer *writer, struct record *const *records,
                                            size_t count, size_t *refused, struct td_error *err);
 /* Brings what is committed into the main file and onto the disk (fsync). */

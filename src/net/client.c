@@ -1,16 +1,17 @@
 /* Upstream transfers on libcurl's multi interface, driven by the loop through socket_action.
  *
- * libcurl forbids to add or remove a transfer from inside its own callbacks, but our callers may start and
- * cancel from anywhere. So while libcurl is on the stack (`inside`) both are only noted, and settled as
- * soon as it has returned; a cancelled transfer's callbacks are cut at once. on_done never runs under
- * libcurl.
+ * libcurl forbids to add or remove a transfer from inside its own callbacks, but our callers may
+ * start and cancel from anywhere. So while libcurl is on the stack (`inside`) both are only noted,
+ * and settled as soon as it has returned; a cancelled transfer's callbacks are cut at once. on_done
+ * never runs under libcurl.
  *
- * Time-outs are ours, one timer a transfer, because libcurl has one error for all of them and no notion of
- * a first byte: a message should say which of connecting, first byte, silence or the whole took too long.
+ * Time-outs are ours, one timer a transfer, because libcurl has one error for all of them and no
+ * notion of a first byte: a message should say which of connecting, first byte, silence or the
+ * whole took too long.
  *
- * Not to be proxied: loopback addresses, whatever the environment says. Elsewhere the usual variables
- * (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key must not travel to a
- * host that the configuration does not name. */
+ * Not to be proxied: loopback addresses, whatever the environment says. Elsewhere the usual
+ * variables (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key
+ * must not travel to a host that the configuration does not name. */
 #include "net/client.h"
 
 #include "base/clock.h"
@@ -18,6 +19,7 @@
 #include "base/str.h"
 #include "net/loop_event.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
 #include <event2/event.h>
@@ -139,8 +141,8 @@ static const char *words_of(const struct client_transfer *transfer, CURLcode cod
     }
 }
 
-/* Ends what libcurl has finished. Callbacks may start and cancel others meanwhile; removing a transfer also
- * removes its message. */
+/* Ends what libcurl has finished. Callbacks may start and cancel others meanwhile; removing a
+ * transfer also removes its message. */
 static void take_finished(struct client *client)
 {
     int left;
@@ -181,8 +183,8 @@ static void settle(struct client *client)
     }
 }
 
-/* libcurl ran out of memory and cannot tell for whom: nobody may wait for what will not come. Each ends
- * from its timer event. */
+/* libcurl ran out of memory and cannot tell for whom: nobody may wait for what will not come. Each
+ * ends from its timer event. */
 static void fail_all(struct client *client, CURLMcode code)
 {
     struct client_transfer *transfer;
@@ -221,8 +223,8 @@ static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64
     return false;
 }
 
-/* Checks all limits, and sets the timer for the nearest. Arriving bytes do not touch the timer: it finds
- * out when it fires that it was too early. */
+/* Checks all limits, and sets the timer for the nearest. Arriving bytes do not touch the timer: it
+ * finds out when it fires that it was too early. */
 static void watch_time(struct client_transfer *transfer)
 {
     if (transfer->err.status != TD_OK) { /* memory: see fail_all and transfer_add */
@@ -338,6 +340,18 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 
 /* --- Starting --- */
 
+/* Only what is loopback for certain: its addresses, and the names that RFC 6761, section 6.3,
+ * reserves for it. "127.example.com" is anybody's. */
+static bool is_loopback(const char *name)
+{
+    struct in_addr address;
+    size_t len = strlen(name);
+    if (inet_pton(AF_INET, name, &address) == 1)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(name, "[::1]") == 0 || strcasecmp(name, "localhost") == 0 ||
+           (len > 10 && strcasecmp(name + len - 10, ".localhost") == 0);
+}
+
 /* Checks the URL and takes its host for messages. Loopback comes back as such. */
 static enum td_status read_url(const struct client_request *request, char host[HOST_BYTES_MAX],
                                bool *loopback, struct td_error *err)
@@ -358,8 +372,7 @@ static enum td_status read_url(const struct client_request *request, char host[H
         status = error_set(err, TD_DENIED, "%s: only https is allowed, not %s", name, scheme);
     } else {
         snprintf(host, HOST_BYTES_MAX, "%s", name);
-        *loopback = strcasecmp(name, "localhost") == 0 || strncmp(name, "127.", 4) == 0 ||
-                    strcmp(name, "[::1]") == 0;
+        *loopback = is_loopback(name);
     }
     curl_free(scheme);
     curl_free(name);
@@ -368,7 +381,8 @@ static enum td_status read_url(const struct client_request *request, char host[H
     return status;
 }
 
-/* A header with a line end in it would write further headers. Its value is not told: it may be a key. */
+/* A header with a line end in it would write further headers. Its value is not told: it may be a
+ * key. */
 static enum td_status copy_headers(struct client_transfer *transfer, const char *const *headers,
                                    struct td_error *err)
 {
@@ -433,7 +447,6 @@ static CURLcode set_options(struct client_transfer *transfer)
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_error);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     bad = bad ? bad
               : curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT32_MAX); /* ours count */
@@ -466,6 +479,10 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
     bad = bad ? bad : set_method(transfer->easy, request);
     bad = bad ? bad : set_security(transfer->easy, request, loopback);
     bad = bad ? bad : set_options(transfer);
+    /* Waiting for a connection that could be shared: TLS says at once whether it is HTTP/2, plain
+     * HTTP only with the first answer, for which all others would wait. */
+    if (!bad && strncasecmp(request->url, "https:", 6) == 0)
+        bad = curl_easy_setopt(transfer->easy, CURLOPT_PIPEWAIT, 1L);
     if (bad)
         return error_set(err, bad == CURLE_OUT_OF_MEMORY ? TD_NO_MEMORY : TD_UNSUPPORTED,
                          "%s: the HTTP library refuses the request: %s", transfer->host,

@@ -1,5 +1,6 @@
-/* See the header for what is refused. Everything works on one NUL-terminated copy of the head that is cut
- * up in place, so a request needs one allocation for its head and no field can outlive it. */
+/* See the header for what is refused. Everything works on one NUL-terminated copy of the head that
+ * is cut up in place, so a request needs one allocation for its head and no field can outlive
+ * it. */
 #include "net/http_lint.h"
 
 #include "base/str.h"
@@ -123,8 +124,8 @@ static bool query_is_encoded(const char *query)
     return true;
 }
 
-/* The target: "/path?query", "*" for OPTIONS, or "http://host/path" as to a proxy (RFC 9112, 3.2.2), whose
- * host comes back in *authority to be compared with the Host header. */
+/* The target: "/path?query", "*" for OPTIONS, or "http://host/path" as to a proxy (RFC 9112,
+ * 3.2.2), whose host comes back in *authority to be compared with the Host header. */
 static int parse_target(struct http_head *head, char *target, struct td_str *authority,
                         const char **reason)
 {

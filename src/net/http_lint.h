@@ -1,10 +1,11 @@
-/* Strict framing of HTTP/1.1 requests (RFC 9110, RFC 9112): what we answer is what every proxy before us
- * understood, or it is refused. No state but the structs; no allocation; any thread.
+/* Strict framing of HTTP/1.1 requests (RFC 9110, RFC 9112): what we answer is what every proxy
+ * before us understood, or it is refused. No state but the structs; no allocation; any thread.
  *
- * Refused, where lenient servers guess: bare LF, obs-fold, white space around a header's name, NUL and other
- * control bytes, no Host or two, Content-Length that is not plain digits or is there twice, Content-Length
- * with Transfer-Encoding, any transfer coding but one "chunked", chunk sizes with anything but hex digits,
- * broken percent encodings, fragments and dot segments in the path. */
+ * Refused, where lenient servers guess: bare LF, obs-fold, white space around a header's name, NUL
+ * and other control bytes, no Host or two, Content-Length that is not plain digits or is there
+ * twice, Content-Length with Transfer-Encoding, any transfer coding but one "chunked", chunk sizes
+ * with anything but hex digits, broken percent encodings, fragments and dot segments in the
+ * path. */
 #ifndef NET_HTTP_LINT_H
 #define NET_HTTP_LINT_H
 
@@ -31,12 +32,12 @@ struct http_head {
     bool version_1_1; /* else 1.0 */
 };
 
-/* How many of the bytes belong to the head, its blank line included; 0 = not whole yet. *scanned is the
- * caller's, 0 at first: the bytes that need not be looked at again. */
+/* How many of the bytes belong to the head, its blank line included; 0 = not whole yet. *scanned is
+ * the caller's, 0 at first: the bytes that need not be looked at again. */
 size_t http_head_end(struct td_str bytes, size_t *scanned);
 
-/* Reads a whole head in place: text[len] must be writable and `head` borrows from text. Returns 0, or the
- * code to refuse with and a reason. */
+/* Reads a whole head in place: text[len] must be writable and `head` borrows from text. Returns 0,
+ * or the code to refuse with and a reason. */
 TD_MUST_CHECK int http_head_parse(struct http_head *head, char *text, size_t len,
                                   const char **reason);
 

@@ -1,11 +1,13 @@
-/* The event loop on libevent's core: epoll, timers, and a wake-up by eventfd for posts of other threads.
+/* The event loop on libevent's core: epoll, timers, and a wake-up by eventfd for posts of other
+ * threads.
  *
- * libevent's own locking is left off: only the loop's thread touches the base, and the one thing that
- * other threads may do, posting, goes through our bounded ring under our mutex. So a full ring is an
- * answer to the producer and never a wait, which libevent's own activation queue could not give.
+ * libevent's own locking is left off: only the loop's thread touches the base, and the one thing
+ * that other threads may do, posting, goes through our bounded ring under our mutex. So a full ring
+ * is an answer to the producer and never a wait, which libevent's own activation queue could not
+ * give.
  *
- * SIGPIPE: libevent writes sockets with writev, which raises it when the peer is gone. A library must not
- * change the process's signals, so the loop's thread blocks it while the loop runs. */
+ * SIGPIPE: libevent writes sockets with writev, which raises it when the peer is gone. A library
+ * must not change the process's signals, so the loop's thread blocks it while the loop runs. */
 #include "net/loop_event.h"
 
 #include "base/error.h"
@@ -23,7 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A loop serves thousands of streams, and a producer coalesces its wake-ups: one post a stream at a time. */
+/* A loop serves thousands of streams, and a producer coalesces its wake-ups: one post a stream at a
+ * time. */
 #define POSTS_MAX 16384
 
 struct post {
@@ -137,7 +140,8 @@ static void watch_free(struct loop_watch *watch)
     free(watch);
 }
 
-/* The eventfd's counter cannot overflow by ones in the life of a machine, so the write cannot fail. */
+/* The eventfd's counter cannot overflow by ones in the life of a machine, so the write cannot
+ * fail. */
 static void wake_up(struct loop_event *self)
 {
     uint64_t one = 1;
@@ -177,8 +181,8 @@ static struct loop_event *from_loop(struct loop *loop)
     return (struct loop_event *)loop;
 }
 
-/* Runs what is posted now, not what these posts post: they must not keep the sockets waiting. But once
- * stopped everything: nothing new comes in then, and what was accepted must run. */
+/* Runs what is posted now, not what these posts post: they must not keep the sockets waiting. But
+ * once stopped everything: nothing new comes in then, and what was accepted must run. */
 static void run_posts(struct loop_event *self)
 {
     pthread_mutex_lock(&self->mutex);
@@ -291,6 +295,14 @@ void loop_event_stop(struct loop *loop)
     pthread_mutex_lock(&self->mutex);
     self->stopped = true;
     wake_up(self);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+void loop_event_restart(struct loop *loop)
+{
+    struct loop_event *self = from_loop(loop);
+    pthread_mutex_lock(&self->mutex);
+    self->stopped = false;
     pthread_mutex_unlock(&self->mutex);
 }
 

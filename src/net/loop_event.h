@@ -8,8 +8,9 @@
 #include "base/loop.h"
 
 TD_MUST_CHECK enum td_status loop_event_new(struct loop **out, struct td_error *err);
-void loop_event_free(struct loop *loop); /* not while it runs; frees the loop's client */
-void loop_event_run(struct loop *loop);  /* until loop_event_stop */
+void loop_event_free(struct loop *loop);    /* not while it runs; frees the loop's client */
+void loop_event_run(struct loop *loop);     /* until loop_event_stop */
+void loop_event_restart(struct loop *loop); /* a stopped loop may run again and takes posts */
 void loop_event_stop(
     struct loop *loop); /* any thread; for good: a stopped loop takes no more posts */
 

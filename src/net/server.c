@@ -1,24 +1,26 @@
-/* The HTTP/1.1 server: listener and connections. Requests and replies are in server_request.c, the reading
- * of heads and chunks in http_lint.c.
+/* The HTTP/1.1 server: listener and connections. Requests and replies are in server_request.c, the
+ * reading of heads and chunks in http_lint.c.
  *
- * Why not evhttp on top of libevent's core: it has to be guarded from outside against a client that leaves
- * unnoticed, a time-out that kills quiet streams and lets slow headers live, lenient framing, and refusals
- * whose body is not ours; and a strict reader before it, which these guards come to, leaves it nothing to do.
- * So the five guards are properties here:
- *   1. A leaving client is seen at once, before and during a reply, because the socket is always being
- *      read. What pipelines in meanwhile is kept up to a limit; above it the connection ends with the
- *      current reply and the rest is dropped. (Watching EV_CLOSED alone would miss resets: libevent
- *      reports those as readable.) A client that only shuts its sending side counts as gone, for on the wire
- *      the two are the same; a reply that is already complete is still delivered.
- *   2. No time-out runs while a reply is quiet; one runs only while the peer does not take what was sent.
+ * Why not evhttp on top of libevent's core: it has to be guarded from outside against a client that
+ * leaves unnoticed, a time-out that kills quiet streams and lets slow headers live, lenient
+ * framing, and refusals whose body is not ours; and a strict reader before it, which these guards
+ * come to, leaves it nothing to do. So the five guards are properties here:
+ *   1. A leaving client is seen at once, before and during a reply, because the socket is always
+ *      being read. What pipelines in meanwhile is kept up to a limit; above it the connection ends
+ *      with the current reply and the rest is dropped. (Watching EV_CLOSED alone would miss resets:
+ *      libevent reports those as readable.) A client that only shuts its sending side counts as
+ *      gone, for on the wire the two are the same; a reply that is already complete is still
+ *      delivered.
+ *   2. No time-out runs while a reply is quiet; one runs only while the peer does not take what was
+ *      sent.
  *   3. A request must arrive whole within header_timeout_ms, however its bytes are spaced.
  *   4. Above connection_max a connection gets 503, and above a second small limit it is closed.
  *   5. Framing is strict: what http_lint.h lists is refused before anything acts on the request.
  *
- * Closing: after the last reply we shut our sending side and read on until the peer has closed too, for a
- * second at most; closing with unread bytes would reset the connection and could destroy the reply on its
- * way. A connection is freed only in its own event callbacks, server_stop_accepting and server_free, never
- * under a handler. */
+ * Closing: after the last reply we shut our sending side and read on until the peer has closed too,
+ * for a second at most; closing with unread bytes would reset the connection and could destroy the
+ * reply on its way. A connection is freed only in its own event callbacks, server_stop_accepting
+ * and server_free, never under a handler. */
 #include "net/server_internal.h"
 
 #include "base/error.h"
@@ -86,8 +88,8 @@ static void conn_free(struct conn *conn)
     free(conn);
 }
 
-/* The end, with whatever is unsent. The request's owner is told after the connection is gone, so that
- * nothing it does can reach it. */
+/* The end, with whatever is unsent. The request's owner is told after the connection is gone, so
+ * that nothing it does can reach it. */
 static void conn_close(struct conn *conn)
 {
     struct http_request *request = conn->request;
@@ -103,8 +105,8 @@ void conn_put(struct conn *conn, const void *bytes, size_t len)
         conn->broken = true;
 }
 
-/* Writes when the callbacks that are due have run: many small events of one turn become one packet. While
- * the socket is full the pending write event will do it. */
+/* Writes when the callbacks that are due have run: many small events of one turn become one packet.
+ * While the socket is full the pending write event will do it. */
 void conn_flush_soon(struct conn *conn)
 {
     if (!event_pending(conn->write_event, EV_WRITE, NULL))
@@ -296,8 +298,8 @@ static bool body_step(struct conn *conn)
     return true;
 }
 
-/* Begins requests until one is being answered or input runs out. A handler that replies at once returns
- * here, not deeper: pipelined requests do not nest. */
+/* Begins requests until one is being answered or input runs out. A handler that replies at once
+ * returns here, not deeper: pipelined requests do not nest. */
 static void conn_process(struct conn *conn)
 {
     if (conn->processing)
@@ -382,7 +384,8 @@ static void on_writable(evutil_socket_t fd, short what, void *ctx)
         conn_drained(conn);
 }
 
-/* The peer sends no more. With a request unanswered it has left; a reply on its way is still delivered. */
+/* The peer sends no more. With a request unanswered it has left; a reply on its way is still
+ * delivered. */
 static void conn_peer_closed(struct conn *conn)
 {
     bool sending = evbuffer_get_length(conn->out) > 0;
@@ -466,7 +469,8 @@ static struct conn *conn_new(struct server *server, int fd, struct sockaddr *add
     return conn;
 }
 
-/* Events go out at once; a peer whose machine vanished without a word is noticed after about a minute. */
+/* Events go out at once; a peer whose machine vanished without a word is noticed after about a
+ * minute. */
 static void set_socket_options(int fd)
 {
     int on = 1, idle_s = 30, interval_s = 10, probes = 3;

@@ -1,6 +1,7 @@
-/* HTTP/1.1 server: one listener a loop (SO_REUSEPORT), requests with whole bodies in, replies or streams
- * out. libevent's core inside, none of its types outside; how requests are framed, and which are refused,
- * is in http_lint.h. Everything on the loop's thread, and no server_free from inside a handler. */
+/* HTTP/1.1 server: one listener a loop (SO_REUSEPORT), requests with whole bodies in, replies or
+ * streams out. libevent's core inside, none of its types outside; how requests are framed, and
+ * which are refused, is in http_lint.h. Everything on the loop's thread, and no server_free from
+ * inside a handler. */
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
@@ -32,8 +33,8 @@ struct server_options {
 };
 
 typedef void server_fn(void *ctx, struct http_request *request);
-/* Refusals made by net/ itself (400, 408, 413, 417, 431, 501, 503, 505): lets api/ shape the body, JSON,
- * which is copied at once. May be NULL. */
+/* Refusals made by net/ itself (400, 408, 413, 417, 431, 501, 503, 505): lets api/ shape the body,
+ * JSON, which is copied at once. May be NULL. */
 typedef void server_refuse_fn(void *ctx, int code, const char *reason, struct td_str *body);
 
 TD_MUST_CHECK enum td_status server_new(struct loop *loop, const struct server_options *options,
@@ -54,15 +55,17 @@ const char *http_request_header(const struct http_request *request,
 struct td_str http_request_body(const struct http_request *request);
 const char *http_request_peer(const struct http_request *request); /* numeric address */
 
-/* Headers for the reply; before http_reply or http_stream_start. CR/LF/NUL in a value are refused. */
+/* Headers for the reply; before http_reply or http_stream_start. CR/LF/NUL in a value are
+ * refused. */
 void http_reply_header(struct http_request *request, const char *name, const char *value);
 /* Whole reply; ends the request. */
 void http_reply(struct http_request *request, int code, const char *content_type,
                 struct td_str body);
 
-/* The client left, or the connection broke: `fn` runs once, the request is invalid after it. Noticed within
- * milliseconds also while nothing is being sent. A client that shuts its sending side has left, too. A
- * request whose client left without this being set must still be answered; that goes nowhere. */
+/* The client left, or the connection broke: `fn` runs once, the request is invalid after it.
+ * Noticed within milliseconds also while nothing is being sent. A client that shuts its sending
+ * side has left, too. A request whose client left without this being set must still be answered;
+ * that goes nowhere. */
 void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx);
 
 /* A streamed reply. */
@@ -70,7 +73,8 @@ void http_stream_start(struct http_request *request, int code, const char *conte
 void http_stream_write(struct http_request *request, struct td_str bytes);
 /* Bytes not yet taken by the kernel; above a few hundred KB the producer should pause. */
 size_t http_stream_pending(const struct http_request *request);
-/* fn runs when pending falls to zero (once), soon if it is zero already; not from inside this call. */
+/* fn runs when pending falls to zero (once), soon if it is zero already; not from inside this
+ * call. */
 void http_stream_on_drain(struct http_request *request, loop_fn *fn, void *ctx);
 void http_stream_end(struct http_request *request);
 

@@ -1,5 +1,5 @@
-/* What server.c (listener, connections) and server_request.c (requests and replies) share. Not for other
- * folders. Everything on the loop's thread. */
+/* What server.c (listener, connections) and server_request.c (requests and replies) share. Not for
+ * other folders. Everything on the loop's thread. */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
@@ -104,7 +104,8 @@ void request_set_method(struct http_request *request);
 /* Everything sent was taken by the kernel. */
 void request_drained(struct http_request *request);
 void request_run_later(struct server *server);
-/* Writes the status line and the headers common to all replies, up to but without the blank line. */
+/* Writes the status line and the headers common to all replies, up to but without the blank
+ * line. */
 void reply_put_head(struct conn *conn, int code, const char *content_type);
 
 #endif

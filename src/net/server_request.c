@@ -1,10 +1,10 @@
 /* Requests as the handler sees them, and the writing of replies.
  *
- * Life of a request: made with its head, dispatched when its body is whole, ended by the end of the reply
- * or by the client's leaving. It is freed when the loop turns after its end, so that a second http_stream_end
- * from the same callback, or a reply from inside the on_gone callback, meets a live object and does nothing.
- * A request whose client left while nobody had asked to be told stays, without a connection, until its
- * handler answers it: what it writes is dropped. */
+ * Life of a request: made with its head, dispatched when its body is whole, ended by the end of the
+ * reply or by the client's leaving. It is freed when the loop turns after its end, so that a second
+ * http_stream_end from the same callback, or a reply from inside the on_gone callback, meets a live
+ * object and does nothing. A request whose client left while nobody had asked to be told stays,
+ * without a connection, until its handler answers it: what it writes is dropped. */
 #include "net/server_internal.h"
 
 #include "base/str.h"

@@ -1,9 +1,10 @@
 /* Server-sent events as the WHATWG's HTML standard interprets an event stream (section 9.2.6).
  *
- * The reader is a state machine over bytes, so it does not matter where the network cut the stream: CR, LF
- * and CRLF all end a line, and a CR at the end of one chunk remembers to skip an LF at the start of the next.
- * `id` and `retry` only matter to reconnecting browsers and are dropped. Data is passed on without looking
- * into it: NULs and broken UTF-8 are for the reader of the payload to judge. */
+ * The reader is a state machine over bytes, so it does not matter where the network cut the stream:
+ * CR, LF and CRLF all end a line, and a CR at the end of one chunk remembers to skip an LF at the
+ * start of the next. `id` and `retry` only matter to reconnecting browsers and are dropped. Data is
+ * passed on without looking into it: NULs and broken UTF-8 are for the reader of the payload to
+ * judge. */
 #include "net/sse.h"
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
-/* Highest class seen, by conversation: a chained hash table over a fixed pool of entries, whose entries also
- * form a list by last use. Indices instead of pointers, two allocations for its whole life. */
+/* Highest class seen, by conversation: a chained hash table over a fixed pool of entries, whose
+ * entries also form a list by last use. Indices instead of pointers, two allocations for its whole
+ * life. */
 #include "privacy/privacy.h"
 
 #include "base/hash.h"

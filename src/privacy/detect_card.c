@@ -1,5 +1,6 @@
-/* Payment cards: issuer prefix with its lengths (ISO/IEC 7812 ranges as the brands publish them), Luhn,
- * and a grouping that people use. All three together keep order numbers and timestamps out. */
+/* Payment cards: issuer prefix with its lengths (ISO/IEC 7812 ranges as the brands publish them),
+ * Luhn, and a grouping that people use. All three together keep order numbers and timestamps
+ * out. */
 #include "privacy/detect.h"
 
 #define CARD_MIN 12 /* the shortest Maestro */
@@ -69,8 +70,8 @@ static bool luhn_holds(const uint8_t *digits, size_t count)
     return sum % 10 == 0;
 }
 
-/* The longest run of groups that is a card. Groups but the last have 3 to 8 digits, so that a list of
- * small numbers is not one; one kind of separator. */
+/* The longest run of groups that is a card. Groups but the last have 3 to 8 digits, so that a list
+ * of small numbers is not one; one kind of separator. */
 bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out)
 {
     uint8_t digits[CARD_MAX];

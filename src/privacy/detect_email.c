@@ -1,6 +1,7 @@
-/* E-mail addresses by the practical part of RFC 5321: a dot-atom of at most 64 characters, or a quoted
- * string, '@', and a domain name whose last label looks like a top-level domain. Found from the '@'
- * outwards; scan.c knows where the run before it began, so that no text is read backwards twice. */
+/* E-mail addresses by the practical part of RFC 5321: a dot-atom of at most 64 characters, or a
+ * quoted string, '@', and a domain name whose last label looks like a top-level domain. Found from
+ * the '@' outwards; scan.c knows where the run before it began, so that no text is read backwards
+ * twice. */
 #include "privacy/detect.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). Spaces or
- * dashes may stand between groups; letters may be small. */
+/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). Spaces
+ * or dashes may stand between groups; letters may be small. */
 #include "privacy/detect.h"
 
 #define IBAN_MAX 34

@@ -1,5 +1,6 @@
-/* IP addresses that can belong to somebody. Loopback, unspecified addresses and net masks say nothing about
- * a person and stand in half of all code, so they are no findings; nor are version numbers. */
+/* IP addresses that can belong to somebody. Loopback, unspecified addresses and net masks say
+ * nothing about a person and stand in half of all code, so they are no findings; nor are version
+ * numbers. */
 #include "privacy/detect.h"
 
 static const char *const version_words[] = {"version", "ver.",     "release", "build",
@@ -35,7 +36,8 @@ bool detect_ip4(const struct place *place, const struct window *window, struct p
     return true;
 }
 
-/* RFC 4291, section 2.2, read left to right: groups of hex digits, at most one "::", an IPv4 tail. */
+/* RFC 4291, section 2.2, read left to right: groups of hex digits, at most one "::", an IPv4
+ * tail. */
 struct ip6 {
     unsigned groups, hex_chars, digits;
     bool compressed;
@@ -112,7 +114,8 @@ bool detect_ip6(const struct place *place, struct privacy_span *out)
         return false;
     if (!ip6_read(place, &ip))
         return false;
-    /* Compressed ones must have some substance: a[1::2], ace::bad and "::1" are no addresses of anyone. */
+    /* Compressed ones must have some substance: a[1::2], ace::bad and "::1" are no addresses of
+     * anyone. */
     if (ip.compressed ? (ip.groups > 7 || ip.hex_chars < 5 || (ip.groups < 3 && ip.digits == 0) ||
                          ip.groups < 2)
                       : ip.groups != 8)

@@ -1,5 +1,6 @@
-/* Keys and tokens that services hand out, known by their prefix; JSON web tokens; "Bearer ..."; passwords
- * and AWS secrets in a sentence. Assignments (`api_key = ...`) are in detect_assignment.c. */
+/* Keys and tokens that services hand out, known by their prefix; JSON web tokens; "Bearer ...";
+ * passwords and AWS secrets in a sentence. Assignments (`api_key = ...`) are in
+ * detect_assignment.c. */
 #include "privacy/detect.h"
 
 #include "base/str.h"
@@ -22,8 +23,8 @@ static inline bool in_charset(int c, enum charset charset)
     }
 }
 
-/* Lengths of the body as the services document them, with a little room below: formats change. `mixed`:
- * the body must hold a digit and a letter, for prefixes that words can begin with. */
+/* Lengths of the body as the services document them, with a little room below: formats change.
+ * `mixed`: the body must hold a digit and a letter, for prefixes that words can begin with. */
 static const struct {
     const char *prefix;
     uint16_t body_min, body_max;
@@ -52,7 +53,8 @@ static const struct {
     {"SG.", 40, 128, DOTTED, true},                                            /* SendGrid */
 };
 
-/* Second letters, by the first, of all that begins here: spares prose the walk through the formats. */
+/* Second letters, by the first, of all that begins here: spares prose the walk through the
+ * formats. */
 static const char *const second_letters[128] = {
     ['A'] = "IKS", ['B'] = "eE",  ['G'] = "O",    ['P'] = "aA", ['S'] = "GeE", ['b'] = "eE",
     ['d'] = "o",   ['e'] = "y",   ['g'] = "hils", ['h'] = "f",  ['n'] = "p",   ['p'] = "aAky",
@@ -139,7 +141,8 @@ static bool detect_prefixed(const struct place *place, int first, struct privacy
     return false;
 }
 
-/* header.payload.signature, each base64url; the header is a JSON object, so it begins with eyJ. RFC 7519. */
+/* header.payload.signature, each base64url; the header is a JSON object, so it begins with eyJ. RFC
+ * 7519. */
 static bool detect_jwt(const struct place *place, struct privacy_span *out)
 {
     size_t offset = place->begin, end = 0;
@@ -189,7 +192,8 @@ static bool detect_bearer(const struct place *place, struct privacy_span *out)
     return found(out, begin, len < sizeof body ? end : run_end(place->text, end, DOTTED), 0.9f);
 }
 
-/* "password is X", "passphrase is X": X must look like nothing else, for in a sentence most words follow. */
+/* "password is X", "passphrase is X": X must look like nothing else, for in a sentence most words
+ * follow. */
 static bool detect_spoken_password(const struct place *place, struct privacy_span *out)
 {
     char body[128];

@@ -1,5 +1,6 @@
-/* Telephone numbers: international ones (ITU-T E.164: '+' or 00, country code, 8 to 15 digits in all), North
- * American ones in their usual dress, and any national number beside a word that says what it is. */
+/* Telephone numbers: international ones (ITU-T E.164: '+' or 00, country code, 8 to 15 digits in
+ * all), North American ones in their usual dress, and any national number beside a word that says
+ * what it is. */
 #include "privacy/detect.h"
 
 #define PHONE_MIN 8
@@ -33,8 +34,8 @@ static size_t country_code_digits(const char *digits, size_t count)
     return 0;
 }
 
-/* Characters between two groups of one number, 0 when what stands there ends the number: one of " -./",
- * or a bracket with at most one of them. */
+/* Characters between two groups of one number, 0 when what stands there ends the number: one of "
+ * -./", or a bracket with at most one of them. */
 static size_t separator_len(const struct window *window, size_t i)
 {
     size_t len = 0, brackets = 0;
@@ -79,7 +80,8 @@ struct number {
     size_t end;    /* index after the last digit that belongs */
 };
 
-/* Reads groups from index i while the number stays in [min, max]; `full` (0 = unknown) digits end it. */
+/* Reads groups from index i while the number stays in [min, max]; `full` (0 = unknown) digits end
+ * it. */
 static bool number_read(const struct window *window, size_t i, size_t min, size_t full,
                         struct number *number)
 {

@@ -1,5 +1,5 @@
-/* Private keys in PEM armour (RFC 7468, OpenSSH, PGP): from the begin mark to the end mark's line, or to the
- * end of the text when the end mark is missing, because half a key is still secret. */
+/* Private keys in PEM armour (RFC 7468, OpenSSH, PGP): from the begin mark to the end mark's line,
+ * or to the end of the text when the end mark is missing, because half a key is still secret. */
 #include "privacy/detect.h"
 
 #include "base/str.h"

@@ -1,6 +1,6 @@
-/* US social security numbers: AAA-GG-SSSS by the rules of the Social Security Administration (area never
- * 000, 666 or 900..999, group never 00, serial never 0000). Nine bare or dotted digits are one only beside
- * a word that says so. */
+/* US social security numbers: AAA-GG-SSSS by the rules of the Social Security Administration (area
+ * never 000, 666 or 900..999, group never 00, serial never 0000). Nine bare or dotted digits are
+ * one only beside a word that says so. */
 #include "privacy/detect.h"
 
 #define CONTEXT_BYTES 48 /* about eight words */

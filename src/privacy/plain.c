@@ -2,8 +2,8 @@
 
 #include "base/utf8.h"
 
-/* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation selectors
- * that occur in copied text. */
+/* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
+ * selectors that occur in copied text. */
 static int plain_form(uint32_t c)
 {
     if (c == 0xAD || c == 0x34F || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
@@ -27,7 +27,7 @@ static int plain_form(uint32_t c)
     return c >= 0xC0 && c < 0x530 ? PLAIN_LETTER : PLAIN_OTHER;
 }
 
-struct plain plain_at(struct td_str text, size_t offset)
+struct plain plain_at_any(struct td_str text, size_t offset)
 {
     while (offset < text.len) {
         unsigned char byte = (unsigned char)text.data[offset];

@@ -2,8 +2,6 @@
 
 #include "privacy/scan.h"
 
-#include <string.h>
-
 const char *privacy_kind_name(enum privacy_kind kind)
 {
     static const char *const names[PRIVACY_KIND_COUNT] = {
@@ -25,28 +23,6 @@ enum td_data_class privacy_kind_class(enum privacy_kind kind)
     default: /* an unknown kind is protected most */
         return TD_CLASS_RESTRICTED;
     }
-}
-
-static const char *const class_names[] = {
-    [TD_CLASS_PUBLIC] = "public",
-    [TD_CLASS_SENSITIVE] = "sensitive",
-    [TD_CLASS_RESTRICTED] = "restricted",
-};
-
-const char *privacy_class_name(enum td_data_class data_class)
-{
-    return class_names[(unsigned)data_class <= TD_CLASS_RESTRICTED ? data_class
-                                                                   : TD_CLASS_RESTRICTED];
-}
-
-bool privacy_class_parse(const char *name, enum td_data_class *out)
-{
-    for (int i = TD_CLASS_PUBLIC; name != NULL && i <= TD_CLASS_RESTRICTED; i++)
-        if (strcmp(name, class_names[i]) == 0) {
-            *out = (enum td_data_class)i;
-            return true;
-        }
-    return false;
 }
 
 struct span_list {

@@ -1,17 +1,19 @@
-/* The one pass. Every character is looked at once; those that can begin (or, '@' and '=', stand inside) a
- * finding call a detector, which looks at most a bounded way around, so the whole is linear however the
- * text is made. Private keys and tokens may be long, therefore the pass goes on behind them.
+/* The one pass. Every character is looked at once; those that can begin (or, '@' and '=', stand
+ * inside) a finding call a detector, which looks at most a bounded way around, so the whole is
+ * linear however the text is made. Private keys and tokens may be long, therefore the pass goes on
+ * behind them.
  *
- * Findings that overlap become one that covers both, of the kind with the higher class (then the longer,
- * then the surer): nothing that a detector saw stays uncovered. They are settled in a short list before
- * they go out, because an address is found at its '@', after what stands in its local part. */
+ * Findings that overlap become one that covers both, of the kind with the higher class (then the
+ * longer, then the surer): nothing that a detector saw stays uncovered. They are settled in a short
+ * list before they go out, because an address is found at its '@', after what stands in its local
+ * part. */
 #include "privacy/scan.h"
 
 #include "base/str.h"
 #include "privacy/detect.h"
 
-/* An address's local part reaches at most 512 bytes back; within them there is no room for more findings
- * that could still grow. When it is full the oldest goes out. */
+/* An address's local part reaches at most 512 bytes back; within them there is no room for more
+ * findings that could still grow. When it is full the oldest goes out. */
 #define PENDING_MAX 16
 
 struct scan {
@@ -122,7 +124,8 @@ static void scan_number(struct scan *scan, size_t begin)
         add(scan, span);
 }
 
-/* Is an IBAN possible here: two letters and a digit, or characters whose plain form is not known yet? */
+/* Is an IBAN possible here: two letters and a digit, or characters whose plain form is not known
+ * yet? */
 static bool iban_possible(const struct scan *scan, size_t i)
 {
     const unsigned char *p = (const unsigned char *)scan->text.data;

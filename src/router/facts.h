@@ -4,8 +4,8 @@
 
 #include "tandem/types.h"
 
-/* What a request may ask for beyond text in, text out. A tier that lacks one is no candidate for it: an
- * answer that ignores the tools would pass as a whole one. */
+/* What a request may ask for beyond text in, text out. A tier that lacks one is no candidate for
+ * it: an answer that ignores the tools would pass as a whole one. */
 enum capability {
     CAPABILITY_TOOLS = 1,
     CAPABILITY_SCHEMA = 2,       /* JSON, or JSON of a schema that the engine can follow */
@@ -30,7 +30,5 @@ struct tier_state {
     bool reachable;         /* false after failures until its cool-down ends */
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
 };
-
-const char *facts_place_name(enum td_place place); /* "device", "premises", "region", "cloud" */
 
 #endif

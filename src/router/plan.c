@@ -1,8 +1,11 @@
-/* From a route and what is known now to a ladder: constraints prune it, signals choose where it starts.
+/* From a route and what is known now to a ladder: constraints prune it, signals choose where it
+ * starts.
  *
- * Two tables of constraints. What breaks a *permission* (class, mode, kind, name, context) was never a
- * candidate. What only lacks *availability* (no key, unreachable) would have been: the order of climbing is
- * chosen with it and then closes over the gap, so that "reduced" and the fallback order come out right. */
+ * Two tables of constraints. What breaks a *permission* (class, mode, kind, name, context) was
+ * never a candidate. What only lacks *availability* (no key, unreachable) would have been: the
+ * order of climbing is chosen with it and then closes over the gap, so that "reduced" and the
+ * fallback order come out right. */
+#include "base/names.h"
 #include "privacy/privacy.h"
 #include "router/policy.h"
 
@@ -71,11 +74,12 @@ static bool forbidden_by_class(const struct question *q, size_t tier, char why[R
     enum td_place place = q->facts[tier].place;
     return !privacy_may_reach(q->data_class, place) &&
            removed(why, "%s data may not reach %s, which is at the %s place",
-                   privacy_class_name(q->data_class), q->facts[tier].name, facts_place_name(place));
+                   names_class(q->data_class), q->facts[tier].name, names_place(place));
 }
 
-/* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is room enough
- * to begin with, and an answer that the tier's limit cuts is judged as unfinished (exchange/gates.h). */
+/* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is
+ * room enough to begin with, and an answer that the tier's limit cuts is judged as unfinished
+ * (exchange/gates.h). */
 static bool beyond_context(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     uint32_t limit = q->facts[tier].context_tokens;
@@ -204,7 +208,7 @@ static struct start choose_start(const struct question *q, const struct gate_set
     if (q->mode == TD_MODE_PREFER_LOCAL || q->mode == TD_MODE_PREFER_CLOUD) {
         start.position = first_at(q, ladder, count, q->mode == TD_MODE_PREFER_LOCAL);
         start.code = REASON_CHOSEN_MODE;
-        removed(start.text, "mode %s starts on %s", policy_mode_name(q->mode),
+        removed(start.text, "mode %s starts on %s", names_mode(q->mode),
                 q->facts[ladder[start.position]].name);
         return start;
     }

@@ -2,19 +2,6 @@
 
 #include "base/str.h"
 
-const char *facts_place_name(enum td_place place)
-{
-    static const char *const names[] = {"device", "premises", "region", "cloud"};
-    return (size_t)place < sizeof names / sizeof *names ? names[place] : "unknown";
-}
-
-const char *policy_mode_name(enum td_mode mode)
-{
-    static const char *const names[] = {"auto", "only-local", "prefer-local", "prefer-cloud",
-                                        "only-cloud"};
-    return (size_t)mode < sizeof names / sizeof *names ? names[mode] : "unknown";
-}
-
 const char *reason_code_name(enum reason_code code)
 {
     static const char *const names[REASON_CODE_COUNT] = {

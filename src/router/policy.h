@@ -1,6 +1,6 @@
-/* The user's rules as data, and the plan they make for one request. Plain structs in and out: no I/O, no
- * clock, no network; immutable after loading; any thread. Constraints prune, signals choose, gates climb
- * (docs/architecture.md). */
+/* The user's rules as data, and the plan they make for one request. Plain structs in and out: no
+ * I/O, no clock, no network; immutable after loading; any thread. Constraints prune, signals
+ * choose, gates climb (docs/architecture.md). */
 #ifndef ROUTER_POLICY_H
 #define ROUTER_POLICY_H
 
@@ -19,8 +19,8 @@ struct gate_settings {
     double g2_confidence_min; /* leave when the running confidence is below */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
-    uint32_t
-        commit_tokens; /* local text held back until this many tokens; UINT32_MAX = the whole answer */
+    /* local text held back until this many tokens; UINT32_MAX = the whole answer */
+    uint32_t commit_tokens;
 };
 
 struct route {
@@ -70,7 +70,6 @@ struct reason {
     char text[REASON_TEXT_BYTES];
 };
 const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
-const char *policy_mode_name(enum td_mode mode);     /* "auto", "only-local", ... */
 
 struct plan {
     const struct route *route;
@@ -82,9 +81,9 @@ struct plan {
     struct gate_settings gates;
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
-    bool
-        reduced; /* a tier that the request would have been allowed is unreachable or has no key: an
-                     answer that it could have bettered is disclosed as reduced capability */
+    /* a tier that the request would have been allowed is unreachable or has no key: an
+     * answer that it could have bettered is disclosed as reduced capability */
+    bool reduced;
 };
 
 /* What is known of a request before it runs. */
@@ -96,13 +95,15 @@ struct signals {
     bool code, maths, question; /* cheap markers, recorded */
 };
 
-/* NULL when `model` names neither a route, a tier nor a tier's model. A tier's (or its model's) name gives
- * the default route; *named is then its index in facts, else SIZE_MAX. "auto" and NULL: default route. */
+/* NULL when `model` names neither a route, a tier nor a tier's model. A tier's (or its model's)
+ * name gives the default route; *named is then its index in facts, else SIZE_MAX. "auto" and NULL:
+ * default route. */
 const struct route *policy_find_route(const struct policy *policy, const char *model,
                                       const struct tier_facts *facts, size_t tier_count,
                                       size_t *named);
 
-/* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to facts[i]. */
+/* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
+ * facts[i]. */
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out);

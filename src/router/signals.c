@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Markers are looked for in the user's last message only, and only in its first bytes: quoted documents
- * further down should not move a decision, and the pass stays a few microseconds. */
+/* Markers are looked for in the user's last message only, and only in its first bytes: quoted
+ * documents further down should not move a decision, and the pass stays a few microseconds. */
 #define MARKER_BYTES_MAX 4096
 
 static const char *const code_markers[] = {
@@ -35,8 +35,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A digit, an operator, a digit, with optional spaces between: "12 * 7". A date's dashes and a phone
- * number's are not arithmetic, so minus does not count. */
+/* A digit, an operator, a digit, with optional spaces between: "12 * 7". A date's dashes and a
+ * phone number's are not arithmetic, so minus does not count. */
 static bool has_arithmetic(struct td_str text)
 {
     for (size_t i = 1; i + 1 < text.len; i++) {

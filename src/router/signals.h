@@ -5,8 +5,8 @@
 
 #include "router/policy.h"
 
-/* Fills the sizes and markers of *out. data_class and mode are the request's own; the caller raises the
- * class by what detectors, route and conversation say. */
+/* Fills the sizes and markers of *out. data_class and mode are the request's own; the caller raises
+ * the class by what detectors, route and conversation say. */
 void signals_extract(const struct td_request *request, struct signals *out);
 
 #endif

@@ -1,6 +1,7 @@
-/* Passive health: what the attempts themselves tell. Three failures in a row, because one is noise and two
- * are a retry; rests double from one to thirty seconds, so that a dead peer costs an exchange one refused
- * plan and not a connect time-out, and a recovered one is found within half a minute. */
+/* Passive health: what the attempts themselves tell. Three failures in a row, because one is noise
+ * and two are a retry; rests double from one to thirty seconds, so that a dead peer costs an
+ * exchange one refused plan and not a connect time-out, and a recovered one is found within half a
+ * minute. */
 #include "tier/tier.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The tier that is this process: chat messages to ids, a job for the engine's scheduler, its tokens to
- * pieces. The attempt is the job's context and dies with it. */
+/* The tier that is this process: chat messages to ids, a job for the engine's scheduler, its tokens
+ * to pieces. The attempt is the job's context and dies with it. */
 #include "tier/tier.h"
 
 #include "base/clock.h"
@@ -8,10 +8,11 @@
 
 #include <stdlib.h>
 
-/* Most tokens for a request that names no number; a longer answer of a small model is seldom wanted. */
+/* Most tokens for a request that names no number; a longer answer of a small model is seldom
+ * wanted. */
 #define ANSWER_TOKENS_DEFAULT 1024
-/* No vocabulary spells more bytes than this a token on average, so a longer prompt cannot fit and is not
- * worth tokenizing on the event loop just to be refused. */
+/* No vocabulary spells more bytes than this a token on average, so a longer prompt cannot fit and
+ * is not worth tokenizing on the event loop just to be refused. */
 #define BYTES_PER_TOKEN_MAX 64
 
 struct local {

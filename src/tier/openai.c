@@ -1,9 +1,9 @@
-/* Any OpenAI-compatible server over the loop's HTTP client: one attempt is one exchange of bytes with at
- * most one repetition before anything of an answer was passed on.
+/* Any OpenAI-compatible server over the loop's HTTP client: one attempt is one exchange of bytes
+ * with at most one repetition before anything of an answer was passed on.
  *
- * Whoever is called back may cancel. The transfer cannot be taken away from under the client that is just
- * handing over its bytes, so what ends an attempt from inside such a call is done by the attempt's timer,
- * in the loop's next turn; until then the attempt is silent. */
+ * Whoever is called back may cancel. The transfer cannot be taken away from under the client that
+ * is just handing over its bytes, so what ends an attempt from inside such a call is done by the
+ * attempt's timer, in the loop's next turn; until then the attempt is silent. */
 #include "tier/tier.h"
 
 #include "base/clock.h"
@@ -21,11 +21,12 @@
 #define RESPONSE_BYTES_MAX (64 * 1024 * 1024)
 #define ERROR_BODY_BYTES_MAX (16 * 1024)
 #define RETRIES_MAX 1
+#define KEY_BYTES_MIN 8    /* what is shorter is no secret */
 #define BACKOFF_MS_MIN 200 /* long enough for a hiccup to pass, short against a first token */
 #define BACKOFF_MS_SPAN 200
 #define RETRY_AFTER_MS_MAX 2000 /* a longer wait is the next rung's chance */
-/* After [DONE] the peer ends the response within the same packet or two, which keeps the connection for
- * reuse; one that does not is not waited for. */
+/* After [DONE] the peer ends the response within the same packet or two, which keeps the connection
+ * for reuse; one that does not is not waited for. */
 #define LINGER_MS 50
 
 struct openai {
@@ -79,17 +80,33 @@ static void later(struct tier_attempt *attempt, enum pending what, uint64_t dela
     loop_timer_start(attempt->loop, attempt->timer, delay_ms);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------- */
+/* --- the end --- */
 
 static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
     if (attempt->stream.usage.exact)
         return attempt->stream.usage;
-    /* Four bytes a token is the rule of thumb for English; the record says that it is an estimate. */
+    /* Four bytes a token is the rule of thumb for English; the record says that it is an
+     * estimate. */
     return (struct tier_usage){
         .prompt_tokens = attempt->passed_on ? attempt->prompt_estimate : 0,
         .completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4),
     };
+}
+
+/* A peer may repeat the key that it refuses; its words go to the client, whose key it is not. What is cut
+ * at the end of the message may be the beginning of a key. */
+static void hide_key(const struct tier_attempt *attempt, char *message)
+{
+    struct td_str key = secret_reveal(attempt->tier->options.api_key);
+    size_t len = strlen(message);
+    for (size_t at = 0; key.len >= KEY_BYTES_MIN && at < len; at++) {
+        size_t same = 0;
+        while (same < key.len && at + same < len && message[at + same] == key.data[same])
+            same++;
+        if (same == key.len || (same >= KEY_BYTES_MIN && at + same == len))
+            memset(message + at, '*', same);
+    }
 }
 
 /* The attempt is gone afterwards. */
@@ -106,6 +123,7 @@ static void deliver(struct tier_attempt *attempt, const struct td_error *err)
         .retry_count = attempt->retry_count,
         .egress_bytes = attempt->egress_bytes,
     };
+    hide_key(attempt, result.err.message);
     struct tier_sink sink = attempt->sink;
     attempt_free(attempt);
     sink.on_done(sink.ctx, &result);
@@ -137,7 +155,7 @@ static void retry_later(struct tier_attempt *attempt)
     later(attempt, PENDING_RETRY, delay_ms);
 }
 
-/* ---- the transfer --------------------------------------------------------------------------------- */
+/* --- the transfer --- */
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
@@ -287,7 +305,7 @@ static void on_timer(void *ctx)
         repeat(attempt);
 }
 
-/* ---- the interface -------------------------------------------------------------------------------- */
+/* --- the interface --- */
 
 static uint32_t openai_count_prompt(struct tier *tier, const struct td_request *request)
 {

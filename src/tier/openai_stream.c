@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -53,15 +54,6 @@ static void read_usage(struct openai_stream *stream, const struct json *usage)
 
 static void read_finish(struct openai_stream *stream, const struct json *reason)
 {
-    static const struct {
-        const char *name;
-        enum td_finish finish;
-    } names[] = {
-        {"length", TD_FINISH_LENGTH},
-        {"tool_calls", TD_FINISH_TOOL_CALLS},
-        {"function_call", TD_FINISH_TOOL_CALLS},
-        {"content_filter", TD_FINISH_CONTENT_FILTER},
-    };
     if (absent(reason))
         return;
     if (!is(reason, JSON_KIND_TEXT)) {
@@ -69,14 +61,14 @@ static void read_finish(struct openai_stream *stream, const struct json *reason)
         return;
     }
     stream->finished = true;
-    stream->finish = TD_FINISH_STOP; /* servers have reasons of their own ("eos"): they mean stop */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_equal(json_text(reason), str_from(names[i].name)))
-            stream->finish = names[i].finish;
+    if (str_equal(json_text(reason), STR("function_call"))) /* OpenAI's name before 2023-11 */
+        stream->finish = TD_FINISH_TOOL_CALLS;
+    else if (!names_finish_parse(json_text(reason), &stream->finish))
+        stream->finish = TD_FINISH_STOP; /* a server's own reason ("eos") means stop */
 }
 
-/* Log-probability at temperature 1, and the margin when at least two alternatives came along. Entropy
- * is not known from a few alternatives and stays 0. */
+/* Log-probability at temperature 1, and the margin when at least two alternatives came along.
+ * Entropy is not known from a few alternatives and stays 0. */
 static bool read_stats(const struct json *entry, struct td_token_stats *out)
 {
     const struct json *logprob = json_get(entry, "logprob");
@@ -103,8 +95,9 @@ static bool has_more_than_text(const struct json *delta)
     return false;
 }
 
-/* One piece with the text and the first token's stats; further tokens of the same chunk follow as pieces
- * of stats only (confidence counts them; the log-probabilities themselves are in raw_delta). */
+/* One piece with the text and the first token's stats; further tokens of the same chunk follow as
+ * pieces of stats only (confidence counts them; the log-probabilities themselves are in
+ * raw_delta). */
 static void emit_choice(struct openai_stream *stream, const struct json *choice,
                         const struct json *delta)
 {

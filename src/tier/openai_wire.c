@@ -3,13 +3,14 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-/* ---- the address ---------------------------------------------------------------------------------- */
+/* --- the address --- */
 
 static bool is_loopback(struct td_str host)
 {
@@ -67,13 +68,7 @@ enum td_status openai_check_url(struct td_str url, bool allow_http, struct td_er
     return TD_OK;
 }
 
-/* ---- the body ------------------------------------------------------------------------------------- */
-
-static const char *role_name(enum td_role role)
-{
-    static const char *const names[] = {"system", "developer", "user", "assistant", "tool"};
-    return (size_t)role < sizeof names / sizeof *names ? names[role] : "user";
-}
+/* --- the body --- */
 
 static struct json *messages_of(const struct td_request *request)
 {
@@ -82,7 +77,7 @@ static struct json *messages_of(const struct td_request *request)
         struct json *message = json_new_object();
         if (!message)
             break;
-        json_put(message, "role", json_new_cstr(role_name(request->messages[i].role)));
+        json_put(message, "role", json_new_cstr(names_role(request->messages[i].role)));
         json_put(message, "content", json_new_text(request->messages[i].content));
         json_push(list, message);
     }
@@ -125,8 +120,8 @@ static struct json *body_from_messages(const struct td_request *request)
     return body;
 }
 
-/* The upstream request is always streamed, whatever the client asked: the first byte is what time-outs
- * watch, and a client that left stops the work. */
+/* The upstream request is always streamed, whatever the client asked: the first byte is what
+ * time-outs watch, and a client that left stops the work. */
 static void ask_for_stream(struct json *body)
 {
     const struct json *given = json_get(body, "stream_options");
@@ -155,7 +150,7 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
                : TD_OK;
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------- */
+/* --- refusals --- */
 
 enum td_status openai_status_of_http(int code)
 {

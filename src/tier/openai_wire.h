@@ -1,8 +1,9 @@
-/* The OpenAI chat wire format as its client sees it: the body to send, the stream to read, the errors to
- * understand. No I/O and no clock: bytes in, pieces out (tests/fuzz/fuzz_openai_stream.c).
+/* The OpenAI chat wire format as its client sees it: the body to send, the stream to read, the
+ * errors to understand. No I/O and no clock: bytes in, pieces out
+ * (tests/fuzz/fuzz_openai_stream.c).
  *
- * A stream is strict: what is malformed ends it with TD_CORRUPT and a name for what was wrong, because a
- * guess here would be shown to a user as an answer. One owner, one thread. */
+ * A stream is strict: what is malformed ends it with TD_CORRUPT and a name for what was wrong,
+ * because a guess here would be shown to a user as an answer. One owner, one thread. */
 #ifndef TIER_OPENAI_WIRE_H
 #define TIER_OPENAI_WIRE_H
 

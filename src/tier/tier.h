@@ -1,7 +1,8 @@
 /* A tier: where inference runs. One interface, one file a kind (local.c, openai.c).
  *
- * A tier is shared by all loops; an attempt belongs to one loop and calls back there. Exactly one on_done
- * ends an attempt unless tier_cancel came first. Either way the attempt is gone afterwards. */
+ * A tier is shared by all loops; an attempt belongs to one loop and calls back there. Exactly one
+ * on_done ends an attempt unless tier_cancel came first. Either way the attempt is gone
+ * afterwards. */
 #ifndef TIER_TIER_H
 #define TIER_TIER_H
 
@@ -20,8 +21,8 @@ struct tier_piece {
     const struct td_top_logprob *top; /* local tier: ids of its model */
     size_t top_count;
     /* openai tier: the choice object, when it holds more than plain text (tool calls, refusal, ...,
-     * logprobs: then those of all tokens of `text`, and token_text is empty). Always in the form of a
-     * stream's delta. Else NULL. */
+     * logprobs: then those of all tokens of `text`, and token_text is empty). Always in the form of
+     * a stream's delta. Else NULL. */
     const struct json *raw_delta;
 };
 
@@ -54,7 +55,8 @@ struct tier_ops {
     void (*cancel)(struct tier_attempt *attempt);
     uint32_t (*count_prompt)(struct tier *tier, const struct td_request *request);
     void (*free)(struct tier *tier);
-    /* Sent so far, for an attempt that is about to be cancelled. NULL = a tier that sends nothing. */
+    /* Sent so far, for an attempt that is about to be cancelled. NULL = a tier that sends
+     * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);
 };
 
@@ -71,8 +73,8 @@ static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
     return tier->ops->start(tier, loop, request, sink, out, err);
 }
 
-/* After it returns no callback comes; upstream work stops. Attempts know their tier. May be called from
- * inside on_piece, not from inside on_done. */
+/* After it returns no callback comes; upstream work stops. Attempts know their tier. May be called
+ * from inside on_piece, not from inside on_done. */
 void tier_cancel(struct tier *tier, struct tier_attempt *attempt);
 uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *attempt);
 /* Prompt tokens as this tier counts them (local: exact; openai: bytes / 4 + 4 a message). */
@@ -88,8 +90,8 @@ TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
 
 struct secret;
 struct tier_openai_options {
-    const char
-        *base_url; /* "https://api.example.com/v1"; plain http only to loopback unless allow_http */
+    /* "https://api.example.com/v1"; plain http only to loopback unless allow_http */
+    const char *base_url;
     const struct secret *api_key; /* borrowed until tier_free; NULL = none */
     bool allow_http;
     const char *ca_file;         /* NULL = the system's */
@@ -102,8 +104,8 @@ TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,
                                              const struct tier_openai_options *options,
                                              struct tier **out, struct td_error *err);
 
-/* Passive health: after 3 failures in a row a tier rests for 1 s, doubling to 30 s; a success clears.
- * Thread-safe. now_ms is monotonic. */
+/* Passive health: after 3 failures in a row a tier rests for 1 s, doubling to 30 s; a success
+ * clears. Thread-safe. now_ms is monotonic. */
 struct tier_health;
 struct tier_health *tier_health_new(size_t tier_count);
 void tier_health_free(struct tier_health *health);

@@ -1,8 +1,8 @@
-/* Raw bytes against the running server: what is malformed is refused, once, with a JSON body and an end of
- * the connection, and never reaches the handler; what is valid is answered. Each case is sent whole, and
- * again byte by byte, for a reader must not depend on how the network cuts. A second request follows in the
- * same bytes: behind a refused one it must not be answered (that would be request smuggling), behind an
- * accepted one it must. */
+/* Raw bytes against the running server: what is malformed is refused, once, with a JSON body and an
+ * end of the connection, and never reaches the handler; what is valid is answered. Each case is
+ * sent whole, and again byte by byte, for a reader must not depend on how the network cuts. A
+ * second request follows in the same bytes: behind a refused one it must not be answered (that
+ * would be request smuggling), behind an accepted one it must. */
 #include "../unit/net/http_fixture.h"
 #include "test.h"
 

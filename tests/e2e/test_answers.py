@@ -101,6 +101,23 @@ def test_openai_environment_configures_the_cloud():
 
 
 @case
+def test_a_server_of_ones_own_needs_no_key():
+    cloud = ScriptedCloud(Script(text="From the other room."))
+    with Tandem(env={"OPENAI_BASE_URL": cloud.base_url}) as tandem:
+        equal(tandem.chat(HARD).text, "From the other room.")
+        assert "authorization" not in cloud.requests[0]["headers"]
+
+
+@case
+def test_the_start_page_names_this_server():
+    with Tandem() as tandem:
+        page = tandem.get("/").body.decode()
+        assert f"curl -s {tandem.url}/v1/chat/completions" in page, page
+        page = tandem.get("/", headers={"Host": "a<script>"}).body.decode()
+        assert "<script>" not in page
+
+
+@case
 def test_modes_decide_the_tier():
     cloud, tandem = with_cloud(Script(text="Cloud."))
     with tandem:

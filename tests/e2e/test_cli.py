@@ -88,6 +88,20 @@ def test_logits_match_the_golden():
 
 
 @case
+def test_logits_of_a_short_prompt_use_the_rope_factors_of_the_whole_context():
+    model = golden(GOLDEN / "models" / "phi3-longrope-f32.gguf")
+    index = json.loads((GOLDEN / "index.json").read_text())
+    wanted = next(c for c in index["cases"] if c["name"] == "phi3-longrope/f32/n24")
+    expected = struct.unpack(f"<{24 * 512}f", (GOLDEN / wanted["golden"]).read_bytes())
+    with tempfile.NamedTemporaryFile() as out:
+        code, _, err = run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])), "-o", out.name)
+        equal(code, 0, err)
+        got = struct.unpack(f"<{24 * 512}f", Path(out.name).read_bytes())
+    error = sum((a - b) ** 2 for a, b in zip(got, expected)) / sum(b * b for b in expected)
+    assert error < 1e-6, error
+
+
+@case
 def test_generate_and_perplexity_match_the_golden():
     golden(STORIES)
     index = json.loads((GOLDEN / "index.json").read_text())
@@ -166,6 +180,15 @@ def test_chat_answers_one_question_from_the_command_line():
         equal(code, 0, err)
         text = out.decode() + err
         assert "play_music" in text and "local" in text, text
+
+
+@case
+def test_chat_answers_every_line_of_its_input():
+    with tempfile.TemporaryDirectory() as state:
+        code, out, err = run("chat", "--mode", "only-local", stdin=b"hello\nwhat can you do?\nthanks\n",
+                             env=clean_environment(TANDEM_STATE_DIR=state), timeout=30)
+    equal(code, 0, err)
+    equal(out.count(b"[local ("), 3, out)
 
 
 @case

@@ -70,6 +70,16 @@ def test_every_failure_without_another_rung_is_an_error_that_names_the_cause():
 
 
 @case
+def test_credentials_that_the_cloud_refuses_are_not_the_clients():
+    for status in (401, 403):
+        cloud = ScriptedCloud(Script(status=status))
+        with server(cloud) as tandem:
+            answer = tandem.chat(HARD, ONLY_CLOUD)
+            equal((answer.status, answer.json["error"]["code"]), (502, "upstream_denied"))
+            assert "x-should-retry" not in answer.headers
+
+
+@case
 def test_a_cut_after_shown_text_ends_in_an_error_chunk_and_done():
     cloud = ScriptedCloud()
     for name, script in {"cut": Script(text="a b c d e f", cut_after=3, piece_delay=0.02),

@@ -71,6 +71,31 @@ def test_sigterm_finishes_running_answers():
 
 
 @case
+def test_a_second_sigterm_ends_two_workers_beside_a_hanging_cloud():
+    cloud = ScriptedCloud(Script(first_delay=60))
+    config = edge_first(cloud.base_url) + "server: {workers: 2}\n"
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        def ask():
+            try:
+                tandem.chat("Write a poem.", {"x-tandem-mode": "only-cloud"})
+            except (OSError, http.client.HTTPException):
+                pass  # the server may be gone before the answer
+        clients = [threading.Thread(target=ask) for _ in range(4)]
+        for client in clients:
+            client.start()
+        wait_until(lambda: len(cloud.requests) == 4, what="requests at the cloud")
+        begin = time.monotonic()
+        tandem.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        tandem.process.send_signal(signal.SIGTERM)
+        equal(tandem.process.wait(10), 0)
+        assert time.monotonic() - begin < 5, f"{time.monotonic() - begin:.1f} s"
+        for client in clients:
+            client.join()
+        assert not any("Sanitizer" in line for line in tandem.log), "".join(tandem.log)
+
+
+@case
 def test_sighup_changes_the_policy_without_dropping_a_request():
     first, second = ScriptedCloud(Script(text="First.")), ScriptedCloud(Script(text="Second."))
     with Tandem(edge_first(first.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:

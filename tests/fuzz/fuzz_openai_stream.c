@@ -1,5 +1,5 @@
-/* An OpenAI-compatible server's answer, in pieces of sizes that the first byte chooses. Whatever comes, it
- * is read without fault, only certain text is passed on, and a failure has words. */
+/* An OpenAI-compatible server's answer, in pieces of sizes that the first byte chooses. Whatever
+ * comes, it is read without fault, only certain text is passed on, and a failure has words. */
 #include "base/utf8.h"
 #include "tier/openai_wire.h"
 

@@ -101,6 +101,8 @@ class Tandem:
                 self.process.wait()
                 raise
         code = self.process.returncode
+        if with_signal == signal.SIGTERM and any("Sanitizer" in line for line in self.log):
+            raise AssertionError("a sanitizer reported:\n" + "".join(self.log))
         if self.state.exists():
             shutil.rmtree(self.state, ignore_errors=True)
         return code

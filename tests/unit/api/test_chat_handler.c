@@ -7,6 +7,7 @@
 #include "api/metrics.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "ledger/ledger.h"
 #include "net/loop_event.h"
 #include "privacy/privacy.h"
 
@@ -15,13 +16,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-/* ---- a tier that plays a script ------------------------------------------------------------- */
+/* --- a tier that plays a script --- */
 
-enum course { COURSE_ANSWER, COURSE_FAIL_AT_ONCE, COURSE_FAIL_AFTER_TEXT, COURSE_NEVER_END };
+enum course { COURSE_ANSWER, COURSE_FAIL_AT_ONCE, COURSE_FAIL_AFTER_TEXT, COURSE_NEVER_END,
+    COURSE_DENIED, COURSE_HUGE };
 
 struct scripted {
     struct tier base; /* first */
@@ -34,12 +37,13 @@ struct tier_attempt {
     struct loop *loop;
     struct loop_timer *timer;
     struct tier_sink sink;
-    int step;
+    int step, http_status;
 };
 
 static void attempt_end(struct tier_attempt *attempt, enum td_status status)
 {
     struct tier_result result = {.status = status,
+                                 .http_status = attempt->http_status,
                                  .finish = TD_FINISH_STOP,
                                  .usage = {.prompt_tokens = 7, .completion_tokens = 2},
                                  .first_ms = 1,
@@ -60,6 +64,20 @@ static void attempt_step(void *ctx)
         attempt_end(attempt, TD_UNAVAILABLE);
         return;
     }
+    if (attempt->tier->course == COURSE_DENIED) {
+        attempt->http_status = 401;
+        attempt_end(attempt, TD_DENIED);
+        return;
+    }
+    if (attempt->tier->course == COURSE_HUGE && attempt->step == 1) {
+        static char huge[1 << 20]; /* six bytes each as JSON: more than a chunk may have */
+        memset(huge, 1, sizeof huge);
+        struct tier_piece piece = {.text = {huge, sizeof huge}};
+        attempt->step++;
+        loop_timer_start(attempt->loop, attempt->timer, 1);
+        attempt->sink.on_piece(attempt->sink.ctx, &piece);
+        return;
+    }
     int step = attempt->step++;
     if (step < 2) {
         struct tier_piece piece = {.text = str_from(words[step])};
@@ -72,11 +90,13 @@ static void attempt_step(void *ctx)
     }
 }
 
+static char caller_seen[128]; /* of the last request, on the loop's thread */
+
 static enum td_status scripted_start(struct tier *tier, struct loop *loop,
                                      const struct td_request *request, const struct tier_sink *sink,
                                      struct tier_attempt **out, struct td_error *err)
 {
-    (void)request;
+    snprintf(caller_seen, sizeof caller_seen, "%s", request->caller ? request->caller : "");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory");
@@ -116,7 +136,7 @@ static struct scripted scripted = {
     .base = {&scripted_ops,
              {.name = "cloud", .model = "scripted", .place = TD_PLACE_CLOUD, .has_key = true}}};
 
-/* ---- a process around it -------------------------------------------------------------------- */
+/* --- a process around it --- */
 
 static struct tier *tiers[] = {&scripted.base};
 static const struct route route = {
@@ -200,7 +220,7 @@ static void process_stop(void)
     tier_health_free(services.health);
 }
 
-/* ---- a client ------------------------------------------------------------------------------- */
+/* --- a client --- */
 
 static char answer[65536];
 
@@ -229,7 +249,8 @@ static void client_send(int fd, const char *method, const char *path, const char
     CHECK(write(fd, text, (size_t)len) == len);
 }
 
-/* Sends one request, reads to the end of the connection; gives the code, the rest is in `answer`. */
+/* Sends one request, reads to the end of the connection; gives the code, the rest is in
+ * `answer`. */
 static int ask(const char *method, const char *path, const char *headers, const char *body)
 {
     int fd = client_open();
@@ -267,7 +288,7 @@ static bool becomes(atomic_int *value, int wanted, int within_ms)
     return atomic_load(value) == wanted;
 }
 
-/* ---- cases ---------------------------------------------------------------------------------- */
+/* --- cases --- */
 
 static void test_a_whole_answer_says_where_it_came_from(void)
 {
@@ -314,6 +335,39 @@ static void test_a_failure_after_text_is_a_chunk_and_done(void)
     CHECK(has("data: {\"error\":{\"message\":"));
     CHECK(has("data: [DONE]\n\n"));
     clear_health();
+    CHECK(becomes(&held, 0, 1000));
+}
+
+static void test_a_refused_key_of_ours_is_no_refusal_of_the_client(void)
+{
+    scripted.course = COURSE_DENIED;
+    CHECK(ask("POST", CHAT, "", "{" USER "}") == 502);
+    CHECK(has("\"code\":\"upstream_denied\"") && !has("x-should-retry"));
+    clear_health();
+    CHECK(becomes(&held, 0, 1000));
+}
+
+static void test_a_delta_too_large_for_a_chunk_ends_in_an_error_and_done(void)
+{
+    scripted.course = COURSE_HUGE;
+    CHECK(ask("POST", CHAT, "", "{" USER ",\"stream\":true}") == 200);
+    CHECK(has("\"content\":\"Hello\"") && has("\"code\":\"chunk_too_large\""));
+    const char *done = strstr(answer, "data: [DONE]\n\n");
+    CHECK(done && !strstr(done + 1, "data:"));
+    CHECK(becomes(&held, 0, 1000));
+}
+
+static void test_the_caller_is_the_keys_digest_or_the_peers_address(void)
+{
+    scripted.course = COURSE_ANSWER;
+    CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
+    CHECK(strcmp(caller_seen, "127.0.0.1") == 0); /* keys are off */
+    host.auth = auth_new(STR("secret"));
+    CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
+    CHECK(strcmp(caller_seen, /* SHA-256 of "secret" */
+                 "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b") == 0);
+    auth_free(host.auth);
+    host.auth = NULL;
     CHECK(becomes(&held, 0, 1000));
 }
 
@@ -380,6 +434,29 @@ static void test_pages_of_other_origins_are_refused(void)
     CHECK(ask("GET", "/v1/models", "Origin: http://x\r\n", "") == 200); /* its own: Host is x */
 }
 
+/* A page of http://a.example:8080 whose name was made to resolve to this machine: to the browser
+ * its origin is the server's own. */
+static void test_a_page_with_a_rebound_name_is_refused(void)
+{
+    static const struct {
+        const char *host;
+        int code;
+    } cases[] = {{"a.example:8080", 403}, {"127.0.0.1.a.example", 403}, {"127.0.0.1:8080", 200},
+                 {"localhost:8080", 200}, {"[::1]:8080", 200},          {"my.localhost", 200},
+                 {".localhost.de", 403}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        int fd = client_open();
+        int len = snprintf(text, sizeof text,
+                           "GET /v1/models HTTP/1.1\r\nHost: %s\r\nOrigin: http://%s\r\n"
+                           "Connection: close\r\n\r\n",
+                           cases[i].host, cases[i].host);
+        CHECK(write(fd, text, (size_t)len) == len);
+        CHECK(read(fd, answer, 12) == 12 && atoi(answer + 9) == cases[i].code);
+        close(fd);
+    }
+}
+
 static void test_keys_are_required_when_configured(void)
 {
     struct auth *auth = auth_new(STR("secret"));
@@ -389,8 +466,47 @@ static void test_keys_are_required_when_configured(void)
     CHECK(ask("GET", "/healthz", "", "") == 200);
     CHECK(ask("POST", CHAT, "Authorization: Bearer secret\r\n", "{" USER "}") == 200);
     CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 200);
+    CHECK(!auth_replace(auth, STR(" \n,"))); /* never to an open door */
+    CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 200);
+    CHECK(auth_replace(auth, STR("new\nother")));
+    CHECK(ask("GET", "/v1/models", "x-api-key: secret\r\n", "") == 401);
+    CHECK(ask("GET", "/v1/models", "x-api-key: other\r\n", "") == 200);
     host.auth = NULL;
     auth_free(auth);
+}
+
+static void cancel_all(void *ctx)
+{
+    api_cancel(ctx);
+}
+
+/* A look-up waits for the ledger's next commit; the server's end must not find it freed. */
+static void test_a_look_up_that_waits_is_answered_at_the_end(void)
+{
+    char path[] = "/tmp/test_chat_handler-XXXXXX";
+    struct ledger *ledger = NULL;
+    struct td_error err = {0};
+    REQUIRE(mkdtemp(path) != NULL);
+    char file[64], *const suffixes[] = {"", "-wal", "-shm"};
+    snprintf(file, sizeof file, "%s/ledger.db", path);
+    REQUIRE(ledger_open(file, &ledger, &err) == TD_OK);
+    host.ledger_path = file;
+    int fd = client_open();
+    client_send(fd, "GET", "/tandem/v1/exchanges/ex_none", "", "");
+    nanosleep(&(struct timespec){.tv_nsec = 60000000}, NULL);
+    CHECK(loop_post(loop, cancel_all, api));
+    size_t len = 0;
+    for (ssize_t got; (got = read(fd, answer + len, sizeof answer - 1 - len)) > 0;)
+        len += (size_t)got;
+    answer[len] = '\0';
+    CHECK(atoi(answer + 9) == 503 && has("shutting_down"));
+    close(fd);
+    ledger_close(ledger);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(file, sizeof file, "%s/ledger.db%s", path, suffixes[i]);
+        unlink(file);
+    }
+    rmdir(path);
 }
 
 int main(void)
@@ -401,11 +517,16 @@ int main(void)
     RUN(test_a_stream_is_well_formed_to_its_done);
     RUN(test_a_failure_before_text_is_a_status_in_openais_shape);
     RUN(test_a_failure_after_text_is_a_chunk_and_done);
+    RUN(test_a_refused_key_of_ours_is_no_refusal_of_the_client);
+    RUN(test_a_delta_too_large_for_a_chunk_ends_in_an_error_and_done);
+    RUN(test_the_caller_is_the_keys_digest_or_the_peers_address);
     RUN(test_a_client_that_leaves_stops_the_work_within_100_ms);
     RUN(test_bad_requests_never_reach_a_tier);
     RUN(test_unknown_paths_methods_and_sizes_are_in_openais_shape);
     RUN(test_pages_of_other_origins_are_refused);
+    RUN(test_a_page_with_a_rebound_name_is_refused);
     RUN(test_keys_are_required_when_configured);
+    RUN(test_a_look_up_that_waits_is_answered_at_the_end);
     process_stop();
     return test_finish();
 }

@@ -2,7 +2,6 @@
 
 #include "api/auth.h"
 #include "api/fault.h"
-#include "api/names.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -81,29 +80,11 @@ static void test_keys_open_the_door_in_three_headers(void)
     CHECK(auth_allows(NULL, NULL, NULL, NULL)); /* no keys are required */
 }
 
-static void test_names_read_what_they_write(void)
-{
-    for (int i = 0; i < 5; i++) {
-        enum td_mode mode;
-        CHECK(names_mode_parse(str_from(names_mode((enum td_mode)i)), &mode) && (int)mode == i);
-    }
-    for (int i = 0; i < 4; i++) {
-        enum td_place place;
-        CHECK(names_place_parse(str_from(names_place((enum td_place)i)), &place) &&
-              (int)place == i);
-    }
-    enum td_mode mode;
-    CHECK(!names_mode_parse(STR("AUTO"), &mode));
-    CHECK(strcmp(names_place((enum td_place)99), "unknown") == 0);
-    CHECK(strcmp(names_finish(TD_FINISH_TOOL_CALLS), "tool_calls") == 0);
-}
-
 int main(void)
 {
     RUN(test_every_status_has_a_code_and_openais_shape);
     RUN(test_statuses_map_as_clients_expect);
     RUN(test_long_messages_are_cut_between_characters);
     RUN(test_keys_open_the_door_in_three_headers);
-    RUN(test_names_read_what_they_write);
     return test_finish();
 }

@@ -293,6 +293,24 @@ static void test_null_members_count_as_absent(void)
     arena_free(arena);
 }
 
+static void test_the_stricter_class_of_header_and_body_holds(void)
+{
+    static const struct headers lower[] = {{"x-tandem-data-class", "public"}, {NULL, NULL}};
+    static const struct headers higher[] = {{"x-tandem-data-class", "restricted"}, {NULL, NULL}};
+    const struct headers *const headers[] = {lower, higher};
+    static const enum td_data_class wanted[] = {TD_CLASS_SENSITIVE, TD_CLASS_RESTRICTED};
+    for (size_t i = 0; i < 2; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        REQUIRE(parse(WITH("\"tandem\":{\"data_class\":\"sensitive\"}"), headers[i], &arena,
+                      &request, &fault));
+        CHECK(request.td.data_class == wanted[i]);
+        openai_request_deinit(&request);
+        arena_free(arena);
+    }
+}
+
 static void test_a_header_wins_over_the_body(void)
 {
     static const struct headers headers[] = {{"x-tandem-mode", "only-local"},
@@ -313,6 +331,35 @@ static void test_a_header_wins_over_the_body(void)
     CHECK(!request.td.corrections);
     openai_request_deinit(&request);
     arena_free(arena);
+}
+
+static void test_a_body_of_very_many_values_is_refused_before_it_is_parsed(void)
+{
+    struct buf body;
+    buf_init(&body, 1 << 20);
+    buf_append_str(&body, STR("{\"messages\":[" USER "],\"text\":\"\\\\\\\""));
+    for (int i = 0; i < OPENAI_VALUES_MAX; i++)
+        buf_append_str(&body, STR("[,")); /* inside a string: no values */
+    buf_append_str(&body, STR("\",\"list\":["));
+    size_t head = body.len;
+    for (int i = 0; i < 2; i++) {
+        int count = i ? OPENAI_VALUES_MAX : OPENAI_VALUES_MAX / 2;
+        body.len = head;
+        for (int k = 0; k < count; k++)
+            buf_append_str(&body, STR("0,"));
+        buf_append_str(&body, STR("0]}"));
+        struct arena *arena = arena_new(65536);
+        struct chat_request request;
+        struct fault fault = {0};
+        bool good = openai_request_parse(buf_view(&body), NULL, NULL, arena, &request, &fault);
+        CHECK(good == (i == 0));
+        if (good)
+            openai_request_deinit(&request);
+        else
+            CHECK(fault.code == 400 && strstr(fault.message, "values"));
+        arena_free(arena);
+    }
+    buf_deinit(&body);
 }
 
 static void test_a_request_that_outgrows_its_arena_is_refused(void)
@@ -341,6 +388,8 @@ int main(void)
     RUN(test_every_member_arrives);
     RUN(test_null_members_count_as_absent);
     RUN(test_a_header_wins_over_the_body);
+    RUN(test_the_stricter_class_of_header_and_body_holds);
+    RUN(test_a_body_of_very_many_values_is_refused_before_it_is_parsed);
     RUN(test_a_request_that_outgrows_its_arena_is_refused);
     return test_finish();
 }

@@ -94,6 +94,35 @@ static void test_an_empty_ladder_has_nulls_not_garbage(void)
     buf_deinit(&out);
 }
 
+static void test_chunks_before_the_last_have_a_null_usage_when_it_is_asked_for(void)
+{
+    struct tier_piece piece = {.text = STR("a")};
+    for (int asked = 0; asked < 2; asked++) {
+        struct response_writer writer = writer_new(false);
+        writer.include_usage = asked;
+        for (int kind = 0; kind < 5; kind++) {
+            struct buf out;
+            buf_init(&out, 65536);
+            if (kind == 0)
+                response_chunk_role(&writer, &summary, &out);
+            else if (kind == 1)
+                CHECK(response_chunk_content(&writer, &summary, &piece, &out));
+            else if (kind == 2)
+                response_chunk_correction(&writer, &summary, &out);
+            else if (kind == 3)
+                response_chunk_finish(&writer, &summary, &out);
+            else
+                response_chunk_usage(&writer, &summary, &out);
+            struct json *chunk = parsed(&out);
+            const struct json *usage = json_get(chunk, "usage");
+            CHECK((usage != NULL) == (asked || kind == 4));
+            CHECK(!usage || (json_kind_of(usage) == JSON_KIND_NULL) == (kind < 4));
+            json_free(chunk);
+            buf_deinit(&out);
+        }
+    }
+}
+
 static void test_a_whole_answer_has_openais_shape(void)
 {
     struct response_writer writer = writer_new(true);
@@ -304,6 +333,7 @@ int main(void)
 {
     RUN(test_tandem_object_says_where_and_why);
     RUN(test_an_empty_ladder_has_nulls_not_garbage);
+    RUN(test_chunks_before_the_last_have_a_null_usage_when_it_is_asked_for);
     RUN(test_a_whole_answer_has_openais_shape);
     RUN(test_an_answer_over_its_limit_is_an_error_not_a_cut);
     RUN(test_a_correction_forgets_what_was_collected);

@@ -38,11 +38,11 @@ static void test_find_and_next_cover_the_ends(void)
 static void test_numbers_refuse_overflow_and_rubbish(void)
 {
     uint64_t u;
-    int64_t i;
     double d;
     CHECK(str_to_u64(STR("18446744073709551615"), &u) && u == UINT64_MAX);
     CHECK(!str_to_u64(STR("18446744073709551616"), &u) && !str_to_u64(STR(""), &u));
     CHECK(!str_to_u64(STR("+1"), &u) && !str_to_u64(STR("1 "), &u));
+    int64_t i;
     CHECK(str_to_i64(STR("-9223372036854775808"), &i) && i == INT64_MIN);
     CHECK(!str_to_i64(STR("9223372036854775808"), &i) && !str_to_i64(STR("-"), &i));
     CHECK(str_to_double(STR("-1.5e3"), &d) && d == -1500.0);

@@ -1,4 +1,5 @@
-/* The pool: every item of every step is done once, whoever comes, however often and with however many. */
+/* The pool: every item of every step is done once, whoever comes, however often and with however
+ * many. */
 #include "base/thread_pool.h"
 
 #include "test.h"

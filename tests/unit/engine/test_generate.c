@@ -144,7 +144,8 @@ static void test_any_stop_string_cuts_the_answer_before_it(void)
     buf_deinit(&whole.text);
 }
 
-/* A sampler that can only choose the end token shows that it is reported and counted, with no text. */
+/* A sampler that can only choose the end token shows that it is reported and counted, with no
+ * text. */
 static void test_end_token_is_reported_with_empty_text(void)
 {
     struct record record = {0};

@@ -17,8 +17,8 @@ static enum td_status open_bytes(const void *data, size_t len, struct gguf **ggu
     return gguf_open_memory(data, len, "memory", false, gguf, err);
 }
 
-/* Opens a copy of exactly `len` bytes, so that ASan sees a read behind the end. True when it was refused with
- * words, or opened and everything it shows could be read. */
+/* Opens a copy of exactly `len` bytes, so that ASan sees a read behind the end. True when it was
+ * refused with words, or opened and everything it shows could be read. */
 static bool survives(const char *data, size_t len)
 {
     char *copy = malloc(len ? len : 1);
@@ -163,7 +163,8 @@ static void test_absurd_numbers_at_every_offset_are_refused_or_harmless(void)
     buf_deinit(&file);
 }
 
-/* Builds a file with one directory entry and expects it to be refused with `word` in the message. */
+/* Builds a file with one directory entry and expects it to be refused with `word` in the
+ * message. */
 static void expect_refused_tensor(const char *name, uint32_t type, uint32_t dim_count,
                                   const uint64_t *dims, uint64_t offset, const char *word)
 {
@@ -202,8 +203,8 @@ static void test_bad_tensors_are_refused_with_name_and_reason(void)
     expect_refused_tensor("t", TENSOR_F32, 0, fine, 0, "0 dimensions");
     expect_refused_tensor("t", TENSOR_F32, 5, (const uint64_t[]){1, 1, 1, 1, 1}, 0, "5 dimensions");
     expect_refused_tensor("t", TENSOR_Q8_0, 2, odd, 0, "multiple of 32");
-    expect_refused_tensor("t", 13, 1, (const uint64_t[]){256}, 0, "Q5_K");
-    expect_refused_tensor("t", 13, 1, (const uint64_t[]){256}, 0, "supported types: F32");
+    expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "IQ2_XXS");
+    expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "supported types: F32");
     expect_refused_tensor("t", 4000000000u, 1, fine, 0, "unknown");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 8, "alignment");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "behind the file");
@@ -323,7 +324,8 @@ static void test_vocab_only_ignores_tensor_data(void)
     buf_deinit(&file);
 }
 
-/* A real small model: each byte of everything before the tensor data, truncated there and flipped there. */
+/* A real small model: each byte of everything before the tensor data, truncated there and flipped
+ * there. */
 static void test_damaged_real_file_is_refused_or_harmless(void)
 {
     char path[512];

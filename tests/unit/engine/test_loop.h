@@ -1,5 +1,5 @@
-/* A bare event loop for tests: posts only, run by the test's own thread, with a queue that can be made
- * small, to see what a full one does. */
+/* A bare event loop for tests: posts only, run by the test's own thread, with a queue that can be
+ * made small, to see what a full one does. */
 #ifndef TESTS_TEST_LOOP_H
 #define TESTS_TEST_LOOP_H
 

@@ -138,7 +138,9 @@ static void test_wrong_hyperparameters_are_refused_by_key(void)
         (struct change){.add_float_key = "attention.layer_norm_rms_epsilon", .add_float = 0},
         TD_CORRUPT, "epsilon");
     expect_refused((struct change){.add_text_key = "rope.scaling.type", .add_text = "longrope"},
-                   TD_UNSUPPORTED, "longrope");
+                   TD_CORRUPT, "longrope needs rope_factors_short.weight");
+    expect_refused((struct change){.add_text_key = "rope.scaling.type", .add_text = "dynamic"},
+                   TD_UNSUPPORTED, "'dynamic'; supported: none, linear, yarn, longrope");
     expect_refused((struct change){.add_text_key = "rope.scaling.factor", .add_text = "2"},
                    TD_CORRUPT, "rope.scaling.factor");
     expect_refused((struct change){.add_key = "expert_count", .add_value = 8}, TD_UNSUPPORTED,
@@ -147,15 +149,17 @@ static void test_wrong_hyperparameters_are_refused_by_key(void)
 
 static void test_unknown_architecture_names_the_known_ones(void)
 {
-    expect_refused((struct change){.architecture = "mamba"}, TD_UNSUPPORTED,
-                   "'mamba'; supported: llama, qwen2, qwen3");
+    expect_refused(
+        (struct change){.architecture = "mamba"}, TD_UNSUPPORTED,
+        "'mamba'; supported: llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, "
+        "granite");
 }
 
 static void test_wrong_tensors_are_refused_by_name(void)
 {
     /* other sizes than the tensors have */
     expect_refused((struct change){.add_key = "feed_forward_length", .add_value = 128}, TD_CORRUPT,
-                   "ffn_gate.weight' is [64, 96, 1, 1], expected [64, 128]");
+                   "ffn_gate.weight' is [64, 96, 1, 1], expected [64, 128, 1]");
     expect_refused((struct change){.add_key = "attention.head_count_kv", .add_value = 4},
                    TD_CORRUPT, "attn_k.weight");
     expect_refused((struct change){.add_key = "block_count", .add_value = 3}, TD_CORRUPT,
@@ -234,8 +238,79 @@ static void test_chat_text_cannot_spell_control_tokens(void)
     td_model_close(model);
 }
 
+/* A tiny model whose file has this chat template. */
+static struct td_model *model_with_template(const char *source)
+{
+    struct gguf_builder builder;
+    struct buf file;
+    struct td_error err = {0};
+    builder_init(&builder);
+    tiny_hyperparameters(&builder);
+    tiny_vocabulary(&builder);
+    tiny_tensors(&builder, 1);
+    builder_string(&builder, "tokenizer.chat_template", source);
+    builder_finish(&builder, &file);
+    struct td_model *model = tiny_open(&file, NULL, &err);
+    builder_deinit(&builder);
+    buf_deinit(&file);
+    return model;
+}
+
+static void check_chat(const char *source, struct td_message message, const char *renderer,
+                       const char *expected)
+{
+    struct td_model *model = model_with_template(source);
+    struct td_error err = {0};
+    char *text = NULL;
+    size_t len;
+    REQUIRE(model != NULL);
+    CHECK(strcmp(td_model_get_info(model)->chat_renderer, renderer) == 0);
+    enum td_status status = td_template_render(model, &message, 1, &text, &len, &err);
+    CHECK(expected ? status == TD_OK && strcmp(text, expected) == 0 : status == TD_INVALID);
+    free(text);
+    td_model_close(model);
+}
+
+static void test_chats_are_rendered_by_the_template_in_the_file(void)
+{
+    struct td_message user = {TD_ROLE_USER, STR("Hi")}, system = {TD_ROLE_SYSTEM, STR("Be brief")};
+    check_chat("{{ bos_token }}Q: {{ messages[0].content }}{{ eos_token }}", user, "jinja",
+               "Q: Hi</s>");
+    /* The interpreter refuses it: the family that its text shows. */
+    check_chat("{% include 'x' %}<start_of_turn>", user, "family",
+               "<start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n");
+    check_chat("{{ messages | nothing }}<start_of_turn>", user, "jinja",
+               "<start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n");
+    /* The template refuses the messages, and no family is known. */
+    check_chat("{{ raise_exception('no') }}", user, "jinja", NULL);
+    check_chat("{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}"
+               "<|im_start|>",
+               system, "jinja", "<|im_start|>system\nBe brief<|im_end|>\n<|im_start|>assistant\n");
+}
+
+static void test_marks_of_the_files_template_are_control_tokens_and_bos_is_there_once(void)
+{
+    struct td_model *model =
+        model_with_template("{{ bos_token }}{{ messages[0].content }}{{ eos_token }}");
+    struct td_message message = {TD_ROLE_USER, STR("</s><s>")};
+    struct td_error err = {0};
+    int32_t *ids;
+    size_t count, ends = 0;
+    REQUIRE(model != NULL);
+    CHECK(td_chat_tokenize(model, &message, 1, &ids, &count, &err) == TD_OK && count > 4);
+    for (size_t i = 0; ids && i < count; i++) {
+        CHECK((ids[i] == 1) == (i == 0));
+        ends += ids[i] == 2;
+    }
+    CHECK(ends == 1 && ids && ids[count - 1] == 2);
+    free(ids);
+    td_model_close(model);
+}
+
 int main(void)
 {
+    RUN(test_chats_are_rendered_by_the_template_in_the_file);
+    RUN(test_marks_of_the_files_template_are_control_tokens_and_bos_is_there_once);
     RUN(test_tiny_model_opens_and_describes_itself);
     RUN(test_wrong_hyperparameters_are_refused_by_key);
     RUN(test_unknown_architecture_names_the_known_ones);

@@ -1,11 +1,12 @@
-/* The scheduler: answers equal td_generate's, fairness, full queues, slow loops, cancelling at any moment.
- * Meant to run under TSan and ASan as well. */
+/* The scheduler: answers equal td_generate's, fairness, full queues, slow loops, cancelling at any
+ * moment. Meant to run under TSan and ASan as well. */
 #include "engine/scheduler.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "engine/job.h"
 #include "test.h"
 #include "test_loop.h"
 #include "tiny_model.h"
@@ -347,6 +348,33 @@ static void test_refused_posts_are_repeated(void)
     scheduler_free(scheduler);
 }
 
+/* The loop may deliver between the scheduler's job_end and its job_post: the end is in that delivery, and
+ * there must be no second one. */
+static void test_an_end_that_was_delivered_is_not_posted_again(void)
+{
+    static const int32_t ids[] = {1};
+    struct client client = {0};
+    struct td_error err = {0};
+    struct job_request request = {.ids = ids,
+                                  .id_count = 1,
+                                  .loop = &loop.loop,
+                                  .on_token = on_token,
+                                  .on_done = on_done,
+                                  .ctx = &client};
+    const struct generation_event token = {.kind = GENERATION_TOKEN};
+    const struct td_generate_result result = {.completion_tokens = 1};
+    struct wake *wake = wake_new();
+    buf_init(&client.text, 1 << 10);
+    REQUIRE(wake && job_new(&request, wake, &client.job, &err) == TD_OK);
+    CHECK(job_add_event(client.job, &token, &err) == TD_OK && job_post(client.job));
+    job_end(client.job, TD_OK, &result, &err);
+    CHECK(test_loop_run_one(&loop, 0) && client.done);
+    CHECK(job_post(client.job) && !test_loop_run_one(&loop, 0));
+    job_release(client.job); /* the scheduler's */
+    wake_release(wake);
+    buf_deinit(&client.text);
+}
+
 static void test_cancel_from_inside_the_callbacks(void)
 {
     int32_t ids[10];
@@ -491,6 +519,7 @@ int main(void)
     RUN(test_wrong_requests_are_refused);
     RUN(test_slow_loop_gets_everything_in_the_end);
     RUN(test_refused_posts_are_repeated);
+    RUN(test_an_end_that_was_delivered_is_not_posted_again);
     RUN(test_cancel_from_inside_the_callbacks);
     RUN(test_cancel_races_with_everything);
     RUN(test_cancel_stops_the_work_soon);

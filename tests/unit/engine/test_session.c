@@ -1,5 +1,5 @@
-/* Sessions: the same numbers however a sequence is cut, whatever the threads, after truncating and after
- * cancelling; every variant of the kernels. */
+/* Sessions: the same numbers however a sequence is cut, whatever the threads, after truncating and
+ * after cancelling; every variant of the kernels. */
 #include "engine/session.h"
 
 #include "test.h"

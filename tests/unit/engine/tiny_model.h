@@ -1,5 +1,6 @@
-/* A llama model with random weights, small enough to make anew for every test. Its vocabulary has byte tokens
- * and a few longer pieces, so that generated text has tokens of all lengths and broken UTF-8. */
+/* A llama model with random weights, small enough to make anew for every test. Its vocabulary has
+ * byte tokens and a few longer pieces, so that generated text has tokens of all lengths and broken
+ * UTF-8. */
 #ifndef TESTS_TINY_MODEL_H
 #define TESTS_TINY_MODEL_H
 
@@ -93,7 +94,8 @@ static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
     builder_tensor(builder, "output.weight", TINY_VOCAB, TINY_WIDE, 0.5f, &rng);
 }
 
-/* Writes bytes to a new file that is gone from its folder after `use` of it: opened files stay mapped. */
+/* Writes bytes to a new file that is gone from its folder after `use` of it: opened files stay
+ * mapped. */
 static inline struct td_model *
 tiny_open(const struct buf *file, const struct td_model_options *options, struct td_error *err)
 {

@@ -1,5 +1,5 @@
-/* A tier that answers from a script: tokens with given probabilities, delays, failures, stalls. It counts
- * what was asked of it. */
+/* A tier that answers from a script: tokens with given probabilities, delays, failures, stalls. It
+ * counts what was asked of it. */
 #ifndef TESTS_SCRIPTED_TIER_H
 #define TESTS_SCRIPTED_TIER_H
 
@@ -67,9 +67,9 @@ struct script_step {
 
 struct scripted_tier {
     struct tier tier; /* first */
-    const struct script_step
-        *scripts[SCRIPTED_STARTS_MAX]; /* one a start; NULL = the first again */
-    enum td_status start_status;       /* not TD_OK: start fails at once */
+    /* one a start; NULL = the first again */
+    const struct script_step *scripts[SCRIPTED_STARTS_MAX];
+    enum td_status start_status; /* not TD_OK: start fails at once */
     uint32_t prompt_tokens;
     enum td_finish finish; /* of an answer that ends well; zero is STOP */
     int start_count, cancel_count, running;

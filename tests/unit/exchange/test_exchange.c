@@ -1,16 +1,9 @@
-/* What an exchange shows, in which order, and what it makes of confidence, commit point and corrections. */
+/* What an exchange shows, in which order, and what it makes of confidence, commit point and
+ * corrections. */
 #include "world.h"
 
-static const struct script_step sure[] = {TOKEN("It ", 0.95), TOKEN("is ", 0.9),
-                                          TOKEN("noon", 0.97), TOKEN(".", 0.99), DONE};
-static const struct script_step unsure[] = {TOKEN("Per", 0.2), TOKEN("haps", 0.3),
-                                            TOKEN(" so", 0.1), TOKEN(".", 0.9), DONE};
-/* Passes G2's first three tokens, fails G3 on the whole. */
-static const struct script_step unsure_late[] = {TOKEN("Well", 0.9), TOKEN(",", 0.9),
-                                                 TOKEN(" I", 0.9), TOKEN(" guess", 0.05), DONE};
 static const struct script_step not_mine[] = {NOT_MINE(0.9), TOKEN("Not ", 0.9),
                                               TOKEN("mine.", 0.9), DONE};
-static const struct script_step cloudy[] = {ROLE_ONLY, TEXT("Cloud "), TEXT("answer"), DONE};
 
 static void test_a_confident_local_answer_is_given(void)
 {
@@ -283,12 +276,15 @@ static void test_the_ledger_knows_signals_reasons_and_egress(void)
     world_init(&w);
     world_set_prompt(&w, "what is 12 * 7? write to ann@example.com");
     w.route.tiers[0] = "local";
+    w.request.slo_ttft_ms = 250;
+    w.request.slo_ms = 4000;
     w.request.data_class = TD_CLASS_PUBLIC;
     world_script(&w, LOCAL, sure);
     world_run(&w);
     CHECK(ledger_seen.put_count == 1 && strcmp(ledger_seen.status, "ok") == 0);
     CHECK(strcmp(ledger_seen.data_class, "sensitive") == 0);
     CHECK(strstr(ledger_seen.signals, "\"maths\":true"));
+    CHECK(strstr(ledger_seen.signals, "\"slo_ttft_ms\":250,\"slo_ms\":4000"));
     CHECK(strstr(ledger_seen.signals, "\"EMAIL_ADDRESS\":1"));
     CHECK(strstr(ledger_seen.reasons, "\"code\":\"removed_class\",\"tier\":\"openai\""));
     CHECK(!ledger_seen.has_prompt && ledger_seen.attempts[0].egress_bytes == 0);
@@ -359,6 +355,26 @@ static void test_cancel_stops_attempt(void)
     world_deinit(&w);
 }
 
+static void test_what_a_cloud_had_sent_until_the_cancel_is_paid(void)
+{
+    static const struct script_step talks[] = {TEXT("Once upon a time "),
+                                               TEXT("there was a stall."), STALL};
+    struct world w;
+    world_init(&w);
+    struct td_error err = {0};
+    world_script(&w, CLOUD, talks);
+    w.request.mode = TD_MODE_ONLY_CLOUD;
+    CHECK(world_start(&w, &err) == TD_OK);
+    virtual_loop_run(&w.loop, 100);
+    CHECK(strcmp(w.text, "Once upon a time there was a stall.") == 0);
+    exchange_cancel(w.exchange);
+    CHECK(strcmp(ledger_seen.outcomes, "openai:cancelled") == 0);
+    CHECK(ledger_seen.attempts[0].prompt_tokens == 100);
+    CHECK(ledger_seen.attempts[0].completion_tokens == 9); /* 35 bytes, four a token */
+    CHECK(fabs(ledger_seen.record.cost_usd - (100 * 1 + 9 * 10) / 1e6) < 1e-12);
+    world_deinit(&w);
+}
+
 static void test_cancel_before_the_first_step_starts_nothing(void)
 {
     struct world w;
@@ -417,6 +433,7 @@ int main(void)
     RUN(test_an_answer_that_the_tier_s_own_limit_cut_escalates);
     RUN(test_an_answer_as_long_as_was_asked_for_is_whole);
     RUN(test_cancel_stops_attempt);
+    RUN(test_what_a_cloud_had_sent_until_the_cancel_is_paid);
     RUN(test_cancel_before_the_first_step_starts_nothing);
     RUN(test_cancel_from_inside_an_event_is_safe);
     return test_finish();

@@ -4,13 +4,6 @@
 #include "base/json.h"
 #include "base/rng.h"
 
-static const struct script_step sure[] = {TOKEN("It ", 0.95), TOKEN("is ", 0.9),
-                                          TOKEN("noon", 0.97), TOKEN(".", 0.99), DONE};
-static const struct script_step unsure[] = {TOKEN("Per", 0.2), TOKEN("haps", 0.3),
-                                            TOKEN(" so", 0.1), TOKEN(".", 0.9), DONE};
-static const struct script_step unsure_late[] = {TOKEN("Well", 0.9), TOKEN(",", 0.9),
-                                                 TOKEN(" I", 0.9), TOKEN(" guess", 0.05), DONE};
-static const struct script_step cloudy[] = {ROLE_ONLY, TEXT("Cloud "), TEXT("answer"), DONE};
 static const struct script_step refused[] = {FAIL(TD_UNAVAILABLE, "connection refused")};
 static const struct script_step stalls[] = {STALL};
 
@@ -228,7 +221,7 @@ static void test_failures_in_a_row_rest_a_tier_and_spare_the_next_request(void)
     world_deinit(&w);
 }
 
-/* ---- empty ladders -------------------------------------------------------------------------------- */
+/* --- empty ladders --- */
 
 static void test_empty_ladder_names_each_limit(void)
 {
@@ -290,7 +283,7 @@ static void test_only_cloud_without_key_is_unavailable(void)
     world_deinit(&w);
 }
 
-/* ---- deadline ------------------------------------------------------------------------------------- */
+/* --- deadline --- */
 
 static void test_deadline_ends_the_exchange(void)
 {
@@ -335,7 +328,7 @@ static void test_no_deadline_means_none(void)
     world_deinit(&w);
 }
 
-/* ---- restricted data ------------------------------------------------------------------------------ */
+/* --- restricted data --- */
 
 static void run_restricted(struct world *w)
 {
@@ -425,8 +418,8 @@ static void test_what_hides_in_the_body_is_found(void)
     }
 }
 
-/* Random plans, scripts, clients and classes: always one end, nothing left running, and never a start of
- * a tier that the class forbids. */
+/* Random plans, scripts, clients and classes: always one end, nothing left running, and never a
+ * start of a tier that the class forbids. */
 static void test_random_exchanges_always_end_once_and_lawfully(void)
 {
     static const struct script_step breaks[] = {TOKEN("It ", 0.9), FAIL(TD_INTERNAL, "fault")};

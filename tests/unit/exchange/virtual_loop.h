@@ -1,5 +1,5 @@
-/* An event loop whose time stands still until it is run: timers fire in order of their due time, and the
- * clock jumps from one to the next. For tests of what runs on base/loop.h. */
+/* An event loop whose time stands still until it is run: timers fire in order of their due time,
+ * and the clock jumps from one to the next. For tests of what runs on base/loop.h. */
 #ifndef TESTS_VIRTUAL_LOOP_H
 #define TESTS_VIRTUAL_LOOP_H
 

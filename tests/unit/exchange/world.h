@@ -1,5 +1,5 @@
-/* A local and a cloud tier, a policy, a clock and a client: everything an exchange needs, in memory.
- * Whatever the exchange tells the client or the ledger is kept here. */
+/* A local and a cloud tier, a policy, a clock and a client: everything an exchange needs, in
+ * memory. Whatever the exchange tells the client or the ledger is kept here. */
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
@@ -13,6 +13,16 @@
 #define LOCAL 0
 #define CLOUD 1
 #define OTHER 2 /* a second cloud, on a route only where a test puts it */
+
+/* Answers of the local tier (token, probability) and of the cloud. */
+static const struct script_step sure[] = {TOKEN("It ", 0.95), TOKEN("is ", 0.9),
+                                          TOKEN("noon", 0.97), TOKEN(".", 0.99), DONE};
+static const struct script_step unsure[] = {TOKEN("Per", 0.2), TOKEN("haps", 0.3),
+                                            TOKEN(" so", 0.1), TOKEN(".", 0.9), DONE};
+/* Passes G2's first three tokens, fails G3 on the whole. */
+static const struct script_step unsure_late[] = {TOKEN("Well", 0.9), TOKEN(",", 0.9),
+                                                 TOKEN(" I", 0.9), TOKEN(" guess", 0.05), DONE};
+static const struct script_step cloudy[] = {ROLE_ONLY, TEXT("Cloud "), TEXT("answer"), DONE};
 
 struct world {
     struct virtual_loop loop;

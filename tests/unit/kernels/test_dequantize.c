@@ -5,30 +5,22 @@
 #include <math.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "kernels/formats.h"
 #include "kernels/kernels.h"
+#include "shared_data.h"
 #include "test.h"
 
-static char golden_dir[4000];
 static const char *current_name;
 static const struct json *current_case;
-
-static void find_golden(void)
-{
-    const char *shared = getenv("TANDEM_SHARED");
-    if (shared != NULL)
-        snprintf(golden_dir, sizeof golden_dir, "%s/golden", shared);
-    else
-        snprintf(golden_dir, sizeof golden_dir, "%s/../shared/golden", SOURCE_ROOT);
-}
 
 /* Reads exactly `bytes` bytes. **returns new** (free), NULL when the file is absent or shorter. */
 static void *read_exactly(const char *relative, size_t bytes)
 {
-    char path[4300];
-    snprintf(path, sizeof path, "%s/%s", golden_dir, relative);
-    FILE *file = fopen(path, "rb");
+    char path[4300], name[300];
+    snprintf(name, sizeof name, "golden/%s", relative);
+    FILE *file = shared_path(path, sizeof path, name) ? fopen(path, "rb") : NULL;
     if (file == NULL)
         return NULL;
     void *data = malloc(bytes);
@@ -87,9 +79,13 @@ static void run_golden_cases(void)
 {
     char path[4300];
     struct json *index = NULL;
-    find_golden();
-    snprintf(path, sizeof path, "%s/index.json", golden_dir);
-    if (json_parse_file(path, (size_t)64 << 20, &index, NULL) != TD_OK) {
+    struct buf text;
+    buf_init(&text, (size_t)64 << 20);
+    bool found = shared_path(path, sizeof path, "golden/index.json") &&
+                 buf_read_file(&text, path, NULL) == TD_OK &&
+                 json_parse(buf_view(&text), &index, NULL) == TD_OK;
+    buf_deinit(&text);
+    if (!found) {
         SKIP("golden dequantisation", "no golden/index.json; set TANDEM_SHARED");
         return;
     }
@@ -142,8 +138,26 @@ static void test_floats_round_to_the_nearest_half_ties_to_even(void)
     CHECK(f32_to_f16(1e-30f) == 0 && f32_to_f16(-INFINITY) == 0xfc00);
 }
 
+static void test_exponents_of_mxfp4_are_halved_powers_of_two(void)
+{
+    for (int e = 0; e < 256; e++)
+        CHECK((double)e8m0_half((uint8_t)e) == ldexp(1.0, e - 128));
+}
+
+/* One block, by hand: scale 2^(130 - 127), weights 6, -0.5 and 1.5. */
+static void test_mxfp4_weights_are_four_bit_floats(void)
+{
+    uint8_t block[MXFP4_BYTES] = {130, 0x97, 0x30};
+    float out[BLOCK_32];
+    kernels_get(TD_CPU_REF, NULL)->dequantize(TENSOR_MXFP4, block, BLOCK_32, out);
+    CHECK((double)out[0] == 48 && (double)out[16] == -4);
+    CHECK((double)out[1] == 0 && (double)out[17] == 12);
+}
+
 int main(void)
 {
+    RUN(test_exponents_of_mxfp4_are_halved_powers_of_two);
+    RUN(test_mxfp4_weights_are_four_bit_floats);
     RUN(test_halves_convert_exactly_both_ways);
     RUN(test_floats_round_to_the_nearest_half_ties_to_even);
     run_golden_cases();

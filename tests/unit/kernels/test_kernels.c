@@ -10,27 +10,17 @@
 #include <math.h>
 
 #include "kernels/activation.h"
+#include "kernels/blocks_ref.h"
 #include "kernels/formats.h"
-#include "kernels/kernels.h"
-#include "test.h"
+#include "kernels_fixture.h"
 
 enum { ROWS = 9, TOKENS = 33 };
 
-static const enum tensor_type types[] = {TENSOR_F32,  TENSOR_F16,  TENSOR_BF16, TENSOR_Q8_0,
-                                         TENSOR_Q4_0, TENSOR_Q4_K, TENSOR_Q6_K};
+static const enum tensor_type types[] = {TENSOR_F32,    TENSOR_F16,   TENSOR_BF16, TENSOR_Q8_0,
+                                         TENSOR_Q4_0,   TENSOR_Q4_1,  TENSOR_Q5_0, TENSOR_Q5_1,
+                                         TENSOR_IQ4_NL, TENSOR_MXFP4, TENSOR_Q2_K, TENSOR_Q3_K,
+                                         TENSOR_Q4_K,   TENSOR_Q5_K,  TENSOR_Q6_K, TENSOR_IQ4_XS};
 enum { TYPES = sizeof types / sizeof *types };
-
-static uint64_t random_state = 42;
-static uint32_t random_u32(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 32);
-}
-
-static float random_float(void)
-{
-    return (float)(int32_t)random_u32() * 0x1p-31f;
-}
 
 static void *exact(size_t bytes)
 {
@@ -38,22 +28,6 @@ static void *exact(size_t bytes)
     if (memory == NULL)
         abort();
     return memory;
-}
-
-/* Calls `check` with each vector variant that this CPU has. */
-static void with_variants(void (*check)(const struct kernels *))
-{
-    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
-        const struct kernels *kernels = kernels_get(cpus[i], NULL);
-        if (kernels != NULL)
-            check(kernels);
-    }
-}
-
-static const struct kernels *reference(void)
-{
-    return kernels_get(TD_CPU_REF, NULL);
 }
 
 enum fill { FILL_RANDOM, FILL_ZERO, FILL_ONES, FILL_LOWEST, FILL_SUBNORMAL, FILLS };
@@ -93,6 +67,52 @@ static void fill_element(enum tensor_type type, enum fill fill, uint8_t *at)
         put_u16(at, (uint16_t)(float_to_bits(value) >> 16));
 }
 
+/* Where a type's halves are; a minimum at 0 is none. */
+static size_t scale_at(enum tensor_type type)
+{
+    return type == TENSOR_Q2_K   ? Q2_K_SCALE_AT
+           : type == TENSOR_Q3_K ? Q3_K_SCALE_AT
+           : type == TENSOR_Q6_K ? Q6_K_SCALE_AT
+                                 : 0;
+}
+
+static size_t minimum_at(enum tensor_type type)
+{
+    switch (type) {
+    case TENSOR_Q4_1:
+    case TENSOR_Q5_1:
+        return MIN_32_AT;
+    case TENSOR_Q2_K:
+        return Q2_K_MIN_AT;
+    case TENSOR_Q4_K:
+    case TENSOR_Q5_K:
+        return Q4_K_MIN_AT;
+    default:
+        return 0;
+    }
+}
+
+/* The exponent of an MXFP4 block: subnormal, about one, or so large that sums still are finite. */
+static uint8_t fill_exponent(enum fill fill)
+{
+    return fill == FILL_ZERO || fill == FILL_SUBNORMAL ? (uint8_t)(random_u32() % 3)
+           : fill == FILL_RANDOM                       ? (uint8_t)(120 + random_u32() % 8)
+                                                       : 200;
+}
+
+/* Sets what makes weights smallest where that is not a block of zeros. */
+static void fill_lowest(enum tensor_type type, uint8_t *block)
+{
+    if (type == TENSOR_Q6_K)
+        memset(block + Q6_K_SCALES_AT, 0x80, 16);
+    if (type == TENSOR_Q4_K || type == TENSOR_Q5_K)
+        memset(block + Q4_K_SCALES_AT, 0xff, 12);
+    if (type == TENSOR_Q2_K)
+        memset(block, 0xff, 16);
+    if (type == TENSOR_MXFP4)
+        memset(block + MXFP4_QUANTS_AT, 0x77, 16); /* the largest; all ones are the smallest */
+}
+
 static void fill_block(enum tensor_type type, enum fill fill, uint8_t *block)
 {
     const struct tensor_traits *traits = tensor_traits_get(type);
@@ -105,13 +125,14 @@ static void fill_block(enum tensor_type type, enum fill fill, uint8_t *block)
                    : fill == FILL_ONES   ? (type == TENSOR_Q8_0 ? 0x7f : 0xff)
                    : fill == FILL_LOWEST ? (type == TENSOR_Q8_0 ? 0x80 : 0)
                                          : (uint8_t)random_u32();
-    if (fill == FILL_LOWEST && type == TENSOR_Q6_K)
-        memset(block + Q6_K_SCALES_AT, 0x80, 16);
-    if (fill == FILL_LOWEST && type == TENSOR_Q4_K)
-        memset(block + Q4_K_SCALES_AT, 0xff, 12);
-    put_u16(block + (type == TENSOR_Q6_K ? Q6_K_SCALE_AT : 0), fill_scale(fill));
-    if (type == TENSOR_Q4_K)
-        put_u16(block + Q4_K_MIN_AT, fill_scale(fill));
+    if (fill == FILL_LOWEST)
+        fill_lowest(type, block);
+    if (type == TENSOR_MXFP4)
+        block[0] = fill_exponent(fill);
+    else
+        put_u16(block + scale_at(type), fill_scale(fill));
+    if (minimum_at(type) != 0)
+        put_u16(block + minimum_at(type), fill_scale(fill));
 }
 
 struct matrix {
@@ -161,53 +182,51 @@ static void matrix_free(struct matrix *m)
     free(m->acts);
 }
 
-static int quant_32(const uint8_t *act, size_t c)
+/* What an activation stands for. */
+static double activation_value(const struct matrix *m, const uint8_t *act, size_t c)
 {
-    const uint8_t *group = act + c / ACT32_GROUP * ACT32_BYTES;
-    size_t i = c % BLOCK_32;
-    return (int8_t)group[(i < 16 ? 0 : ACT32_HIGH_AT) + c % ACT32_GROUP / BLOCK_32 * 16 + i % 16];
-}
-
-/* Sum of the magnitudes of the terms that a super-block product consists of. */
-static double magnitude_256(enum tensor_type type, const uint8_t *row, const uint8_t *act,
-                            size_t cols)
-{
-    double total = 0;
-    float weights[SUPER_BLOCK];
-    size_t block_bytes = tensor_traits_get(type)->block_bytes;
-    for (size_t c = 0; c < cols; c += SUPER_BLOCK, row += block_bytes, act += ACT256_BYTES) {
-        double scale = (double)load_f32(act + ACT256_SCALE_AT);
-        uint8_t minimums[16];
-        q4_k_scales(row + Q4_K_SCALES_AT, minimums);
-        reference()->dequantize(type, row, SUPER_BLOCK, weights);
-        for (size_t i = 0; i < SUPER_BLOCK; i++) {
-            double offset =
-                type == TENSOR_Q4_K
-                    ? (double)f16_to_f32(load_u16(row + Q4_K_MIN_AT)) * minimums[8 + i / 32]
-                    : (double)f16_to_f32(load_u16(row + Q6_K_SCALE_AT)) * 32 *
-                          (int8_t)row[Q6_K_SCALES_AT + i / 16];
-            /* The unsigned product is (weight + offset) a; the offset a goes in again as a sum. */
-            total += scale * abs((int8_t)act[i]) * (fabs((double)weights[i]) + 2 * fabs(offset));
-        }
+    if (m->form == ACTIVATION_F32)
+        return (double)load_f32(act + 4 * c);
+    if (m->form == ACTIVATION_Q8_256) {
+        act += c / SUPER_BLOCK * ACT256_BYTES;
+        return (double)load_f32(act + ACT256_SCALE_AT) * (int8_t)act[c % SUPER_BLOCK];
     }
-    return total;
+    act += c / ACT32_GROUP * ACT32_BYTES;
+    size_t at = c % ACT32_GROUP / BLOCK_32 * 16, i = c % BLOCK_32;
+    return (double)load_f32(act + ACT32_SCALE_AT + at) *
+           (int8_t)act[(i < 16 ? 0 : ACT32_HIGH_AT) + at + i % 16];
 }
 
+/* Of weight i of a block: what variants add to make it unsigned and take off again as a float term
+ * of its own, and the minimum, which is one too. (Offsets of blocks of 32 are taken off as whole
+ * numbers.) */
+static double float_offset(enum tensor_type type, const struct block_ref *block, size_t i)
+{
+    int offset = type == TENSOR_Q6_K ? 32 : type == TENSOR_Q3_K ? 4 : 0;
+    return fabs((double)block->d * block->factors[i / 16] * offset) +
+           fabs((double)block->d_min * block->minimums[i / 16]);
+}
+
+/* Sum of the magnitudes of the terms that a product consists of: the unsigned product is (weight +
+ * offset) a; the offset a goes in again as a sum. */
 static double magnitude(const struct matrix *m, size_t r, size_t t)
 {
+    const struct tensor_traits *traits = tensor_traits_get(m->type);
     const uint8_t *row = m->weights + r * m->row_bytes, *act = m->acts + t * m->act_stride;
-    if (m->form == ACTIVATION_Q8_256)
-        return magnitude_256(m->type, row, act, m->cols);
+    struct block_ref block;
     double total = 0;
     float *weights = exact(m->cols * sizeof *weights);
     reference()->dequantize(m->type, row, m->cols, weights);
     for (size_t c = 0; c < m->cols; c++) {
-        double x = m->form == ACTIVATION_F32
-                       ? (double)load_f32(act + 4 * c)
-                       : (double)load_f32(act + c / ACT32_GROUP * ACT32_BYTES + ACT32_SCALE_AT +
-                                          c % ACT32_GROUP / BLOCK_32 * 16) *
-                             quant_32(act, c);
-        total += fabs((double)weights[c] * x);
+        double offset = 0;
+        if (m->form != ACTIVATION_F32) {
+            size_t i = c % traits->block_elements;
+            if (i == 0)
+                block_ref_unpack(m->type, row + c / traits->block_elements * traits->block_bytes,
+                                 &block);
+            offset = float_offset(m->type, &block, i);
+        }
+        total += fabs(activation_value(m, act, c)) * (fabs((double)weights[c]) + 2 * offset);
     }
     free(weights);
     return total;
@@ -215,9 +234,9 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
 
 static double product_bound(const struct matrix *m, size_t r, size_t t)
 {
-    /* Additions into one lane: at most three for 256 columns, one for 64, one for eight. */
+    /* Additions into one lane: at most three for 256 columns, two for 64, one for eight. */
     double steps = m->form == ACTIVATION_Q8_256  ? 3.0 * (double)(m->cols / 256)
-                   : m->form == ACTIVATION_Q8_32 ? (double)((m->cols + 63) / 64)
+                   : m->form == ACTIVATION_Q8_32 ? 2.0 * (double)((m->cols + 63) / 64)
                                                  : (double)((m->cols + 7) / 8);
     return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
 }
@@ -441,7 +460,7 @@ static void test_variant_names_are_parsed_and_wrong_ones_refused(void)
 
 static void test_unknown_tensor_types_have_no_traits(void)
 {
-    CHECK(tensor_traits_get(1000) == NULL && tensor_traits_get(3) == NULL);
+    CHECK(tensor_traits_get(1000) == NULL && tensor_traits_get(9) == NULL);
     CHECK(tensor_traits_get(TENSOR_Q6_K)->block_bytes == 210);
 }
 

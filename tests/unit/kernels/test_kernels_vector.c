@@ -7,17 +7,9 @@
 #include <math.h>
 
 #include "kernels/formats.h"
-#include "kernels/kernels.h"
-#include "test.h"
+#include "kernels_fixture.h"
 
 #define ULP 0x1p-24
-
-static uint64_t random_state = 7;
-static float random_float(void)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (float)(int32_t)(random_state >> 32) * 0x1p-31f;
-}
 
 static float *random_row(size_t n, float size)
 {
@@ -34,21 +26,6 @@ static float *copy_row(const float *x, size_t n)
     float *copy = random_row(n, 0);
     memcpy(copy, x, n * sizeof *x);
     return copy;
-}
-
-static void with_variants(void (*check)(const struct kernels *))
-{
-    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
-        const struct kernels *kernels = kernels_get(cpus[i], NULL);
-        if (kernels != NULL)
-            check(kernels);
-    }
-}
-
-static const struct kernels *reference(void)
-{
-    return kernels_get(TD_CPU_REF, NULL);
 }
 
 static const size_t lengths[] = {1,  2,  7,  8,   9,   15,  16,  17,  31,
@@ -112,6 +89,90 @@ static void check_silu(const struct kernels *kernels)
 static void test_silu_agrees_over_the_whole_range(void)
 {
     with_variants(check_silu);
+}
+
+/* As silu, and the argument of the exponential is off by 5 roundings of its size. */
+static void check_gelu(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l], wrong = 0;
+        float *x = random_row(n, l % 2 ? 4.0f : 30.0f), *up = random_row(n, 5);
+        x[0] = l % 3 == 0 ? 0.0f : l % 3 == 1 ? -1e30f : 1e30f;
+        float *got = copy_row(x, n), *before = copy_row(x, n);
+        reference()->gelu_multiply(x, up, n);
+        kernels->gelu_multiply(got, up, n);
+        for (size_t i = 0; i < n; i++) {
+            double at = (double)before[i];
+            double argument = at > 0 ? 0 : fmin(104, -1.6 * at * (1 + 0.044715 * at * at));
+            double relative = 2e-7 + (5 + 5 * argument) * ULP;
+            wrong += !near((double)got[i], (double)x[i],
+                           relative * fabs((double)x[i]) + 1e-35 + (x[i] == 0 ? 1e-6 : 0));
+        }
+        CHECK(wrong == 0);
+        free(x);
+        free(up);
+        free(got);
+        free(before);
+    }
+}
+
+static void test_gelu_agrees_over_the_whole_range(void)
+{
+    with_variants(check_gelu);
+}
+
+/* The tanh is within 8e-7 (vector_body.h); the division and the product add a rounding each. */
+static void check_soft_cap(const struct kernels *kernels)
+{
+    static const float sizes[] = {1e-3f, 1, 12, 40, 500, 1e30f};
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            size_t n = lengths[l], wrong = 0;
+            float cap = l % 2 ? 30.0f : 0.7f;
+            float *x = random_row(n, sizes[s]), *got = copy_row(x, n);
+            reference()->soft_cap(x, cap, n);
+            kernels->soft_cap(got, cap, n);
+            for (size_t i = 0; i < n; i++)
+                wrong += !near((double)got[i], (double)x[i],
+                               (8e-7 + 3 * ULP) * fabs((double)x[i]) + 1e-44);
+            CHECK(wrong == 0);
+            free(x);
+            free(got);
+        }
+    float bad[3] = {NAN, INFINITY, -INFINITY};
+    kernels->soft_cap(bad, 5, 3);
+    CHECK(isnan(bad[0]) && bad[1] == 5 && bad[2] == -5);
+}
+
+static void test_soft_cap_agrees_and_keeps_what_is_not_a_number(void)
+{
+    check_soft_cap(reference());
+    with_variants(check_soft_cap);
+}
+
+static void check_scaling(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l], wrong = 0;
+        float *x = random_row(n, 3), *y = random_row(n, 5), *got = copy_row(x, n);
+        reference()->add_scaled(x, y, 0.7f, n);
+        kernels->add_scaled(got, y, 0.7f, n);
+        for (size_t i = 0; i < n; i++)
+            wrong += !near((double)got[i], (double)x[i], 2 * ULP * 8);
+        reference()->scale(y, 1.3f, n);
+        memcpy(got, y, n * sizeof *got);
+        reference()->scale(y, -0.3f, n);
+        kernels->scale(got, -0.3f, n);
+        CHECK(wrong == 0 && memcmp(got, y, n * sizeof *y) == 0);
+        free(x);
+        free(y);
+        free(got);
+    }
+}
+
+static void test_scaled_addition_agrees_and_scaling_is_exact(void)
+{
+    with_variants(check_scaling);
 }
 
 static void check_add(const struct kernels *kernels)
@@ -195,13 +256,13 @@ static void test_cached_rows_are_the_reference_s_bits(void)
 struct attention {
     size_t head_size, group, stride, count;
     enum td_kv_type kv_type;
-    float key_size, scale;
+    float key_size, scale, cap;
 };
 
 /* A score is off by (head_size / 8 + 8) u of its magnitude sum S, so a weight by that plus 2e-7
  * relative; the weighted mean of values of at most 1 then by twice that (numerator and
  * denominator), and by the roundings of the sums over positions, (count + 32) u, with at most one
- * rescaling rounding a block. */
+ * rescaling rounding a block. A cap moves a score by at most 9e-7 of itself more. */
 static void check_attention_case(const struct kernels *kernels, const struct attention *a)
 {
     size_t n = (a->count - 1) * a->stride + a->head_size, qn = a->head_size * a->group, wrong = 0;
@@ -216,12 +277,12 @@ static void check_attention_case(const struct kernels *kernels, const struct att
     values = realloc(values, bytes);
     REQUIRE(keys != NULL && values != NULL);
     reference()->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
-                        a->scale, expected);
+                        a->scale, a->cap, expected);
     kernels->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
-                    a->scale, got);
+                    a->scale, a->cap, got);
     double sum = (double)a->head_size * (double)a->key_size * (double)a->scale;
     double bound = 2 * (((double)a->head_size / 8 + 10) * ULP * sum + 2e-7) +
-                   2 * ((double)a->count + 64) * ULP;
+                   2 * ((double)a->count + 64) * ULP + 2 * 9e-7 * (double)a->cap;
     for (size_t i = 0; i < qn; i++)
         wrong += !near((double)got[i], (double)expected[i], bound);
     CHECK(wrong == 0);
@@ -253,12 +314,15 @@ static void check_attention(const struct kernels *kernels)
                                       counts[c],
                                       (g + c) % 2 ? TD_KV_F16 : TD_KV_F32,
                                       c % 2 ? 1.0f : 30.0f,
-                                      0.125f};
+                                      0.125f,
+                                      0};
+                check_attention_case(kernels, &a);
+                a.cap = g % 2 ? 2.5f : 50.0f;
                 check_attention_case(kernels, &a);
             }
 }
 
-static void test_attention_agrees_for_head_sizes_groups_and_counts(void)
+static void test_attention_agrees_for_head_sizes_groups_counts_and_caps(void)
 {
     with_variants(check_attention);
 }
@@ -335,10 +399,13 @@ int main(void)
 {
     RUN(test_rms_norm_agrees_and_works_in_place);
     RUN(test_silu_agrees_over_the_whole_range);
+    RUN(test_gelu_agrees_over_the_whole_range);
+    RUN(test_soft_cap_agrees_and_keeps_what_is_not_a_number);
+    RUN(test_scaled_addition_agrees_and_scaling_is_exact);
     RUN(test_add_is_exact);
     RUN(test_rope_agrees_in_both_pairings);
     RUN(test_cached_rows_are_the_reference_s_bits);
-    RUN(test_attention_agrees_for_head_sizes_groups_and_counts);
+    RUN(test_attention_agrees_for_head_sizes_groups_counts_and_caps);
     RUN(test_logit_statistics_agree_with_ties_growth_and_masked_logits);
     RUN(test_logits_that_are_not_numbers_show_in_the_statistics);
     return test_finish();

@@ -1,5 +1,5 @@
-/* A server on a loop of its own thread with a handler for every situation, and blocking sockets to talk to
- * it. For the tests of net/ only. */
+/* A server on a loop of its own thread with a handler for every situation, and blocking sockets to
+ * talk to it. For the tests of net/ only. */
 #ifndef TESTS_HTTP_FIXTURE_H
 #define TESTS_HTTP_FIXTURE_H
 
@@ -280,8 +280,9 @@ static inline bool send_text(int fd, const char *text)
     return send_bytes(fd, text, strlen(text));
 }
 
-/* Reads until the peer closes, `until` has come, `out` is full, or nothing comes for timeout_ms. Returns
- * the length, out is NUL-terminated. *closed (may be NULL) tells whether the peer closed. */
+/* Reads until the peer closes, `until` has come, `out` is full, or nothing comes for timeout_ms.
+ * Returns the length, out is NUL-terminated. *closed (may be NULL) tells whether the peer
+ * closed. */
 static inline size_t receive(int fd, char *out, size_t out_bytes, const char *until, int timeout_ms,
                              bool *closed)
 {

@@ -1,6 +1,7 @@
-/* Every allocation in a whole conversation of client and server is made to fail once, ours and libevent's:
- * nothing may crash, leak or wait for ever, and everything must work again after. Not libcurl's: 7.88 itself
- * loses a transfer, until its time-out, and some memory after some of them. */
+/* Every allocation in a whole conversation of client and server is made to fail once, ours and
+ * libevent's: nothing may crash, leak or wait for ever, and everything must work again after. Not
+ * libcurl's: 7.88 itself loses a transfer, until its time-out, and some memory after some of
+ * them. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "net/client.h"

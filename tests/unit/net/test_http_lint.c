@@ -1,4 +1,5 @@
-/* Heads and chunks by themselves. What is refused over the wire is in conformance/test_http_framing.c. */
+/* Heads and chunks by themselves. What is refused over the wire is in
+ * conformance/test_http_framing.c. */
 #include "base/str.h"
 #include "net/http_lint.h"
 #include "test.h"

@@ -1,4 +1,5 @@
-/* The server with real sockets: replies, streams, leaving clients, deadlines, limits, shutting down. */
+/* The server with real sockets: replies, streams, leaving clients, deadlines, limits, shutting
+ * down. */
 #include "http_fixture.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
-/* Canaries: made-up private values with valid checksums, drawn from a seed. Shared by the tests that plant
- * them and look for what escapes. */
+/* Canaries: made-up private values with valid checksums, drawn from a seed. Shared by the tests
+ * that plant them and look for what escapes. */
 #ifndef TESTS_CANARY_H
 #define TESTS_CANARY_H
 

@@ -16,19 +16,6 @@ static void test_names_are_presidios(void)
     CHECK(strcmp(privacy_kind_name(PRIVACY_PRIVATE_KEY), "PRIVATE_KEY") == 0);
 }
 
-static void test_class_names_read_back(void)
-{
-    for (int i = TD_CLASS_PUBLIC; i <= TD_CLASS_RESTRICTED; i++) {
-        enum td_data_class parsed;
-        REQUIRE(privacy_class_parse(privacy_class_name((enum td_data_class)i), &parsed));
-        CHECK((int)parsed == i);
-    }
-    enum td_data_class untouched = TD_CLASS_SENSITIVE;
-    CHECK(!privacy_class_parse("Public", &untouched) && !privacy_class_parse("", &untouched));
-    CHECK(!privacy_class_parse("secret", &untouched) && !privacy_class_parse(NULL, &untouched));
-    CHECK(untouched == TD_CLASS_SENSITIVE);
-}
-
 static void test_the_rule_for_every_class_and_place(void)
 {
     static const bool allowed[3][4] = {
@@ -114,7 +101,6 @@ static void test_threads_may_share_it(void)
 int main(void)
 {
     RUN(test_names_are_presidios);
-    RUN(test_class_names_read_back);
     RUN(test_the_rule_for_every_class_and_place);
     RUN(test_a_class_only_rises);
     RUN(test_the_least_recently_used_conversation_leaves);

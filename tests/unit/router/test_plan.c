@@ -315,7 +315,7 @@ static void test_reasons_beyond_the_maximum_are_dropped_not_written(void)
     CHECK(strlen(plan.reasons[REASONS_MAX - 1].text) == REASON_TEXT_BYTES - 1);
 }
 
-/* ---- the property: no plan holds a tier that breaks a hard constraint, whatever the rest ---------- */
+/* --- the property: no plan holds a tier that breaks a hard constraint, whatever the rest --- */
 
 static void randomize(struct rng *rng, struct scene *s)
 {

@@ -1,4 +1,5 @@
-/* The local tier over an engine that answers from the test: what is submitted, and what becomes of it. */
+/* The local tier over an engine that answers from the test: what is submitted, and what becomes of
+ * it. */
 #include "tier/tier.h"
 
 #include "base/error.h"
@@ -7,7 +8,7 @@
 #include "test.h"
 #include "virtual_loop.h"
 
-/* ---- the engine's double --------------------------------------------------------------------------- */
+/* --- the engine's double --- */
 
 struct job {
     struct job_request request;
@@ -63,7 +64,7 @@ void job_cancel(struct job *job)
     engine.cancel_count++;
 }
 
-/* ---- the scene ------------------------------------------------------------------------------------- */
+/* --- the scene --- */
 
 struct scene {
     struct virtual_loop loop;

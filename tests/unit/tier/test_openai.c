@@ -1,4 +1,5 @@
-/* The OpenAI tier over a client that answers from the test: what is sent, repeated, given up, cancelled. */
+/* The OpenAI tier over a client that answers from the test: what is sent, repeated, given up,
+ * cancelled. */
 #include "tier/tier.h"
 
 #include "base/secret.h"
@@ -7,7 +8,7 @@
 #include "test.h"
 #include "virtual_loop.h"
 
-/* ---- the client's double: one transfer at a time --------------------------------------------------- */
+/* --- the client's double: one transfer at a time --- */
 
 struct client_transfer {
     struct client_request request;
@@ -75,7 +76,7 @@ static void net_done(enum td_status status, const char *message)
     free(transfer);
 }
 
-/* ---- the scene ------------------------------------------------------------------------------------- */
+/* --- the scene --- */
 
 struct scene {
     struct virtual_loop loop;
@@ -283,6 +284,27 @@ static void test_refusals_that_a_retry_cannot_mend_are_not_retried(void)
     scene_end(&s);
 }
 
+static void test_a_key_that_the_peer_repeats_is_hidden(void)
+{
+    struct scene s;
+    scene_start(&s);
+    net_headers(401, NULL);
+    net_body("{\"error\":{\"message\":\"no key sk-secret! (Bearer sk-secret)\"}}");
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && s.result.status == TD_DENIED);
+    CHECK(strcmp(s.result.err.message, "HTTP 401: no key *********! (Bearer *********)") == 0);
+    scene_end(&s);
+
+    char body[512]; /* the message is cut after 239 bytes, inside the key */
+    snprintf(body, sizeof body, "{\"error\":{\"message\":\"%231ssk-secret\"}}", "");
+    scene_start(&s);
+    net_headers(401, NULL);
+    net_body(body);
+    net_done(TD_OK, NULL);
+    CHECK(s.done_count == 1 && strstr(s.result.err.message, "sk-") == NULL);
+    scene_end(&s);
+}
+
 static void test_nothing_is_repeated_once_text_was_passed_on(void)
 {
     struct scene s;
@@ -419,6 +441,7 @@ int main(void)
     RUN(test_a_retry_can_mend);
     RUN(test_retry_after_is_honoured_up_to_two_seconds);
     RUN(test_refusals_that_a_retry_cannot_mend_are_not_retried);
+    RUN(test_a_key_that_the_peer_repeats_is_hidden);
     RUN(test_nothing_is_repeated_once_text_was_passed_on);
     RUN(test_a_cut_stream_is_corrupt_and_a_cut_after_the_end_is_not);
     RUN(test_garbage_ends_the_attempt_and_the_transfer);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- addresses ------------------------------------------------------------------------------------ */
+/* --- addresses --- */
 
 static void test_plain_http_only_reaches_this_machine(void)
 {
@@ -47,7 +47,7 @@ static void test_plain_http_only_reaches_this_machine(void)
     }
 }
 
-/* ---- bodies --------------------------------------------------------------------------------------- */
+/* --- bodies --- */
 
 static const struct tier_facts facts = {.name = "openai", .model = "gpt-x"};
 
@@ -124,7 +124,7 @@ static void test_a_body_over_the_limit_is_an_error(void)
     buf_deinit(&out);
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------- */
+/* --- refusals --- */
 
 static void test_http_codes_say_what_to_do(void)
 {
@@ -176,7 +176,7 @@ static void test_retry_after_in_seconds_only(void)
     CHECK(openai_retry_after_ms("18446744073709551615") == UINT64_MAX);
 }
 
-/* ---- streams -------------------------------------------------------------------------------------- */
+/* --- streams --- */
 
 struct seen {
     char text[256];

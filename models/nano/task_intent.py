@@ -1,0 +1,147 @@
+"""Task 1: intent classification over CLINC150 (Larson et al. 2019, CC BY 3.0).
+
+The answer is the bare label, one token. An utterance is asked for bare, under a system prompt
+that says what to do, or inside an instruction. Only the training split is read here.
+"""
+
+from pools import fill, lines, sentence_case
+
+SYSTEM = lines("""
+You are an intent classifier. Answer with the label.
+You are an intent classifier. Answer with the label only.
+Classify the intent of the user's message. Reply with the label only.
+You label user messages with their intent.
+Reply with the intent of each message and nothing else.
+Your job is to detect the intent of a message. Output one label.
+You are a router for a virtual assistant. Output the intent label of the user's request.
+Classify each user utterance into one of the known intents.
+Return only the intent label.
+You classify requests. Answer with one label.
+Intent detection. One label per message.
+For every message, output its intent.
+You are a classifier for a voice assistant.
+Identify the intent behind the user's message and respond with only the label.
+Given a user utterance, respond with the name of its intent.
+You work in a call centre and tag each message with its intent.
+Act as an intent classification model.
+Detect the user's intent. Answer in one word.
+""")
+
+INSTRUCTION = lines("""
+Classify the intent: {u}
+What is the intent of this message? {u}
+Which intent is this: "{u}"
+Intent of: {u}
+Classify the intent of this utterance: {u}
+Classify this: {u}
+Classify: {u}
+What's the intent? {u}
+What intent does this have? {u}
+Label this utterance: {u}
+Label the intent: {u}
+Give the intent label for: {u}
+Give me the intent of "{u}"
+Tell me the intent of this sentence: {u}
+Intent? {u}
+intent: {u}
+Detect the intent: {u}
+Detect the intent of the following message.\\n{u}
+Identify the intent: {u}
+Identify the user's intent.\\n\\n{u}
+Classify the following message by intent:\\n{u}
+Classify the following utterance.\\n\\n"{u}"
+{u}\\n\\nWhat is the intent?
+{u}\\nIntent:
+"{u}" - which intent is this?
+"{u}" What is the intent of this message?
+Utterance: {u}\\nIntent:
+Message: {u}\\nIntent:
+Text: {u}\\nLabel:
+User: {u}\\nWhat does the user want? Answer with the intent label.
+A user says: "{u}". What is the intent?
+The user said: {u}\\nClassify the intent.
+A customer wrote: "{u}". Which intent is it?
+Which label fits this message? {u}
+Which intent label fits: "{u}"?
+Which category of request is this? {u}
+What kind of request is this? {u}
+What is the user asking for? Answer with a label only: {u}
+Assign an intent to: {u}
+Assign one label to this message: {u}
+Tag this message with its intent: {u}
+Tag: {u}
+Route this request: {u}
+Predict the intent of "{u}"
+Name the intent: {u}
+Return the intent label only.\\n{u}
+Please classify the intent of the following: {u}
+Please label the intent of this request: "{u}"
+Could you classify this message? {u}
+Can you tell me which intent this is? {u}
+I need the intent of this utterance: {u}
+Determine the intent of the message below.\\n\\n{u}
+Intent classification: {u}
+Intent classification task. Input: {u}
+Read the message and give its intent. Message: {u}
+For the request "{u}", what is the intent label?
+What would the intent label be for this: {u}
+Do intent detection on this text: {u}
+""")
+
+PREFIX = ["please ", "hey ", "hi, ", "ok ", "okay, ", "um ", "so ", "well ",
+          "excuse me, ", "hello, "]
+SUFFIX = [" please", " thanks", ", please", " for me", " right now", " ok", " if you can"]
+
+
+def augment(rng, utterance):
+    """Noise that keeps the label: word dropout, swaps, typos, politeness. Training only."""
+    parts = utterance.split()
+    if len(parts) > 3 and rng.random() < 0.5:
+        kept = [w for w in parts if rng.random() > 0.12]
+        parts = kept if len(kept) >= 2 else parts
+    if len(parts) > 3 and rng.random() < 0.15:
+        i = rng.randrange(len(parts) - 1)
+        parts[i], parts[i + 1] = parts[i + 1], parts[i]
+    if rng.random() < 0.12:
+        parts[rng.randrange(len(parts))] = typo(rng, rng.choice(parts))
+    text = " ".join(parts)
+    if rng.random() < 0.05:
+        text = rng.choice(PREFIX) + text
+    if rng.random() < 0.05:
+        text = text + rng.choice(SUFFIX)
+    return text
+
+
+def typo(rng, word):
+    """Drop, double or exchange one letter."""
+    if len(word) < 4:
+        return word
+    i = rng.randrange(1, len(word) - 1)
+    return rng.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:],
+                       word[:i] + word[i + 1] + word[i] + word[i + 2:]])
+
+
+def surface(rng, text):
+    """CLINC150 is lower case without a closing mark; people are not always so."""
+    if rng.random() < 0.3:
+        text = sentence_case(text)
+    if rng.random() < 0.25 and text[-1:] not in "?.!":
+        text += rng.choice("??.!")
+    return text
+
+
+def wrap(rng, text, split):
+    """Chat messages that ask for the intent of `text`: bare, system prompt or instruction."""
+    kind = rng.random()
+    if kind < 0.5:
+        return [("user", text)]
+    if kind < 0.65:
+        return [("system", SYSTEM.pick(rng, split)), ("user", text)]
+    asked = fill(INSTRUCTION.pick(rng, split).replace("\\n", "\n"), u=text)
+    if rng.random() < 0.1:
+        return [("system", SYSTEM.pick(rng, split)), ("user", asked)]
+    return [("user", asked)]
+
+
+def is_bare(messages):
+    return len(messages) == 1

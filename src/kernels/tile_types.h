@@ -1,0 +1,67 @@
+/* What the bodies of the tiles need to know of a weight type. `type` is a constant where these are
+ * called, so every answer folds. Used by the vector variants only. */
+#ifndef KERNELS_TILE_TYPES_H
+#define KERNELS_TILE_TYPES_H
+
+#include <stdbool.h>
+
+#include "kernels/formats.h"
+#include "kernels/kernels.h"
+#include "kernels/tiles.h"
+
+TILE_INLINE size_t tile_block_bytes(enum tensor_type type)
+{
+    switch (type) {
+    case TENSOR_Q4_0:
+        return Q4_0_BYTES;
+    case TENSOR_Q4_1:
+        return Q4_1_BYTES;
+    case TENSOR_Q5_0:
+        return Q5_0_BYTES;
+    case TENSOR_Q5_1:
+        return Q5_1_BYTES;
+    case TENSOR_Q8_0:
+        return Q8_0_BYTES;
+    case TENSOR_IQ4_NL:
+        return IQ4_NL_BYTES;
+    case TENSOR_MXFP4:
+        return MXFP4_BYTES;
+    case TENSOR_Q2_K:
+        return Q2_K_BYTES;
+    case TENSOR_Q3_K:
+        return Q3_K_BYTES;
+    case TENSOR_Q4_K:
+        return Q4_K_BYTES;
+    case TENSOR_Q5_K:
+        return Q5_K_BYTES;
+    case TENSOR_Q6_K:
+        return Q6_K_BYTES;
+    default:
+        return IQ4_XS_BYTES;
+    }
+}
+
+/* Blocks of 32: a minimum is added to each weight. */
+TILE_INLINE bool tile_has_minimum(enum tensor_type type)
+{
+    return type == TENSOR_Q4_1 || type == TENSOR_Q5_1;
+}
+
+/* Where the quants of a block of 32 with nibbles begin. */
+TILE_INLINE size_t tile_nibbles_at(enum tensor_type type)
+{
+    switch (type) {
+    case TENSOR_Q4_1:
+        return Q4_1_QUANTS_AT;
+    case TENSOR_Q5_0:
+        return Q5_0_QUANTS_AT;
+    case TENSOR_Q5_1:
+        return Q5_1_QUANTS_AT;
+    case TENSOR_MXFP4:
+        return MXFP4_QUANTS_AT;
+    default:
+        return Q4_0_QUANTS_AT; /* IQ4_NL as well */
+    }
+}
+
+#endif

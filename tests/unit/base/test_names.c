@@ -1,0 +1,63 @@
+#include "base/names.h"
+#include "base/str.h"
+
+#include "test.h"
+
+static void test_names_read_what_they_write(void)
+{
+    for (int i = TD_MODE_AUTO; i <= TD_MODE_ONLY_CLOUD; i++) {
+        enum td_mode mode;
+        REQUIRE(names_mode_parse(str_from(names_mode((enum td_mode)i)), &mode));
+        CHECK((int)mode == i);
+    }
+    for (int i = TD_CLASS_PUBLIC; i <= TD_CLASS_RESTRICTED; i++) {
+        enum td_data_class data_class;
+        REQUIRE(names_class_parse(str_from(names_class((enum td_data_class)i)), &data_class));
+        CHECK((int)data_class == i);
+    }
+    for (int i = TD_ROLE_SYSTEM; i <= TD_ROLE_TOOL; i++) {
+        enum td_role role;
+        REQUIRE(names_role_parse(str_from(names_role((enum td_role)i)), &role));
+        CHECK((int)role == i);
+    }
+    for (int i = TD_FINISH_STOP; i <= TD_FINISH_CONTENT_FILTER; i++) {
+        enum td_finish finish;
+        REQUIRE(names_finish_parse(str_from(names_finish((enum td_finish)i)), &finish));
+        CHECK((int)finish == i);
+    }
+}
+
+static void test_spellings_are_those_of_the_documents(void)
+{
+    CHECK(strcmp(names_place(TD_PLACE_DEVICE), "device") == 0);
+    CHECK(strcmp(names_place(TD_PLACE_CLOUD), "cloud") == 0);
+    CHECK(strcmp(names_mode(TD_MODE_PREFER_CLOUD), "prefer-cloud") == 0);
+    CHECK(strcmp(names_class(TD_CLASS_RESTRICTED), "restricted") == 0);
+    CHECK(strcmp(names_role(TD_ROLE_ASSISTANT), "assistant") == 0);
+    CHECK(strcmp(names_finish(TD_FINISH_TOOL_CALLS), "tool_calls") == 0);
+    CHECK(strcmp(names_place((enum td_place)99), "unknown") == 0);
+    CHECK(strcmp(names_role((enum td_role)99), "unknown") == 0);
+}
+
+static void test_wrong_names_change_nothing(void)
+{
+    enum td_mode mode = TD_MODE_PREFER_LOCAL;
+    CHECK(!names_mode_parse(STR("AUTO"), &mode) && !names_mode_parse(STR(""), &mode));
+    CHECK(!names_mode_parse(STR("only"), &mode) && mode == TD_MODE_PREFER_LOCAL);
+    enum td_data_class data_class = TD_CLASS_SENSITIVE;
+    CHECK(!names_class_parse(STR("Public"), &data_class));
+    CHECK(!names_class_parse(STR("secret"), &data_class));
+    CHECK(!names_class_parse(str_from(NULL), &data_class) && data_class == TD_CLASS_SENSITIVE);
+    enum td_role role = TD_ROLE_USER;
+    CHECK(!names_role_parse(STR("bot"), &role) && role == TD_ROLE_USER);
+    enum td_finish finish = TD_FINISH_LENGTH;
+    CHECK(!names_finish_parse(STR("eos"), &finish) && finish == TD_FINISH_LENGTH);
+}
+
+int main(void)
+{
+    RUN(test_names_read_what_they_write);
+    RUN(test_spellings_are_those_of_the_documents);
+    RUN(test_wrong_names_change_nothing);
+    return test_finish();
+}
