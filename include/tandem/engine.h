@@ -120,9 +120,26 @@ struct td_token {
     size_t top_count;
 };
 
+/* What a generation has to look like, compiled. Immutable; any number of threads and generations. */
+struct td_grammar;
+
+/* GBNF text, with a rule named root. **returns new** (td_grammar_free). TD_INVALID with line and column:
+ * syntax, names without a rule, left recursion, rules that cannot end; TD_LIMIT when it is too large. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_grammar_parse(struct td_str text, struct td_grammar **out,
+                                                        struct td_error *err);
+/* The JSON texts that a JSON Schema (itself a JSON text) accepts, or a part of them: members in the order
+ * of the schema, and none that it does not name unless additionalProperties says so. "{}" gives any
+ * value. **returns new** (td_grammar_free). TD_UNSUPPORTED names the keyword that cannot be promised. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_grammar_from_schema(struct td_str schema, struct td_grammar **out, struct td_error *err);
+TD_PUBLIC void td_grammar_free(struct td_grammar *grammar); /* accepts NULL */
+
 struct td_generate_options {
     struct td_sampling sampling;
     uint32_t tokens_max;
+    /* NULL = free text. Ends the answer where nothing can follow; end tokens only where the grammar may end.
+     * Where tokens_max suffices for some text of the grammar, the answer is one. Borrowed until the end. */
+    struct td_grammar *grammar;
     const struct td_str *stops; /* text before a stop is kept, the stop itself is not emitted */
     size_t stop_count;
     uint8_t top_logprobs;

@@ -81,6 +81,14 @@ enum td_mode {
 
 enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
 
+/* Added to the logit of a token of the model that answers, before everything else. */
+struct td_logit_bias {
+    int32_t id;
+    float bias;
+};
+
+#define TD_LOGIT_BIASES_MAX 1024
+
 /* Sampling settings; td_sampling_default() gives OpenAI's defaults. */
 struct td_sampling {
     float temperature;        /* 0 = greedy */
@@ -90,12 +98,27 @@ struct td_sampling {
     float repetition_penalty; /* 1 = off; CTRL paper, section 4.1 (divides positive logits) */
     uint64_t seed;            /* used when seed_set; otherwise drawn from the system */
     bool seed_set;
+    float typical_p;         /* locally typical sampling; 0 and 1 = off */
+    float presence_penalty;  /* taken once from the logit of a token of the answer; -2..2 */
+    float frequency_penalty; /* taken for each time that it stands there; -2..2 */
+    float mirostat_tau;      /* bits of surprise to aim at; 0 = off. On: no other filter */
+    float mirostat_eta;      /* how fast it corrects itself; 0 = 0.1 */
+    const struct td_logit_bias *biases; /* [bias_count], borrowed; at most TD_LOGIT_BIASES_MAX */
+    size_t bias_count;
 };
 
 #define TD_STOPS_MAX 16
 #define TD_TOP_LOGPROBS_MAX 20
 
-struct json; /* base/json.h; opaque here */
+struct json;       /* base/json.h; opaque here */
+struct td_grammar; /* engine.h */
+
+/* What the answer has to look like. */
+enum td_format {
+    TD_FORMAT_TEXT,
+    TD_FORMAT_JSON,    /* an object, or what a schema says */
+    TD_FORMAT_GRAMMAR, /* GBNF: only the engine in this process can promise it */
+};
 
 /* One request as the product understands it, whatever wire format it came in. Borrowed
  * throughout. */
@@ -109,6 +132,9 @@ struct td_request {
     size_t stop_count;
     bool logprobs;
     uint8_t top_logprobs; /* 0..TD_TOP_LOGPROBS_MAX */
+    enum td_format format;
+    /* What the local engine follows; NULL with a format other than text: it cannot promise that one. */
+    struct td_grammar *grammar;
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */

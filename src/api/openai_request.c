@@ -3,14 +3,16 @@
  * send it. */
 #include "api/openai_request.h"
 
+#include "api/openai_format.h"
 #include "api/openai_messages.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "tandem/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum scalar_kind { SCALAR_FLOAT, SCALAR_UINT, SCALAR_BOOL, SCALAR_CHECKED };
+enum scalar_kind { SCALAR_FLOAT, SCALAR_UINT, SCALAR_BOOL };
 
 struct scalar {
     const char *name;
@@ -21,8 +23,7 @@ struct scalar {
 
 #define AT(member) offsetof(struct chat_request, member)
 
-/* Later rows win: max_completion_tokens over the deprecated max_tokens. SCALAR_CHECKED members
- * have a range that is OpenAI's but no meaning for the local engine; a cloud tier forwards them. */
+/* Later rows win: max_completion_tokens over the deprecated max_tokens. */
 static const struct scalar scalars[] = {
     {"temperature", SCALAR_FLOAT, 0, 2, AT(td.sampling.temperature)},
     {"top_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.top_p)},
@@ -33,8 +34,11 @@ static const struct scalar scalars[] = {
     {"max_completion_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
     {"stream", SCALAR_BOOL, 0, 1, AT(stream)},
     {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs)},
-    {"frequency_penalty", SCALAR_CHECKED, -2, 2, 0},
-    {"presence_penalty", SCALAR_CHECKED, -2, 2, 0},
+    {"frequency_penalty", SCALAR_FLOAT, -2, 2, AT(td.sampling.frequency_penalty)},
+    {"presence_penalty", SCALAR_FLOAT, -2, 2, AT(td.sampling.presence_penalty)},
+    {"typical_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.typical_p)},
+    {"mirostat_tau", SCALAR_FLOAT, 0, 100, AT(td.sampling.mirostat_tau)},
+    {"mirostat_eta", SCALAR_FLOAT, 0, 1, AT(td.sampling.mirostat_eta)},
 };
 
 static bool absent(const struct json *value)
@@ -65,7 +69,7 @@ static bool read_scalar(const struct json *value, const struct scalar *scalar,
                              scalar->name, number, scalar->min, scalar->max);
     if (scalar->kind == SCALAR_UINT)
         *(uint32_t *)place = (uint32_t)number;
-    else if (scalar->kind == SCALAR_FLOAT)
+    else
         *(float *)place = (float)number;
     return true;
 }
@@ -165,12 +169,6 @@ static bool refuse_unsupported(const struct json *body, struct fault *fault)
     const struct json *n = json_get(body, "n");
     if (!absent(n) && (json_kind_of(n) != JSON_KIND_INT || json_int(n, 0) != 1))
         return fault_request(fault, "n", "n must be 1: one answer a request");
-    const struct json *bias = json_get(body, "logit_bias");
-    if (!absent(bias) && json_count(bias) > 0) {
-        fault_request(fault, "logit_bias", "logit_bias is not supported");
-        fault->error_code = "unsupported_parameter";
-        return false;
-    }
     const struct json *modalities = json_get(body, "modalities");
     for (size_t i = 0; i < json_count(modalities); i++) {
         const char *name = json_cstr(json_at(modalities, i));
@@ -394,8 +392,10 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
            read_text(body, "model", "model", OPENAI_MODEL_BYTES_MAX, &request->model, fault) &&
            read_text(body, "user", "user", OPENAI_USER_BYTES_MAX, &request->user, fault) &&
            read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
-           read_logprobs(body, request, fault) && read_stream_options(body, out, fault) &&
-           refuse_unsupported(body, fault) && read_tandem(body, request, fault);
+           read_logprobs(body, request, fault) &&
+           openai_format_read_biases(body, arena, &request->sampling, fault) &&
+           read_stream_options(body, out, fault) && refuse_unsupported(body, fault) &&
+           read_tandem(body, request, fault);
 }
 
 /* OpenAI's defaults; td_sampling_default() says the same, but lives in the engine. */
@@ -440,6 +440,8 @@ bool openai_request_parse(struct td_str body, openai_header_fn *header, void *he
         ok = read_body(out->body, arena, out, fault);
     if (ok && header)
         ok = read_headers(header, header_ctx, arena, &out->td, fault);
+    if (ok) /* last: what it may refuse depends on the mode */
+        ok = openai_format_read(out->body, &out->td, fault);
     if (!ok) {
         openai_request_deinit(out);
         return false;
@@ -450,6 +452,8 @@ bool openai_request_parse(struct td_str body, openai_header_fn *header, void *he
 
 void openai_request_deinit(struct chat_request *request)
 {
+    td_grammar_free(request->td.grammar);
+    request->td.grammar = NULL;
     json_free(request->body);
     request->body = NULL;
 }

@@ -3,8 +3,8 @@
  * Every failure names the place at fault the way OpenAI does (`messages[2].content[0].type`).
  * Members that are not understood here stay in the parsed body, so that a cloud tier can forward
  * them untouched; members that would silently change the meaning of a local answer (n > 1,
- * logit_bias, audio, images) are refused. A header wins over the body: a proxy in front can
- * enforce it; but of two data classes the stricter one holds. No thread state. */
+ * audio, images) are refused. A header wins over the body: a proxy in front can enforce it; but of
+ * two data classes the stricter one holds. No thread state. */
 #ifndef API_OPENAI_REQUEST_H
 #define API_OPENAI_REQUEST_H
 
@@ -20,7 +20,7 @@
 #define OPENAI_USER_BYTES_MAX 256
 
 struct chat_request {
-    struct td_request td; /* borrows from `body` and the arena */
+    struct td_request td; /* borrows from `body` and the arena; owns its grammar */
     struct json *body;    /* the parsed body, owned: openai_request_deinit */
     bool stream;
     bool include_usage; /* stream_options.include_usage */

@@ -10,10 +10,11 @@
 #define ANSWER_BYTES_MAX (64u << 20)
 
 struct generate_options {
-    const char *model, *prompt, *ids, *stop;
+    const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
     bool chat, no_bos, ignore_eos, json;
     uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
     double temperature, top_p, min_p, repetition_penalty;
+    double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
     uint64_t seed;
     enum td_cpu cpu;
 };
@@ -104,23 +105,92 @@ static bool print_result(struct collected *collected, const struct td_generate_r
     return command_print_json(object);
 }
 
+static enum td_status read_grammar(const struct generate_options *options,
+                                   struct td_grammar **grammar, struct td_error *err)
+{
+    const char *path = options->grammar ? options->grammar : options->schema;
+    if (!path)
+        return TD_OK;
+    if (options->grammar && options->schema)
+        return error_set(err, TD_INVALID, "--grammar and --json-schema exclude each other");
+    struct buf text = {0};
+    enum td_status status = command_read_all(path, &text, err);
+    if (status == TD_OK) {
+        status = options->grammar ? td_grammar_parse(buf_view(&text), grammar, err)
+                                  : td_grammar_from_schema(buf_view(&text), grammar, err);
+        if (status != TD_OK)
+            error_prefix(err, "%s", path);
+    }
+    buf_deinit(&text);
+    return status;
+}
+
+/* ID=BIAS,ID=BIAS,... into *biases: **returns new** (free). */
+static enum td_status read_biases(const struct generate_options *options,
+                                  struct td_logit_bias **biases, size_t *count,
+                                  struct td_error *err)
+{
+    struct td_str rest = str_from(options->biases), part;
+    *biases = calloc(TD_LOGIT_BIASES_MAX, sizeof **biases);
+    if (!*biases)
+        return error_set(err, TD_NO_MEMORY, "no memory for logit biases");
+    while (str_next(&rest, ',', &part)) {
+        struct td_str id_text;
+        uint64_t id;
+        double bias;
+        if (*count == TD_LOGIT_BIASES_MAX || !str_next(&part, '=', &id_text) ||
+            !str_to_u64(str_trim(id_text), &id) || id > INT32_MAX ||
+            !str_to_double(str_trim(part), &bias))
+            return error_set(err, TD_INVALID,
+                             "--logit-bias reads ID=BIAS,ID=BIAS,... of at most %d",
+                             TD_LOGIT_BIASES_MAX);
+        (*biases)[(*count)++] = (struct td_logit_bias){(int32_t)id, (float)bias};
+    }
+    return TD_OK;
+}
+
+static void fill_sampling(const struct generate_options *options, struct td_sampling *sampling)
+{
+    sampling->temperature = (float)options->temperature;
+    sampling->top_k = options->top_k;
+    sampling->top_p = (float)options->top_p;
+    sampling->min_p = (float)options->min_p;
+    sampling->typical_p = (float)options->typical_p;
+    sampling->repetition_penalty = (float)options->repetition_penalty;
+    sampling->presence_penalty = (float)options->presence_penalty;
+    sampling->frequency_penalty = (float)options->frequency_penalty;
+    sampling->mirostat_tau = (float)options->mirostat_tau;
+    sampling->mirostat_eta = (float)options->mirostat_eta;
+    sampling->seed = options->seed;
+    sampling->seed_set = options->seed != UINT64_MAX;
+}
+
 static enum td_status run(const struct generate_options *options, bool *printed,
                           struct td_error *err)
 {
     struct td_model *model = NULL;
     struct td_session *session = NULL;
     int32_t *ids = NULL;
-    size_t count = 0;
+    size_t count = 0, bias_count = 0;
     struct td_generate_result result = {0};
     struct collected collected = {.options = options};
-    enum td_status status = command_open_model(options->model, options->cpu, false, &model, err);
+    struct td_grammar *grammar = NULL;
+    struct td_logit_bias *biases = NULL;
+    enum td_status status = read_grammar(options, &grammar, err);
     if (status != TD_OK)
         return status;
+    status = command_open_model(options->model, options->cpu, false, &model, err);
+    if (status != TD_OK) {
+        td_grammar_free(grammar);
+        return status;
+    }
     collected.model = model;
     buf_init(&collected.text, ANSWER_BYTES_MAX);
     struct td_session_options session_options = {.context_tokens = options->context_tokens,
                                                  .thread_count = options->threads};
     status = prompt_ids(options, model, &ids, &count, err);
+    if (status == TD_OK)
+        status = read_biases(options, &biases, &bias_count, err);
     if (status == TD_OK)
         status = td_session_new(model, &session_options, &session, err);
     if (status == TD_OK) {
@@ -132,14 +202,11 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             .stop_count = stop.len ? 1 : 0,
             .top_logprobs = (uint8_t)options->top_logprobs,
             .ignore_eos = options->ignore_eos,
+            .grammar = grammar,
         };
-        generate.sampling.temperature = (float)options->temperature;
-        generate.sampling.top_k = options->top_k;
-        generate.sampling.top_p = (float)options->top_p;
-        generate.sampling.min_p = (float)options->min_p;
-        generate.sampling.repetition_penalty = (float)options->repetition_penalty;
-        generate.sampling.seed = options->seed;
-        generate.sampling.seed_set = options->seed != UINT64_MAX;
+        fill_sampling(options, &generate.sampling);
+        generate.sampling.biases = biases;
+        generate.sampling.bias_count = bias_count;
         collected.ids = json_new_array();
         collected.logprobs = json_new_array();
         collected.tokens = json_new_array();
@@ -156,6 +223,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     }
     buf_deinit(&collected.text);
     free(ids);
+    free(biases);
+    td_grammar_free(grammar);
     td_session_free(session);
     td_model_close(model);
     return status;
@@ -179,6 +248,17 @@ int cmd_generate(int argc, char **argv)
         {"top-p", 0, OPTION_NUMBER, &values.top_p, "P", "1 = off", 0, 1},
         {"min-p", 0, OPTION_NUMBER, &values.min_p, "P", "0 = off", 0, 1},
         {"repeat-penalty", 0, OPTION_NUMBER, &values.repetition_penalty, "R", "1 = off", 0.01, 10},
+        {"typical", 0, OPTION_NUMBER, &values.typical_p, "P", "locally typical; 0 and 1 = off", 0,
+         1},
+        {"presence-penalty", 0, OPTION_NUMBER, &values.presence_penalty, "R", "0 = off", -2, 2},
+        {"frequency-penalty", 0, OPTION_NUMBER, &values.frequency_penalty, "R", "0 = off", -2, 2},
+        {"logit-bias", 0, OPTION_TEXT, &values.biases, "ID=B,..", "added to logits of tokens", 0,
+         0},
+        {"mirostat", 0, OPTION_NUMBER, &values.mirostat_tau, "TAU",
+         "surprise to aim at, in bits; 0 = off", 0, 100},
+        {"mirostat-eta", 0, OPTION_NUMBER, &values.mirostat_eta, "ETA", "default: 0.1", 0, 1},
+        {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE", "GBNF that the text follows", 0, 0},
+        {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE", "JSON Schema likewise", 0, 0},
         {"seed", 0, OPTION_U64, &values.seed, "N", "default: from the system", 0, 0},
         {"stop", 0, OPTION_TEXT, &values.stop, "TEXT", "end before this text", 0, 0},
         {"logprobs", 0, OPTION_UINT, &values.top_logprobs, "N", "best N tokens at each place", 0,

@@ -14,6 +14,42 @@ static void accept_recent(struct sampler *sampler, const int32_t *ids, size_t co
         sampler_accept(sampler, ids[i]);
 }
 
+static enum td_status check_biases(const struct td_generate_options *options, uint32_t vocab_count,
+                                   struct td_error *err)
+{
+    for (size_t i = 0; i < options->sampling.bias_count; i++) {
+        int32_t id = options->sampling.biases[i].id;
+        if (id < 0 || (uint32_t)id >= vocab_count)
+            return error_set(err, TD_INVALID, "logit_bias: the model has no token %d", id);
+    }
+    return TD_OK;
+}
+
+static enum td_status start_filter(struct generation *generation, struct td_error *err)
+{
+    const struct td_model *model = generation->session->model;
+    const struct token_index *index = NULL;
+    enum td_status status = token_index_get(model->token_index, model->tokenizer, &index, err);
+    if (status == TD_OK)
+        status = token_filter_new(generation->options.grammar, model->tokenizer, index,
+                                  &generation->filter, err);
+    if (status != TD_OK)
+        return status;
+    generation->filter->ends_allowed = !generation->options.ignore_eos;
+    generation->sampler.filter = generation->filter;
+    return TD_OK;
+}
+
+/* Tokens that the limits leave, with the next one. The last token needs no place in the cache. */
+static uint32_t tokens_left(const struct generation *generation)
+{
+    const struct td_session *session = generation->session;
+    uint32_t left = session->context_size - session->length + 1;
+    uint32_t max = generation->options.tokens_max;
+    uint32_t made = generation->result.completion_tokens;
+    return max && max - made < left ? max - made : left;
+}
+
 enum td_status generation_init(struct generation *generation, struct td_session *session,
                                const int32_t *ids, size_t count,
                                const struct td_generate_options *options, struct td_error *err)
@@ -41,12 +77,16 @@ enum td_status generation_init(struct generation *generation, struct td_session 
     generation->result.prompt_tokens = (uint32_t)count;
     accept_recent(&generation->sampler, session->ids, session->length);
     accept_recent(&generation->sampler, ids, count);
-    return TD_OK;
+    status = check_biases(options, session->model->vocab_count, err);
+    return status == TD_OK && options->grammar ? start_filter(generation, err) : status;
 }
 
 void generation_deinit(struct generation *generation)
 {
     text_gate_deinit(&generation->gate);
+    sampler_deinit(&generation->sampler);
+    token_filter_free(generation->filter);
+    generation->filter = NULL;
 }
 
 /* Puts what is due through the model, at most `max` tokens; logits only when nothing is left
@@ -77,7 +117,8 @@ static void decide_end(struct generation *generation)
     const struct td_session *session = generation->session;
     struct td_generate_result *result = &generation->result;
     uint32_t tokens_max = generation->options.tokens_max;
-    if (is_end(generation, generation->last_id) || generation->gate.stopped) {
+    bool complete = generation->filter && token_filter_is_complete(generation->filter);
+    if (is_end(generation, generation->last_id) || generation->gate.stopped || complete) {
         result->finish = TD_FINISH_STOP;
         generation->ended = true;
     } else if ((tokens_max && result->completion_tokens >= tokens_max) ||
@@ -93,25 +134,30 @@ static enum td_status make_token(struct generation *generation, struct generatio
     struct td_session *session = generation->session;
     const struct td_model *model = session->model;
     struct sampler_choice choice;
+    if (generation->filter)
+        token_filter_set_budget(generation->filter, tokens_left(generation));
+    /* Before the choice: a grammar takes the logits of what it forbids. */
+    size_t top_count = sampler_top_logprobs(model->kernels, session->logits, model->vocab_count,
+                                            generation->options.top_logprobs, generation->top);
     enum td_status status =
         sampler_choose(&generation->sampler, model->kernels, session->logits, model->vocab_count,
                        model->info.not_mine_id, session->candidates, &choice, err);
     if (status != TD_OK)
         return status;
     event->kind = GENERATION_TOKEN;
-    event->token = (struct td_token){
-        .id = choice.id,
-        .piece = td_token_piece(model, choice.id, false),
-        .stats = choice.stats,
-        .top = generation->top,
-        .top_count = sampler_top_logprobs(model->kernels, session->logits, model->vocab_count,
-                                          generation->options.top_logprobs, generation->top)};
-    sampler_accept(&generation->sampler, choice.id);
+    event->token = (struct td_token){.id = choice.id,
+                                     .piece = td_token_piece(model, choice.id, false),
+                                     .stats = choice.stats,
+                                     .top = generation->top,
+                                     .top_count = top_count};
+    sampler_accept_answer(&generation->sampler, choice.id);
     generation->last_id = choice.id;
     generation->ids = &generation->last_id;
     generation->id_count = 1;
     generation->result.completion_tokens++;
-    if (!is_end(generation, choice.id))
+    if (generation->filter)
+        status = token_filter_accept(generation->filter, choice.id, err);
+    if (status == TD_OK && !is_end(generation, choice.id))
         status = text_gate_push(&generation->gate, event->token.piece, &event->text, err);
     decide_end(generation);
     return status;

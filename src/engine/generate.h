@@ -7,6 +7,7 @@
 #include "engine/sampler.h"
 #include "engine/session.h"
 #include "engine/text_gate.h"
+#include "engine/token_filter.h"
 
 enum generation_event_kind {
     GENERATION_PREFILL, /* part of the prompt went in */
@@ -23,8 +24,9 @@ struct generation_event {
 
 struct generation {
     struct td_session *session;
-    struct td_generate_options options; /* stops borrowed until deinit */
+    struct td_generate_options options; /* stops, biases, grammar borrowed until deinit */
     struct sampler sampler;
+    struct token_filter *filter; /* NULL without a grammar */
     struct text_gate gate;
     struct td_generate_result result;
     const int32_t *ids; /* what has to go through the model next; the prompt is borrowed */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/grammar.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,6 +91,8 @@ static void job_free(struct job *job)
     batch_free(job->draining);
     free(job->ids);
     free(job->stop_bytes);
+    free(job->biases);
+    td_grammar_free(job->request.options.grammar);
     wake_release(job->wake);
     pthread_mutex_destroy(&job->mutex);
     free(job);
@@ -101,7 +104,7 @@ void job_release(struct job *job)
         job_free(job);
 }
 
-/* Copies ids and stop strings; false without memory. */
+/* Copies ids, stop strings and biases, retains the grammar; false without memory. */
 static bool copy_request(struct job *job, const struct job_request *request)
 {
     size_t stop_bytes = 0, used = 0;
@@ -110,8 +113,12 @@ static bool copy_request(struct job *job, const struct job_request *request)
         stop_bytes += options->stops[i].len;
     job->ids = malloc(request->id_count * sizeof *job->ids);
     job->stop_bytes = malloc(stop_bytes + 1);
-    if (job->ids == NULL || job->stop_bytes == NULL)
+    size_t bias_count = options->sampling.bias_count;
+    job->biases = calloc(bias_count + 1, sizeof *job->biases);
+    if (job->ids == NULL || job->stop_bytes == NULL || job->biases == NULL)
         return false;
+    if (bias_count)
+        memcpy(job->biases, options->sampling.biases, bias_count * sizeof *job->biases);
     memcpy(job->ids, request->ids, request->id_count * sizeof *job->ids);
     for (size_t i = 0; i < options->stop_count; i++) {
         struct td_str stop = options->stops[i];
@@ -123,6 +130,8 @@ static bool copy_request(struct job *job, const struct job_request *request)
     job->request = *request;
     job->request.ids = job->ids;
     job->request.options.stops = job->stops;
+    job->request.options.sampling.biases = job->biases;
+    grammar_retain(job->request.options.grammar);
     return true;
 }
 
@@ -135,6 +144,9 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
     if (request->options.stop_count > TD_STOPS_MAX)
         return error_set(err, TD_INVALID, "%zu stop strings, at most %d",
                          request->options.stop_count, TD_STOPS_MAX);
+    if (request->options.sampling.bias_count > TD_LOGIT_BIASES_MAX)
+        return error_set(err, TD_INVALID, "%zu logit biases, at most %d",
+                         request->options.sampling.bias_count, TD_LOGIT_BIASES_MAX);
     struct job *job = calloc(1, sizeof *job);
     if (job == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a job");

@@ -60,6 +60,7 @@ struct job {
     int32_t *ids;
     struct td_str stops[TD_STOPS_MAX];
     char *stop_bytes;
+    struct td_logit_bias *biases;
     struct wake *wake;
 
     pthread_mutex_t mutex; /* guards what follows */

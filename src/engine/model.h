@@ -8,6 +8,7 @@
 #include "engine/jinja.h"
 #include "engine/rope.h"
 #include "engine/template.h"
+#include "engine/token_index.h"
 #include "engine/tokenizer.h"
 #include "kernels/kernels.h"
 
@@ -67,6 +68,7 @@ struct td_model {
     const float *output_norm;
     struct layer *layers;
 
+    struct token_index_slot *token_index; /* made when a grammar is first used */
     enum template_family family;
     struct jinja *jinja; /* the file's own template; NULL: none, or refused by the interpreter */
     struct td_model_info info;

@@ -162,7 +162,10 @@ enum td_status td_model_open(const char *path, const struct td_model_options *op
     struct td_model *model = calloc(1, sizeof *model);
     if (model == NULL)
         return error_set(err, TD_NO_MEMORY, "%s: no memory", path);
-    enum td_status status = open_parts(model, path, options ? options : &defaults, err);
+    model->token_index = calloc(1, sizeof *model->token_index);
+    enum td_status status = model->token_index
+                                ? open_parts(model, path, options ? options : &defaults, err)
+                                : error_set(err, TD_NO_MEMORY, "%s: no memory", path);
     if (status != TD_OK) {
         td_model_close(model);
         return status;
@@ -175,6 +178,9 @@ void td_model_close(struct td_model *model)
 {
     if (model == NULL)
         return;
+    if (model->token_index)
+        token_index_free(atomic_load(&model->token_index->index));
+    free(model->token_index);
     free(model->layers);
     free(model->name);
     jinja_close(model->jinja);

@@ -1,6 +1,8 @@
 #include "engine/sampler.h"
 
 #include "base/error.h"
+#include "engine/sampler_filter.h"
+#include "engine/token_filter.h"
 
 #include <math.h>
 
@@ -29,14 +31,40 @@ enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *s
     if (!(sampling->repetition_penalty > 0.0f && sampling->repetition_penalty <= 100.0f))
         return bad_setting(err, "repetition_penalty", (double)sampling->repetition_penalty,
                            "(0, 100]");
+    if (!(sampling->typical_p >= 0.0f && sampling->typical_p <= 1.0f))
+        return bad_setting(err, "typical_p", (double)sampling->typical_p, "[0, 1]");
+    if (!(sampling->presence_penalty >= -2.0f && sampling->presence_penalty <= 2.0f))
+        return bad_setting(err, "presence_penalty", (double)sampling->presence_penalty, "[-2, 2]");
+    if (!(sampling->frequency_penalty >= -2.0f && sampling->frequency_penalty <= 2.0f))
+        return bad_setting(err, "frequency_penalty", (double)sampling->frequency_penalty,
+                           "[-2, 2]");
+    if (!(sampling->mirostat_tau >= 0.0f && sampling->mirostat_tau <= 100.0f))
+        return bad_setting(err, "mirostat_tau", (double)sampling->mirostat_tau, "[0, 100]");
+    if (!(sampling->mirostat_eta >= 0.0f && sampling->mirostat_eta <= 1.0f))
+        return bad_setting(err, "mirostat_eta", (double)sampling->mirostat_eta, "[0, 1]");
+    sampler->surprise_max = 2 * (double)sampling->mirostat_tau;
+    enum td_status status = penalty_init(&sampler->penalty, sampling, err);
+    if (status != TD_OK)
+        return status;
     uint64_t seed = sampling->seed;
     if (!sampling->seed_set) {
-        enum td_status status = rng_system_seed(&seed, err);
+        status = rng_system_seed(&seed, err);
         if (status != TD_OK)
             return status;
     }
     rng_init(&sampler->rng, seed);
     return TD_OK;
+}
+
+void sampler_deinit(struct sampler *sampler)
+{
+    penalty_deinit(&sampler->penalty);
+}
+
+void sampler_accept_answer(struct sampler *sampler, int32_t id)
+{
+    sampler_accept(sampler, id);
+    penalty_count(&sampler->penalty, id);
 }
 
 void sampler_accept(struct sampler *sampler, int32_t id)
@@ -80,79 +108,6 @@ static void restore(float *logits, const struct penalised *penalised)
 {
     for (uint32_t i = 0; i < penalised->count; i++)
         logits[penalised->ids[i]] = penalised->logits[i];
-}
-
-/* --- candidates --- */
-
-/* Whether a comes before b: larger logit, then smaller id. */
-static bool before(struct sampler_candidate a, struct sampler_candidate b)
-{
-    return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
-}
-
-static void sift_down(struct sampler_candidate *heap, uint32_t at, uint32_t count)
-{
-    struct sampler_candidate moving = heap[at];
-    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && before(heap[child + 1], heap[child]))
-            child++;
-        if (!before(heap[child], moving))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moving;
-}
-
-/* Lowest logit that top-p and min-p can still keep. Tokens below (1 - top_p) / vocab hold less than
- * 1 - top_p together, so the nucleus is complete without them: the cut changes nothing, and makes
- * the heap a few hundred entries instead of the vocabulary. */
-static float cut_off(const struct td_sampling *sampling, const struct logit_stats *stats,
-                     uint32_t vocab_count)
-{
-    double cut = -INFINITY;
-    if (sampling->min_p > 0.0f) /* keeps p >= min_p * p_max */
-        cut = (double)stats->max + log((double)sampling->min_p);
-    if (sampling->top_p < 1.0f) {
-        double rest = (1.0 - (double)sampling->top_p) / vocab_count;
-        cut = fmax(cut, (double)stats->max + log(stats->sum_exp * rest));
-    }
-    return (float)fmin(cut, (double)stats->max);
-}
-
-/* Fills `candidates` with what the filters keep, best first; returns the number, at least 1. */
-static uint32_t filter(const struct sampler *sampler, const float *logits, uint32_t vocab_count,
-                       const struct logit_stats *stats, struct sampler_candidate *candidates)
-{
-    const struct td_sampling *sampling = &sampler->sampling;
-    float cut = cut_off(sampling, stats, vocab_count);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < vocab_count; i++)
-        if (logits[i] >= cut)
-            candidates[count++] = (struct sampler_candidate){logits[i], (int32_t)i};
-    for (uint32_t i = count / 2; i-- > 0;)
-        sift_down(candidates, i, count);
-    uint32_t kept_max = sampling->top_k && sampling->top_k < count ? sampling->top_k : count;
-    double mass = 0, mass_wanted = (double)sampling->top_p * stats->sum_exp;
-    uint32_t kept = 0;
-    /* Popping the heap leaves the sorted best at the array's end, in falling places. */
-    while (kept < kept_max && (kept == 0 || mass < mass_wanted || sampling->top_p >= 1.0f)) {
-        struct sampler_candidate best = candidates[0];
-        candidates[0] = candidates[count - 1 - kept];
-        candidates[count - 1 - kept] = best;
-        kept++;
-        if (count > kept)
-            sift_down(candidates, 0, count - kept);
-        mass += exp((double)(best.logit - stats->max));
-    }
-    for (uint32_t i = 0; i < kept;
-         i++) { /* to the front, best first; swaps, as the ranges may meet */
-        if (i >= count - 1 - i)
-            break;
-        struct sampler_candidate swapped = candidates[i];
-        candidates[i] = candidates[count - 1 - i];
-        candidates[count - 1 - i] = swapped;
-    }
-    return kept;
 }
 
 /* --- drawing --- */
@@ -204,19 +159,94 @@ static enum td_status measure(const struct kernels *kernels, const float *logits
     return TD_OK;
 }
 
-static void fill_stats(const float *logits, const struct logit_stats *stats, int32_t id,
-                       int32_t not_mine_id, struct td_token_stats *out)
+/* Of the distribution as the model gave it; not_mine: the logit of that token, -INFINITY without one. */
+static void fill_stats(float logit, const struct logit_stats *stats, float not_mine,
+                       struct td_token_stats *out)
 {
     double log_sum = log(stats->sum_exp);
     double entropy = log_sum - stats->sum_exp_x / stats->sum_exp;
     double margin = (1.0 - exp((double)(stats->second - stats->max))) / stats->sum_exp;
     *out = (struct td_token_stats){
-        .logprob = (float)((double)(logits[id] - stats->max) - log_sum),
+        .logprob = (float)((double)(logit - stats->max) - log_sum),
         .margin = (float)margin,
         .entropy = isfinite(entropy) && entropy > 0 ? (float)entropy : 0.0f,
+        .not_mine = (float)(exp((double)(not_mine - stats->max)) / stats->sum_exp),
     };
-    if (not_mine_id >= 0)
-        out->not_mine = (float)(exp((double)(logits[not_mine_id] - stats->max)) / stats->sum_exp);
+}
+
+/* Mirostat, version 2 (Basu et al. 2021, "Mirostat", algorithm 2 as its authors published it): drop what
+ * is more surprising than surprise_max bits, draw, and move surprise_max by what the draw missed tau. */
+static int32_t draw_mirostat(struct sampler *sampler, const float *logits, uint32_t vocab_count,
+                             const struct logit_stats *stats, struct sampler_candidate *candidates)
+{
+    const struct td_sampling *sampling = &sampler->sampling;
+    double inverse = 1.0 / (double)sampling->temperature, sum = 0, kept = 0, logit = 0;
+    for (uint32_t i = 0; i < vocab_count; i++)
+        sum += exp((double)(logits[i] - stats->max) * inverse);
+    double cut = log(sum) - sampler->surprise_max * log(2.0);
+    uint32_t count = 1;
+    candidates[0] = (struct sampler_candidate){stats->max, (int32_t)stats->argmax};
+    for (uint32_t i = 0; i < vocab_count; i++)
+        if (i != stats->argmax && (double)(logits[i] - stats->max) * inverse >= cut)
+            candidates[count++] = (struct sampler_candidate){logits[i], (int32_t)i};
+    int32_t id = draw_from_candidates(sampler, candidates, count);
+    for (uint32_t i = 0; i < count; i++) {
+        double x = (double)(candidates[i].logit - stats->max) * inverse;
+        kept += exp(x);
+        logit = candidates[i].id == id ? x : logit;
+    }
+    double surprise = (log(kept) - logit) / log(2.0);
+    double eta = sampling->mirostat_eta > 0 ? (double)sampling->mirostat_eta : 0.1;
+    sampler->surprise_max -= eta * (surprise - (double)sampling->mirostat_tau);
+    return id;
+}
+
+static int32_t draw(struct sampler *sampler, const float *logits, uint32_t vocab_count,
+                    const struct logit_stats *stats, struct sampler_candidate *candidates)
+{
+    const struct td_sampling *sampling = &sampler->sampling;
+    /* Below this temperature the second best has no chance left in double precision. */
+    if (sampling->temperature < 1e-4f)
+        return (int32_t)stats->argmax;
+    if (sampling->mirostat_tau > 0)
+        return draw_mirostat(sampler, logits, vocab_count, stats, candidates);
+    if (!sampler_filters(sampling))
+        return draw_from_all(sampler, logits, vocab_count, stats);
+    uint32_t count = sampler_filter(sampling, logits, vocab_count, stats, candidates);
+    return draw_from_candidates(sampler, candidates, count);
+}
+
+/* Choices that are made again without the refused token, before all tokens are tested: a pass over the logits
+ * costs a tenth of a walk over the vocabulary. */
+#define REFUSALS_MAX 4
+
+/* A choice that the grammar refuses is made again without it, at last among what it allows: each allowed
+ * token is drawn with its share of what is allowed. Mirostat's correction counts the choice that stays. */
+static enum td_status draw_allowed(struct sampler *sampler, const struct kernels *kernels,
+                                   float *logits, uint32_t vocab_count,
+                                   const struct logit_stats *stats,
+                                   struct sampler_candidate *candidates, int32_t *id,
+                                   struct td_error *err)
+{
+    double surprise_max = sampler->surprise_max;
+    struct logit_stats rest = *stats;
+    for (int refusals = 0;; refusals++) {
+        bool allowed = true;
+        sampler->surprise_max = surprise_max;
+        *id = draw(sampler, logits, vocab_count, &rest, candidates);
+        if (sampler->filter == NULL || refusals > REFUSALS_MAX)
+            return TD_OK;
+        enum td_status status = token_filter_test(sampler->filter, *id, &allowed, err);
+        if (status != TD_OK || allowed)
+            return status;
+        logits[*id] = -INFINITY;
+        if (refusals == REFUSALS_MAX)
+            status = token_filter_apply(sampler->filter, logits, vocab_count, err);
+        if (status == TD_OK)
+            status = measure(kernels, logits, vocab_count, &rest, err);
+        if (status != TD_OK)
+            return status;
+    }
 }
 
 enum td_status sampler_choose(struct sampler *sampler, const struct kernels *kernels, float *logits,
@@ -224,33 +254,26 @@ enum td_status sampler_choose(struct sampler *sampler, const struct kernels *ker
                               struct sampler_candidate *candidates, struct sampler_choice *choice,
                               struct td_error *err)
 {
-    const struct td_sampling *sampling = &sampler->sampling;
-    struct logit_stats stats, penalised_stats;
+    struct logit_stats stats, changed_stats;
     enum td_status status = measure(kernels, logits, vocab_count, &stats, err);
     if (status != TD_OK)
         return status;
+    float not_mine = not_mine_id >= 0 ? logits[not_mine_id] : -INFINITY;
+    bool changed = penalty_apply(&sampler->penalty, logits, vocab_count);
     struct penalised penalised;
     penalise(sampler, logits, vocab_count, &penalised);
-    penalised_stats = stats;
-    if (penalised.count)
-        status = measure(kernels, logits, vocab_count, &penalised_stats, err);
-    if (status != TD_OK) {
-        restore(logits, &penalised);
-        return status;
-    }
-    bool filtered = sampling->top_k || sampling->top_p < 1.0f || sampling->min_p > 0.0f;
-    /* Below this temperature the second best has no chance left in double precision. */
-    if (sampling->temperature < 1e-4f)
-        choice->id = (int32_t)penalised_stats.argmax;
-    else if (!filtered)
-        choice->id = draw_from_all(sampler, logits, vocab_count, &penalised_stats);
-    else
-        choice->id = draw_from_candidates(
-            sampler, candidates,
-            filter(sampler, logits, vocab_count, &penalised_stats, candidates));
+    changed_stats = stats;
+    if (penalised.count || changed)
+        status = measure(kernels, logits, vocab_count, &changed_stats, err);
+    if (status == TD_OK)
+        status = draw_allowed(sampler, kernels, logits, vocab_count, &changed_stats, candidates,
+                              &choice->id, err);
     restore(logits, &penalised);
-    fill_stats(logits, &stats, choice->id, not_mine_id, &choice->stats);
-    return TD_OK;
+    if (changed)
+        penalty_restore(&sampler->penalty, logits, vocab_count);
+    if (status == TD_OK)
+        fill_stats(logits[choice->id], &stats, not_mine, &choice->stats);
+    return status;
 }
 
 size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
@@ -268,7 +291,7 @@ size_t sampler_top_logprobs(const struct kernels *kernels, const float *logits,
             continue; /* nearly every token ends here */
         struct sampler_candidate candidate = {logits[i], (int32_t)i};
         size_t at = found < count ? found++ : found - 1;
-        for (; at > 0 && before(candidate, best[at - 1]); at--)
+        for (; at > 0 && sampler_before(candidate, best[at - 1]); at--)
             best[at] = best[at - 1];
         best[at] = candidate;
     }

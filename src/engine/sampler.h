@@ -1,12 +1,14 @@
 /* Choosing the next token from one row of logits, and what is known about the choice.
  *
- * Order: repetition penalty, then the filters top-k, top-p, min-p on the distribution at
- * temperature 1, then the temperature. Statistics are those of the unfiltered distribution at
- * temperature 1. One thread. */
+ * Order: biases, presence and frequency penalty, repetition penalty, then the filters typical-p,
+ * top-k, top-p, min-p on the distribution at temperature 1, then the temperature; a grammar last, by
+ * choosing again among what it allows. Mirostat takes the place of the filters, after the
+ * temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
 #ifndef ENGINE_SAMPLER_H
 #define ENGINE_SAMPLER_H
 
 #include "base/rng.h"
+#include "engine/sampler_penalty.h"
 #include "kernels/kernels.h"
 
 /* How many of the last tokens the repetition penalty looks at. */
@@ -17,8 +19,13 @@ struct sampler_candidate {
     int32_t id;
 };
 
+struct token_filter;
+
 struct sampler {
-    struct td_sampling sampling;
+    struct td_sampling sampling; /* biases borrowed only while sampler_init runs */
+    struct token_filter *filter; /* borrowed; what a grammar allows, or NULL */
+    struct penalty penalty;
+    double surprise_max; /* mirostat's, in bits */
     struct rng rng;
     int32_t recent[SAMPLER_RECENT_TOKENS]; /* ring */
     uint32_t recent_count;                 /* tokens ever accepted */
@@ -29,14 +36,19 @@ struct sampler_choice {
     struct td_token_stats stats;
 };
 
-/* TD_INVALID with the name of a setting that is out of range. Draws a seed when none is set. */
+/* TD_INVALID with the name of a setting that is out of range. Draws a seed when none is set. After
+ * success or failure: sampler_deinit. */
 TD_MUST_CHECK enum td_status sampler_init(struct sampler *sampler,
                                           const struct td_sampling *sampling, struct td_error *err);
-/* Notes a token of the prompt or of the answer for the repetition penalty. */
+void sampler_deinit(struct sampler *sampler);
+/* Notes a token of the prompt for the repetition penalty. */
 void sampler_accept(struct sampler *sampler, int32_t id);
+/* Notes a token of the answer for all penalties. */
+void sampler_accept_answer(struct sampler *sampler, int32_t id);
 
-/* logits: [vocab_count], the same after the call as before (changed in between). candidates:
- * [vocab_count] scratch. not_mine_id may be -1. TD_CORRUPT when the logits are not numbers. */
+/* logits: [vocab_count], the same after the call as before (changed in between), but those that a
+ * grammar forbids may be lost. candidates: [vocab_count] scratch. not_mine_id may be -1. TD_CORRUPT
+ * when the logits are not numbers. */
 TD_MUST_CHECK enum td_status sampler_choose(struct sampler *sampler, const struct kernels *kernels,
                                             float *logits, uint32_t vocab_count,
                                             int32_t not_mine_id,

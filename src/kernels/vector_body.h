@@ -472,7 +472,8 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
             out->sum_exp *= factor;
         }
         maximum = grown;
-        stats_sum(logits + begin, count, maximum, out);
+        /* Nothing but minus infinity so far: its distance to itself is no number, to 0 it is. */
+        stats_sum(logits + begin, count, maximum > -INFINITY ? maximum : 0.0f, out);
     }
     stats_finish(&lanes, out);
 }

@@ -6,7 +6,12 @@
 
 /* What a request may ask for beyond text in, text out. A tier that lacks one is no candidate for
  * it: an answer that ignores the tools would pass as a whole one. */
-enum capability { CAPABILITY_TOOLS = 1, CAPABILITY_SCHEMA = 2 };
+enum capability {
+    CAPABILITY_TOOLS = 1,
+    CAPABILITY_SCHEMA = 2,       /* JSON, or JSON of a schema that the engine can follow */
+    CAPABILITY_WHOLE_SCHEMA = 4, /* a schema with keywords that no grammar promises */
+    CAPABILITY_GRAMMAR = 8       /* GBNF: no cloud reads it */
+};
 
 struct tier_facts {
     const char *name;  /* "local", "openai", ... unique */

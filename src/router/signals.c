@@ -77,14 +77,17 @@ static struct td_str last_user_text(const struct td_request *request)
     return (struct td_str){NULL, 0};
 }
 
-static unsigned capabilities_needed(const struct json *body)
+static unsigned capabilities_needed(const struct td_request *request)
 {
+    const struct json *body = request->body;
     unsigned needs = 0;
     if (json_count(json_get(body, "tools")) > 0 || json_count(json_get(body, "functions")) > 0)
         needs |= CAPABILITY_TOOLS;
     struct td_str format = json_text(json_get(json_get(body, "response_format"), "type"));
-    if (format.len > 0 && !str_equal(format, STR("text")))
-        needs |= CAPABILITY_SCHEMA;
+    if (request->format == TD_FORMAT_JSON || (format.len > 0 && !str_equal(format, STR("text"))))
+        needs |= CAPABILITY_SCHEMA | (request->grammar ? 0 : CAPABILITY_WHOLE_SCHEMA);
+    if (request->format == TD_FORMAT_GRAMMAR)
+        needs |= CAPABILITY_GRAMMAR;
     return needs;
 }
 
@@ -104,7 +107,7 @@ void signals_extract(const struct td_request *request, struct signals *out)
         .message_count =
             request->message_count > UINT32_MAX ? UINT32_MAX : (uint32_t)request->message_count,
         .tokens_max = request->tokens_max,
-        .needs = capabilities_needed(request->body),
+        .needs = capabilities_needed(request),
         .code = contains_any(head, code_markers, sizeof code_markers / sizeof *code_markers),
         .maths = has_arithmetic(head) ||
                  contains_any(head, maths_markers, sizeof maths_markers / sizeof *maths_markers),

@@ -91,6 +91,7 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
     return (struct job_request){
         .options = {.sampling = request->sampling,
                     .tokens_max = tokens_max,
+                    .grammar = request->grammar,
                     .stops = request->stops,
                     .stop_count = request->stop_count,
                     .top_logprobs = request->logprobs ? request->top_logprobs : 0},
@@ -183,7 +184,7 @@ enum td_status tier_local_new(const struct tier_facts *facts, const struct td_mo
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
-    local->tier.facts.lacks = CAPABILITY_TOOLS | CAPABILITY_SCHEMA;
+    local->tier.facts.lacks = CAPABILITY_TOOLS | CAPABILITY_WHOLE_SCHEMA;
     local->model = model;
     local->scheduler = scheduler;
     local->context_tokens =

@@ -106,7 +106,23 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"model\":\"\""), "model"},
         {WITH("\"model\":\"a\\u0000b\""), ""},
         {WITH("\"user\":[]"), "user"},
-        {WITH("\"logit_bias\":{\"5\":1}"), "logit_bias"},
+        {WITH("\"logit_bias\":{\"x\":1}"), "logit_bias"},
+        {WITH("\"logit_bias\":{\"5\":101}"), "logit_bias"},
+        {WITH("\"logit_bias\":[1]"), "logit_bias"},
+        {WITH("\"grammar\":7"), "grammar"},
+        {WITH("\"grammar\":\"root ::= (\""), "grammar"},
+        {WITH("\"grammar\":\"root ::= [a]\",\"response_format\":{\"type\":\"json_object\"}"),
+         "grammar"},
+        {WITH("\"response_format\":{\"type\":\"xml\"}"), "response_format.type"},
+        {WITH("\"response_format\":\"json\""), "response_format"},
+        {WITH("\"response_format\":{\"type\":\"json_schema\"}"), "response_format.json_schema"},
+        {WITH("\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\","
+              "\"schema\":{"
+              "\"type\":\"strin\"}}}"),
+         "response_format.json_schema.schema"},
+        {WITH("\"tandem\":{\"mode\":\"only-local\"},\"response_format\":{\"type\":\"json_schema\","
+              "\"json_schema\":{\"name\":\"a\",\"schema\":{\"not\":{}}}}"),
+         "response_format.json_schema.schema"},
         {WITH("\"audio\":{}"), "audio"},
         {WITH("\"modalities\":[\"text\",\"audio\"]"), "modalities"},
         {WITH("\"tandem\":5"), "tandem"},
@@ -164,6 +180,54 @@ static void test_bad_headers_are_400_and_named(void)
         CHECK(strstr(fault.message, cases[i].name) != NULL);
         arena_free(arena);
     }
+}
+
+static void test_formats_become_grammars(void)
+{
+    static const struct {
+        const char *body;
+        enum td_format format;
+        bool grammar;
+    } cases[] = {
+        {WITH("\"temperature\":1"), TD_FORMAT_TEXT, false},
+        {WITH("\"response_format\":{\"type\":\"text\"}"), TD_FORMAT_TEXT, false},
+        {WITH("\"response_format\":{\"type\":\"json_object\"}"), TD_FORMAT_JSON, true},
+        {WITH("\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\","
+              "\"strict\":true,\"schema\":{\"type\":\"object\",\"properties\":{}}}}"),
+         TD_FORMAT_JSON, true},
+        /* what the engine cannot promise is left to a tier that can */
+        {WITH("\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\","
+              "\"schema\":{\"not\":{}}}}"),
+         TD_FORMAT_JSON, false},
+        {WITH("\"grammar\":\"root ::= [0-9]+\""), TD_FORMAT_GRAMMAR, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        REQUIRE(parse(cases[i].body, NULL, &arena, &request, &fault));
+        CHECK(request.td.format == cases[i].format);
+        CHECK((request.td.grammar != NULL) == cases[i].grammar);
+        openai_request_deinit(&request);
+        arena_free(arena);
+    }
+}
+
+static void test_penalties_and_biases_arrive(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"presence_penalty\":0.5,\"frequency_penalty\":-1,\"typical_p\":0.25,"
+                       "\"logit_bias\":{\"5\":-100,\"70000\":2.5}"),
+                  NULL, &arena, &request, &fault));
+    const struct td_sampling *sampling = &request.td.sampling;
+    CHECK(sampling->presence_penalty == 0.5f && sampling->frequency_penalty == -1.0f);
+    CHECK(sampling->typical_p == 0.25f && sampling->bias_count == 2);
+    CHECK(sampling->biases[0].id == 5 && sampling->biases[0].bias == -100.0f);
+    CHECK(sampling->biases[1].id == 70000 && sampling->biases[1].bias == 2.5f);
+    openai_request_deinit(&request);
+    arena_free(arena);
 }
 
 static void test_every_member_arrives(void)
@@ -319,6 +383,8 @@ int main(void)
 {
     RUN(test_bad_bodies_are_400_and_name_the_place);
     RUN(test_bad_headers_are_400_and_named);
+    RUN(test_formats_become_grammars);
+    RUN(test_penalties_and_biases_arrive);
     RUN(test_every_member_arrives);
     RUN(test_null_members_count_as_absent);
     RUN(test_a_header_wins_over_the_body);

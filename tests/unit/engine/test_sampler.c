@@ -221,6 +221,103 @@ static void test_repetition_penalty_covers_the_last_64_tokens(void)
     CHECK(choose(&sampler).id == 5);
 }
 
+/* The tokens whose surprise is nearest to the entropy, until they hold the mass. */
+static void test_typical_p_keeps_what_is_near_the_entropy(void)
+{
+    for (int i = 0; i < VOCAB; i++)
+        logits[i] = -20;
+    /* One likely token and sixteen unlikely ones of equal size: these are the typical ones. */
+    logits[0] = logf(0.3f);
+    for (int i = 1; i <= 16; i++)
+        logits[i] = logf(0.7f / 16);
+    struct td_sampling sampling = td_sampling_default();
+    sampling.typical_p = 0.6f;
+    struct sampler sampler = make_sampler(sampling);
+    for (int i = 0; i < 500; i++) {
+        int id = choose(&sampler).id;
+        CHECK(id >= 1 && id <= 16);
+    }
+    sampling.typical_p = 0.6f;
+    sampling.top_k = 1;
+    sampler = make_sampler(sampling);
+    CHECK(choose(&sampler).id == 1);
+}
+
+static void test_penalties_count_the_answer_and_not_the_prompt(void)
+{
+    fill_logits(12);
+    logits[5] = 10;
+    logits[6] = 9;
+    logits[7] = 7.6f;
+    struct td_sampling sampling = td_sampling_default();
+    sampling.temperature = 0;
+    sampling.presence_penalty = 1.5f;
+    struct sampler sampler = make_sampler(sampling);
+    sampler_accept(&sampler, 5); /* the prompt's */
+    CHECK(choose(&sampler).id == 5);
+    sampler_accept_answer(&sampler, 5);
+    sampler_accept_answer(&sampler, 5); /* once is as good as twice */
+    CHECK(choose(&sampler).id == 6);
+    sampler_accept_answer(&sampler, 6);
+    CHECK(choose(&sampler).id == 5);
+    CHECK(logits[5] == 10 && logits[6] == 9); /* put back */
+    sampler_deinit(&sampler);
+    sampling.presence_penalty = 0;
+    sampling.frequency_penalty = 0.75f;
+    sampler = make_sampler(sampling);
+    sampler_accept_answer(&sampler, 5);
+    CHECK(choose(&sampler).id == 5);
+    sampler_accept_answer(&sampler, 5);
+    CHECK(choose(&sampler).id == 6);
+    for (int i = 0; i < 500; i++) /* many tokens: the list grows */
+        sampler_accept_answer(&sampler, 100 + i % 400);
+    sampler_accept_answer(&sampler, 6);
+    sampler_accept_answer(&sampler, 6);
+    sampler_accept_answer(&sampler, 5);
+    sampler_accept_answer(&sampler, 5);
+    CHECK(choose(&sampler).id == 7);
+    sampler_deinit(&sampler);
+}
+
+static void test_biases_ban_and_force_tokens(void)
+{
+    fill_logits(13);
+    struct td_logit_bias biases[] = {{40, 100}, {41, -100}};
+    struct td_sampling sampling = td_sampling_default();
+    sampling.biases = biases;
+    sampling.bias_count = 2;
+    struct sampler sampler = make_sampler(sampling);
+    float before = logits[40];
+    for (int i = 0; i < 50; i++)
+        CHECK(choose(&sampler).id == 40);
+    CHECK(logits[40] == before);
+    sampler_deinit(&sampler);
+    biases[0].bias = NAN;
+    struct td_error err = {0};
+    CHECK(sampler_init(&sampler, &sampling, &err) == TD_INVALID);
+    sampler_deinit(&sampler);
+}
+
+/* The surprise of what is drawn settles at tau, whatever the temperature would have given. */
+static void test_mirostat_keeps_the_surprise_at_its_target(void)
+{
+    fill_logits(14);
+    static const float targets[] = {2, 4, 6};
+    for (int t = 0; t < 3; t++) {
+        struct td_sampling sampling = td_sampling_default();
+        sampling.mirostat_tau = targets[t];
+        struct sampler sampler = make_sampler(sampling);
+        double sum = 0;
+        for (int i = 0; i < 4000; i++) {
+            double before = sampler.surprise_max;
+            choose(&sampler);
+            double surprise = (double)targets[t] - (sampler.surprise_max - before) / 0.1;
+            sum += i >= 1000 ? surprise : 0;
+        }
+        CHECK(fabs(sum / 3000 - (double)targets[t]) < 0.2);
+    }
+}
+
 static void test_settings_out_of_range_are_refused_by_name(void)
 {
     struct sampler sampler;
@@ -293,6 +390,10 @@ static void run_all(void)
     RUN(test_draws_follow_the_distribution);
     RUN(test_same_seed_gives_the_same_tokens);
     RUN(test_repetition_penalty_covers_the_last_64_tokens);
+    RUN(test_typical_p_keeps_what_is_near_the_entropy);
+    RUN(test_penalties_count_the_answer_and_not_the_prompt);
+    RUN(test_biases_ban_and_force_tokens);
+    RUN(test_mirostat_keeps_the_surprise_at_its_target);
     RUN(test_settings_out_of_range_are_refused_by_name);
     RUN(test_logits_that_are_no_numbers_are_an_error);
     RUN(test_top_logprobs_are_sorted_and_exact);

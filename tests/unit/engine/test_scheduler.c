@@ -220,6 +220,31 @@ static void test_long_prompt_does_not_stall_a_running_stream(void)
     scheduler_free(scheduler);
 }
 
+/* The job keeps its own hold of the grammar and its own copy of the biases. */
+static void test_jobs_outlive_the_grammar_of_their_caller(void)
+{
+    struct scheduler *scheduler = open_scheduler(1, 1);
+    struct client client = {0};
+    struct td_error err = {0};
+    static const int32_t ids[] = {1, 40};
+    struct td_logit_bias *biases = calloc(1, sizeof *biases);
+    REQUIRE(biases != NULL);
+    biases[0] = (struct td_logit_bias){4 + 'q', 100};
+    struct td_generate_options options = plain_options(40);
+    options.sampling.biases = biases;
+    options.sampling.bias_count = 1;
+    CHECK(td_grammar_parse((struct td_str){"root ::= [pqr]{20}", 18}, &options.grammar, &err) ==
+          TD_OK);
+    CHECK(submit(scheduler, &client, ids, 2, &options, &err) == TD_OK);
+    td_grammar_free(options.grammar);
+    free(biases);
+    run_until_done(&client, 1);
+    CHECK(client.status == TD_OK && client.result.finish == TD_FINISH_STOP);
+    CHECK(client.text.len == 20 && strspn(client.text.data, "q") == 20);
+    buf_deinit(&client.text);
+    scheduler_free(scheduler);
+}
+
 static void test_full_queue_is_an_answer(void)
 {
     int32_t ids[10];
@@ -489,6 +514,7 @@ int main(void)
     RUN(test_interleaved_jobs_give_the_answers_of_lone_ones);
     RUN(test_second_turn_reuses_the_cache_and_says_the_same);
     RUN(test_long_prompt_does_not_stall_a_running_stream);
+    RUN(test_jobs_outlive_the_grammar_of_their_caller);
     RUN(test_full_queue_is_an_answer);
     RUN(test_wrong_requests_are_refused);
     RUN(test_slow_loop_gets_everything_in_the_end);

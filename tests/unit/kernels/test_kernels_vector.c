@@ -364,6 +364,9 @@ static void check_stats(const struct kernels *kernels)
         for (size_t i = 0; i < n; i++)
             logits[i] = -7.0f;
         check_stats_case(kernels, logits, n);
+        for (size_t i = 0; i + 1 < n; i++)
+            logits[i] = -INFINITY; /* a grammar leaves one token, behind whole blocks of others */
+        check_stats_case(kernels, logits, n);
         free(logits);
     }
 }

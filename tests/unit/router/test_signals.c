@@ -1,6 +1,7 @@
 #include "router/signals.h"
 
 #include "base/str.h"
+#include "router/facts.h"
 #include "test.h"
 
 static struct signals signals_of(const char *user_text)
@@ -63,8 +64,28 @@ static void test_markers_beyond_the_first_bytes_do_not_count(void)
     CHECK(signals_of(text).code);
 }
 
+static void test_formats_need_a_tier_that_can_promise_them(void)
+{
+    struct td_message message = {TD_ROLE_USER, STR("x")};
+    struct td_request request = {.messages = &message, .message_count = 1};
+    struct td_grammar *some = (void *)&message; /* only looked at for being there */
+    struct signals signals;
+    signals_extract(&request, &signals);
+    CHECK(signals.needs == 0);
+    request.format = TD_FORMAT_JSON;
+    signals_extract(&request, &signals);
+    CHECK(signals.needs == (CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA));
+    request.grammar = some;
+    signals_extract(&request, &signals);
+    CHECK(signals.needs == CAPABILITY_SCHEMA);
+    request.format = TD_FORMAT_GRAMMAR;
+    signals_extract(&request, &signals);
+    CHECK(signals.needs == CAPABILITY_GRAMMAR);
+}
+
 int main(void)
 {
+    RUN(test_formats_need_a_tier_that_can_promise_them);
     RUN(test_code_is_marked);
     RUN(test_arithmetic_is_maths_and_dates_are_not);
     RUN(test_questions_are_marked);

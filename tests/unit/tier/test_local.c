@@ -131,9 +131,12 @@ static void test_tokens_become_pieces_with_stats(void)
     s.request.stop_count = 1;
     s.request.logprobs = true;
     s.request.top_logprobs = 4;
+    s.request.grammar = (void *)&s; /* handed on, not looked at */
     CHECK(scene_start(&s, NULL) == TD_OK && engine.first_id == 42);
     CHECK(engine.job.request.options.stop_count == 1 &&
           engine.job.request.options.top_logprobs == 4);
+    CHECK(engine.job.request.options.grammar == (void *)&s);
+    CHECK(!(s.tier->facts.lacks & CAPABILITY_SCHEMA));
     struct td_token token = {
         .id = 1, .piece = STR("Hi"), .stats = {.logprob = -0.5f, .not_mine = 0.25f}};
     engine.job.request.on_token(engine.job.request.ctx, &token, STR("Hi"));

@@ -1,0 +1,116 @@
+#include "api/openai_format.h"
+
+#include "base/str.h"
+#include "engine/json_schema.h"
+
+#include <stdio.h>
+
+static bool absent(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
+}
+
+static bool unsupported(struct fault *fault, const char *param, const char *message)
+{
+    fault_request(fault, param, "%s", message);
+    fault->error_code = "unsupported_parameter";
+    return false;
+}
+
+/* JSON mode is an object with any members. */
+static enum td_status compile_object(struct td_grammar **out, struct td_error *err)
+{
+    return td_grammar_from_schema(STR("{\"type\":\"object\"}"), out, err);
+}
+
+static bool read_schema(const struct json *format, struct td_request *request, struct fault *fault)
+{
+    const char *param = "response_format.json_schema.schema";
+    const struct json *schema = json_get(json_get(format, "json_schema"), "schema");
+    struct td_error err = {0};
+    if (json_kind_of(json_get(format, "json_schema")) != JSON_KIND_OBJECT)
+        return fault_request(fault, "response_format.json_schema",
+                             "json_schema must be an object with name and schema");
+    enum td_status status = absent(schema) ? compile_object(&request->grammar, &err)
+                                           : json_schema_compile(schema, &request->grammar, &err);
+    if (status == TD_OK)
+        return true;
+    bool elsewhere = status == TD_UNSUPPORTED || status == TD_LIMIT;
+    if (!elsewhere)
+        return fault_request(fault, param, "%s", err.message);
+    return request->mode != TD_MODE_ONLY_LOCAL || unsupported(fault, param, err.message);
+}
+
+static bool read_response_format(const struct json *format, struct td_request *request,
+                                 struct fault *fault)
+{
+    struct td_str type = json_text(json_get(format, "type"));
+    if (json_kind_of(format) != JSON_KIND_OBJECT || type.len == 0)
+        return fault_request(fault, "response_format",
+                             "response_format must be an object with a type");
+    if (str_equal(type, STR("text")))
+        return true;
+    request->format = TD_FORMAT_JSON;
+    if (str_equal(type, STR("json_schema")))
+        return read_schema(format, request, fault);
+    if (!str_equal(type, STR("json_object")))
+        return fault_request(fault, "response_format.type",
+                             "unknown type '" STR_FMT "': use text, json_object or json_schema",
+                             STR_ARG(str_slice(type, 0, 40)));
+    struct td_error err = {0};
+    if (compile_object(&request->grammar, &err) == TD_OK)
+        return true;
+    return fault_request(fault, "response_format", "%s", err.message);
+}
+
+bool openai_format_read(const struct json *body, struct td_request *request, struct fault *fault)
+{
+    const struct json *format = json_get(body, "response_format");
+    const struct json *grammar = json_get(body, "grammar");
+    if (!absent(format) && !read_response_format(format, request, fault))
+        return false;
+    if (absent(grammar))
+        return true;
+    if (request->format != TD_FORMAT_TEXT)
+        return fault_request(fault, "grammar", "grammar and response_format exclude each other");
+    if (json_kind_of(grammar) != JSON_KIND_TEXT)
+        return fault_request(fault, "grammar", "grammar must be a string of GBNF, not %s",
+                             json_kind_name(json_kind_of(grammar)));
+    struct td_error err = {0};
+    if (td_grammar_parse(json_text(grammar), &request->grammar, &err) != TD_OK)
+        return fault_request(fault, "grammar", "%s", err.message);
+    request->format = TD_FORMAT_GRAMMAR;
+    return true;
+}
+
+bool openai_format_read_biases(const struct json *body, struct arena *arena,
+                               struct td_sampling *sampling, struct fault *fault)
+{
+    const struct json *biases = json_get(body, "logit_bias"), *value;
+    size_t count = json_count(biases);
+    void *iterator = NULL;
+    const char *key;
+    if (absent(biases) || (json_kind_of(biases) == JSON_KIND_OBJECT && count == 0))
+        return true;
+    if (json_kind_of(biases) != JSON_KIND_OBJECT || count > TD_LOGIT_BIASES_MAX)
+        return fault_request(fault, "logit_bias",
+                             "logit_bias must be an object of at most %d token ids with a bias",
+                             TD_LOGIT_BIASES_MAX);
+    struct td_logit_bias *out = arena_alloc_array(arena, count, sizeof *out);
+    if (!out)
+        return fault_request(fault, "logit_bias", "the request is too large");
+    sampling->biases = out;
+    while (json_next(biases, &iterator, &key, &value)) {
+        uint64_t id;
+        double bias = json_number(value, -1000);
+        if (!str_to_u64(str_from(key), &id) || id > INT32_MAX || !(bias >= -100 && bias <= 100))
+            return fault_request(
+                fault, "logit_bias",
+                "logit_bias: '%.40s' must be a token id, and its bias a number from "
+                "-100 to 100",
+                key);
+        out[sampling->bias_count++] = (struct td_logit_bias){(int32_t)id, (float)bias};
+    }
+    return true;
+}
