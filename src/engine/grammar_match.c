@@ -48,10 +48,10 @@ struct matcher {
     struct numbers heads, rows;
     bool full;
 
-    struct place *todo;     /* [CLOSURE_MAX] */
+    struct place *pending;  /* [CLOSURE_MAX] */
     struct place *visited;  /* [2 * CLOSURE_MAX] open addressing */
     uint32_t *visited_when; /* [2 * CLOSURE_MAX] closure that wrote the slot */
-    uint32_t closure, visited_count, todo_count;
+    uint32_t closure, visited_count, pending_count;
     uint32_t found[SET_HEADS_MAX]; /* heads of the set being made */
     uint32_t found_count;
     bool found_end;
@@ -163,7 +163,7 @@ static void visit(struct matcher *m, uint32_t state, uint32_t parent)
     m->visited_count++;
     m->visited_when[at & mask] = m->closure;
     m->visited[at & mask] = (struct place){state, parent};
-    m->todo[m->todo_count++] = (struct place){state, parent};
+    m->pending[m->pending_count++] = (struct place){state, parent};
 }
 
 static void add_head(struct matcher *m, uint32_t state, uint32_t parent)
@@ -211,7 +211,7 @@ static void begin_closure(struct matcher *m)
         memset(m->visited_when, 0, 2 * CLOSURE_MAX * sizeof *m->visited_when);
         m->closure = 1;
     }
-    m->visited_count = m->todo_count = m->found_count = 0;
+    m->visited_count = m->pending_count = m->found_count = 0;
     m->found_end = false;
 }
 
@@ -257,8 +257,8 @@ static uint32_t add_set(struct matcher *m)
 /* Runs what was noted to its end and gives the number of the set. */
 static uint32_t end_closure(struct matcher *m)
 {
-    while (m->todo_count > 0 && !m->full)
-        follow(m, m->todo[--m->todo_count]);
+    while (m->pending_count > 0 && !m->full)
+        follow(m, m->pending[--m->pending_count]);
     if (m->full)
         return MATCH_FULL;
     qsort(m->found, m->found_count, sizeof *m->found, compare_numbers);
@@ -304,10 +304,10 @@ enum td_status matcher_new(struct td_grammar *grammar, struct matcher **out, str
     m->node_capacity = 256;
     m->nodes = calloc(m->node_capacity, sizeof *m->nodes);
     m->set_table = calloc(2 * SETS_MAX, sizeof *m->set_table);
-    m->todo = calloc(CLOSURE_MAX, sizeof *m->todo);
+    m->pending = calloc(CLOSURE_MAX, sizeof *m->pending);
     m->visited = calloc(2 * CLOSURE_MAX, sizeof *m->visited);
     m->visited_when = calloc(2 * CLOSURE_MAX, sizeof *m->visited_when);
-    if (!m->nodes || !m->set_table || !m->todo || !m->visited || !m->visited_when || !reset(m)) {
+    if (!m->nodes || !m->set_table || !m->pending || !m->visited || !m->visited_when || !reset(m)) {
         matcher_free(m);
         return error_set(err, TD_NO_MEMORY, "no memory for following a grammar");
     }
@@ -326,7 +326,7 @@ void matcher_free(struct matcher *m)
     free(m->set_table);
     free(m->heads.data);
     free(m->rows.data);
-    free(m->todo);
+    free(m->pending);
     free(m->visited);
     free(m->visited_when);
     free(m);

@@ -259,23 +259,23 @@ static void add_alternative(struct parser *p, uint32_t *start, uint32_t state)
  * bytes are not free, until every piece is a product of ranges (Thompson's way in Plan 9's grep and RE2). */
 static void add_utf8_range(struct parser *p, uint32_t *start, uint32_t end, struct range range)
 {
-    struct range todo[32];
+    struct range pending[32];
     size_t count = 0;
-    todo[count++] = range;
+    pending[count++] = range;
     while (count > 0 && p->status == TD_OK) {
-        struct range r = todo[--count];
+        struct range r = pending[--count];
         bool cut = false;
         for (unsigned bits = 6; bits <= 18 && r.low > 0x7F && !cut; bits += 6) {
             uint32_t mask = (1u << bits) - 1;
             if ((r.low & ~mask) == (r.high & ~mask))
                 continue;
             if (r.low & mask) {
-                todo[count++] = (struct range){(r.low | mask) + 1, r.high};
-                todo[count++] = (struct range){r.low, r.low | mask};
+                pending[count++] = (struct range){(r.low | mask) + 1, r.high};
+                pending[count++] = (struct range){r.low, r.low | mask};
                 cut = true;
             } else if ((r.high & mask) != mask) {
-                todo[count++] = (struct range){r.high & ~mask, r.high};
-                todo[count++] = (struct range){r.low, (r.high & ~mask) - 1};
+                pending[count++] = (struct range){r.high & ~mask, r.high};
+                pending[count++] = (struct range){r.low, (r.high & ~mask) - 1};
                 cut = true;
             }
         }
