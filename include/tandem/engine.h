@@ -105,7 +105,6 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
  * copied out of its file; any number of threads and sessions. It must not outlive its model. */
 struct td_adapter;
 
-#define TD_ADAPTERS_MAX 8
 #define TD_ADAPTER_SCALE_MAX 1e4f
 
 struct td_adapter_info {

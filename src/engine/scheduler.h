@@ -10,6 +10,7 @@
 #include "base/loop.h"
 #include "tandem/engine.h"
 
+struct adapter_set;
 struct scheduler;
 struct job;
 
@@ -25,6 +26,7 @@ struct job_request {
     const int32_t *ids; /* prompt, copied */
     size_t id_count;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
+    struct adapter_set *adapters;       /* retained; NULL = the bare model */
     struct loop *loop;                  /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;

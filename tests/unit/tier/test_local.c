@@ -105,7 +105,8 @@ static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prom
     engine.prompt_count = prompt_count;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    CHECK(tier_local_new(&facts, NULL, NULL, &scene->tier, NULL) == TD_OK);
+    const struct tier_local_options options = {0};
+    CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
 }
