@@ -5,6 +5,7 @@
 #include "engine/adapter.h"
 
 #include <errno.h>
+#include <string.h>
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {

@@ -10,6 +10,7 @@
 #include "engine/model.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* Of one adapter; those in use have 4 to 256. */
 #define ADAPTER_RANK_MAX 1024
