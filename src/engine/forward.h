@@ -8,8 +8,6 @@
 #include "engine/sequence.h"
 #include "engine/workspace.h"
 
-#include <stdatomic.h>
-
 /* Some next tokens of one sequence, and what is wanted of them. A sequence stands in at most one
  * segment of a batch. */
 struct segment {

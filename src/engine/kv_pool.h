@@ -15,15 +15,18 @@ struct kv_pool {
     const struct td_model *model;
     enum td_kv_type kv_type;
     uint32_t page_tokens, page_count;
-    uint32_t used_count;     /* pages with a reference */
-    size_t row_bytes;        /* one head's key of one position */
-    size_t head_bytes;       /* one head's keys (or values) of a page */
-    size_t page_bytes;       /* a page */
-    uint8_t *block;          /* [page_count, page_bytes] */
-    uint32_t *references;    /* [page_count] */
-    uint32_t *free_pages;    /* [page_count], a stack */
+    uint32_t used_count;  /* pages with a reference */
+    size_t row_bytes;     /* one head's key of one position */
+    size_t head_bytes;    /* one head's keys (or values) of a page */
+    size_t page_bytes;    /* a page */
+    uint8_t *block;       /* [page_count, page_bytes] */
+    uint32_t *references; /* [page_count] */
+    uint32_t *free_pages; /* [page_count], a stack */
     uint32_t free_count;
 };
+
+/* TD_INVALID for a type that there is not. */
+TD_MUST_CHECK enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err);
 
 /* Bytes that a pool of so many pages maps; UINT64_MAX when they cannot be counted. */
 uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint32_t page_tokens,

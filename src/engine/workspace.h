@@ -9,6 +9,8 @@
 #include "engine/model.h"
 #include "engine/sampler.h"
 
+#include <stdatomic.h>
+
 /* Rows that go through the layers together. Weights are read once for all of them, so that 64
  * already hides the memory behind the arithmetic; more costs working memory and makes cancelling
  * later. */
@@ -43,13 +45,14 @@ struct workspace_options {
 struct workspace {
     const struct td_model *model;
     struct thread_pool *threads;
-    bool owns_threads;
     uint32_t row_max, logit_row_max;
+    const atomic_bool *stop; /* set: a pass ends between two layers; NULL = never */
 
     void *block; /* everything below lies in it */
-    size_t block_bytes;
+    uint64_t block_bytes;
 
     struct workspace_row *rows; /* [rows] */
+    uint32_t *output_rows;      /* [rows]: those that want logits */
     float *hidden;              /* [rows, embedding]: the residual stream */
     float *normed;              /* [rows, embedding] */
     float *query;               /* [rows, heads * head_size] */
