@@ -136,6 +136,12 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_set_adapters(struct td_session
                                                                const struct td_adapter_use *uses,
                                                                size_t count, struct td_error *err);
 
+/* As td_session_forward, but gives the residual stream after `layer` layers (0 = the embeddings, the model's
+ * number of layers = what the last norm reads) of the last hidden_rows tokens: [hidden_rows, embedding]. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_session_forward_hidden(struct td_session *session, const int32_t *ids, size_t count,
+                          uint32_t layer, float *hidden, size_t hidden_rows, struct td_error *err);
+
 /* What is known about one generated token, from the one pass over its logits. */
 struct td_token_stats {
     float logprob;  /* natural log of the chosen token's probability at temperature 1, unfiltered */
