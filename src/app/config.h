@@ -83,6 +83,11 @@ struct config {
         size_t adapter_count;
     } engine;
     struct {
+        const char *dir;     /* always set after loading */
+        const char *mirror;  /* NULL = huggingface.co */
+        const char *ca_file; /* NULL = the system's certificates */
+    } models;
+    struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
     } privacy;
