@@ -49,7 +49,7 @@ struct scheduler {
     struct job **waiting;               /* [jobs_max], first come first */
     struct plan_waiting *waiting_plans; /* [jobs_max], of the same jobs */
     uint32_t waiting_count;
-    uint32_t page_need;          /* of all slots */
+    uint32_t page_need; /* of all slots */
     struct pace pace;
     uint64_t admissions, pass;
     bool post_failed;
