@@ -7,7 +7,7 @@
 #define PROMPT_ROWS_UNKNOWN 16
 /* Fewer would make long prompts crawl for nothing: so many rows cost little more than one where
  * memory is the bound. */
-#define PROMPT_ROWS_MIN 8
+#define PROMPT_ROWS_MIN 4
 #define BATCH_SHARE_DIVISOR 4
 
 /* --- pace --- */
@@ -28,7 +28,7 @@ void pace_note(struct pace *pace, bool with_prompts, uint32_t rows, double ms)
     move(&point->ms, ms, first);
 }
 
-uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows)
+uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count)
 {
     const struct pace_point *few = &pace->streams, *many = &pace->prompts;
     if (many->rows == 0 || few->rows == 0 || many->rows < few->rows + 1)
@@ -38,7 +38,9 @@ uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows)
     if (row_ms < row_ms_min)
         row_ms = row_ms_min;
     double fixed_ms = few->ms - row_ms * few->rows;
-    double rows = (fixed_ms > 0 && row_ms > 0 ? fixed_ms / row_ms : 0) + stream_rows;
+    /* fixed + row * (stream_rows + rows) = 2 * (fixed + row * job_count) */
+    double rows =
+        (fixed_ms > 0 && row_ms > 0 ? fixed_ms / row_ms : 0) + 2.0 * job_count - stream_rows;
     return rows < PROMPT_ROWS_MIN ? PROMPT_ROWS_MIN : rows > 65536 ? 65536 : (uint32_t)rows;
 }
 
@@ -100,10 +102,12 @@ static uint32_t give_interactive(struct plan_entry *entries, uint32_t count, uin
 {
     struct pick streams = {entries, count, TD_PRIORITY_INTERACTIVE, true, false, false};
     struct pick prompts = {entries, count, TD_PRIORITY_INTERACTIVE, false, true, true};
-    uint32_t stream_rows = give(&streams, row_max);
+    uint32_t job_count = 0, stream_rows = give(&streams, row_max);
+    for (uint32_t i = 0; i < count; i++)
+        job_count += entries[i].priority == TD_PRIORITY_INTERACTIVE && entries[i].due > 0;
     *share = row_max - stream_rows;
     if (stream_rows) {
-        uint32_t fair = pace_prompt_rows(pace, stream_rows);
+        uint32_t fair = pace_prompt_rows(pace, stream_rows, job_count);
         *share = fair < *share ? fair : *share;
     }
     return stream_rows + give(&prompts, *share);

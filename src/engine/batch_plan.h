@@ -3,8 +3,8 @@
  *
  * Interactive streams always get their next token. Interactive prompts go first come, first served,
  * so that prompts that arrive together get their first tokens one after another and not all at the
- * end; while anybody streams they may make the pass about twice as long as the streams alone would,
- * and nothing more. Batch work gets what is left: everything when nobody waits, else a quarter of
+ * end; while anybody streams they may make the pass about twice as long as one in which all running
+ * jobs stream. Batch work gets what is left: everything when nobody waits, else a quarter of
  * what a prompt would get, one token at least, least recently served first, so it always moves. */
 #ifndef ENGINE_BATCH_PLAN_H
 #define ENGINE_BATCH_PLAN_H
@@ -21,9 +21,10 @@ struct pace {
 };
 
 void pace_note(struct pace *pace, bool with_prompts, uint32_t rows, double ms);
-/* Rows of prompts that cost as much as `stream_rows` rows of streams and the reading of the weights
- * do; a cautious number before anything is known. */
-uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows);
+/* Rows of prompts beside `stream_rows` rows of streams, so that the pass takes twice as long as one
+ * with a token of each of `job_count` jobs: those who stream now will see such passes in any case,
+ * once the prompts have become streams. A cautious number before anything is known. */
+uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count);
 
 struct plan_entry {
     enum td_priority priority;

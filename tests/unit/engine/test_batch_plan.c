@@ -33,13 +33,15 @@ static struct pace known_pace(void)
 static void test_prompts_get_as_much_time_as_streams_and_weights(void)
 {
     struct pace pace = known_pace();
-    CHECK(pace_prompt_rows(&pace, 8) >= 11 && pace_prompt_rows(&pace, 8) <= 12);
-    CHECK(pace_prompt_rows(&pace, 30) >= 33 && pace_prompt_rows(&pace, 30) <= 34);
-    CHECK(pace_prompt_rows(&pace, 1) == 8); /* the least */
+    CHECK(pace_prompt_rows(&pace, 8, 8) >= 11 && pace_prompt_rows(&pace, 8, 8) <= 12);
+    CHECK(pace_prompt_rows(&pace, 30, 30) >= 33 && pace_prompt_rows(&pace, 30, 30) <= 34);
+    CHECK(pace_prompt_rows(&pace, 1, 1) >= 4 && pace_prompt_rows(&pace, 1, 1) <= 5);
+    /* Seven more wait for their first token: passes will be as long as eight streams make them. */
+    CHECK(pace_prompt_rows(&pace, 1, 8) >= 18 && pace_prompt_rows(&pace, 1, 8) <= 19);
     struct pace unknown = {0};
-    CHECK(pace_prompt_rows(&unknown, 8) == 16);
+    CHECK(pace_prompt_rows(&unknown, 8, 8) == 16);
     pace_note(&unknown, true, 100, 50);
-    CHECK(pace_prompt_rows(&unknown, 8) == 16);
+    CHECK(pace_prompt_rows(&unknown, 8, 8) == 16);
 }
 
 static void test_the_pace_survives_odd_clocks(void)
@@ -48,15 +50,15 @@ static void test_the_pace_survives_odd_clocks(void)
     pace_note(&pace, false, 8, 1e9); /* a suspended laptop */
     for (int i = 0; i < 60; i++)
         pace_note(&pace, false, 8, 12);
-    CHECK(pace_prompt_rows(&pace, 8) >= 10 && pace_prompt_rows(&pace, 8) <= 13);
+    CHECK(pace_prompt_rows(&pace, 8, 8) >= 10 && pace_prompt_rows(&pace, 8, 8) <= 13);
     struct pace flat = {0};
     pace_note(&flat, false, 8, 0);
     pace_note(&flat, true, 100, 0);
-    CHECK(pace_prompt_rows(&flat, 8) >= 8 && pace_prompt_rows(&flat, 8) <= ROWS);
+    CHECK(pace_prompt_rows(&flat, 8, 8) >= 8 && pace_prompt_rows(&flat, 8, 8) <= ROWS);
     struct pace falling = {0}; /* more rows, less time */
     pace_note(&falling, false, 8, 20);
     pace_note(&falling, true, 100, 5);
-    CHECK(pace_prompt_rows(&falling, 8) >= 8 && pace_prompt_rows(&falling, 8) <= 65536);
+    CHECK(pace_prompt_rows(&falling, 8, 8) >= 8 && pace_prompt_rows(&falling, 8, 8) <= 65536);
 }
 
 static void test_streams_always_get_their_token_and_a_prompt_a_bounded_chunk(void)
@@ -69,7 +71,7 @@ static void test_streams_always_get_their_token_and_a_prompt_a_bounded_chunk(voi
     struct plan plan = plan_batch(entries, 9, ROWS, &pace);
     for (int i = 0; i < 8; i++)
         CHECK(entries[i].rows == 1);
-    CHECK(entries[8].rows >= 8 && entries[8].rows <= 12);
+    CHECK(entries[8].rows >= 13 && entries[8].rows <= 14);
     CHECK(plan.with_prompts && plan.row_count == 8 + entries[8].rows);
 }
 
@@ -102,10 +104,11 @@ static void test_batch_work_gets_what_is_left(void)
                                     prompt(TD_PRIORITY_BATCH, 1, 500),
                                     prompt(TD_PRIORITY_INTERACTIVE, 2, 500)};
     plan_batch(entries, 3, ROWS, &pace);
-    CHECK(entries[0].rows == 1 && entries[2].rows == 8 && entries[1].rows == 2);
+    CHECK(entries[0].rows == 1 && entries[2].rows >= 6 && entries[2].rows <= 7 &&
+          entries[1].rows == 1);
     entries[2].due = 0;
     plan_batch(entries, 3, ROWS, &pace);
-    CHECK(entries[0].rows == 1 && entries[1].rows == 2);
+    CHECK(entries[0].rows == 1 && entries[1].rows == 1);
     entries[0].due = 0;
     plan_batch(entries, 3, ROWS, &pace);
     CHECK(entries[1].rows == ROWS);
@@ -142,7 +145,7 @@ static void test_batch_streams_take_turns(void)
     }
     CHECK(served[0] == 40);
     for (int i = 1; i < 5; i++)
-        CHECK(served[i] == 20); /* two of the four a pass */
+        CHECK(served[i] == 10); /* one of the four a pass */
 }
 
 static void test_more_streams_than_rows_take_turns(void)
