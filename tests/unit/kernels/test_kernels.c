@@ -234,9 +234,9 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
 
 static double product_bound(const struct matrix *m, size_t r, size_t t)
 {
-    /* Additions into one lane: at most three for 256 columns, two for 64, one for eight. */
+    /* Additions into one lane: at most three for 256 columns, two for 32, one for eight. */
     double steps = m->form == ACTIVATION_Q8_256  ? 3.0 * (double)(m->cols / 256)
-                   : m->form == ACTIVATION_Q8_32 ? 2.0 * (double)((m->cols + 63) / 64)
+                   : m->form == ACTIVATION_Q8_32 ? 2.0 * (double)(m->cols / 32)
                                                  : (double)((m->cols + 7) / 8);
     return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
 }
