@@ -31,6 +31,19 @@ TILE_INLINE void transpose_quads(const __m512i in[4], __m512i out[4])
     out[3] = _mm512_shuffle_i32x4(third, fourth, 0xdd);
 }
 
+/* Transposes the four numbers of each 128-bit lane: number k of out[i] is number i of in[k]. */
+TILE_INLINE void transpose_in_quads(const __m512i in[4], __m512i out[4])
+{
+    __m512i first = _mm512_unpacklo_epi32(in[0], in[1]);
+    __m512i second = _mm512_unpacklo_epi32(in[2], in[3]);
+    __m512i third = _mm512_unpackhi_epi32(in[0], in[1]);
+    __m512i fourth = _mm512_unpackhi_epi32(in[2], in[3]);
+    out[0] = _mm512_unpacklo_epi64(first, second);
+    out[1] = _mm512_unpackhi_epi64(first, second);
+    out[2] = _mm512_unpacklo_epi64(third, fourth);
+    out[3] = _mm512_unpackhi_epi64(third, fourth);
+}
+
 /* 128-bit lane i of the result: the sum of the four lanes of in[i]. */
 TILE_INLINE __m512i sum_across_quads(const __m512i in[4])
 {

@@ -346,7 +346,8 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* One function for each type and 1, 2, 4 and 8 tokens. */
+/* One function for each type and 1, 2 and 4 tokens; more are better off as panels. */
+enum { QUANT_SHAPES = 3 };
 #define TILE_OF(body, type, token_count)                               \
     static void body##_##type##_##token_count(const struct tile *tile) \
     {                                                                  \
@@ -355,8 +356,7 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 #define TILES_OF(body, type) \
     TILE_OF(body, type, 1)   \
     TILE_OF(body, type, 2)   \
-    TILE_OF(body, type, 4)   \
-    TILE_OF(body, type, 8)
+    TILE_OF(body, type, 4)
 TILES_OF(tile_32, TENSOR_Q4_0)
 TILES_OF(tile_32, TENSOR_Q8_0)
 TILES_OF(tile_32, TENSOR_Q4_1)
@@ -371,11 +371,11 @@ TILES_OF(tile_256, TENSOR_Q3_K)
 TILES_OF(tile_256, TENSOR_Q5_K)
 TILES_OF(tile_256, TENSOR_IQ4_XS)
 
-#define ALL(body, type)                                                            \
-    {                                                                              \
-        body##_##type##_1, body##_##type##_2, body##_##type##_4, body##_##type##_8 \
+#define ALL(body, type)                                         \
+    {                                                           \
+        body##_##type##_1, body##_##type##_2, body##_##type##_4 \
     }
-static tile_fn *const quant_tiles[TENSOR_TYPE_COUNT][TILE_SHAPES] = {
+static tile_fn *const quant_tiles[TENSOR_TYPE_COUNT][QUANT_SHAPES] = {
     [TENSOR_Q4_0] = ALL(tile_32, TENSOR_Q4_0),      [TENSOR_Q8_0] = ALL(tile_32, TENSOR_Q8_0),
     [TENSOR_Q4_1] = ALL(tile_32, TENSOR_Q4_1),      [TENSOR_Q5_0] = ALL(tile_32, TENSOR_Q5_0),
     [TENSOR_Q5_1] = ALL(tile_32, TENSOR_Q5_1),      [TENSOR_IQ4_NL] = ALL(tile_32, TENSOR_IQ4_NL),
@@ -386,14 +386,14 @@ static tile_fn *const quant_tiles[TENSOR_TYPE_COUNT][TILE_SHAPES] = {
 };
 
 /* As tiles_run, in tiles of sixteen rows or what is left of them. */
-static void quant_tiles_run(tile_fn *const tiles[TILE_SHAPES], const struct tile *whole,
+static void quant_tiles_run(tile_fn *const tiles[QUANT_SHAPES], const struct tile *whole,
                             size_t rows, size_t tokens)
 {
     for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
         size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
         for (size_t t = 0; t < tokens;) {
             size_t left = tokens - t;
-            size_t shape = left >= 8 ? 3 : left >= 4 ? 2 : left >= 2 ? 1 : 0;
+            size_t shape = left >= 4 ? 2 : left >= 2 ? 1 : 0;
             struct tile tile = *whole;
             tile.acts += t * whole->act_stride;
             for (size_t r = begin; r < end; r += TILE_ROWS) {
