@@ -5,6 +5,7 @@
 #include "engine/adapter.h"
 #include "engine/forward_step.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Inputs that go through the kernel together: the widest tile of the kernels. */
@@ -110,6 +111,8 @@ static void run_reduction(const struct step *step, void (*item)(struct step *ste
 
 void forward_reduce(const struct step *step)
 {
+    /* plain rows of floats are what `reduce` reads */
+    assert(!(step->batch->workspace->model->kernels->panel_forms & 1u << ACTIVATION_F32));
     if (step->batch->adapted)
         run_reduction(step, reduce_item, (step->input_count + RUN_MAX - 1) / RUN_MAX);
 }

@@ -40,8 +40,8 @@ struct step {
     /* matmul steps */
     struct product products[3];
     uint32_t product_count;
-    uint32_t item_rows; /* of the matrices */
-    uint32_t input_count;
+    uint32_t item_rows;     /* of the matrices; of the inputs when they are prepared */
+    uint32_t input_count;   /* rows of inputs */
     const uint32_t *owners; /* row of the batch that each input is of; NULL = the same */
     bool add_to_hidden;     /* the product is added to the residual stream */
     bool logits;            /* the product is scaled and capped as the model's logits are */
@@ -53,6 +53,7 @@ struct step {
     size_t input_size;
     const uint32_t *from; /* row of `input` for each prepared one; NULL = the same */
     unsigned forms;       /* bit set of enum activation_form to prepare */
+    bool panels;          /* in panels, as many as kernels_panel_tokens() says */
 };
 
 /* Runs all items. bytes: weights or state that the step reads, as a measure of its work. */
@@ -72,10 +73,14 @@ void forward_embed_adapters(const struct td_model *model, const struct adapter_s
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count);
 /* hidden += residual scale * y */
 void forward_add(const struct td_model *model, float *hidden, const float *y, size_t count);
-/* Brings rows of `input` [?, size], `count` of them, into the forms that the products need; first
- * normed into workspace->normed when there is a norm_weight. from: see struct step. */
+/* Brings rows of `input` [?, size], `count` of them, into the forms that the products need, for
+ * step_run_products: many of them in panels (kernels.h). First normed into workspace->normed when
+ * there is a norm_weight. from: see struct step; only with a norm. */
 void forward_prepare(struct batch *batch, const float *input, size_t size, uint32_t count,
                      const uint32_t *from, const float *norm_weight, unsigned forms);
+/* The same without norm and panels: each row stands alone. */
+void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
+                          const uint32_t *from, unsigned forms);
 
 /* The feed-forward block of a mixture of experts: what is to be added to the residual stream is
  * left in workspace->normed. */
