@@ -73,7 +73,7 @@ static inline void tiny_adapter_build(const struct tiny_adapter_options *options
 }
 
 /* All matrices, rank 5, alpha 10. **returns new** (td_adapter_free), NULL on failure. */
-static inline struct td_adapter *tiny_adapter(const struct td_model *model, uint64_t seed)
+static inline struct td_adapter *tiny_adapter(const struct td_model *base, uint64_t seed)
 {
     struct tiny_adapter_options options = {.changes = tiny_changes,
                                            .change_count = TINY_CHANGES,
@@ -86,7 +86,7 @@ static inline struct td_adapter *tiny_adapter(const struct td_model *model, uint
     struct td_error err = {0};
     struct buf file;
     tiny_adapter_build(&options, &file);
-    if (adapter_load_memory(model, file.data, file.len, "tiny", &adapter, &err) != TD_OK)
+    if (adapter_load_memory(base, file.data, file.len, "tiny", &adapter, &err) != TD_OK)
         fprintf(stderr, "tiny adapter: %s\n", err.message);
     buf_deinit(&file);
     return adapter;
