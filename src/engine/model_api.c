@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/heads.h"
 #include "engine/model.h"
 
 #include <inttypes.h>
@@ -183,6 +184,7 @@ void td_model_close(struct td_model *model)
     free(model->token_index);
     free(model->layers);
     free(model->matrices);
+    heads_free(model->heads);
     free(model->name);
     jinja_close(model->jinja);
     tokenizer_close(model->tokenizer);
