@@ -286,12 +286,17 @@ static enum td_status open_slots(struct scheduler *scheduler,
     if (status != TD_OK)
         return status;
     scheduler->context_size = context;
-    struct memory_need need = {.cache_tokens = (uint64_t)slots * context,
-                               .cache_bytes = kv_pool_bytes(model, TD_KV_F16, context, slots),
-                               .work_bytes = workspace_bytes(model, &workspace)};
+    uint64_t pages = (uint64_t)slots * kv_pages_of(context);
+    if (pages >= KV_NO_PAGE)
+        return error_set(err, TD_INVALID, "%u slots of %u tokens are more pages than there can be",
+                         slots, context);
+    struct memory_need need = {
+        .cache_tokens = (uint64_t)slots * context,
+        .cache_bytes = kv_pool_bytes(model, TD_KV_F16, pages),
+        .work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads))};
     status = memory_check(model, &need, 0, err);
     if (status == TD_OK)
-        status = kv_pool_new(model, TD_KV_F16, context, slots, &scheduler->kv_pool, err);
+        status = kv_pool_new(model, TD_KV_F16, (uint32_t)pages, &scheduler->kv_pool, err);
     for (uint32_t i = 0; status == TD_OK && i < slots; i++)
         status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool, context, err);
     if (status == TD_OK)
