@@ -30,6 +30,8 @@ struct td_model_info {
     uint32_t embedding_size;
     int32_t bos_id, eos_id;  /* -1 = none */
     int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
+    uint32_t exit_count;     /* early exits that the file brings */
+    bool has_probe;          /* it brings a probe */
     const char *chat_family; /* recognised template family, or "" */
     /* What renders chats: "jinja", the template in the file (the family stands by for messages that it
      * refuses), or "family", where the file has none or one that the interpreter cannot run. */
@@ -143,12 +145,22 @@ TD_PUBLIC TD_MUST_CHECK enum td_status
 td_session_forward_hidden(struct td_session *session, const int32_t *ids, size_t count,
                           uint32_t layer, float *hidden, size_t hidden_rows, struct td_error *err);
 
+/* The model's probe: as td_session_forward, but gives the probability that an answer to what the session then
+ * holds will be right. TD_INVALID for a model without a probe (td_model_info). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward_probe(struct td_session *session,
+                                                                const int32_t *ids, size_t count,
+                                                                float *probability,
+                                                                struct td_error *err);
+
 /* What is known about one generated token, from the one pass over its logits. */
 struct td_token_stats {
     float logprob;  /* natural log of the chosen token's probability at temperature 1, unfiltered */
     float margin;   /* p(top1) - p(top2) at temperature 1 */
     float entropy;  /* nats, at temperature 1 */
     float not_mine; /* probability of the model's "not mine" token; 0 when it has none */
+    /* At the first token of an answer: the probability that the answer will be right, as the model's probe
+     * reads it off the prompt. -1 at other tokens and without a probe. */
+    float probe;
 };
 
 struct td_top_logprob {
@@ -187,6 +199,9 @@ struct td_generate_options {
     const struct td_str *stops; /* text before a stop is kept, the stop itself is not emitted */
     size_t stop_count;
     uint8_t top_logprobs;
+    /* Above 0, up to 1: a token is taken from the first early exit of the model whose best token has at
+     * least this probability, and the layers above it are not run. TD_INVALID for a model without exits. */
+    float exit_threshold;
     bool ignore_eos;
 };
 
@@ -197,6 +212,9 @@ struct td_generate_result {
     uint32_t completion_tokens;
     double prefill_ms;
     double decode_ms;
+    float probe;           /* as in td_token_stats */
+    uint32_t early_tokens; /* taken from early exits */
+    uint64_t layers_saved; /* that they did not run, but for keys and values */
 };
 
 /* Called for each token with the text that became certain (complete UTF-8, never part of a stop

@@ -60,7 +60,7 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
                                       .options = *options,
                                       .ids = ids,
                                       .id_count = count,
-                                      .result = {.finish = TD_FINISH_LENGTH}};
+                                      .result = {.finish = TD_FINISH_LENGTH, .probe = -1}};
     enum td_status status =
         text_gate_init(&generation->gate, options->stops, options->stop_count, err);
     if (status == TD_OK)
@@ -70,6 +70,11 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
     if (options->top_logprobs > TD_TOP_LOGPROBS_MAX)
         return error_set(err, TD_INVALID, "top_logprobs is %u, at most %d", options->top_logprobs,
                          TD_TOP_LOGPROBS_MAX);
+    if (!(options->exit_threshold >= 0 && options->exit_threshold <= 1))
+        return error_set(err, TD_INVALID, "exit_threshold is not in [0, 1]");
+    if (options->exit_threshold > 0 && sequence->model->info.exit_count == 0)
+        return error_set(err, TD_INVALID, "exit_threshold: %s has no early exits",
+                         sequence->model->name);
     if (count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
     if (count > sequence->context_size - sequence->length)
@@ -135,6 +140,8 @@ static enum td_status make_token(struct generation *generation, float *logits,
                                      .stats = choice.stats,
                                      .top = generation->top,
                                      .top_count = top_count};
+    event->token.stats.probe =
+        generation->result.completion_tokens == 0 ? generation->result.probe : -1;
     sampler_accept_answer(&generation->sampler, choice.id);
     generation->last_id = choice.id;
     generation->ids = &generation->last_id;
@@ -171,6 +178,29 @@ struct generation_due generation_due(struct generation *generation, uint32_t pre
                                    .logit_rows = last};
 }
 
+struct segment generation_segment(struct generation *generation, const struct generation_due *due)
+{
+    bool prompt = generation->result.completion_tokens == 0;
+    return (struct segment){
+        .sequence = generation->sequence,
+        .ids = due->ids,
+        .count = due->count,
+        .logit_rows = due->logit_rows,
+        /* Not in the prompt: how much of it is left to run depends on what was cached. */
+        .exit_threshold = prompt ? 0 : generation->options.exit_threshold,
+        .layers_run = &generation->layers_run,
+        .probe_out = prompt && due->logit_rows ? &generation->result.probe : NULL};
+}
+
+static void count_layers(struct generation *generation)
+{
+    uint32_t all = generation->model->layer_count;
+    if (generation->layers_run >= all)
+        return;
+    generation->result.early_tokens++;
+    generation->result.layers_saved += all - generation->layers_run;
+}
+
 enum td_status generation_take(struct generation *generation, const struct generation_due *due,
                                float *logits, struct sampler_candidate *candidates,
                                struct generation_event *event, struct td_error *err)
@@ -183,6 +213,8 @@ enum td_status generation_take(struct generation *generation, const struct gener
     generation->ids += due->count;
     generation->id_count -= due->count;
     enum td_status status = TD_OK;
+    if (!prefill)
+        count_layers(generation);
     if (due->logit_rows == 0)
         event->kind = GENERATION_PREFILL;
     else
@@ -197,8 +229,8 @@ static enum td_status run_to_end(struct generation *generation, struct td_sessio
     struct workspace *workspace = session->workspace;
     for (;;) {
         struct generation_due due = generation_due(generation, workspace->row_max);
-        enum td_status status =
-            td_session_forward(session, due.ids, due.count, workspace->logits, due.logit_rows, err);
+        struct segment segment = generation_segment(generation, &due);
+        enum td_status status = session_run(session, &segment, workspace->logits, err);
         struct generation_event event;
         if (status == TD_OK)
             status = generation_take(generation, &due, workspace->logits, workspace->candidates,

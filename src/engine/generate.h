@@ -4,8 +4,8 @@
 #ifndef ENGINE_GENERATE_H
 #define ENGINE_GENERATE_H
 
+#include "engine/forward.h"
 #include "engine/sampler.h"
-#include "engine/sequence.h"
 #include "engine/text_gate.h"
 #include "engine/token_filter.h"
 
@@ -32,7 +32,8 @@ struct generation {
     struct td_generate_result result;
     const int32_t *ids; /* what has to go through the model next; the prompt is borrowed */
     size_t id_count;
-    double due_ms; /* when it said so */
+    double due_ms;       /* when it said so */
+    uint32_t layers_run; /* behind the last logits */
     int32_t last_id;
     bool ended; /* the last token was produced; its tail may be due */
     bool done;
@@ -55,6 +56,8 @@ void generation_deinit(struct generation *generation);
 
 /* prefill_max: most prompt tokens at a time, at least 1. */
 struct generation_due generation_due(struct generation *generation, uint32_t prefill_max);
+/* The same as a segment of a forward pass. Borrows due and generation. */
+struct segment generation_segment(struct generation *generation, const struct generation_due *due);
 /* After what was due has gone through: the next event. logits [due.logit_rows, vocab] are changed;
  * candidates [vocab] is working memory. */
 TD_MUST_CHECK enum td_status generation_take(struct generation *generation,

@@ -91,6 +91,8 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .chat_family = template_family_name(model->family),
         .chat_renderer = model->jinja ? "jinja" : "family",
         .fingerprint = model->fingerprint,
+        .exit_count = model->heads ? model->heads->exit_count : 0,
+        .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
     if (!gguf_has(gguf, "tandem.not_mine_token_id"))
         return TD_OK;

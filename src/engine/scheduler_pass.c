@@ -90,11 +90,8 @@ static uint32_t fill_segments(struct scheduler *scheduler)
             continue;
         slot->due = generation_due(&slot->generation, scheduler->entries[i].rows);
         slot->served_last = scheduler->pass;
-        scheduler->segments[count] = (struct segment){.sequence = &slot->sequence,
-                                                      .ids = slot->due.ids,
-                                                      .count = slot->due.count,
-                                                      .logit_rows = slot->due.logit_rows,
-                                                      .cancel = &slot->job->cancelled};
+        scheduler->segments[count] = generation_segment(&slot->generation, &slot->due);
+        scheduler->segments[count].cancel = &slot->job->cancelled;
         scheduler->segment_slots[count++] = slot;
     }
     return count;
