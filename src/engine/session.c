@@ -142,12 +142,15 @@ enum td_status session_run(struct td_session *session, const struct segment *who
         uint32_t end = done + part.count;
         part.logit_rows = rows_in(whole->count, whole->logit_rows, end, part.count);
         part.hidden_rows = rows_in(whole->count, whole->hidden_rows, end, part.count);
+        part.normed_rows = rows_in(whole->count, whole->normed_rows, end, part.count);
         part.probe_out = end == whole->count ? whole->probe_out : NULL;
         status = forward_run(session->workspace, &part, 1, logits, err);
         if (logits)
             logits += (size_t)part.logit_rows * model->vocab_count;
         if (part.hidden_out)
             part.hidden_out += (size_t)part.hidden_rows * model->embedding_size;
+        if (part.normed_out)
+            part.normed_out += (size_t)part.normed_rows * model->embedding_size;
     }
     if (status != TD_OK)
         sequence_truncate(&session->sequence, length_before);
