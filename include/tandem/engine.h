@@ -159,7 +159,7 @@ struct td_token_stats {
     float entropy;  /* nats, at temperature 1 */
     float not_mine; /* probability of the model's "not mine" token; 0 when it has none */
     /* At the first token of an answer: the probability that the answer will be right, as the model's probe
-     * reads it off the prompt. -1 at other tokens and without a probe. */
+     * reads it off the prompt. 0 at other tokens and without a probe. */
     float probe;
 };
 

@@ -60,7 +60,7 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
                                       .options = *options,
                                       .ids = ids,
                                       .id_count = count,
-                                      .result = {.finish = TD_FINISH_LENGTH, .probe = -1}};
+                                      .result = {.finish = TD_FINISH_LENGTH}};
     enum td_status status =
         text_gate_init(&generation->gate, options->stops, options->stop_count, err);
     if (status == TD_OK)
@@ -141,7 +141,7 @@ static enum td_status make_token(struct generation *generation, float *logits,
                                      .top = generation->top,
                                      .top_count = top_count};
     event->token.stats.probe =
-        generation->result.completion_tokens == 0 ? generation->result.probe : -1;
+        generation->result.completion_tokens == 0 ? generation->result.probe : 0;
     sampler_accept_answer(&generation->sampler, choice.id);
     generation->last_id = choice.id;
     generation->ids = &generation->last_id;

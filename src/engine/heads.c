@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define BLOCK_ALIGN 64
+/* 0 stands for no probe. */
+#define PROBE_LEAST 1e-6f
 
 struct load {
     struct td_model *model;
@@ -266,5 +268,6 @@ float probe_evaluate(const struct probe *probe, const float *hidden, const doubl
         }
         memcpy(values, next, stage->out * sizeof *values);
     }
-    return (float)(1 / (1 + exp(-values[0])));
+    double probability = 1 / (1 + exp(-values[0]));
+    return probability > PROBE_LEAST ? (float)probability : PROBE_LEAST;
 }

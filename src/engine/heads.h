@@ -52,7 +52,7 @@ const struct exit_head *heads_exit_at(const struct td_model *model, uint32_t lay
 /* Numbers that the probe keeps for each position; 0 = none. */
 uint32_t heads_kept_width(const struct td_model *model);
 
-/* Probability that the answer will be right: hidden [embedding] of the last token; kept_mean
+/* Probability that the answer will be right, above 0: hidden [embedding] of the last token; kept_mean
  * [heads_kept_width]: the mean over the positions of what was kept. */
 float probe_evaluate(const struct probe *probe, const float *hidden, const double *kept_mean);
 

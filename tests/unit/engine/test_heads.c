@@ -257,7 +257,7 @@ static void test_generation_counts_what_it_saves(void)
     struct td_generate_result result;
     CHECK(td_generate(session, ids, 30, &options, NULL, NULL, &result, &err) == TD_OK);
     CHECK(result.early_tokens == 11 && result.layers_saved == 22); /* the first is the prompt's */
-    CHECK(result.probe == -1.0f);
+    CHECK(result.probe == 0);
     CHECK(td_generate(other, ids, 30, &options, NULL, NULL, &result, &err) == TD_INVALID);
     CHECK(strstr(err.message, "no early exits") != NULL);
     options.exit_threshold = 0;
@@ -381,7 +381,7 @@ static void test_generation_tells_the_probe_with_the_first_token(void)
     float probes[4] = {0}, wanted = probe_after(other, 0, 90);
     CHECK(td_generate(session, ids, 90, &options, collect_probe, probes, &result, &err) == TD_OK);
     CHECK(result.probe == wanted && probes[1] == wanted);
-    CHECK(probes[2] == -1.0f && probes[3] == -1.0f);
+    CHECK(probes[2] == 0 && probes[3] == 0);
     td_session_free(session);
     td_session_free(other);
     td_model_close(model);
