@@ -3,8 +3,9 @@
 
 Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
 (tokens/s beside llama.cpp), kernels (beside the read bandwidth), privacy (scan speed). Name some to run only
-those. LLAMA_BENCH=/path/to/llama-bench measures the peer alternately with ours on the same files; without it
-figures recorded on a 2-core machine are printed and marked so. BENCH_SHAPES="135M" and BENCH_ROUNDS=1 shorten the engine's.
+those. LLAMA_BIN and IK_BIN name the folders of the peers' programs, which then take turns with ours on the same files;
+without them figures recorded on a 2-core machine are printed and marked so. BENCH_QUICK=1 shortens the engine's part;
+bench/bench_engine.py says what else does.
 """
 import sys
 from pathlib import Path
