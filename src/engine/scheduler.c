@@ -62,12 +62,17 @@ static enum td_status open_memory(struct scheduler *scheduler,
     if (status != TD_OK)
         return status;
     scheduler->context_size = context;
-    struct memory_need need = {.cache_tokens = (uint64_t)slots * context,
-                               .cache_bytes = kv_pool_bytes(model, TD_KV_F16, context, slots),
-                               .work_bytes = workspace_bytes(model, &workspace)};
+    uint64_t pages = (uint64_t)slots * kv_pages_of(context);
+    if (pages >= KV_NO_PAGE)
+        return error_set(err, TD_INVALID, "%u slots of %u tokens are more pages than there can be",
+                         slots, context);
+    struct memory_need need = {
+        .cache_tokens = (uint64_t)slots * context,
+        .cache_bytes = kv_pool_bytes(model, TD_KV_F16, pages),
+        .work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads))};
     status = memory_check(model, &need, 0, err);
     if (status == TD_OK)
-        status = kv_pool_new(model, TD_KV_F16, context, slots, &scheduler->kv_pool, err);
+        status = kv_pool_new(model, TD_KV_F16, (uint32_t)pages, &scheduler->kv_pool, err);
     for (uint32_t i = 0; status == TD_OK && i < slots; i++)
         status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool, context, err);
     if (status == TD_OK)
@@ -169,8 +174,8 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
         return error_set(err, TD_LIMIT,
                          "a prompt of %zu tokens and an answer of up to %u need %u pages of %u "
                          "tokens, the KV cache has %u",
-                         request->id_count, request->options.tokens_max, pages,
-                         scheduler->kv_pool->page_tokens, all);
+                         request->id_count, request->options.tokens_max, pages, KV_PAGE_TOKENS,
+                         all);
     if (!reserve_place(scheduler))
         return error_set(err, TD_BUSY,
                          "%u requests are running or waiting, there is no room for more",
@@ -197,7 +202,7 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
     struct scheduler_load load = {.running = atomic_load(&scheduler->running),
                                   .pages_used = atomic_load(&scheduler->pages_used),
                                   .page_count = scheduler->kv_pool->page_count,
-                                  .page_tokens = scheduler->kv_pool->page_tokens,
+                                  .page_tokens = KV_PAGE_TOKENS,
                                   .prompt_tokens = atomic_load(&scheduler->prompt_tokens),
                                   .cached_tokens = atomic_load(&scheduler->cached_tokens),
                                   .completion_tokens = atomic_load(&scheduler->completion_tokens),
