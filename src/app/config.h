@@ -70,7 +70,7 @@ struct config {
     struct {
         const char *model; /* NULL = the embedded model */
         int cpu;           /* enum td_cpu */
-        uint32_t threads, context_tokens, slots, queue;
+        uint32_t threads, context_tokens, cache_tokens, slots, queue;
     } engine;
     struct {
         const char *dir;     /* always set after loading */

@@ -87,7 +87,8 @@ static void test_every_key_arrives(void)
         parse("state_dir: /s\n"
               "server: {workers: 3, body_bytes_max: 2048, cors_origins: [\"https://a\", \"*\"],\n"
               "         api_keys_env: KEYS, deadline_ms: 7}\n"
-              "engine: {cpu: ref, threads: 2, context_tokens: 512, slots: 9, queue: 11}\n"
+              "engine: {cpu: ref, threads: 2, context_tokens: 512, cache_tokens: 2048, slots: 9, "
+              "queue: 11}\n"
               "tiers:\n"
               "  - name: near\n    kind: openai\n    place: premises\n    model: m\n"
               "    base_url: \"http://10.0.0.1/v1\"\n    allow_http: true\n    context_tokens: 77\n"
@@ -108,7 +109,8 @@ static void test_every_key_arrives(void)
     CHECK(config->server.workers == 3 && config->server.body_bytes_max == 2048);
     CHECK(config->server.cors_origins.count == 2 && !config->server.cors_origins.items[2]);
     CHECK(strcmp(config->server.api_keys_env, "KEYS") == 0 && config->server.deadline_ms == 7);
-    CHECK(config->engine.cpu == TD_CPU_REF && config->engine.slots == 9);
+    CHECK(config->engine.cpu == TD_CPU_REF && config->engine.slots == 9 &&
+          config->engine.cache_tokens == 2048);
     CHECK(config->engine.threads == 2 && config->engine.queue == 11);
     const struct config_tier *tier = &config->tiers[0];
     CHECK(tier->place == TD_PLACE_PREMISES && tier->allow_http && tier->context_tokens == 77);
