@@ -2,7 +2,8 @@
 """make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
 
 Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
-(tokens/s beside llama.cpp), kernels (beside the read bandwidth), privacy (scan speed). Name some to run only
+(tokens/s beside llama.cpp), grammar
+(its cost), kernels (beside the read bandwidth), privacy (scan speed). Name some to run only
 those. LLAMA_BENCH=/path/to/llama-bench measures the peer alternately with ours on the same files; without it
 figures recorded on a 2-core machine are printed and marked so. BENCH_SHAPES="135M" and BENCH_ROUNDS=1 shorten the engine's.
 """
@@ -12,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 import bench_engine
+import bench_grammar
 import bench_model
 import bench_serving
 from table import program
@@ -20,6 +22,7 @@ SECTIONS = {
     "model": bench_model.run,
     "serving": bench_serving.run,
     "engine": bench_engine.run,
+    "grammar": bench_grammar.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
     "privacy": lambda: program("bench_privacy", "Privacy scan"),
 }
