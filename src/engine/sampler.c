@@ -40,7 +40,7 @@ static enum td_status check_ranges(const struct td_sampling *s, struct td_error 
         {"dynamic_range", s->dynamic_range, 0, 100, false},
         {"dynamic_exponent", s->dynamic_exponent, 0, 100, false},
         {"xtc_probability", s->xtc_probability, 0, 1, false},
-        {"xtc_threshold", s->xtc_threshold, 0, 1, s->xtc_probability > 0},
+        {"xtc_threshold", s->xtc_threshold, 0, 1, false},
         {"dry_multiplier", s->dry_multiplier, 0, 100, false},
         {"dry_base", s->dry_base == 0 ? 1.75f : s->dry_base, 1, 8, false},
     };
@@ -128,6 +128,51 @@ static void fill_stats(float logit, const struct logit_stats *stats, float not_m
  * costs a tenth of a walk over the vocabulary. */
 #define REFUSALS_MAX 4
 
+/* Likewise where the choice is the best token, and the next best is found in two small blocks. */
+#define REFUSALS_GREEDY_MAX 64
+
+/* The best token by the blocks' maxima. */
+static uint32_t best_of_blocks(const struct sampler_row *row)
+{
+    uint32_t best = 0;
+    for (uint32_t b = 1; b < sampler_block_count(row->vocab_count); b++)
+        best = row->blocks[b] > row->blocks[best] ? b : best;
+    uint32_t i = best * LOGIT_BLOCK, end = i + LOGIT_BLOCK;
+    end = end < row->vocab_count ? end : row->vocab_count;
+    while (i + 1 < end && row->logits[i] != row->blocks[best])
+        i++;
+    return i;
+}
+
+/* The best token that the grammar allows, where *id is the best one and refused. */
+static enum td_status take_best_allowed(struct sampler *sampler, const struct sampler_row *row,
+                                        int32_t *id, struct td_error *err)
+{
+    bool allowed = false, sorted = token_filter_knows(sampler->filter);
+    enum td_status status = TD_OK;
+    if (!sorted)
+        row->kernels->block_maxima(row->logits, row->vocab_count, row->blocks);
+    for (int refusals = 1; !sorted && refusals < REFUSALS_GREEDY_MAX; refusals++) {
+        uint32_t begin = (uint32_t)*id / LOGIT_BLOCK * LOGIT_BLOCK, left = row->vocab_count - begin;
+        row->logits[*id] = -INFINITY;
+        row->kernels->block_maxima(row->logits + begin, left < LOGIT_BLOCK ? left : LOGIT_BLOCK,
+                                   &row->blocks[begin / LOGIT_BLOCK]);
+        *id = (int32_t)best_of_blocks(row);
+        if (!(row->logits[*id] > -INFINITY))
+            break;
+        status = token_filter_test(sampler->filter, *id, &allowed, err);
+        if (status != TD_OK || allowed)
+            return status;
+    }
+    struct logit_stats rest;
+    status = token_filter_apply(sampler->filter, row->logits, row->vocab_count, err);
+    if (status == TD_OK)
+        status = measure(row->kernels, row->logits, row->vocab_count, &rest, err);
+    if (status == TD_OK)
+        *id = (int32_t)rest.argmax;
+    return status;
+}
+
 /* A choice that the grammar refuses is made again without it, at last among what it allows: each allowed
  * token is drawn with its share of what is allowed. Mirostat's correction counts the choice that stays. */
 static enum td_status draw_allowed(struct sampler *sampler, const struct sampler_row *row,
@@ -145,6 +190,8 @@ static enum td_status draw_allowed(struct sampler *sampler, const struct sampler
         enum td_status status = token_filter_test(sampler->filter, *id, &allowed, err);
         if (status != TD_OK || allowed)
             return status;
+        if (sampler_is_greedy(&sampler->sampling))
+            return take_best_allowed(sampler, row, id, err);
         row->logits[*id] = -INFINITY;
         if (token_filter_is_cheap(sampler->filter))
             refusals = REFUSALS_MAX;

@@ -8,6 +8,8 @@
  * algorithm 1, m). */
 #define MIROSTAT_TOKENS 100u
 
+#define XTC_THRESHOLD_DEFAULT 0.1
+
 /* Dynamic temperature: from t - range where one token is certain to t + range where all are alike,
  *
  *     t - range + 2 range (H / log count)^exponent
@@ -57,13 +59,15 @@ static uint32_t exclude_top_choices(struct sampler *sampler, struct sampler_cand
                                     uint32_t count, float max)
 {
     const struct td_sampling *sampling = &sampler->sampling;
-    if (!(sampling->xtc_probability > 0) || sampling->xtc_threshold > 0.5f || count < 2 ||
+    double threshold =
+        sampling->xtc_threshold > 0 ? (double)sampling->xtc_threshold : XTC_THRESHOLD_DEFAULT;
+    if (!(sampling->xtc_probability > 0) || count < 2 ||
         rng_double(&sampler->rng) >= (double)sampling->xtc_probability)
         return count;
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
         sum += exp((double)(candidates[i].logit - max));
-    float limit = (float)((double)max + log((double)sampling->xtc_threshold * sum));
+    float limit = (float)((double)max + log(threshold * sum));
     uint32_t least = count, above = 0, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (candidates[i].logit < limit)
@@ -192,8 +196,7 @@ int32_t sampler_draw(struct sampler *sampler, const struct sampler_row *row,
                      const struct logit_stats *stats)
 {
     const struct td_sampling *sampling = &sampler->sampling;
-    /* Below this temperature the second best has no chance left in double precision. */
-    if (sampling->temperature < 1e-4f && !(sampling->dynamic_range > 0))
+    if (sampler_is_greedy(sampling))
         return (int32_t)stats->argmax;
     if (sampling->mirostat_tau > 0)
         return sampling->mirostat_version == 1 ? draw_mirostat_1(sampler, row, stats)

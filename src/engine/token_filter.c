@@ -235,6 +235,11 @@ static enum td_status make_mask(struct token_filter *f, struct token_mask **out,
     return TD_OK;
 }
 
+bool token_filter_knows(struct token_filter *f)
+{
+    return find_mask(f) != NULL;
+}
+
 bool token_filter_is_cheap(struct token_filter *f)
 {
     if (find_mask(f))

@@ -51,6 +51,8 @@ void token_filter_set_budget(struct token_filter *filter, uint32_t tokens_left);
 /* *allowed: whether `id` may come next. */
 TD_MUST_CHECK enum td_status token_filter_test(struct token_filter *filter, int32_t id,
                                                bool *allowed, struct td_error *err);
+/* Whether all tokens were sorted here before. */
+bool token_filter_knows(struct token_filter *filter);
 /* Whether it costs little to sort all tokens here: it was done before, or few can be allowed. */
 bool token_filter_is_cheap(struct token_filter *filter);
 /* Sets the logits of all tokens that are not allowed to -INFINITY. TD_UNSUPPORTED when none is allowed. */
