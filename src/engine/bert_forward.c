@@ -13,10 +13,10 @@
 #include "engine/bert.h"
 
 #include "base/error.h"
+#include "engine/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define BLOCK_ALIGN 64
 /* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes through
@@ -126,9 +126,8 @@ enum td_status bert_workspace_new(const struct td_model *model, uint32_t row_max
     }
     *workspace = (struct bert_workspace){
         .model = model, .pool = pool, .row_max = row_max, .block_bytes = (size_t)bytes};
-    workspace->block = mmap(NULL, workspace->block_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (workspace->block == MAP_FAILED) {
+    workspace->block = memory_map(bytes);
+    if (workspace->block == NULL) {
         free(workspace);
         return error_set(err, TD_NO_MEMORY, "no memory for texts of %u tokens: %.0f MiB", row_max,
                          (double)bytes / 1048576.0);
@@ -143,7 +142,7 @@ void bert_workspace_free(struct bert_workspace *workspace)
 {
     if (workspace == NULL)
         return;
-    munmap(workspace->block, workspace->block_bytes);
+    memory_unmap(workspace->block, workspace->block_bytes);
     free(workspace);
 }
 

@@ -13,6 +13,8 @@ enum td_status sequence_context(const struct td_model *model, uint32_t context_s
     if (model->vocab_only)
         return error_set(err, TD_INVALID, "%s: opened for its vocabulary only, it cannot run",
                          gguf_path(model->gguf));
+    if (model->encoder)
+        return model_require_decoder(model, err);
     if (context_size == 0)
         *out =
             model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
