@@ -132,15 +132,15 @@ void forward_experts(struct batch *batch)
     struct step route = {.batch = batch, .item = route_item, .item_count = rows};
     step_run(&route, (size_t)pairs * experts * sizeof(float));
     order_pairs(batch);
-    forward_prepare(batch, workspace->normed, wide, pairs, workspace->experts.row_of, NULL,
-                    form_bit(&layer->gate) | form_bit(&layer->up));
+    forward_prepare_rows(batch, workspace->normed, wide, pairs, workspace->experts.row_of,
+                         form_bit(&layer->gate) | form_bit(&layer->up));
     struct step gate_up = {
         .batch = batch,
         .products = {{&layer->gate, workspace->gate, ffn}, {&layer->up, workspace->up, ffn}},
         .product_count = 2,
         .gated = true};
     run_experts(&gate_up);
-    forward_prepare(batch, workspace->gate, ffn, pairs, NULL, NULL, form_bit(&layer->down));
+    forward_prepare_rows(batch, workspace->gate, ffn, pairs, NULL, form_bit(&layer->down));
     struct step down = {.batch = batch,
                         .products = {{&layer->down, workspace->experts.output, wide}},
                         .product_count = 1};

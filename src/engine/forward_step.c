@@ -33,10 +33,17 @@ static void multiply_rows(const struct step *step, const struct product *product
     const struct workspace *workspace = step->batch->workspace;
     const struct kernels *kernels = workspace->model->kernels;
     const struct weight *weight = product->weight;
+    const uint8_t *inputs = workspace->activations[weight->form];
     size_t stride = kernels->activation_bytes(weight->form, weight->cols);
-    kernels->matmul(weight->type, weight->data, weight->row_bytes, weight->cols, row_begin, row_end,
-                    workspace->activations[weight->form], stride, step->input_count, product->y,
-                    product->y_stride);
+    size_t in_panels = kernels_panel_tokens(kernels, weight->form, step->input_count);
+    if (in_panels != 0)
+        kernels->matmul_panels(weight->type, weight->data, weight->row_bytes, weight->cols,
+                               row_begin, row_end, inputs, stride, in_panels, product->y,
+                               product->y_stride);
+    if (in_panels < step->input_count)
+        kernels->matmul(weight->type, weight->data, weight->row_bytes, weight->cols, row_begin,
+                        row_end, inputs + in_panels * stride, stride, step->input_count - in_panels,
+                        product->y + in_panels * product->y_stride, product->y_stride);
 }
 
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count)
@@ -134,36 +141,77 @@ void step_run_products(struct step *step)
 
 /* --- preparing inputs --- */
 
-static void prepare_item(struct step *step, uint32_t index)
+/* Rows [begin, end) of one form; all of them belong to panels or none. */
+static void prepare_form(const struct step *step, enum activation_form form, const float *x,
+                         size_t begin, size_t end)
 {
     const struct workspace *workspace = step->batch->workspace;
     const struct kernels *kernels = workspace->model->kernels;
-    size_t size = step->input_size;
-    const float *x = step->input + (step->from ? step->from[index] : index) * size;
+    size_t size = step->input_size, stride = kernels->activation_bytes(form, size);
+    uint8_t *to = workspace->activations[form] + begin * stride;
+    if (step->panels && begin < kernels_panel_tokens(kernels, form, step->input_count)) {
+        kernels->panel_prepare(form, x, size, size, end - begin, to);
+        return;
+    }
+    for (size_t row = begin; row < end; row++, x += size, to += stride)
+        kernels->activation_prepare(form, x, size, to);
+}
+
+/* A row, or those of a panel. */
+static void prepare_item(struct step *step, uint32_t index)
+{
+    const struct workspace *workspace = step->batch->workspace;
+    size_t size = step->input_size, begin = index * (size_t)step->item_rows;
+    size_t end = begin + step->item_rows;
+    end = end < step->input_count ? end : step->input_count;
+    const float *x = step->input + (step->from ? step->from[begin] : begin) * size;
     if (step->norm_weight) {
-        float *normed = workspace->normed + index * size;
-        kernels->rms_norm(x, step->norm_weight, size, workspace->model->norm_epsilon, normed);
-        x = normed;
+        for (size_t row = begin; row < end; row++)
+            workspace->model->kernels->rms_norm(
+                step->input + (step->from ? step->from[row] : row) * size, step->norm_weight, size,
+                workspace->model->norm_epsilon, workspace->normed + row * size);
+        x = workspace->normed + begin * size;
     }
-    for (int i = 0; i < ACTIVATION_FORM_COUNT; i++) {
-        enum activation_form form = (enum activation_form)i;
-        if (step->forms & 1u << i)
-            kernels->activation_prepare(form, x, size,
-                                        workspace->activations[i] +
-                                            index * kernels->activation_bytes(form, size));
-    }
+    for (int form = 0; form < ACTIVATION_FORM_COUNT; form++)
+        if (step->forms & 1u << form)
+            prepare_form(step, (enum activation_form)form, x, begin, end);
+}
+
+static void prepare(struct step *step)
+{
+    step->item = prepare_item;
+    step->item_rows = 1;
+    for (int form = 0; step->panels && form < ACTIVATION_FORM_COUNT; form++)
+        if (step->forms & 1u << form &&
+            kernels_panel_tokens(step->batch->workspace->model->kernels, (enum activation_form)form,
+                                 step->input_count) != 0)
+            step->item_rows = KERNELS_PANEL_TOKENS;
+    step->item_count = (step->input_count + step->item_rows - 1) / step->item_rows;
+    step_run(step, (size_t)step->input_count * step->input_size * sizeof(float));
 }
 
 void forward_prepare(struct batch *batch, const float *input, size_t size, uint32_t count,
                      const uint32_t *from, const float *norm_weight, unsigned forms)
 {
     struct step step = {.batch = batch,
-                        .item = prepare_item,
-                        .item_count = count,
                         .norm_weight = norm_weight,
                         .input = input,
                         .input_size = size,
+                        .input_count = count,
+                        .from = from,
+                        .forms = forms,
+                        .panels = true};
+    prepare(&step);
+}
+
+void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
+                          const uint32_t *from, unsigned forms)
+{
+    struct step step = {.batch = batch,
+                        .input = input,
+                        .input_size = size,
+                        .input_count = count,
                         .from = from,
                         .forms = forms};
-    step_run(&step, (size_t)count * size * sizeof(float));
+    prepare(&step);
 }

@@ -39,11 +39,11 @@ struct step {
     /* matmul steps */
     struct product products[3];
     uint32_t product_count;
-    uint32_t item_rows; /* of the matrices */
-    uint32_t input_count;
-    bool add_to_hidden; /* the product is added to the residual stream */
-    bool logits;        /* the product is scaled and capped as the model's logits are */
-    bool gated;         /* products are gate and up, cut alike */
+    uint32_t item_rows;   /* of the matrices; of the inputs when they are prepared */
+    uint32_t input_count; /* rows of inputs */
+    bool add_to_hidden;   /* the product is added to the residual stream */
+    bool logits;          /* the product is scaled and capped as the model's logits are */
+    bool gated;           /* products are gate and up, cut alike */
     /* attention and per-row steps */
     uint32_t group_parts;     /* items that share a kv head of one row */
     const float *norm_weight; /* NULL: no norm, `input` is prepared as it is */
@@ -51,6 +51,7 @@ struct step {
     size_t input_size;
     const uint32_t *from; /* row of `input` for each prepared one; NULL = the same */
     unsigned forms;       /* bit set of enum activation_form to prepare */
+    bool panels;          /* in panels, as many as kernels_panel_tokens() says */
 };
 
 /* Runs all items. bytes: weights or state that the step reads, as a measure of its work. */
@@ -61,10 +62,14 @@ void step_run_products(struct step *step);
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count);
 /* hidden += residual scale * y */
 void forward_add(const struct td_model *model, float *hidden, const float *y, size_t count);
-/* Brings rows of `input` [?, size], `count` of them, into the forms that the products need; first
- * normed into workspace->normed when there is a norm_weight. from: see struct step. */
+/* Brings rows of `input` [?, size], `count` of them, into the forms that the products need, for
+ * step_run_products: many of them in panels (kernels.h). First normed into workspace->normed when
+ * there is a norm_weight. from: see struct step; only with a norm. */
 void forward_prepare(struct batch *batch, const float *input, size_t size, uint32_t count,
                      const uint32_t *from, const float *norm_weight, unsigned forms);
+/* The same without norm and panels: each row stands alone. */
+void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
+                          const uint32_t *from, unsigned forms);
 
 /* The feed-forward block of a mixture of experts: what is to be added to the residual stream is
  * left in workspace->normed. */

@@ -52,6 +52,7 @@ static void carve_activations(struct workspace *workspace, struct carver *carver
     widest = model->ffn_size > widest ? model->ffn_size : widest;
     widest = heads > widest ? heads : widest;
     widest = (widest + 255) / 256 * 256; /* whole blocks of the widest form */
+    rows = (rows + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS;
     for (int form = 0; form < ACTIVATION_FORM_COUNT; form++)
         workspace->activations[form] = carve(
             carver, rows, model->kernels->activation_bytes((enum activation_form)form, widest));

@@ -39,6 +39,12 @@ KERNELS_DECLARE(ref)
 KERNELS_DECLARE(avx2)
 KERNELS_DECLARE(avx512)
 
+void panel_prepare_avx512(enum activation_form form, const float *x, size_t x_stride, size_t cols,
+                          size_t tokens, void *out);
+void matmul_panels_avx512(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
+                          size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
+                          size_t tokens, float *y, size_t y_stride);
+
 /* The same in every variant. */
 enum activation_form activation_form_of(enum tensor_type type);
 size_t activation_form_bytes(enum activation_form form, size_t cols);

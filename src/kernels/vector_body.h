@@ -552,6 +552,11 @@ const struct kernels VARIANT(kernels) = {
     .activation_bytes = activation_form_bytes,
     .activation_prepare = VARIANT(activation_prepare),
     .matmul = VARIANT(matmul),
+#ifdef VARIANT_PANEL_FORMS
+    .panel_forms = VARIANT_PANEL_FORMS,
+    .panel_prepare = VARIANT(panel_prepare),
+    .matmul_panels = VARIANT(matmul_panels),
+#endif
     .dequantize =
         dequantize_ref, /* one row a token: not worth a second version that must be exact */
     .rms_norm = VARIANT(rms_norm),
