@@ -62,5 +62,6 @@ const struct architecture *architecture_find(struct td_str name)
 
 const char *architecture_list(void)
 {
-    return "llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, granite, bert, nomic-bert";
+    return "llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, granite, bert, "
+           "nomic-bert";
 }

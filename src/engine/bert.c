@@ -34,8 +34,8 @@ static const struct gguf_tensor *find(struct lookup *lookup, const char *name, b
     if (tensor)
         lookup->used[tensor - gguf_tensor_at(gguf, 0)] = true;
     else if (required)
-        lookup->status = error_set(lookup->err, TD_CORRUPT, "%s: tensor '%s' is missing",
-                                   gguf_path(gguf), name);
+        lookup->status =
+            error_set(lookup->err, TD_CORRUPT, "%s: tensor '%s' is missing", gguf_path(gguf), name);
     return tensor;
 }
 

@@ -272,8 +272,7 @@ static void embed_item(const struct step *step, uint32_t index)
     prepare(workspace, hidden, wide, step->forms, index);
     if (bert->positions.rows == 0)
         rope_angles(&model->ropes[ROPE_GLOBAL], row->position,
-                    workspace->cos_sin +
-                        (size_t)index * model->ropes[ROPE_GLOBAL].pair_count * 2);
+                    workspace->cos_sin + (size_t)index * model->ropes[ROPE_GLOBAL].pair_count * 2);
 }
 
 /* One row of `from` with its bias, turned where the model has rope, to its places in `to` [heads,
@@ -302,8 +301,7 @@ static void place_item(const struct step *step, uint32_t index)
     size_t q_size = layer->q.weight.rows, kv_size = layer->k.weight.rows;
     place_heads(workspace, workspace->q + index * q_size, &layer->q, true, index,
                 workspace->queries);
-    place_heads(workspace, workspace->k + index * kv_size, &layer->k, true, index,
-                workspace->keys);
+    place_heads(workspace, workspace->k + index * kv_size, &layer->k, true, index, workspace->keys);
     place_heads(workspace, workspace->v + index * kv_size, &layer->v, false, index,
                 workspace->values);
 }

@@ -80,8 +80,8 @@ static enum td_status choose_pooling(struct td_embedder *embedder, enum td_pooli
                          "%s: the file ranks pairs of texts (%s 4); choose a pooling to have its "
                          "embeddings",
                          gguf_path(model->gguf), key);
-    static const enum td_pooling poolings[] = {[1] = TD_POOLING_MEAN, TD_POOLING_CLS,
-                                               TD_POOLING_LAST};
+    static const enum td_pooling poolings[] = {
+        [1] = TD_POOLING_MEAN, TD_POOLING_CLS, TD_POOLING_LAST};
     if (stored != 0)
         embedder->pooling = poolings[stored];
     return TD_OK;
@@ -165,10 +165,11 @@ static enum td_status open_decoder(struct td_embedder *embedder, struct td_error
     for (int i = 0; status == TD_OK && i < SHORT_TEXTS_MAX; i++)
         status = sequence_init(&embedder->short_texts[i], embedder->short_pool, tokens, err);
     if (status == TD_OK)
-        status = kv_pool_new(model, TD_KV_F16, embedder->context_size, 1, &embedder->long_pool, err);
+        status =
+            kv_pool_new(model, TD_KV_F16, embedder->context_size, 1, &embedder->long_pool, err);
     if (status == TD_OK)
-        status = sequence_init(&embedder->long_text, embedder->long_pool, embedder->context_size,
-                               err);
+        status =
+            sequence_init(&embedder->long_text, embedder->long_pool, embedder->context_size, err);
     if (status == TD_OK)
         status = workspace_new(model, &decoder_options, embedder->threads, &embedder->decoder, err);
     if (status != TD_OK)
@@ -192,8 +193,8 @@ static enum td_status open_parts(struct td_embedder *embedder,
     if (embedder->context_size == 0)
         embedder->context_size =
             model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
-    embedder->encoder_rows = embedder->context_size > ENCODER_ROWS_MIN ? embedder->context_size
-                                                                       : ENCODER_ROWS_MIN;
+    embedder->encoder_rows =
+        embedder->context_size > ENCODER_ROWS_MIN ? embedder->context_size : ENCODER_ROWS_MIN;
     enum td_status status = choose_pooling(embedder, options->pooling, err);
     if (status == TD_OK)
         status = check_memory(embedder, err);
@@ -261,19 +262,22 @@ void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel
 
 /* --- running --- */
 
+/* number SIZE_MAX: there is only one. */
 static enum td_status check_text(const struct td_embedder *embedder, const struct td_ids *text,
                                  size_t number, struct td_error *err)
 {
+    char name[40] = "the text";
+    if (number != SIZE_MAX)
+        snprintf(name, sizeof(name), "text %zu", number);
     if (text->count == 0)
-        return error_set(err, TD_INVALID, "text %zu has no tokens", number);
+        return error_set(err, TD_INVALID, "%s has no tokens", name);
     if (text->count > embedder->context_size)
-        return error_set(err, TD_LIMIT, "text %zu has %zu tokens; at most %u can be embedded",
-                         number, text->count, embedder->context_size);
+        return error_set(err, TD_LIMIT, "%s has %zu tokens; at most %u can be embedded", name,
+                         text->count, embedder->context_size);
     for (size_t i = 0; i < text->count; i++)
         if (text->data[i] < 0 || (uint32_t)text->data[i] >= embedder->model->vocab_count)
-            return error_set(err, TD_INVALID,
-                             "text %zu, token %zu is %d, outside the vocabulary of %u", number, i,
-                             text->data[i], embedder->model->vocab_count);
+            return error_set(err, TD_INVALID, "%s, token %zu is %d, outside the vocabulary of %u",
+                             name, i, text->data[i], embedder->model->vocab_count);
     return TD_OK;
 }
 
@@ -331,8 +335,7 @@ static enum td_status run_short(struct td_embedder *embedder, const struct td_id
                                        .normed_out = rows};
         rows += wanted * size;
     }
-    enum td_status status =
-        forward_run(embedder->decoder, segments, (uint32_t)count, NULL, err);
+    enum td_status status = forward_run(embedder->decoder, segments, (uint32_t)count, NULL, err);
     for (size_t i = 0; i < count; i++) {
         sequence_truncate(&embedder->short_texts[i], 0);
         if (status != TD_OK)
@@ -401,11 +404,12 @@ enum td_status td_embed_text(struct td_embedder *embedder, struct td_str text, f
     static const struct tokenizer_options options = {.add_special = true};
     struct buf ids;
     buf_init(&ids, TEXT_IDS_BYTES_MAX);
-    enum td_status status =
-        tokenizer_encode(embedder->model->tokenizer, text, &options, &ids, err);
+    enum td_status status = tokenizer_encode(embedder->model->tokenizer, text, &options, &ids, err);
     struct td_ids view = {(const int32_t *)(const void *)ids.data, ids.len / sizeof(int32_t)};
     if (token_count)
         *token_count = view.count;
+    if (status == TD_OK)
+        status = check_text(embedder, &view, SIZE_MAX, err);
     if (status == TD_OK)
         status = td_embed(embedder, &view, 1, out, err);
     buf_deinit(&ids);

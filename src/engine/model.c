@@ -248,8 +248,9 @@ enum td_status model_require_decoder(const struct td_model *model, struct td_err
 {
     if (model->encoder == NULL)
         return TD_OK;
-    return error_set(err, TD_UNSUPPORTED,
-                     "%s: architecture '%s' is an encoder: it has embeddings (tandem embed), no next "
-                     "tokens",
-                     gguf_path(model->gguf), model->architecture->name);
+    return error_set(
+        err, TD_UNSUPPORTED,
+        "%s: architecture '%s' is an encoder: it has embeddings (tandem embed), no next "
+        "tokens",
+        gguf_path(model->gguf), model->architecture->name);
 }

@@ -34,11 +34,11 @@ static const struct json *golden_model(const char *arch)
 }
 
 struct change {
-    const char *skipped;    /* this tensor is left out */
-    const char *misshapen;  /* this one has a row too many */
-    const char *added;      /* this one comes in addition */
-    int32_t pooling;        /* -1 = no key */
-    uint32_t context;       /* 0 = 64 */
+    const char *skipped;   /* this tensor is left out */
+    const char *misshapen; /* this one has a row too many */
+    const char *added;     /* this one comes in addition */
+    int32_t pooling;       /* -1 = no key */
+    uint32_t context;      /* 0 = 64 */
 };
 
 static void put_tensor(struct gguf_builder *builder, const struct json *row, uint32_t seed,
@@ -57,8 +57,8 @@ static void put_tensor(struct gguf_builder *builder, const struct json *row, uin
     builder_pad(&builder->data);
     builder_entry(builder, name, TENSOR_F32, vector ? 1 : 2, dims, builder->data.len);
     for (uint32_t i = 0; i < rows * cols; i++) {
-        float value = weight_at(seed, i, json_number(json_at(row, 2), 0),
-                                json_number(json_at(row, 3), 0));
+        float value =
+            weight_at(seed, i, json_number(json_at(row, 2), 0), json_number(json_at(row, 3), 0));
         buf_append(&builder->data, &value, sizeof value);
     }
 }
@@ -247,8 +247,8 @@ static void test_files_with_wrong_tensors_are_refused_by_name(void)
                   "'blk.0.ffn_up.weight' is [32, 49");
     check_refused(&(struct change){.misshapen = "blk.0.attn_q.bias", .pooling = -1}, TD_CORRUPT,
                   "'blk.0.attn_q.bias' is [32, 2");
-    check_refused(&(struct change){.added = "blk.0.ffn_gate.weight", .pooling = -1},
-                  TD_UNSUPPORTED, "no use for tensor 'blk.0.ffn_gate.weight'");
+    check_refused(&(struct change){.added = "blk.0.ffn_gate.weight", .pooling = -1}, TD_UNSUPPORTED,
+                  "no use for tensor 'blk.0.ffn_gate.weight'");
     struct td_model *model = NULL;
     struct td_error err;
     struct change head = {.added = "cls.weight", .pooling = -1};
@@ -298,16 +298,17 @@ static void check_independence(const struct td_model *model, uint32_t length_max
     struct rng rng;
     rng_init(&rng, 5);
     for (size_t i = 0; i < TEXTS; i++) {
-        texts[i] = (struct td_ids){ids + i * length_max,
-                                   1 + (size_t)(rng_double(&rng) * rng_double(&rng) *
-                                                (i % 8 ? 20 : length_max - 1))};
+        texts[i] =
+            (struct td_ids){ids + i * length_max, 1 + (size_t)(rng_double(&rng) * rng_double(&rng) *
+                                                               (i % 8 ? 20 : length_max - 1))};
         for (size_t k = 0; k < texts[i].count; k++)
             ids[i * length_max + k] = (int32_t)(rng_double(&rng) * 100);
     }
     for (int pooling = TD_POOLING_MEAN; pooling <= TD_POOLING_LAST; pooling++) {
         struct td_embedder_options three = {.pooling = (enum td_pooling)pooling, .thread_count = 3};
         struct td_embedder_options one = {.pooling = (enum td_pooling)pooling, .thread_count = 1};
-        struct td_embedder *many = open_embedder(model, &three), *single = open_embedder(model, &one);
+        struct td_embedder *many = open_embedder(model, &three),
+                           *single = open_embedder(model, &one);
         REQUIRE(many && single);
         CHECK(td_embed(many, texts, TEXTS, together, NULL) == TD_OK);
         for (size_t i = 0; i < TEXTS; i++) {
@@ -419,8 +420,8 @@ static void project(const struct td_model *model, const float *vector, double *l
     float *row = calloc(output->cols, sizeof *row);
     for (uint32_t r = 0; r < output->rows; r++) {
         logits[r] = 0;
-        model->kernels->dequantize(output->type, (const uint8_t *)output->data + r * output->row_bytes,
-                                   output->cols, row);
+        model->kernels->dequantize(
+            output->type, (const uint8_t *)output->data + r * output->row_bytes, output->cols, row);
         for (uint32_t c = 0; c < output->cols; c++)
             logits[r] += (double)row[c] * (double)vector[c];
     }
@@ -447,7 +448,8 @@ static void test_decoder_vectors_are_those_that_make_the_logits(void)
     struct td_session *session;
     struct td_error err = {0};
     struct td_session_options options = {.thread_count = 1, .context_tokens = TOKENS};
-    struct td_model_options reference = {.cpu = TD_CPU_REF}; /* no rounding of activations to hide */
+    struct td_model_options reference = {.cpu =
+                                             TD_CPU_REF}; /* no rounding of activations to hide */
     int32_t ids[TOKENS];
     REQUIRE(td_model_open(TANDEM_NANO_DEFAULT, &reference, &model, &err) == TD_OK);
     REQUIRE(td_session_new(model, &options, &session, &err) == TD_OK);
