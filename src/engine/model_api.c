@@ -183,6 +183,7 @@ void td_model_close(struct td_model *model)
     free(model->token_index);
     free(model->layers);
     free(model->encoder);
+    free(model->matrices);
     free(model->name);
     jinja_close(model->jinja);
     tokenizer_close(model->tokenizer);
