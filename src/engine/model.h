@@ -74,7 +74,7 @@ struct td_model {
     struct weight output;    /* [vocab, embedding]; the embedding when tied */
     const float *output_norm;
     struct layer *layers;
-    struct bert *encoder; /* in the place of layers and output; NULL for decoders */
+    struct bert *encoder;    /* in the place of layers and output; NULL for decoders */
     struct matrix *matrices; /* [matrix_count], by weight.number */
     uint32_t matrix_count;
 
