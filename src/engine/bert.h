@@ -41,6 +41,9 @@ struct bert_text {
     uint32_t count;
 };
 
+/* Texts of one run. */
+#define BERT_TEXTS_MAX 64
+
 struct bert_workspace;
 
 /* Working memory for texts of `row_max` tokens together. **borrows** model and pool. **returns new**
@@ -53,7 +56,7 @@ void bert_workspace_free(struct bert_workspace *workspace);
 uint64_t bert_workspace_bytes(const struct td_model *model, uint32_t row_max);
 
 /* The last layer's output for each token of the texts, one after the other: *out is [sum of counts,
- * embedding], **borrows** until the next run. A text's numbers do not depend on the others. `cancel`
+ * embedding], **borrows** until the next run. At most BERT_TEXTS_MAX texts. A text's numbers do not depend on the others. `cancel`
  * (NULL: nobody can) ends the run between two layers. TD_INVALID, TD_LIMIT (a text is longer than the
  * positions, or all are longer than row_max), TD_CANCELLED. */
 TD_MUST_CHECK enum td_status bert_run(struct bert_workspace *workspace,

@@ -7,14 +7,15 @@
  *
  * Texts stand one after the other as rows, so that a weight is read once for all of them. Each step is
  * a list of items that threads take from a counter; an item computes the same numbers whoever takes
- * it. Queries, keys and values are stored head by head: the tokens of a text then lie behind each other
- * and the attention kernel takes a block of them as it takes the query heads that share a key. Nothing
- * is allocated here. */
+ * it. Queries are stored head by head, keys and values in the pages of the attention kernel: a block of
+ * a text's tokens then goes through a page together. Nothing is allocated here. */
 #include "engine/bert.h"
 
 #include "base/error.h"
 #include "engine/memory.h"
+#include "kernels/kv_page.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,27 +31,32 @@
 struct row {
     int32_t id;
     uint32_t position;
+    uint32_t page; /* of its text, and position / KV_PAGE_TOKENS further */
 };
 
 /* Tokens of one text that attend together. */
 struct query_block {
-    uint32_t begin, count;           /* rows */
-    uint32_t text_begin, text_count; /* rows of the text */
+    uint32_t begin, count;     /* rows */
+    uint32_t page, text_count; /* of the text: its first page and its tokens */
 };
 
 struct bert_workspace {
     const struct td_model *model;
     struct thread_pool *pool;
     uint32_t row_max, row_count, block_count;
-    void *block; /* everything below lies in it */
+    uint32_t page_max, page_count;
+    size_t key_bytes, page_bytes; /* of one kv head's keys, and with its values, in a page */
+    void *block;                  /* everything below lies in it */
     size_t block_bytes;
     struct row *rows;                 /* [row_max] */
     struct query_block *query_blocks; /* [row_max] */
     float *hidden;                    /* [rows, embedding] */
     float *product;                   /* [rows, embedding]: what is added to hidden */
     float *q, *k, *v;                 /* [rows, heads * head_size], as the products leave them */
-    float *queries, *attended;        /* [heads, row_max, head_size] */
-    float *keys, *values;             /* [kv heads, row_max, head_size] */
+    float *queries;                   /* [heads, row_max, head_size] */
+    uint8_t *pages;                   /* [kv heads, page_max, page_bytes] */
+    float *sums;                      /* [heads, row_max, value columns] */
+    struct attend_state *states;      /* [heads, row_max] */
     float *gate, *up;                 /* [rows, ffn] */
     float *gathered;                  /* [rows, heads * head_size] */
     float *cos_sin;                   /* [rows, rope pairs, 2] */
@@ -89,9 +95,14 @@ static void carve_all(struct bert_workspace *workspace, struct carver *carver)
     workspace->k = carve(carver, rows * kv_heads, sizeof(float));
     workspace->v = carve(carver, rows * kv_heads, sizeof(float));
     workspace->queries = carve(carver, rows * heads, sizeof(float));
-    workspace->attended = carve(carver, rows * heads, sizeof(float));
-    workspace->keys = carve(carver, rows * kv_heads, sizeof(float));
-    workspace->values = carve(carver, rows * kv_heads, sizeof(float));
+    workspace->page_max = workspace->row_max / KV_PAGE_TOKENS + BERT_TEXTS_MAX;
+    workspace->key_bytes = kv_keys_bytes(TD_KV_F32, model->head_size);
+    workspace->page_bytes = workspace->key_bytes + kv_values_bytes(TD_KV_F32, model->head_size);
+    workspace->pages =
+        carve(carver, (size_t)workspace->page_max * model->kv_head_count, workspace->page_bytes);
+    workspace->sums =
+        carve(carver, rows * model->head_count, kv_value_columns(model->head_size) * sizeof(float));
+    workspace->states = carve(carver, rows * model->head_count, sizeof(*workspace->states));
     workspace->gate = carve(carver, rows * model->ffn_size, sizeof(float));
     workspace->up = carve(carver, rows * model->ffn_size, sizeof(float));
     workspace->gathered = carve(carver, rows * heads, sizeof(float));
@@ -275,37 +286,58 @@ static void embed_item(const struct step *step, uint32_t index)
                     workspace->cos_sin + (size_t)index * model->ropes[ROPE_GLOBAL].pair_count * 2);
 }
 
-/* One row of `from` with its bias, turned where the model has rope, to its places in `to` [heads,
- * row_max, head_size]. */
-static void place_heads(const struct bert_workspace *workspace, float *from,
-                        const struct bert_linear *linear, bool turn, uint32_t row, float *to)
+static void add_bias(const struct bert_workspace *workspace, float *row,
+                     const struct bert_linear *linear)
 {
-    const struct td_model *model = workspace->model;
-    size_t size = model->head_size, pairs = model->ropes[ROPE_GLOBAL].pair_count;
-    uint32_t heads = linear->weight.rows / model->head_size;
     if (linear->bias)
-        model->kernels->add(from, linear->bias, linear->weight.rows);
-    for (uint32_t h = 0; h < heads; h++) {
-        if (turn && model->encoder->positions.rows == 0)
-            model->kernels->rope(from + h * size, workspace->cos_sin + row * pairs * 2, pairs * 2,
-                                 model->architecture->rope_interleaved);
-        memcpy(to + ((size_t)h * workspace->row_max + row) * size, from + h * size,
-               size * sizeof(float));
-    }
+        workspace->model->kernels->add(row, linear->bias, linear->weight.rows);
 }
 
+/* Turns the heads of a row by the angles of its position, where the model has rope. */
+static void turn_heads(const struct bert_workspace *workspace, float *heads, uint32_t count,
+                       uint32_t row)
+{
+    const struct td_model *model = workspace->model;
+    size_t pairs = model->ropes[ROPE_GLOBAL].pair_count;
+    for (uint32_t h = 0; model->encoder->positions.rows == 0 && h < count; h++)
+        model->kernels->rope(heads + (size_t)h * model->head_size,
+                             workspace->cos_sin + row * pairs * 2, pairs * 2,
+                             model->architecture->rope_interleaved);
+}
+
+static uint8_t *page_keys(const struct bert_workspace *workspace, uint32_t kv_head, uint32_t page)
+{
+    return workspace->pages +
+           ((size_t)kv_head * workspace->page_max + page) * workspace->page_bytes;
+}
+
+/* One row's queries, keys and values to where attention finds them. */
 static void place_item(const struct step *step, uint32_t index)
 {
     const struct bert_workspace *workspace = step->workspace;
     const struct bert_layer *layer = step->layer;
-    size_t q_size = layer->q.weight.rows, kv_size = layer->k.weight.rows;
-    place_heads(workspace, workspace->q + index * q_size, &layer->q, true, index,
-                workspace->queries);
-    place_heads(workspace, workspace->k + index * kv_size, &layer->k, true, index, workspace->keys);
-    place_heads(workspace, workspace->v + index * kv_size, &layer->v, false, index,
-                workspace->values);
+    const struct td_model *model = workspace->model;
+    const struct row *row = &workspace->rows[index];
+    size_t size = model->head_size;
+    float *q = workspace->q + (size_t)index * layer->q.weight.rows;
+    float *k = workspace->k + (size_t)index * layer->k.weight.rows;
+    float *v = workspace->v + (size_t)index * layer->v.weight.rows;
+    add_bias(workspace, q, &layer->q);
+    add_bias(workspace, k, &layer->k);
+    add_bias(workspace, v, &layer->v);
+    turn_heads(workspace, q, model->head_count, index);
+    turn_heads(workspace, k, model->kv_head_count, index);
+    for (uint32_t h = 0; h < model->head_count; h++)
+        memcpy(workspace->queries + ((size_t)h * workspace->row_max + index) * size, q + h * size,
+               size * sizeof(float));
+    for (uint32_t h = 0; h < model->kv_head_count; h++) {
+        uint8_t *keys = page_keys(workspace, h, row->page + row->position / KV_PAGE_TOKENS);
+        model->kernels->kv_store(k + h * size, v + h * size, size, TD_KV_F32,
+                                 row->position % KV_PAGE_TOKENS, keys, keys + workspace->key_bytes);
+    }
 }
 
+/* A block of a text's tokens and one head, over all pages of the text. */
 static void attend_item(const struct step *step, uint32_t index)
 {
     const struct bert_workspace *workspace = step->workspace;
@@ -313,13 +345,26 @@ static void attend_item(const struct step *step, uint32_t index)
     const struct query_block *block = &workspace->query_blocks[index / model->head_count];
     uint32_t head = index % model->head_count;
     uint32_t kv_head = head / (model->head_count / model->kv_head_count);
-    size_t size = model->head_size;
-    size_t q_at = ((size_t)head * workspace->row_max + block->begin) * size;
-    size_t kv_at = ((size_t)kv_head * workspace->row_max + block->text_begin) * size;
-    model->kernels->attend(workspace->queries + q_at, workspace->keys + kv_at,
-                           workspace->values + kv_at, TD_KV_F32, size, block->count, size,
-                           block->text_count, model->attention_scale, 0,
-                           workspace->attended + q_at);
+    size_t at = (size_t)head * workspace->row_max + block->begin;
+    size_t columns = kv_value_columns(model->head_size);
+    struct attend_task task = {.kv_type = TD_KV_F32,
+                               .head_size = model->head_size,
+                               .scale = model->attention_scale,
+                               .q = workspace->queries + at * model->head_size,
+                               .rows = block->count,
+                               .states = workspace->states + at,
+                               .sums = workspace->sums + at * columns};
+    memset(task.sums, 0, block->count * columns * sizeof(float));
+    for (uint32_t row = 0; row < block->count; row++)
+        task.states[row] = (struct attend_state){-INFINITY, 0};
+    for (uint32_t done = 0; done < block->text_count; done += KV_PAGE_TOKENS) {
+        uint32_t left = block->text_count - done, page = block->page + done / KV_PAGE_TOKENS;
+        task.keys = page_keys(workspace, kv_head, page);
+        task.values = (const uint8_t *)task.keys + workspace->key_bytes;
+        task.next_keys = left > KV_PAGE_TOKENS ? page_keys(workspace, kv_head, page + 1) : NULL;
+        task.end = left < KV_PAGE_TOKENS ? left : KV_PAGE_TOKENS;
+        model->kernels->attend(&task);
+    }
 }
 
 static void gather_item(const struct step *step, uint32_t index)
@@ -328,10 +373,11 @@ static void gather_item(const struct step *step, uint32_t index)
     const struct td_model *model = workspace->model;
     size_t size = model->head_size, wide = (size_t)model->head_count * size;
     float *row = workspace->gathered + index * wide;
-    for (uint32_t h = 0; h < model->head_count; h++)
-        memcpy(row + h * size,
-               workspace->attended + ((size_t)h * workspace->row_max + index) * size,
-               size * sizeof(float));
+    for (uint32_t h = 0; h < model->head_count; h++) {
+        size_t at = (size_t)h * workspace->row_max + index;
+        memcpy(row + h * size, workspace->sums + at * kv_value_columns(size), size * sizeof(float));
+        model->kernels->scale(row + h * size, 1.0f / workspace->states[at].total, size);
+    }
     prepare(workspace, row, wide, step->forms, index);
 }
 
@@ -435,17 +481,18 @@ static enum td_status place_text(struct bert_workspace *workspace, const struct 
             return error_set(err, TD_INVALID,
                              "text %zu, token %u is %d, outside the vocabulary of %u", number, i,
                              text->ids[i], model->vocab_count);
-        workspace->rows[begin + i] = (struct row){text->ids[i], i};
+        workspace->rows[begin + i] = (struct row){text->ids[i], i, workspace->page_count};
     }
     for (uint32_t at = 0; at < text->count; at += QUERY_BLOCK) {
         uint32_t left = text->count - at;
         workspace->query_blocks[workspace->block_count++] =
             (struct query_block){.begin = begin + at,
                                  .count = left < QUERY_BLOCK ? left : QUERY_BLOCK,
-                                 .text_begin = begin,
+                                 .page = workspace->page_count,
                                  .text_count = text->count};
     }
     workspace->row_count += text->count;
+    workspace->page_count += (text->count + KV_PAGE_TOKENS - 1) / KV_PAGE_TOKENS;
     return TD_OK;
 }
 
@@ -456,7 +503,10 @@ enum td_status bert_run(struct bert_workspace *workspace, const struct bert_text
     const struct td_model *model = workspace->model;
     const struct bert *bert = model->encoder;
     *out = NULL;
-    workspace->row_count = workspace->block_count = 0;
+    workspace->row_count = workspace->block_count = workspace->page_count = 0;
+    if (text_count > BERT_TEXTS_MAX)
+        return error_set(err, TD_LIMIT, "%zu texts at once; at most %d", text_count,
+                         BERT_TEXTS_MAX);
     for (size_t i = 0; i < text_count; i++) {
         enum td_status status = place_text(workspace, &texts[i], i, err);
         if (status != TD_OK)

@@ -34,7 +34,7 @@ struct td_embedder {
     uint32_t encoder_rows;
     /* decoders */
     struct workspace *decoder;
-    struct kv_pool *short_pool, *long_pool; /* a page is a whole text */
+    struct kv_pool *kv_pool;
     struct sequence short_texts[SHORT_TEXTS_MAX], long_text;
     float *rows; /* [decoder->row_max, embedding] */
 };
@@ -141,6 +141,14 @@ static uint32_t short_tokens(const struct td_embedder *embedder)
                                                            : WORKSPACE_ROWS_DEFAULT;
 }
 
+/* For a text of the whole context, or so many short ones. */
+static uint32_t page_count(const struct td_embedder *embedder)
+{
+    uint32_t one = kv_pages_of(embedder->context_size);
+    uint32_t many = SHORT_TEXTS_MAX * kv_pages_of(short_tokens(embedder));
+    return one > many ? one : many;
+}
+
 static enum td_status check_memory(const struct td_embedder *embedder, struct td_error *err)
 {
     const struct td_model *model = embedder->model;
@@ -148,9 +156,8 @@ static enum td_status check_memory(const struct td_embedder *embedder, struct td
     if (model->encoder) {
         need.work_bytes = bert_workspace_bytes(model, embedder->encoder_rows);
     } else {
-        uint32_t tokens = embedder->context_size + SHORT_TEXTS_MAX * short_tokens(embedder);
-        need.cache_tokens = tokens;
-        need.cache_bytes = kv_pool_bytes(model, TD_KV_F16, tokens, 1);
+        need.cache_tokens = (uint64_t)page_count(embedder) * KV_PAGE_TOKENS;
+        need.cache_bytes = kv_pool_bytes(model, TD_KV_F16, page_count(embedder));
         need.work_bytes = workspace_bytes(model, &decoder_options);
     }
     return memory_check(model, &need, 0, err);
@@ -159,17 +166,14 @@ static enum td_status check_memory(const struct td_embedder *embedder, struct td
 static enum td_status open_decoder(struct td_embedder *embedder, struct td_error *err)
 {
     const struct td_model *model = embedder->model;
-    uint32_t tokens = short_tokens(embedder);
     enum td_status status =
-        kv_pool_new(model, TD_KV_F16, tokens, SHORT_TEXTS_MAX, &embedder->short_pool, err);
+        kv_pool_new(model, TD_KV_F16, page_count(embedder), &embedder->kv_pool, err);
     for (int i = 0; status == TD_OK && i < SHORT_TEXTS_MAX; i++)
-        status = sequence_init(&embedder->short_texts[i], embedder->short_pool, tokens, err);
+        status = sequence_init(&embedder->short_texts[i], embedder->kv_pool, short_tokens(embedder),
+                               err);
     if (status == TD_OK)
         status =
-            kv_pool_new(model, TD_KV_F16, embedder->context_size, 1, &embedder->long_pool, err);
-    if (status == TD_OK)
-        status =
-            sequence_init(&embedder->long_text, embedder->long_pool, embedder->context_size, err);
+            sequence_init(&embedder->long_text, embedder->kv_pool, embedder->context_size, err);
     if (status == TD_OK)
         status = workspace_new(model, &decoder_options, embedder->threads, &embedder->decoder, err);
     if (status != TD_OK)
@@ -235,8 +239,7 @@ void td_embedder_free(struct td_embedder *embedder)
     for (int i = 0; i < SHORT_TEXTS_MAX; i++)
         sequence_deinit(&embedder->short_texts[i]);
     sequence_deinit(&embedder->long_text);
-    kv_pool_free(embedder->short_pool);
-    kv_pool_free(embedder->long_pool);
+    kv_pool_free(embedder->kv_pool);
     workspace_free(embedder->decoder);
     bert_workspace_free(embedder->encoder);
     thread_pool_free(embedder->threads);
@@ -295,9 +298,9 @@ static size_t count_together(const struct td_ids *texts, size_t count, size_t te
 static enum td_status run_encoder(struct td_embedder *embedder, const struct td_ids *texts,
                                   size_t count, size_t *done, float *out, struct td_error *err)
 {
-    struct bert_text parts[64];
+    struct bert_text parts[BERT_TEXTS_MAX];
     size_t size = embedder->model->embedding_size;
-    size_t together = count_together(texts, count, 64, embedder->encoder_rows);
+    size_t together = count_together(texts, count, BERT_TEXTS_MAX, embedder->encoder_rows);
     const float *rows;
     for (size_t i = 0; i < together; i++)
         parts[i] = (struct bert_text){texts[i].data, (uint32_t)texts[i].count};
