@@ -151,6 +151,7 @@ static uint32_t page_count(const struct td_embedder *embedder)
 
 static enum td_status check_memory(const struct td_embedder *embedder, struct td_error *err)
 {
+    uint32_t threads = thread_pool_count(embedder->threads);
     const struct td_model *model = embedder->model;
     struct memory_need need = {0};
     if (model->encoder) {
@@ -158,7 +159,7 @@ static enum td_status check_memory(const struct td_embedder *embedder, struct td
     } else {
         need.cache_tokens = (uint64_t)page_count(embedder) * KV_PAGE_TOKENS;
         need.cache_bytes = kv_pool_bytes(model, TD_KV_F16, page_count(embedder));
-        need.work_bytes = workspace_bytes(model, &decoder_options);
+        need.work_bytes = workspace_bytes(model, &decoder_options, threads);
     }
     return memory_check(model, &need, 0, err);
 }
@@ -200,14 +201,15 @@ static enum td_status open_parts(struct td_embedder *embedder,
     embedder->encoder_rows =
         embedder->context_size > ENCODER_ROWS_MIN ? embedder->context_size : ENCODER_ROWS_MIN;
     enum td_status status = choose_pooling(embedder, options->pooling, err);
-    if (status == TD_OK)
-        status = check_memory(embedder, err);
     if (status != TD_OK)
         return status;
     embedder->threads = thread_pool_new(options->thread_count);
     embedder->sums = calloc(model->embedding_size, sizeof(*embedder->sums));
     if (embedder->threads == NULL || embedder->sums == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for an embedder");
+    status = check_memory(embedder, err);
+    if (status != TD_OK)
+        return status;
     return model->encoder ? bert_workspace_new(model, embedder->encoder_rows, embedder->threads,
                                                &embedder->encoder, err)
                           : open_decoder(embedder, err);
