@@ -9,8 +9,10 @@ struct node {
     uint32_t count;               /* tokens; 0 = the page is not in the index */
     uint64_t used;                /* when it was last attached or published */
     int32_t ids[KV_PAGE_TOKENS];
-    struct prefix_scope scope; /* of nodes without a parent */
-    const struct rope *rope;   /* the same: keys are turned by it */
+    /* Of nodes without a parent: what the values of the whole text depend on besides its tokens. */
+    struct prefix_scope scope;
+    struct adapter_set_id adapters;
+    const struct rope *rope;
 };
 
 struct prefix_index {
@@ -109,6 +111,7 @@ static void add_node(struct prefix_index *index, uint32_t parent, uint32_t page,
                           .count = count,
                           .used = index->clock,
                           .scope = *scope,
+                          .adapters = sequence->adapters_held,
                           .rope = sequence->ropes[0]};
     memcpy(node->ids, ids, count * sizeof *ids);
     *link = page;

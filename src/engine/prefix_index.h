@@ -12,9 +12,9 @@
 
 struct prefix_index;
 
-/* Texts share pages within a scope only. The caller puts into it what else values depend on (the
- * adapters and their scales) and who may see that a text was there before (the tenant): a digest of
- * both. */
+/* Texts share pages within a scope only: who may see (by the time that a prompt takes) that a text
+ * was there before. The caller chooses it, such as a digest of the tenant; zeroes where all trust
+ * each other. Adapters keep texts apart by themselves. */
 struct prefix_scope {
     uint8_t bytes[32];
 };
@@ -24,7 +24,7 @@ struct prefix_scope {
 struct prefix_index *prefix_index_new(struct kv_pool *pool);
 void prefix_index_free(struct prefix_index *index);
 
-/* Gives an empty sequence the longest known beginning of `ids`, up to the middle of a page (which is
+/* Gives an empty sequence (with its adapters set) the longest known beginning of `ids`, up to the middle of a page (which is
  * copied when the sequence goes on). Returns its length. */
 uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
                        const struct prefix_scope *scope, const int32_t *ids, size_t count);
