@@ -20,8 +20,10 @@ enum {
     AT_COUNT = 48,
     AT_LONG_ROPE = 52,
     AT_BYTES = 56,
-    AT_CHECKSUM = 64,
-    FINGERPRINT_BYTES = 16
+    AT_WEIGHTS = 64,
+    AT_CHECKSUM = 72,
+    FINGERPRINT_BYTES = 16,
+    SAMPLE_BYTES = 64
 };
 
 /* --- fields --- */
@@ -49,6 +51,21 @@ static uint64_t checksum(const uint8_t *data, size_t size)
 {
     uint64_t hash = hash_fnv1a64(data, AT_CHECKSUM, HASH_FNV1A64_BASIS);
     return hash_fnv1a64(data + SESSION_FILE_HEADER_BYTES, size - SESSION_FILE_HEADER_BYTES, hash);
+}
+
+/* Two stretches of each tensor: enough to tell a model from one that was trained further, without
+ * reading all of it. */
+static uint64_t hash_weights(const struct td_model *model)
+{
+    uint64_t hash = HASH_FNV1A64_BASIS;
+    for (size_t i = 0; i < gguf_tensor_count(model->gguf); i++) {
+        const struct gguf_tensor *tensor = gguf_tensor_at(model->gguf, i);
+        size_t length = tensor->bytes < SAMPLE_BYTES ? tensor->bytes : SAMPLE_BYTES;
+        const uint8_t *middle = (const uint8_t *)tensor->data + (tensor->bytes - length) / 2;
+        hash = hash_fnv1a64(tensor->data, length, hash);
+        hash = hash_fnv1a64(middle, length, hash);
+    }
+    return hash;
 }
 
 /* --- parts of pages --- */
@@ -152,6 +169,7 @@ void session_file_write(const struct sequence *sequence, uint32_t begin, uint32_
     put(out + AT_BEGIN, begin, 4);
     put(out + AT_COUNT, count, 4);
     put(out + AT_LONG_ROPE, is_long(sequence), 4);
+    put(out + AT_WEIGHTS, hash_weights(model), 8);
     uint8_t *at = out + SESSION_FILE_HEADER_BYTES;
     for (uint32_t i = 0; i < count; i++, at += sizeof(int32_t))
         put(at, (uint32_t)sequence->ids[begin + i], 4);
@@ -174,6 +192,10 @@ static enum td_status check_model(const struct sequence *sequence, const uint8_t
         return error_set(err, TD_INVALID,
                          "the saved session is of another model (fingerprint %s, this one has %s)",
                          fingerprint, model->fingerprint);
+    if (get(header + AT_WEIGHTS, 8) != hash_weights(model))
+        return error_set(err, TD_INVALID,
+                         "the saved session is of another model of the same shape: the weights "
+                         "differ");
     if (get_u32(header + AT_LAYERS) != model->layer_count ||
         get_u32(header + AT_KV_HEADS) != model->kv_head_count ||
         get_u32(header + AT_HEAD_SIZE) != model->head_size)

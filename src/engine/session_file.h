@@ -13,8 +13,10 @@
  *   48  u32   positions
  *   52  u32   long rope       1: keys are turned by the angles of long contexts
  *   56  u64   bytes           of what follows the header
- *   64  u64   checksum        FNV-1a over the header before it and what follows it
- *   72  i32   ids[positions]
+ *   64  u64   weights         hash of some bytes of every tensor: models of one shape and
+ *                             vocabulary have the same fingerprint
+ *   72  u64   checksum        FNV-1a over the header before it and what follows it
+ *   80  i32   ids[positions]
  *       then for each page that the positions touch, layer, kv head: of the page's positions in
  *       question the key elements [head size, positions] and their scales [blocks, positions], the
  *       value rows [positions, columns] and their scales [positions, blocks] (kernels/kv_page.h;
@@ -24,7 +26,7 @@
 
 #include "engine/sequence.h"
 
-#define SESSION_FILE_HEADER_BYTES 72
+#define SESSION_FILE_HEADER_BYTES 80
 
 /* Bytes that `count` positions of a sequence of this model and pool take. */
 uint64_t session_file_bytes(const struct sequence *sequence, uint32_t count);
