@@ -31,7 +31,8 @@ static bool is_open_to(const struct node *node, const struct sequence *sequence,
                        const struct prefix_scope *scope)
 {
     return node->parent != KV_NO_PAGE ||
-           (node->rope == sequence->ropes[0] && memcmp(&node->scope, scope, sizeof *scope) == 0);
+           (node->rope == sequence->ropes[0] && memcmp(&node->scope, scope, sizeof *scope) == 0 &&
+            memcmp(&node->adapters, &sequence->adapters_held, sizeof node->adapters) == 0);
 }
 
 /* The child that shares most tokens with `ids`, and how many. */
