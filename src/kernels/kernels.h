@@ -90,6 +90,9 @@ struct attend_task {
     float *sums; /* [rows, kv_value_columns]: sums of exp(score - maximum) * value */
 };
 
+/* 64: a vocabulary has several hundred blocks, more than any usual top-k. */
+#define LOGIT_BLOCK 64u
+
 struct kernels {
     const char *name; /* "ref", "avx2", "avx512" */
 
@@ -146,6 +149,12 @@ struct kernels {
                     size_t count, float *keys_out, float *values_out);
 
     void (*logit_stats)(const float *logits, size_t n, struct logit_stats *out);
+    /* What a sampler needs of each block of LOGIT_BLOCK logits, the last one shorter.
+     * maxima[b]: the largest. */
+    void (*block_maxima)(const float *logits, size_t n, float *maxima);
+    /* sums[b] = sum of exp((logit - max) * factor); max at least as large as any, factor > 0. What
+     * is below exp(-87) counts as nothing, but need not be 0. */
+    void (*block_exp_sums)(const float *logits, size_t n, float max, float factor, float *sums);
 };
 
 /* How many of `tokens` go into panels, from the first on; the others stay rows. */

@@ -31,7 +31,9 @@ extern const struct kernels kernels_avx512;
                         enum td_kv_type kv_type, size_t at, void *keys, void *values);           \
     void kv_load_##isa(enum td_kv_type kv_type, const void *keys, const void *values,            \
                        size_t head_size, size_t count, float *keys_out, float *values_out);      \
-    void logit_stats_##isa(const float *logits, size_t n, struct logit_stats *out);
+    void logit_stats_##isa(const float *logits, size_t n, struct logit_stats *out);              \
+    void block_maxima_##isa(const float *logits, size_t n, float *maxima);                       \
+    void block_exp_sums_##isa(const float *logits, size_t n, float max, float factor, float *sums);
 
 KERNELS_DECLARE(ref)
 KERNELS_DECLARE(avx2)
