@@ -114,9 +114,9 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
         workspace->cos_sin[i] =
             carve(carver, rows * model->ropes[ROPE_GLOBAL].pair_count * 2, sizeof(float));
     carve_activations(workspace, carver, ffn_rows);
-    carve_attention(workspace, carver);
     workspace->input_max = ffn_rows;
     workspace->reduced = carve(carver, 3 * ffn_rows * ADAPTER_SET_WIDTH_MAX, sizeof(float));
+    carve_attention(workspace, carver);
     carve_experts(workspace, carver);
     workspace->logits =
         carve(carver, (size_t)workspace->logit_row_max * model->vocab_count, sizeof(float));

@@ -88,10 +88,10 @@ struct workspace {
     float *cos_sin[2];          /* [rows, rope pairs, 2], of ROPE_GLOBAL and ROPE_LOCAL layers */
     /* [rows * used experts (or 1)] prepared rows, of the widest input */
     uint8_t *activations[ACTIVATION_FORM_COUNT];
-    struct workspace_attention attention;
     /* [3 products, input_max, ADAPTER_SET_WIDTH_MAX]: A x of the adapters of the step that runs */
     float *reduced;
-    size_t input_max;                     /* rows * used experts (or 1) */
+    size_t input_max; /* rows * used experts (or 1) */
+    struct workspace_attention attention;
     struct workspace_experts experts;     /* empty where the model has none */
     float *logits;                        /* [logit_row_max, vocab], for the caller's use */
     struct sampler_candidate *candidates; /* [vocab], for the caller's use */

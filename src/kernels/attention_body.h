@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "kernels/kv_page.h"
-#include "kernels/simd_math.h"
+#include "kernels/simd_math_body.h"
 #include "kernels/variants.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/simd_math.h"
+#include "kernels/simd_math_body.h"
 #include "kernels/variants.h"
 
 /* ---- element-wise ---------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * the reference, which computes in double.
  *
  * Bounds, u = 2^-24. The exponential of the variants is within 2e-7 of the true one, relative
- * (simd_math.h). */
+ * (simd_math_body.h). */
 #include <math.h>
 
 #include "kernels/formats.h"
