@@ -100,6 +100,24 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
 
+/* Writes what the session holds to a file that td_session_load brings back, in a process of the same
+ * model, cache type and kind of context. The file appears whole or not at all; nobody else may read
+ * it. TD_UNSUPPORTED with adapters. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_save(const struct td_session *session,
+                                                       const char *path, struct td_error *err);
+/* Replaces what the session holds. After a failure (TD_CORRUPT, TD_INVALID: another model, TD_LIMIT,
+ * TD_IO ...) it is as before. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_load(struct td_session *session, const char *path,
+                                                       struct td_error *err);
+/* The same for `count` positions from `begin` on, in memory. Writes *bytes in any case, TD_LIMIT when
+ * that is more than capacity (call again). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_export(const struct td_session *session,
+                                                         uint32_t begin, uint32_t count, void *out,
+                                                         size_t capacity, size_t *bytes,
+                                                         struct td_error *err);
+/* Appends exported positions, which must begin where the session ends. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_session_import(struct td_session *session, const void *data, size_t bytes, struct td_error *err);
 /* --- adapters --- */
 
 /* A LoRA adapter of one model, from a GGUF file (general.type "adapter", adapter.type "lora"). Immutable and

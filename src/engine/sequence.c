@@ -72,6 +72,10 @@ static bool own_last_page(struct sequence *sequence)
     if (pool->references[*last] == 1)
         return true;
     uint32_t copy = kv_page_take(pool);
+    if (copy == KV_NO_PAGE && pool->forget) { /* then nobody else may be left who holds it */
+        pool->forget(pool->keeper, *last);
+        return pool->references[*last] == 1;
+    }
     if (copy == KV_NO_PAGE)
         return false;
     kv_page_copy(pool, copy, *last);
@@ -109,6 +113,8 @@ void sequence_truncate(struct sequence *sequence, uint32_t count)
 {
     if (count < sequence->length)
         sequence->length = count;
+    if (sequence->published > sequence->length / KV_PAGE_TOKENS)
+        sequence->published = sequence->length / KV_PAGE_TOKENS;
     release_spare(sequence);
 }
 
