@@ -360,6 +360,26 @@ static void test_a_probe_gives_what_its_formula_says(void)
     check_probe(probe_of_both);
 }
 
+/* Saved positions bring what the probe keeps of them. */
+static void test_a_probe_survives_saving(void)
+{
+    struct td_error err;
+    struct td_model *model = open_recipe((struct recipe){2, UINT_MAX, probe_of_both}, &err);
+    REQUIRE(model != NULL);
+    struct td_session *from = open_session(model), *to = open_session(model);
+    size_t bytes = 0;
+    CHECK(td_session_forward(from, ids, 100, NULL, 0, &err) == TD_OK);
+    CHECK(td_session_export(from, 0, 100, NULL, 0, &bytes, NULL) == TD_LIMIT && bytes > 0);
+    void *data = malloc(bytes);
+    CHECK(td_session_export(from, 0, 100, data, bytes, &bytes, &err) == TD_OK);
+    CHECK(td_session_import(to, data, bytes, &err) == TD_OK);
+    CHECK(probe_after(to, 100, 20) == probe_after(from, 100, 20));
+    free(data);
+    td_session_free(from);
+    td_session_free(to);
+    td_model_close(model);
+}
+
 static bool collect_probe(void *ctx, const struct td_token *token, struct td_str text)
 {
     float *probes = ctx;
@@ -476,6 +496,7 @@ int main(void)
     RUN(test_an_exit_may_have_a_norm_and_an_output_of_its_own);
     RUN(test_generation_counts_what_it_saves);
     RUN(test_a_probe_gives_what_its_formula_says);
+    RUN(test_a_probe_survives_saving);
     RUN(test_generation_tells_the_probe_with_the_first_token);
     RUN(test_bad_heads_are_refused_with_their_key);
     return test_finish();
