@@ -20,7 +20,8 @@ struct load {
 
 static enum td_status bad_key(const struct load *load, const char *key, const char *reason)
 {
-    return error_set(load->err, TD_CORRUPT, "%s: %s: %s", gguf_path(load->model->gguf), key, reason);
+    return error_set(load->err, TD_CORRUPT, "%s: %s: %s", gguf_path(load->model->gguf), key,
+                     reason);
 }
 
 /* A copy that kernels may read in place: arrays in the file are not aligned. */
@@ -103,8 +104,7 @@ static enum td_status take_exit(struct load *load, uint32_t layer)
     *head = (struct exit_head){.layer = layer, .norm = load->model->output_norm};
     char key[64];
     snprintf(key, sizeof key, "tandem.exit.%u.norm", layer);
-    enum td_status status =
-        take_floats(load, key, load->model->embedding_size, false, &head->norm);
+    enum td_status status = take_floats(load, key, load->model->embedding_size, false, &head->norm);
     return status == TD_OK ? take_output(load, layer, &head->output) : status;
 }
 
@@ -213,7 +213,8 @@ static enum td_status take_probe(struct load *load)
 enum td_status heads_load(struct td_model *model, struct td_error *err)
 {
     struct load load = {.model = model, .err = err};
-    if (!gguf_has(model->gguf, "tandem.exit.layers") && !gguf_has(model->gguf, "tandem.probe.layer"))
+    if (!gguf_has(model->gguf, "tandem.exit.layers") &&
+        !gguf_has(model->gguf, "tandem.probe.layer"))
         return TD_OK;
     load.heads = model->heads = calloc(1, sizeof *model->heads);
     if (load.heads == NULL)

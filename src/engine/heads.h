@@ -26,7 +26,7 @@ struct probe_stage {
 };
 
 struct probe {
-    uint32_t layer; /* reads the residual stream after so many layers */
+    uint32_t layer;  /* reads the residual stream after so many layers */
     bool last, mean; /* of the prompt's last token, of all its tokens; both: one after the other */
     struct probe_stage stages[PROBE_STAGES_MAX];
     uint32_t stage_count; /* 0 = there is no probe */

@@ -22,7 +22,7 @@ struct weight {
     enum tensor_type type;
     enum activation_form form; /* what its inputs must be prepared as */
     size_t expert_bytes;       /* from one expert's matrix to the next; 0 = there is one */
-    uint32_t number;           /* of the model's matrices: what adapters know it by; or WEIGHT_UNNUMBERED */
+    uint32_t number; /* of the model's matrices: what adapters know it by; or WEIGHT_UNNUMBERED */
 };
 
 /* Where the rows of a weight lie in the file; several are parts of one tensor where it is fused. */
