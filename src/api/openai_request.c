@@ -3,6 +3,7 @@
  * send it. */
 #include "api/openai_request.h"
 
+#include "api/openai_adapters.h"
 #include "api/openai_format.h"
 #include "api/openai_messages.h"
 #include "base/names.h"
@@ -39,6 +40,16 @@ static const struct scalar scalars[] = {
     {"typical_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.typical_p)},
     {"mirostat_tau", SCALAR_FLOAT, 0, 100, AT(td.sampling.mirostat_tau)},
     {"mirostat_eta", SCALAR_FLOAT, 0, 1, AT(td.sampling.mirostat_eta)},
+    {"mirostat_version", SCALAR_UINT, 1, 2, AT(td.sampling.mirostat_version)},
+    {"repetition_window", SCALAR_UINT, 1, 4096, AT(td.sampling.repetition_window)},
+    {"top_n_sigma", SCALAR_FLOAT, 0, 100, AT(td.sampling.top_n_sigma)},
+    {"dynamic_range", SCALAR_FLOAT, 0, 100, AT(td.sampling.dynamic_range)},
+    {"dynamic_exponent", SCALAR_FLOAT, 0, 100, AT(td.sampling.dynamic_exponent)},
+    {"xtc_probability", SCALAR_FLOAT, 0, 1, AT(td.sampling.xtc_probability)},
+    {"xtc_threshold", SCALAR_FLOAT, 0.001, 1, AT(td.sampling.xtc_threshold)},
+    {"dry_multiplier", SCALAR_FLOAT, 0, 100, AT(td.sampling.dry_multiplier)},
+    {"dry_base", SCALAR_FLOAT, 1, 8, AT(td.sampling.dry_base)},
+    {"dry_allowed", SCALAR_UINT, 1, 4096, AT(td.sampling.dry_allowed)},
 };
 
 static bool absent(const struct json *value)
@@ -286,8 +297,9 @@ static bool check_weights_header(struct td_str text, struct fault *fault)
     return true;
 }
 
-static const char *const tandem_members[] = {"mode",    "data_class", "slo_ttft_ms", "slo_ms",
-                                             "weights", "user",       "corrections", "priority"};
+static const char *const tandem_members[] = {"mode",        "data_class", "slo_ttft_ms",
+                                             "slo_ms",      "weights",    "user",
+                                             "corrections", "priority",   "adapters"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -313,6 +325,8 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
     }
     if (strcmp(key, "weights") == 0)
         return check_weights(value, fault);
+    if (strcmp(key, "adapters") == 0)
+        return openai_adapters_read(value, param, request, fault);
     if (strcmp(key, "corrections") == 0) {
         if (kind != JSON_KIND_BOOL)
             return fault_request(fault, param, "%s must be true or false", param);
@@ -410,6 +424,7 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
            read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
            read_logprobs(body, request, fault) &&
            openai_format_read_biases(body, arena, &request->sampling, fault) &&
+           openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
            read_stream_options(body, out, fault) && refuse_unsupported(body, fault) &&
            read_tandem(body, request, fault);
 }

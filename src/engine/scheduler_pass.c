@@ -31,6 +31,7 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
 {
     job_end(slot->job, status, &slot->generation.result, err);
     generation_deinit(&slot->generation);
+    sequence_leave_adapters(&slot->sequence); /* they are the job's */
     scheduler_leave_slot(scheduler, slot);
 }
 
@@ -75,8 +76,10 @@ static struct plan make_plan(struct scheduler *scheduler)
             .served_last = slot->served_last,
         };
     }
-    return plan_batch(scheduler->entries, scheduler->slot_count, scheduler->workspace->row_max,
-                      &scheduler->pace);
+    bool panels = scheduler->model->kernels->panel_forms != 0;
+    struct plan_limits limits = {.row_max = scheduler->workspace->row_max,
+                                 .row_unit = panels ? KERNELS_PANEL_TOKENS : 1};
+    return plan_batch(scheduler->entries, scheduler->slot_count, limits, &scheduler->pace);
 }
 
 /* The segments of those that the plan has given rows. */
