@@ -240,20 +240,29 @@ static const struct json *exclude(struct compiler *c, const struct json *one,
     return NULL;
 }
 
-/* Of each alternative what no other one accepts. */
-static void separate(struct compiler *c, const struct json **list, size_t count)
+/* Of each alternative what no other one accepts; those of which nothing is left, as far as it can be seen,
+ * are left out. Returns how many stay. */
+static size_t separate(struct compiler *c, const struct json **list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < count && c->status == TD_OK; j++) {
-            if (i == j || disjoint(c, list[i], list[j], DISJOINT_DEPTH_MAX))
+    const struct json *apart[ONE_OF_MAX];
+    size_t kept = 0, last[2] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct json *part = list[i];
+        for (size_t j = 0; part && j < count && c->status == TD_OK; j++) {
+            if (i == j || disjoint(c, part, list[j], DISJOINT_DEPTH_MAX))
                 continue;
-            const struct json *smaller = exclude(c, list[i], list[j]);
-            if (smaller)
-                list[i] = smaller;
-            else
-                json_compiler_fail(c, TD_UNSUPPORTED,
-                                   "oneOf: schemas %zu and %zu may both hold; use anyOf", i, j);
+            part = exclude(c, part, list[j]);
+            last[0] = i;
+            last[1] = j;
         }
+        if (part)
+            apart[kept++] = part;
+    }
+    memcpy(list, apart, kept * sizeof *list);
+    if (kept == 0)
+        json_compiler_fail(c, TD_UNSUPPORTED, "oneOf: schemas %zu and %zu may both hold; use anyOf",
+                           last[1], last[0]);
+    return kept;
 }
 
 /* Alternatives beside other keywords: each together with them. Those that no value satisfies fall away. */
@@ -273,10 +282,10 @@ void json_write_distributed(struct compiler *c, const struct json *schema, const
         if (both)
             merged[count++] = both;
     }
-    if (strcmp(keyword, "oneOf") == 0)
-        separate(c, merged, count);
     if (count == 0)
         json_compiler_fail(c, TD_INVALID, "no value satisfies all that is asked here");
+    else if (strcmp(keyword, "oneOf") == 0)
+        count = separate(c, merged, count);
     for (size_t i = 0; i < count && c->status == TD_OK; i++) {
         char name[24];
         snprintf(name, sizeof name, "%zu", i);

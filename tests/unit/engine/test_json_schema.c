@@ -217,6 +217,15 @@ static void test_alternatives_beside_other_keywords_are_spread_out(void)
           "4", "\"a\"\nnull");
 }
 
+static void test_of_one_of_only_what_no_other_accepts_is_written(void)
+{
+    /* every value of the second satisfies the first */
+    check(
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"type\":\"null\"}},"
+        "\"required\":[\"a\"],\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+        "{\"a\":null}", "{\"a\":null,\"b\":null}\n{\"b\":null}");
+}
+
 static void test_conditions_and_dependencies_hold(void)
 {
     check("{\"type\":\"object\",\"properties\":{\"k\":{\"enum\":[\"a\",\"b\"]},\"n\":{\"type\":"
@@ -404,6 +413,7 @@ int main(void)
     RUN(test_formats_and_patterns);
     RUN(test_schemas_that_hold_at_once_are_merged);
     RUN(test_alternatives_beside_other_keywords_are_spread_out);
+    RUN(test_of_one_of_only_what_no_other_accepts_is_written);
     RUN(test_conditions_and_dependencies_hold);
     RUN(test_older_spellings_mean_the_same);
     RUN(test_elements_that_differ_come_in_the_order_of_the_list);
