@@ -32,9 +32,7 @@ static unsigned type_of_value(const struct json *value)
     }
 }
 
-/* Whether a listed value satisfies the bounds and lengths beside it; what cannot be looked at here is a
- * failure. */
-static bool value_fits(struct compiler *c, const struct json *schema, const struct json *value)
+bool json_value_fits(struct compiler *c, const struct json *schema, const struct json *value)
 {
     static const char *const unlooked[] = {
         "pattern",           "format",        "multipleOf",
@@ -44,6 +42,9 @@ static bool value_fits(struct compiler *c, const struct json *schema, const stru
         "uniqueItems",       "minProperties", "maxProperties"};
     static const unsigned applies_to[] = {4, 4, 8, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1};
     unsigned type = type_of_value(value);
+    const struct json *types = json_get(schema, "type");
+    if (types && !(json_compiler_types(c, types) & type))
+        return false;
     for (size_t i = 0; i < sizeof unlooked / sizeof *unlooked; i++)
         if (type & applies_to[i] && json_get(schema, unlooked[i]))
             return json_compiler_fail(c, TD_UNSUPPORTED, "'%s' beside listed values", unlooked[i]);
@@ -75,7 +76,7 @@ void json_write_values(struct compiler *c, const struct json *schema, struct buf
     }
     for (size_t i = 0; i < (constant ? 1 : json_count(list)); i++) {
         const struct json *value = constant ? constant : json_at(list, i);
-        if (!(types & type_of_value(value)) || !value_fits(c, schema, value))
+        if (!(types & type_of_value(value)) || !json_value_fits(c, schema, value))
             continue;
         if (any)
             buf_append_str(body, STR(" | "));

@@ -57,6 +57,9 @@ unsigned json_compiler_types(struct compiler *c, const struct json *type);
 void json_compiler_put_value(struct compiler *c, struct buf *body, const struct json *value);
 
 /* json_combine.c: listed values, and alternatives alone and beside other keywords. */
+/* Whether a listed value satisfies the types, bounds and lengths beside it; what cannot be looked at is a
+ * failure. */
+bool json_value_fits(struct compiler *c, const struct json *schema, const struct json *value);
 void json_write_values(struct compiler *c, const struct json *schema, struct buf *body);
 void json_write_alternatives(struct compiler *c, const struct json *schema, const char *keyword,
                              struct buf *body);

@@ -380,16 +380,20 @@ static void write_tuple(struct compiler *c, const struct json *prefix, const str
 /* The values that elements are one of, or NULL. */
 static const struct json *element_values(struct compiler *c, const struct json *items)
 {
-    static const char booleans[] = "[false,true]";
     bool empty = false;
     const struct json *flat = items ? json_merge_flatten(c, items, &empty) : NULL;
-    if (json_get(flat, "enum"))
-        return json_get(flat, "enum");
-    struct json *list = NULL;
-    if (flat && str_equal(json_text(json_get(flat, "type")), STR("boolean")) &&
-        c->owned_count < OWNED_MAX && json_parse(STR(booleans), &list, NULL) == TD_OK)
-        c->owned[c->owned_count++] = list;
-    return list;
+    const struct json *list = json_get(flat, "enum");
+    bool booleans = str_equal(json_text(json_get(flat, "type")), STR("boolean"));
+    if ((list == NULL && !booleans) || c->owned_count == OWNED_MAX)
+        return NULL;
+    struct json *values = json_new_array();
+    c->owned[c->owned_count++] = values;
+    for (int i = 0; list == NULL && i < 2; i++)
+        json_push(values, json_new_bool(i));
+    for (size_t i = 0; i < json_count(list); i++)
+        if (json_value_fits(c, flat, json_at(list, i)))
+            json_push(values, json_clone(json_at(list, i)));
+    return values;
 }
 
 /* Elements that all differ, of a list of values: each may come once, in the order of the list. Rule (i, n):

@@ -275,6 +275,10 @@ static void test_elements_that_differ_come_in_the_order_of_the_list(void)
           "b\"},\"uniqueItems\":true,\"$defs\":{\"b\":{"
           "\"type\":\"boolean\"}}}",
           "[false,true]\n[]\n[true]", "[true,true]");
+    check("{\"type\":\"array\",\"items\":{\"enum\":[1,\"a\",null,2]},\"uniqueItems\":true,"
+          "\"contains\":{"
+          "\"type\":\"integer\"}}",
+          "[1]\n[2]\n[1,2]", "[]\n[\"a\"]\n[1,\"a\"]");
     check("{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":1}", "[]\n[{}]", "[1,2]");
 }
 
