@@ -11,7 +11,7 @@
 struct td_model;
 struct td_session;
 
-enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512 };
+enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON };
 
 struct td_model_options {
     bool vocab_only; /* read metadata and vocabulary; tensors are neither needed nor checked */

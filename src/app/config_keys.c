@@ -9,7 +9,7 @@
 
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_cpu and enum log_level: the index is the value. */
-static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", NULL};
+static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 

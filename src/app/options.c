@@ -87,7 +87,7 @@ static bool set_value(const struct option_spec *spec, const struct option *optio
         return true;
     case OPTION_CPU:
         return kernels_cpu_parse(text, option->value) ||
-               mistake(spec, "--cpu is one of auto, ref, avx2, avx512, not '%s'%s", text, "");
+               mistake(spec, "--cpu is one of auto, ref, avx2, avx512, neon, not '%s'%s", text, "");
     default:
         return set_number(spec, option, text);
     }

@@ -48,9 +48,9 @@ void options_print_help(const struct option_spec *spec);
         "model", 'm', OPTION_TEXT, &(variable), "FILE", "GGUF model; default the embedded one", 0, \
             0                                                                                      \
     }
-#define OPTION_ROW_CPU(variable)                                                          \
-    {                                                                                     \
-        "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512", "kernel variant", 0, 0 \
+#define OPTION_ROW_CPU(variable)                                                               \
+    {                                                                                          \
+        "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512|neon", "kernel variant", 0, 0 \
     }
 #define OPTION_ROW_JSON(variable)                                              \
     {                                                                          \

@@ -223,7 +223,7 @@ SIMD_INLINE void prefetch_position(const void *cache, enum td_kv_type kv_type, s
     size_t element_bytes = kv_type == TD_KV_F16 ? 2 : 4;
     const char *line = (const char *)cache + at * element_bytes;
     for (size_t i = 0; i < head_size * element_bytes; i += 64)
-        _mm_prefetch(line + i, _MM_HINT_T0);
+        __builtin_prefetch(line + i);
 }
 
 /* Scaled scores of `heads` queries with the keys of one block. */
@@ -253,8 +253,7 @@ SIMD_INLINE void block_scores(const float *q, const void *k, const void *v, enum
             for (int h = 0; h < heads; h++)
                 sums[h] = vec_fma(key, vec_load_part(q + (size_t)h * head_size + d, n), sums[h]);
         }
-        _mm_storeu_ps(scores, _mm_mul_ps(vec_sum_four(sums[0], sums[1], sums[2], sums[3]),
-                                         _mm_set1_ps(scale)));
+        vec_store_four_sums(scores, sums[0], sums[1], sums[2], sums[3], scale);
 #pragma GCC unroll 4
         for (int h = 0; h < heads; h++)
             states[h].scores[p] = scores[h];
@@ -480,25 +479,21 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-const struct kernels VARIANT(kernels) = {
-    .name = VARIANT_NAME,
-    .form_of = activation_form_of,
-    .activation_bytes = activation_form_bytes,
-    .activation_prepare = VARIANT(activation_prepare),
-    .matmul = VARIANT(matmul),
-    .dequantize =
-        dequantize_ref, /* one row a token: not worth a second version that must be exact */
-    .rms_norm = VARIANT(rms_norm),
-    .silu_multiply = VARIANT(silu_multiply),
-    .gelu_multiply = VARIANT(gelu_multiply),
-    .add = VARIANT(add),
-    .add_scaled = VARIANT(add_scaled),
-    .scale = VARIANT(scale),
-    .soft_cap = VARIANT(soft_cap),
-    .rope = VARIANT(rope),
-    .attend = VARIANT(attend),
-    .store_kv = VARIANT(store_kv),
-    .logit_stats = VARIANT(logit_stats),
-};
+/* A second table of the same words may take another product. */
+#define KERNELS_TABLE(variant_name, product)                                                       \
+    {                                                                                              \
+        .name = (variant_name), .form_of = activation_form_of,                                     \
+        .activation_bytes = activation_form_bytes,                                                 \
+        .activation_prepare = VARIANT(activation_prepare), .matmul = (product),                    \
+        .dequantize =                                                                              \
+            dequantize_ref, /* one row a token: not worth a version that must be exact */          \
+            .rms_norm = VARIANT(rms_norm), .silu_multiply = VARIANT(silu_multiply),                \
+        .gelu_multiply = VARIANT(gelu_multiply), .add = VARIANT(add),                              \
+        .add_scaled = VARIANT(add_scaled), .scale = VARIANT(scale), .soft_cap = VARIANT(soft_cap), \
+        .rope = VARIANT(rope), .attend = VARIANT(attend), .store_kv = VARIANT(store_kv),           \
+        .logit_stats = VARIANT(logit_stats),                                                       \
+    }
+
+const struct kernels VARIANT(kernels) = KERNELS_TABLE(VARIANT_NAME, VARIANT(matmul));
 
 #endif

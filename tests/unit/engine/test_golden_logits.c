@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/perplexity.h"
+#include "kernels/kernels.h"
 #include "shared_data.h"
 #include "tandem/engine.h"
 #include "test.h"
@@ -20,7 +21,7 @@ struct variant {
     enum td_cpu cpu;
 };
 static const struct variant variants[] = {
-    {"ref", TD_CPU_REF}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX512}};
+    {"ref", TD_CPU_REF}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX512}, {"neon", TD_CPU_NEON}};
 
 static float *read_floats(const char *name, size_t count)
 {
@@ -244,6 +245,8 @@ static void run_kind(const char *kind, check_fn *check)
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
             struct td_model *model;
             struct td_error err;
+            if (kernels_get(variants[v].cpu, NULL) == NULL)
+                continue; /* not a variant of this CPU */
             enum td_status status = open_model(test, variants[v].cpu, &model, &err);
             bool whole_file = status == TD_UNSUPPORTED && strstr(err.message, ".gguf") != NULL;
             if (status == TD_UNSUPPORTED && !(whole_file && (v > 0 || is_float_file(test)))) {

@@ -259,7 +259,7 @@ struct attention {
     float key_size, scale, cap;
 };
 
-/* A score is off by (head_size / 8 + 8) u of its magnitude sum S, so a weight by that plus 2e-7
+/* A score is off by (head_size / 4 + 8) u of its magnitude sum S, so a weight by that plus 2e-7
  * relative; the weighted mean of values of at most 1 then by twice that (numerator and
  * denominator), and by the roundings of the sums over positions, (count + 32) u, with at most one
  * rescaling rounding a block. A cap moves a score by at most 9e-7 of itself more. */
@@ -281,7 +281,7 @@ static void check_attention_case(const struct kernels *kernels, const struct att
     kernels->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
                     a->scale, a->cap, got);
     double sum = (double)a->head_size * (double)a->key_size * (double)a->scale;
-    double bound = 2 * (((double)a->head_size / 8 + 10) * ULP * sum + 2e-7) +
+    double bound = 2 * (((double)a->head_size / 4 + 10) * ULP * sum + 2e-7) +
                    2 * ((double)a->count + 64) * ULP + 2 * 9e-7 * (double)a->cap;
     for (size_t i = 0; i < qn; i++)
         wrong += !near((double)got[i], (double)expected[i], bound);
