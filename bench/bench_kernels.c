@@ -106,21 +106,30 @@ static double time_matmul(const struct kernels *kernels, struct shape shape, con
     size_t matrix = row_bytes * shape.rows, at = 0;
     enum activation_form form = kernels->form_of(shape.type);
     size_t stride = kernels->activation_bytes(form, shape.cols);
-    uint8_t *acts = allocate(stride * shape.tokens);
-    float *x = allocate(shape.cols * sizeof *x),
+    uint8_t *acts = allocate(stride * (shape.tokens + KERNELS_PANEL_TOKENS));
+    float *x = allocate(shape.cols * KERNELS_PANEL_TOKENS * sizeof *x),
           *y = allocate(shape.rows * shape.tokens * sizeof *y);
-    for (size_t t = 0; t < shape.tokens; t++) {
-        for (size_t c = 0; c < shape.cols; c++)
-            x[c] = (float)(int64_t)(random_u64() >> 40) / (1 << 23) - 1.0f;
+    size_t in_panels = kernels_panel_tokens(kernels, form, shape.tokens);
+    for (size_t i = 0; i < shape.cols * KERNELS_PANEL_TOKENS; i++)
+        x[i] = (float)(int64_t)(random_u64() >> 40) / (1 << 23) - 1.0f;
+    for (size_t t = 0; t < in_panels; t += KERNELS_PANEL_TOKENS)
+        kernels->panel_prepare(form, x, shape.cols, shape.cols,
+                               in_panels - t < KERNELS_PANEL_TOKENS ? in_panels - t
+                                                                    : KERNELS_PANEL_TOKENS,
+                               acts + t * stride);
+    for (size_t t = in_panels; t < shape.tokens; t++)
         kernels->activation_prepare(form, x, shape.cols, acts + t * stride);
-    }
     size_t repeats = span / matrix > 0 ? span / matrix : 1;
     double seconds[RUNS];
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (size_t i = 0; i < repeats; i++) {
-            kernels->matmul(shape.type, weights + at, row_bytes, shape.cols, 0, shape.rows, acts,
-                            stride, shape.tokens, y, shape.rows);
+            if (in_panels)
+                kernels->matmul_panels(shape.type, weights + at, row_bytes, shape.cols, 0,
+                                       shape.rows, acts, stride, in_panels, y, shape.rows);
+            kernels->matmul(shape.type, weights + at, row_bytes, shape.cols, 0, shape.rows,
+                            acts + in_panels * stride, stride, shape.tokens - in_panels,
+                            y + in_panels * shape.rows, shape.rows);
             at = span > matrix && at + 2 * matrix <= span ? at + matrix : 0;
         }
         seconds[run] = (now_s() - start) / (double)repeats;
@@ -149,8 +158,8 @@ static void bench_type(const struct kernels *kernels, enum tensor_type type, uin
         double decode = time_matmul(kernels, shape, weights, reference ? 0 : DECODE_BYTES);
         printf("%-7s %-5s [%5zu, %5zu] decode %6.2f GB/s %7.1f GOPS", kernels->name, traits->name,
                shape.rows, shape.cols, bytes / decode * 1e-9, work / decode * 1e-9);
-        for (shape.tokens = 2; shape.tokens <= (reference ? 2u : 128u); shape.tokens *= 4)
-            printf("  %zu tokens %6.1f", shape.tokens,
+        for (shape.tokens = 2; shape.tokens <= (reference ? 2u : 256u); shape.tokens *= 2)
+            printf(" %zu: %.1f", shape.tokens,
                    work * (double)shape.tokens * 1e-9 / time_matmul(kernels, shape, weights, 0));
         printf("\n");
         fflush(stdout);

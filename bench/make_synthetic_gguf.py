@@ -20,8 +20,8 @@ MODELS = {
     "llama-3.2-1b": dict(layers=16, wide=2048, heads=32, kv_heads=8, ffn=8192, vocab=128256, base=500000.0, context=8192),
     "tiny-4m": dict(layers=4, wide=256, heads=8, kv_heads=4, ffn=704, vocab=4096, base=10000.0, context=2048),
 }
-F32, F16, Q4_0, Q8_0, Q4_K, Q6_K = 0, 1, 2, 8, 12, 14
-BLOCK = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q8_0: (32, 34), Q4_K: (256, 144), Q6_K: (256, 210)}
+F32, F16, Q4_0, Q5_0, Q8_0, Q4_K, Q6_K = 0, 1, 2, 6, 8, 12, 14
+BLOCK = {F32: (1, 4), F16: (1, 2), Q4_0: (32, 18), Q5_0: (32, 22), Q8_0: (32, 34), Q4_K: (256, 144), Q6_K: (256, 210)}
 U32, FLOAT, STRING, ARRAY, I32 = 4, 6, 8, 9, 5
 ALIGNMENT = 32
 
@@ -38,6 +38,8 @@ def random_block(rng, kind):
         return half(rng.uniform(-0.03, 0.03))
     if kind == Q4_0:
         return half(rng.uniform(0.003, 0.005)) + rng.randbytes(16)
+    if kind == Q5_0:  # scale, fifth bits, low nibbles
+        return half(rng.uniform(0.0015, 0.0025)) + rng.randbytes(20)
     if kind == Q8_0:
         return half(rng.uniform(0.0002, 0.0003)) + rng.randbytes(32)
     if kind == Q4_K:  # scale, minimum, 12 bytes of 6-bit scales and minimums, 128 bytes of quants
@@ -83,7 +85,7 @@ def tensors(model, kinds):
 
     def fit(kind, cols):
         """Rows that are no multiple of 256 fall back, as llama-quantize does."""
-        return kind if cols % BLOCK[kind][0] == 0 else {Q4_K: Q4_0, Q6_K: Q8_0}[kind]
+        return kind if cols % BLOCK[kind][0] == 0 else {Q4_K: Q5_0, Q6_K: Q8_0}[kind]
 
     yield "token_embd.weight", model["vocab"], wide, fit(ends, wide)
     for i in range(model["layers"]):

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes src/engine's Unicode class table as a C header (run by the build).
+"""Writes src/engine's Unicode tables as a C header (run by the build).
 
-One byte of class bits a code point, in two levels: an index of blocks of 128 code points, and the
-distinct blocks. The categories are those of the running Python's unicodedata; which Unicode version
-that is stands in the header's first line.
+Classes: one byte of bits a code point, in two levels: an index of blocks of 128 code points, and the
+distinct blocks. Canonical decompositions (NFD, without Hangul, which is arithmetic): a sorted array of
+code points, and for each the place of its characters in a pool. Lower case: runs of code points
+first, first + stride, ... last that all move by the same distance. The data are those of the running
+Python's unicodedata; which Unicode version that is stands in the header's first line.
 
     generate_unicode.py OUTPUT
 """
@@ -12,7 +14,8 @@ import unicodedata
 
 BLOCK = 128
 CODE_POINTS = 0x110000
-LETTER, NUMBER, SPACE, PUNCTUATION, DEEPSEEK_WORD = 1, 2, 4, 8, 16  # enum unicode_class
+LETTER, NUMBER, SPACE, PUNCTUATION, DEEPSEEK_WORD, MARK, CONTROL = 1, 2, 4, 8, 16, 32, 64  # enum unicode_class
+HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
 
 # Property White_Space: unicodedata does not carry it.
 WHITE_SPACE = [
@@ -48,10 +51,60 @@ def mark(classes, ranges, bit):
 
 def class_bytes():
     by_category = {"L": LETTER, "N": NUMBER, "P": PUNCTUATION}
-    classes = bytearray(by_category.get(unicodedata.category(chr(c))[0], 0) for c in range(CODE_POINTS))
+    whole = {"Mn": MARK, "Cc": CONTROL, "Cf": CONTROL, "Co": CONTROL}
+    categories = (unicodedata.category(chr(c)) for c in range(CODE_POINTS))
+    classes = bytearray(whole.get(name, by_category.get(name[0], 0)) for name in categories)
     mark(classes, WHITE_SPACE, SPACE)
     mark(classes, DEEPSEEK_WORDS, DEEPSEEK_WORD)
     return bytes(classes)
+
+
+def write_decompositions(out):
+    pool, rows = [], []
+    for code_point in range(CODE_POINTS):
+        if code_point in HANGUL_SYLLABLES or 0xD800 <= code_point < 0xE000:
+            continue
+        parts = [ord(c) for c in unicodedata.normalize("NFD", chr(code_point))]
+        if parts != [code_point]:
+            rows.append((code_point, len(pool)))
+            pool += parts
+    rows.append((CODE_POINTS, len(pool)))
+    parts_max = max(b[1] - a[1] for a, b in zip(rows, rows[1:]))
+    out.write(f"#define UNICODE_DECOMPOSED_COUNT {len(rows) - 1}\n")
+    out.write(f"_Static_assert({parts_max} <= UNICODE_PARTS_MAX, \"longer decompositions\");\n")
+    for name, kind, values in (("decomposed", "uint32_t", [row[0] for row in rows]),
+                               ("decomposed_at", "uint16_t", [row[1] for row in rows]),
+                               ("decomposed_parts", "uint32_t", pool)):
+        out.write(f"static const {kind} unicode_{name}[{len(values)}] = {{\n")
+        for at in range(0, len(values), 16):
+            out.write("    " + "".join(f"{v}," for v in values[at:at + 16]) + "\n")
+        out.write("};\n")
+
+
+def lower_runs():
+    runs = []
+    for code_point in range(CODE_POINTS):
+        lower = chr(code_point).lower() if not 0xD800 <= code_point < 0xE000 else chr(code_point)
+        if len(lower) != 1 or ord(lower) == code_point:
+            continue
+        distance = ord(lower) - code_point
+        if runs and runs[-1][3] == distance:
+            first, last, stride, _ = runs[-1]
+            step = code_point - last
+            if (stride == step or first == last) and step <= 2:
+                runs[-1] = (first, code_point, step, distance)
+                continue
+        runs.append((code_point, code_point, 1, distance))
+    return runs
+
+
+def write_lower(out):
+    runs = lower_runs()
+    out.write(f"#define UNICODE_LOWER_COUNT {len(runs)}\n")
+    out.write("static const struct unicode_lower_run unicode_lower_runs[UNICODE_LOWER_COUNT] = {\n")
+    for run in runs:
+        out.write("    {%d, %d, %d, %d},\n" % run)
+    out.write("};\n")
 
 
 def main():
@@ -71,6 +124,8 @@ def main():
         for block in blocks:
             out.write("    {" + ",".join(str(b) for b in block) + "},\n")
         out.write("};\n")
+        write_decompositions(out)
+        write_lower(out)
 
 
 if __name__ == "__main__":

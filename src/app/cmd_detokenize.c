@@ -58,7 +58,7 @@ int cmd_detokenize(int argc, char **argv)
     struct buf input = {0}, out;
     bool printed = true;
     buf_init(&out, TEXT_BYTES_MAX);
-    enum td_status status = model_file_find(model_path, path, sizeof path, &err);
+    enum td_status status = model_file_find(model_path, NULL, path, sizeof path, &err);
     if (status == TD_OK)
         status = gguf_open(path, true, &gguf, &err);
     if (status == TD_OK)

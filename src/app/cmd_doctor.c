@@ -82,7 +82,7 @@ static void check_model(struct doctor *doctor)
     struct td_model *model = NULL;
     struct td_model_options options = {.cpu = doctor->cpu};
     const char *wanted = doctor->model_path ? doctor->model_path : doctor->config->engine.model;
-    if (model_file_find(wanted, path, sizeof path, &err) != TD_OK ||
+    if (model_file_find(wanted, doctor->config->models.dir, path, sizeof path, &err) != TD_OK ||
         td_model_open(path, &options, &model, &err) != TD_OK) {
         add(doctor, "model", HEALTH_FAIL, "name a GGUF file with engine.model, TANDEM_MODEL or -m",
             "%s", err.message);

@@ -1,94 +1,22 @@
-#include "app/command.h"
+/* tandem models: without a verb the local model and the tiers; the verbs have files of their own. */
+#include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_file.h"
 #include "app/options.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "engine/gguf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* --- tandem models info FILE --- */
-
-static struct json *metadata_to_json(const struct gguf *gguf)
-{
-    struct json *object = json_new_object();
-    struct td_str key;
-    enum gguf_type type;
-    char value[512], name[256];
-    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++) {
-        snprintf(name, sizeof name, STR_FMT, STR_ARG(str_slice(key, 0, sizeof name - 1)));
-        json_put(object, name, json_new_text(str_from(value)));
-    }
-    return object;
-}
-
-static struct json *tensors_to_json(const struct gguf *gguf)
-{
-    struct json *array = json_new_array();
-    for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
-        const struct gguf_tensor *tensor = gguf_tensor_at(gguf, i);
-        const struct tensor_traits *traits = tensor_traits_get(tensor->type);
-        struct json *object = json_new_object(), *dims = json_new_array();
-        json_put(object, "name", json_new_text(tensor->name));
-        json_put(object, "type", traits ? json_new_cstr(traits->name) : json_new_int(tensor->type));
-        for (uint32_t d = 0; d < tensor->dim_count; d++)
-            json_push(dims, json_new_int((int64_t)tensor->dims[d]));
-        json_put(object, "dims", dims);
-        json_push(array, object);
-    }
-    return array;
-}
-
-static void print_metadata(const struct gguf *gguf)
-{
-    struct td_str key;
-    enum gguf_type type;
-    char value[96];
-    printf("%s\n%llu bytes, %zu tensors, fingerprint %016llx\n", gguf_path(gguf),
-           (unsigned long long)gguf_file_bytes(gguf), gguf_tensor_count(gguf),
-           (unsigned long long)gguf_fingerprint(gguf));
-    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++)
-        printf("  %-42.*s %s\n", (int)(key.len > 200 ? 200 : key.len), key.data, value);
-}
-
-static int print_info(const char *wanted, bool json)
-{
-    struct td_error err = {0};
-    char path[4096];
-    struct gguf *gguf = NULL;
-    if (model_file_find(wanted, path, sizeof path, &err) != TD_OK ||
-        gguf_open(path, true, &gguf, &err) != TD_OK)
-        return command_fail("models", &err);
-    bool ok = true;
-    if (json) {
-        char fingerprint[17];
-        snprintf(fingerprint, sizeof fingerprint, "%016llx",
-                 (unsigned long long)gguf_fingerprint(gguf));
-        struct json *object = json_new_object();
-        json_put(object, "path", json_new_cstr(path));
-        json_put(object, "file_bytes", json_new_int((int64_t)gguf_file_bytes(gguf)));
-        json_put(object, "fingerprint", json_new_cstr(fingerprint));
-        json_put(object, "metadata", metadata_to_json(gguf));
-        json_put(object, "tensors", tensors_to_json(gguf));
-        ok = command_print_json(object);
-    } else {
-        print_metadata(gguf);
-    }
-    gguf_close(gguf);
-    return ok ? 0 : 1;
-}
-
-/* --- tandem models --- */
 
 static struct json *local_to_json(const struct config *config, struct td_error *err)
 {
     char path[4096];
     struct td_model *model = NULL;
     struct td_model_options options = {0};
-    if (model_file_find(config->engine.model, path, sizeof path, err) != TD_OK ||
+    if (model_file_find(config->engine.model, config->models.dir, path, sizeof path, err) !=
+            TD_OK ||
         td_model_open(path, &options, &model, err) != TD_OK)
         return NULL;
     const struct td_model_info *info = td_model_get_info(model);
@@ -180,27 +108,45 @@ static int print_list(const char *config_path, bool json)
     return ok ? 0 : 1;
 }
 
+static const struct verb {
+    const char *name;
+    command_fn *run;
+} verbs[] = {{"pull", cmd_models_pull},
+             {"list", cmd_models_list},
+             {"info", cmd_models_info},
+             {"rm", cmd_models_rm}};
+
 int cmd_models(int argc, char **argv)
 {
-    const char *config = NULL, *model = NULL;
+    for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    const char *config = NULL;
     bool json = false;
-    enum td_cpu cpu = TD_CPU_AUTO;
-    const struct option options[] = {OPTION_ROW_CONFIG(config), OPTION_ROW_MODEL(model),
-                                     OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
-    const struct option_spec spec = {"models",
-                                     "[info [FILE]]",
-                                     "Lists the local model and the tiers of the configuration;\n"
-                                     "'models info FILE' prints the metadata of a GGUF file.",
-                                     options,
-                                     sizeof options / sizeof *options,
-                                     2};
-    const char *arguments[2] = {NULL, NULL};
+    const struct option options[] = {OPTION_ROW_CONFIG(config), OPTION_ROW_JSON(json)};
+    const struct option_spec spec = {
+        "models",
+        "[pull SOURCE | list | info [MODEL] | rm NAME]",
+        "Lists the local model and the tiers of the configuration.\n"
+        "  models pull SOURCE  fetches a model (hf:ORG/REPO:FILE, an address, a file)\n"
+        "  models list         pulled models\n"
+        "  models info MODEL   what is in a model and what it needs\n"
+        "  models rm NAME      removes a pulled model\n"
+        "Each explains itself with --help.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    const char *arguments[1] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
     if (count == 0)
         return print_list(config, json);
-    if (strcmp(arguments[0], "info") == 0)
-        return print_info(arguments[1] ? arguments[1] : model, json);
-    fprintf(stderr, "tandem models: unknown argument '%s'; did you mean 'info'?\n", arguments[0]);
+    const char *names[sizeof verbs / sizeof *verbs];
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        names[i] = verbs[i].name;
+    const char *near = str_nearest(str_from(arguments[0]), names, sizeof names / sizeof *names);
+    fprintf(stderr,
+            "tandem models: unknown verb '%.60s'%s%s%s; there are pull, list, info and rm\n",
+            arguments[0], near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
     return 2;
 }

@@ -26,7 +26,7 @@ enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_
                                   struct td_model **out, struct td_error *err)
 {
     char found[4096];
-    enum td_status status = model_file_find(path, found, sizeof found, err);
+    enum td_status status = model_file_find(path, NULL, found, sizeof found, err);
     if (status != TD_OK)
         return status;
     struct td_model_options options = {.vocab_only = vocab_only, .cpu = cpu};

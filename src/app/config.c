@@ -135,6 +135,7 @@ static enum td_status fill_paths(struct config *config, const struct environment
     const char *listen = env_get(env, "TANDEM_LISTEN");
     const char *model = env_get(env, "TANDEM_MODEL");
     const char *state = env_get(env, "TANDEM_STATE_DIR");
+    const char *models = env_get(env, "TANDEM_MODELS");
     if (listen)
         config->server.listen = arena_copy(config->arena, str_from(listen));
     if (model)
@@ -145,6 +146,10 @@ static enum td_status fill_paths(struct config *config, const struct environment
         config->state_dir = default_state_dir(config, env);
     if (config->state_dir && !config->ledger.path)
         config->ledger.path = arena_printf(config->arena, "%s/ledger.db", config->state_dir);
+    if (models)
+        config->models.dir = arena_copy(config->arena, str_from(models));
+    else if (config->state_dir && !config->models.dir)
+        config->models.dir = arena_printf(config->arena, "%s/models", config->state_dir);
     char host[256] = "";
     uint16_t port = 0;
     if (config->server.listen &&
@@ -154,7 +159,7 @@ static enum td_status fill_paths(struct config *config, const struct environment
     config->server.host = arena_copy(config->arena, str_from(host));
     config->server.port = port;
     if (!config->server.listen || !config->state_dir || !config->ledger.path ||
-        !config->server.host || (model && !config->engine.model))
+        !config->models.dir || !config->server.host || (model && !config->engine.model))
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     return TD_OK;
 }

@@ -73,6 +73,11 @@ struct config {
         uint32_t threads, context_tokens, slots, queue;
     } engine;
     struct {
+        const char *dir;     /* always set after loading */
+        const char *mirror;  /* NULL = huggingface.co */
+        const char *ca_file; /* NULL = the system's certificates */
+    } models;
+    struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
     } privacy;

@@ -168,7 +168,7 @@ static const struct config_section server_section = {server_keys, COUNT(server_k
 
 static const struct config_key engine_keys[] = {
     {"model", CONFIG_KEY_TEXT, AT(engine.model), NULL,
-     .help = "GGUF file; default the embedded model. TANDEM_MODEL overrides"},
+     .help = "GGUF file or pulled model; default the embedded one. TANDEM_MODEL overrides"},
     {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
      .help = "kernel variant"},
     {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
@@ -181,6 +181,16 @@ static const struct config_key engine_keys[] = {
      .help = "requests that wait for a slot; 429 above"},
 };
 static const struct config_section engine_section = {engine_keys, COUNT(engine_keys), 0, 0};
+
+static const struct config_key models_keys[] = {
+    {"dir", CONFIG_KEY_TEXT, AT(models.dir), NULL,
+     .help = "where pulled models lie; default STATE_DIR/models. TANDEM_MODELS overrides"},
+    {"mirror", CONFIG_KEY_TEXT, AT(models.mirror), NULL,
+     .help = "https address in place of https://huggingface.co; HF_ENDPOINT overrides"},
+    {"ca_file", CONFIG_KEY_TEXT, AT(models.ca_file), NULL,
+     .help = "certificates to trust when pulling; default the system's"},
+};
+static const struct config_section models_section = {models_keys, COUNT(models_keys), 0, 0};
 
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
@@ -216,6 +226,8 @@ static const struct config_key root_keys[] = {
     {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX,
      .section = &route_section, .help = "rules by name; default one hybrid route over all tiers",
      .count_offset = AT(route_count)},
+    {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &models_section,
+     .help = "what 'tandem models pull' fetches"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,
      .help = "what may leave the device"},
     {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &ledger_section,

@@ -1,5 +1,7 @@
 #include "app/model_file.h"
 
+#include "app/config.h"
+#include "app/model_store.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -14,16 +16,39 @@ static const char *const beside[] = {
     "../../../models/nano/nano.gguf",
 };
 
-enum td_status model_file_find(const char *wanted, char *out, size_t size, struct td_error *err)
+/* A file is what it is; only a name that is none is looked for among the pulled models. */
+static enum td_status find_named(const char *wanted, const char *models_dir, char *out, size_t size,
+                                 struct td_error *err)
+{
+    if (snprintf(out, size, "%s", wanted) >= (int)size)
+        return error_set(err, TD_INVALID, "the model's path is too long");
+    if (access(wanted, F_OK) == 0 || !model_name_is_plain(wanted))
+        return TD_OK; /* opening it will tell */
+    struct config *config = NULL;
+    if (!models_dir) {
+        enum td_status status = config_load(NULL, NULL, NULL, &config, err);
+        if (status != TD_OK)
+            return status;
+        models_dir = config->models.dir;
+    }
+    enum td_status status = TD_OK;
+    if (!model_store_find(models_dir, wanted, out, size))
+        status = error_set(err, TD_NOT_FOUND,
+                           "there is no file '%.200s' and no pulled model of that name in %.200s; "
+                           "'tandem models list' shows them",
+                           wanted, models_dir);
+    config_free(config);
+    return status;
+}
+
+enum td_status model_file_find(const char *wanted, const char *models_dir, char *out, size_t size,
+                               struct td_error *err)
 {
     char folder[4096];
     if (!wanted || !*wanted)
         wanted = getenv("TANDEM_MODEL");
-    if (wanted && *wanted) {
-        if (snprintf(out, size, "%s", wanted) >= (int)size)
-            return error_set(err, TD_INVALID, "the model's path is too long");
-        return TD_OK;
-    }
+    if (wanted && *wanted)
+        return find_named(wanted, models_dir, out, size, err);
     ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (len <= 0)
         return error_set(err, TD_IO,

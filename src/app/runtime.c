@@ -72,8 +72,8 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
     enum td_cpu cpu = runtime->options.cpu;
     if (cpu == TD_CPU_AUTO)
         cpu = (enum td_cpu)config->engine.cpu;
-    enum td_status status =
-        model_file_find(config->engine.model, runtime->model_path, sizeof runtime->model_path, err);
+    enum td_status status = model_file_find(config->engine.model, config->models.dir,
+                                            runtime->model_path, sizeof runtime->model_path, err);
     if (status != TD_OK)
         return status;
     struct td_model_options model_options = {.cpu = cpu};

@@ -14,6 +14,33 @@ void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA25
     (void)ok;
 }
 
+/* Only a pointer to OpenSSL's state, so that no type of its leaves this file. */
+struct crypto_sha256 *crypto_sha256_begin(void)
+{
+    EVP_MD_CTX *state = EVP_MD_CTX_new();
+    if (state && EVP_DigestInit_ex(state, EVP_sha256(), NULL) != 1) {
+        EVP_MD_CTX_free(state);
+        state = NULL;
+    }
+    return (struct crypto_sha256 *)state;
+}
+
+void crypto_sha256_feed(struct crypto_sha256 *hash, const void *data, size_t len)
+{
+    int ok = EVP_DigestUpdate((EVP_MD_CTX *)hash, data, len);
+    assert(ok == 1); /* cannot fail between begin and end */
+    (void)ok;
+}
+
+void crypto_sha256_end(struct crypto_sha256 *hash, uint8_t out[static CRYPTO_SHA256_BYTES])
+{
+    unsigned int len = 0;
+    int ok = EVP_DigestFinal_ex((EVP_MD_CTX *)hash, out, &len);
+    assert(ok == 1 && len == CRYPTO_SHA256_BYTES);
+    (void)ok;
+    EVP_MD_CTX_free((EVP_MD_CTX *)hash);
+}
+
 void crypto_hex(const uint8_t *data, size_t len, char *out)
 {
     static const char digits[] = "0123456789abcdef";

@@ -31,7 +31,7 @@ static enum td_status time_tokens(struct td_session *session, const int32_t *ids
     for (uint32_t at = 0; at < count; at += step) {
         uint32_t tokens = count - at < step ? count - at : step;
         enum td_status status =
-            td_session_forward(session, ids + at, tokens, session->logits, 1, err);
+            td_session_forward(session, ids + at, tokens, session->workspace->logits, 1, err);
         if (status != TD_OK)
             return status;
     }
@@ -76,7 +76,7 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
     enum td_status status = td_session_new(model, &session_options, &session, err);
     if (status != TD_OK)
         return status;
-    result->thread_count = thread_pool_count(session->pool);
+    result->thread_count = thread_pool_count(session->threads);
     int32_t *ids = malloc(most * sizeof *ids);
     struct rng rng;
     rng_init(&rng, 1);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/session.h"
 
 static void accept_recent(struct sampler *sampler, const int32_t *ids, size_t count)
 {
@@ -27,7 +28,7 @@ static enum td_status check_biases(const struct td_generate_options *options, ui
 
 static enum td_status start_filter(struct generation *generation, struct td_error *err)
 {
-    const struct td_model *model = generation->session->model;
+    const struct td_model *model = generation->model;
     const struct token_index *index = NULL;
     enum td_status status = token_index_get(model->token_index, model->tokenizer, &index, err);
     if (status == TD_OK)
@@ -43,18 +44,19 @@ static enum td_status start_filter(struct generation *generation, struct td_erro
 /* Tokens that the limits leave, with the next one. The last token needs no place in the cache. */
 static uint32_t tokens_left(const struct generation *generation)
 {
-    const struct td_session *session = generation->session;
-    uint32_t left = session->context_size - session->length + 1;
+    const struct sequence *sequence = generation->sequence;
+    uint32_t left = sequence->context_size - sequence->length + 1;
     uint32_t max = generation->options.tokens_max;
     uint32_t made = generation->result.completion_tokens;
     return max && max - made < left ? max - made : left;
 }
 
-enum td_status generation_init(struct generation *generation, struct td_session *session,
+enum td_status generation_init(struct generation *generation, struct sequence *sequence,
                                const int32_t *ids, size_t count,
                                const struct td_generate_options *options, struct td_error *err)
 {
-    *generation = (struct generation){.session = session,
+    *generation = (struct generation){.model = sequence->model,
+                                      .sequence = sequence,
                                       .options = *options,
                                       .ids = ids,
                                       .id_count = count,
@@ -70,14 +72,14 @@ enum td_status generation_init(struct generation *generation, struct td_session 
                          TD_TOP_LOGPROBS_MAX);
     if (count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
-    if (count > session->context_size - session->length)
+    if (count > sequence->context_size - sequence->length)
         return error_set(err, TD_LIMIT,
                          "a prompt of %zu tokens after %u does not fit the context of %u", count,
-                         session->length, session->context_size);
+                         sequence->length, sequence->context_size);
     generation->result.prompt_tokens = (uint32_t)count;
-    accept_recent(&generation->sampler, session->ids, session->length);
+    accept_recent(&generation->sampler, sequence->ids, sequence->length);
     accept_recent(&generation->sampler, ids, count);
-    status = check_biases(options, session->model->vocab_count, err);
+    status = check_biases(options, sequence->model->vocab_count, err);
     return status == TD_OK && options->grammar ? start_filter(generation, err) : status;
 }
 
@@ -89,32 +91,15 @@ void generation_deinit(struct generation *generation)
     generation->filter = NULL;
 }
 
-/* Puts what is due through the model, at most `max` tokens; logits only when nothing is left
- * after. */
-static enum td_status run_model(struct generation *generation, uint32_t max, struct td_error *err)
-{
-    size_t count = generation->id_count < max ? generation->id_count : max;
-    bool last = count == generation->id_count;
-    enum td_status status =
-        td_session_forward(generation->session, generation->ids, count,
-                           last ? generation->session->logits : NULL, last ? 1 : 0, err);
-    if (status == TD_OK) {
-        generation->ids += count;
-        generation->id_count -= count;
-    }
-    return status;
-}
-
 static bool is_end(const struct generation *generation, int32_t id)
 {
-    return !generation->options.ignore_eos &&
-           tokenizer_is_end(generation->session->model->tokenizer, id);
+    return !generation->options.ignore_eos && tokenizer_is_end(generation->model->tokenizer, id);
 }
 
 /* Whether the token just made is the last, and why. */
 static void decide_end(struct generation *generation)
 {
-    const struct td_session *session = generation->session;
+    const struct sequence *sequence = generation->sequence;
     struct td_generate_result *result = &generation->result;
     uint32_t tokens_max = generation->options.tokens_max;
     bool complete = generation->filter && token_filter_is_complete(generation->filter);
@@ -122,26 +107,26 @@ static void decide_end(struct generation *generation)
         result->finish = TD_FINISH_STOP;
         generation->ended = true;
     } else if ((tokens_max && result->completion_tokens >= tokens_max) ||
-               session->length >= session->context_size) {
+               sequence->length >= sequence->context_size) {
         result->finish = TD_FINISH_LENGTH;
         generation->ended = true;
     }
 }
 
-static enum td_status make_token(struct generation *generation, struct generation_event *event,
-                                 struct td_error *err)
+static enum td_status make_token(struct generation *generation, float *logits,
+                                 struct sampler_candidate *candidates,
+                                 struct generation_event *event, struct td_error *err)
 {
-    struct td_session *session = generation->session;
-    const struct td_model *model = session->model;
+    const struct td_model *model = generation->model;
     struct sampler_choice choice;
     if (generation->filter)
         token_filter_set_budget(generation->filter, tokens_left(generation));
     /* Before the choice: a grammar takes the logits of what it forbids. */
-    size_t top_count = sampler_top_logprobs(model->kernels, session->logits, model->vocab_count,
+    size_t top_count = sampler_top_logprobs(model->kernels, logits, model->vocab_count,
                                             generation->options.top_logprobs, generation->top);
     enum td_status status =
-        sampler_choose(&generation->sampler, model->kernels, session->logits, model->vocab_count,
-                       model->info.not_mine_id, session->candidates, &choice, err);
+        sampler_choose(&generation->sampler, model->kernels, logits, model->vocab_count,
+                       model->info.not_mine_id, candidates, &choice, err);
     if (status != TD_OK)
         return status;
     event->kind = GENERATION_TOKEN;
@@ -163,37 +148,61 @@ static enum td_status make_token(struct generation *generation, struct generatio
     return status;
 }
 
-enum td_status generation_step(struct generation *generation, uint32_t prefill_max,
+/* The text that was held back, once. */
+static enum td_status finish(struct generation *generation, struct generation_event *event,
+                             struct td_error *err)
+{
+    bool done = generation->done;
+    generation->done = true;
+    if (done || generation->gate.stopped || generation->gate.held.len == 0)
+        return TD_OK;
+    event->kind = GENERATION_TAIL;
+    return text_gate_finish(&generation->gate, &event->text, err);
+}
+
+struct generation_due generation_due(struct generation *generation, uint32_t prefill_max)
+{
+    if (generation->ended)
+        return (struct generation_due){.ids = generation->ids};
+    generation->due_ms = clock_monotonic_ms(NULL);
+    bool last = generation->id_count <= prefill_max;
+    return (struct generation_due){.ids = generation->ids,
+                                   .count = last ? (uint32_t)generation->id_count : prefill_max,
+                                   .logit_rows = last};
+}
+
+enum td_status generation_take(struct generation *generation, const struct generation_due *due,
+                               float *logits, struct sampler_candidate *candidates,
                                struct generation_event *event, struct td_error *err)
 {
     *event = (struct generation_event){.kind = GENERATION_DONE};
-    if (generation->done)
-        return TD_OK;
-    if (generation->ended) {
-        generation->done = true;
-        if (generation->gate.stopped || generation->gate.held.len == 0)
-            return TD_OK;
-        event->kind = GENERATION_TAIL;
-        return text_gate_finish(&generation->gate, &event->text, err);
-    }
+    if (due->count == 0)
+        return finish(generation, event, err);
     bool prefill = generation->result.completion_tokens == 0;
     double *spent_ms = prefill ? &generation->result.prefill_ms : &generation->result.decode_ms;
-    double begin_ms = clock_monotonic_ms(NULL);
-    enum td_status status = run_model(generation, prefill_max, err);
-    if (status == TD_OK && generation->id_count > 0)
+    generation->ids += due->count;
+    generation->id_count -= due->count;
+    enum td_status status = TD_OK;
+    if (due->logit_rows == 0)
         event->kind = GENERATION_PREFILL;
-    else if (status == TD_OK)
-        status = make_token(generation, event, err);
-    *spent_ms += clock_monotonic_ms(NULL) - begin_ms;
+    else
+        status = make_token(generation, logits, candidates, event, err);
+    *spent_ms += clock_monotonic_ms(NULL) - generation->due_ms;
     return status;
 }
 
-static enum td_status run_to_end(struct generation *generation, td_token_fn *on_token, void *ctx,
-                                 struct td_error *err)
+static enum td_status run_to_end(struct generation *generation, struct td_session *session,
+                                 td_token_fn *on_token, void *ctx, struct td_error *err)
 {
+    struct workspace *workspace = session->workspace;
     for (;;) {
+        struct generation_due due = generation_due(generation, workspace->row_max);
+        enum td_status status =
+            td_session_forward(session, due.ids, due.count, workspace->logits, due.logit_rows, err);
         struct generation_event event;
-        enum td_status status = generation_step(generation, SESSION_CHUNK_TOKENS, &event, err);
+        if (status == TD_OK)
+            status = generation_take(generation, &due, workspace->logits, workspace->candidates,
+                                     &event, err);
         if (status != TD_OK || event.kind == GENERATION_DONE)
             return status;
         if (event.kind == GENERATION_PREFILL || on_token == NULL)
@@ -209,9 +218,10 @@ enum td_status td_generate(struct td_session *session, const int32_t *ids, size_
                            void *ctx, struct td_generate_result *result, struct td_error *err)
 {
     struct generation generation;
-    enum td_status status = generation_init(&generation, session, ids, count, options, err);
+    enum td_status status =
+        generation_init(&generation, &session->sequence, ids, count, options, err);
     if (status == TD_OK)
-        status = run_to_end(&generation, on_token, ctx, err);
+        status = run_to_end(&generation, session, on_token, ctx, err);
     if (result)
         *result = generation.result;
     generation_deinit(&generation);

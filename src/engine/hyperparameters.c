@@ -20,6 +20,9 @@
 #define SCALE_MAX 1e6f
 #define ROPE_BASE_MIN (1.0f + 1e-3f)
 #define ROPE_BASE_MAX 1e12f
+/* YaRN's own values (Peng et al. 2023, section 3.2), used where a file names none. */
+#define YARN_TURNS_FAST 32.0f
+#define YARN_TURNS_SLOW 1.0f
 
 static enum td_status bad_key(const struct td_model *model, struct td_error *err, const char *key,
                               const char *reason)
@@ -99,6 +102,23 @@ static enum td_status load_head_sizes(struct td_model *model, struct td_error *e
     return TD_OK;
 }
 
+static enum td_status load_yarn(const struct td_model *model, struct rope_options *options,
+                                struct td_error *err)
+{
+    float fast = YARN_TURNS_FAST, slow = YARN_TURNS_SLOW;
+    enum td_status status =
+        load_f32(model, "rope.scaling.yarn_beta_fast", false, 1e-3f, 1e6f, &fast, err);
+    if (status == TD_OK)
+        status = load_f32(model, "rope.scaling.yarn_beta_slow", false, 1e-3f, 1e6f, &slow, err);
+    if (status == TD_OK && fast <= slow)
+        status = error_set(err, TD_CORRUPT,
+                           "%s: rope.scaling.yarn_beta_fast %g is not above yarn_beta_slow %g",
+                           gguf_path(model->gguf), (double)fast, (double)slow);
+    options->turns_fast = (double)fast;
+    options->turns_slow = (double)slow;
+    return status;
+}
+
 static enum td_status load_rope_scaling(const struct td_model *model, struct rope_options *options,
                                         bool *long_rope, struct td_error *err)
 {
@@ -119,6 +139,8 @@ static enum td_status load_rope_scaling(const struct td_model *model, struct rop
     if (status == TD_OK)
         status =
             load_f32(model, "rope.scaling.attn_factor", false, 1e-3f, 1e3f, &attention_factor, err);
+    if (status == TD_OK)
+        status = load_yarn(model, options, err);
     if (status != TD_OK)
         return status;
     options->attention_factor = (double)attention_factor;

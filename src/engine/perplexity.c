@@ -58,7 +58,7 @@ static enum td_status score_text(struct scorer *scorer, int32_t *ids, size_t cou
                                  uint32_t windows_max, struct td_error *err)
 {
     const struct td_model *model = scorer->session->model;
-    size_t window = scorer->session->context_size;
+    size_t window = scorer->session->sequence.context_size;
     bool bos = tokenizer_adds_bos(model->tokenizer) && tokenizer_bos(model->tokenizer) >= 0;
     size_t step = window > 1 ? window - 1 : 1; /* windows share one token: the next one's first */
     for (size_t at = 0, done = 0; at + 1 < count && (!windows_max || done < windows_max);

@@ -2,12 +2,6 @@
 
 #include <math.h>
 
-/* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2): pairs that turn more than 32
- * times over the original context keep their frequency, those that turn less than once are
- * interpolated. */
-#define YARN_TURNS_FAST 32.0
-#define YARN_TURNS_SLOW 1.0
-
 /* The (fractional) pair that turns `turns` times within the original context. */
 static double yarn_pair_of(const struct rope_options *options, double turns)
 {
@@ -23,8 +17,9 @@ void rope_init(struct rope *rope, const struct rope_options *options)
     rope->pair_count = options->dimension_count / 2;
     rope->magnitude = options->attention_factor;
     if (options->scaling == ROPE_SCALING_YARN) {
-        low = fmax(0.0, floor(yarn_pair_of(options, YARN_TURNS_FAST)));
-        high = fmin(options->dimension_count - 1.0, ceil(yarn_pair_of(options, YARN_TURNS_SLOW)));
+        low = fmax(0.0, floor(yarn_pair_of(options, options->turns_fast)));
+        high =
+            fmin(options->dimension_count - 1.0, ceil(yarn_pair_of(options, options->turns_slow)));
         rope->magnitude *= 1.0 + 0.1 * log(options->factor); /* YaRN, eq. 22 */
     }
     for (uint32_t i = 0; i < rope->pair_count; i++) {

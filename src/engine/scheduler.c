@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/queue.h"
+#include "engine/forward.h"
 #include "engine/job.h"
+#include "engine/memory.h"
 
 #include <stdlib.h>
 
@@ -25,7 +27,7 @@ enum slot_state {
 };
 
 struct slot {
-    struct td_session *session;
+    struct sequence sequence;
     enum slot_state state;
     struct job *job;
     struct generation generation;
@@ -34,7 +36,9 @@ struct slot {
 
 struct scheduler {
     const struct td_model *model;
-    struct thread_pool *pool;
+    struct thread_pool *threads;
+    struct kv_pool *kv_pool;
+    struct workspace *workspace;
     struct slot *slots;
     uint32_t slot_count;
     uint32_t jobs_max; /* running and waiting */
@@ -91,7 +95,7 @@ static struct slot *choose_slot(struct scheduler *scheduler, const struct job *j
         if (slot->state != SLOT_FREE)
             continue;
         uint32_t common =
-            session_common_prefix(slot->session, job->request.ids, job->request.id_count);
+            sequence_common_prefix(&slot->sequence, job->request.ids, job->request.id_count);
         if (best == NULL || common > *prefix ||
             (common == *prefix && slot->used_last < best->used_last)) {
             best = slot;
@@ -122,7 +126,6 @@ static void end_turns(struct scheduler *scheduler, struct slot *slot, enum td_st
     result.prompt_tokens = (uint32_t)slot->job->request.id_count;
     job_end(slot->job, status, &result, err);
     generation_deinit(&slot->generation);
-    slot->session->cancel[0] = NULL;
     leave_slot(scheduler, slot);
 }
 
@@ -135,14 +138,13 @@ static void admit(struct scheduler *scheduler, struct slot *slot, struct job *jo
     slot->state = SLOT_RUNNING;
     slot->job = job;
     slot->used_last = ++scheduler->admissions;
-    slot->session->cancel[0] = &job->cancelled;
-    td_session_truncate(slot->session, prefix);
+    sequence_truncate(&slot->sequence, prefix);
     atomic_fetch_add(&scheduler->running, 1);
     atomic_fetch_add(&scheduler->prompt_tokens, count);
     struct td_error err = {0};
     enum td_status status =
-        generation_init(&slot->generation, slot->session, job->request.ids + prefix, count - prefix,
-                        &job->request.options, &err);
+        generation_init(&slot->generation, &slot->sequence, job->request.ids + prefix,
+                        count - prefix, &job->request.options, &err);
     if (status != TD_OK)
         end_turns(scheduler, slot, status, &err);
 }
@@ -162,6 +164,25 @@ static void admit_waiting(struct scheduler *scheduler)
     scheduler->waiting_count -= taken;
 }
 
+/* What is due of one generation, through the model. */
+static enum td_status run_step(struct scheduler *scheduler, struct slot *slot,
+                               struct generation_event *event, struct td_error *err)
+{
+    struct workspace *workspace = scheduler->workspace;
+    struct generation_due due = generation_due(&slot->generation, workspace->row_max);
+    struct segment segment = {.sequence = &slot->sequence,
+                              .ids = due.ids,
+                              .count = due.count,
+                              .logit_rows = due.logit_rows,
+                              .cancel = &slot->job->cancelled};
+    enum td_status status =
+        forward_run(workspace, &segment, due.count ? 1 : 0, workspace->logits, err);
+    if (status == TD_OK)
+        status = generation_take(&slot->generation, &due, workspace->logits, workspace->candidates,
+                                 event, err);
+    return status;
+}
+
 /* One step, and at the end the steps that cost nothing. */
 static void run_turn(struct scheduler *scheduler, struct slot *slot)
 {
@@ -170,7 +191,7 @@ static void run_turn(struct scheduler *scheduler, struct slot *slot)
     enum td_status status;
     struct generation_event event;
     do {
-        status = generation_step(generation, SESSION_CHUNK_TOKENS, &event, &err);
+        status = run_step(scheduler, slot, &event, &err);
         if (status != TD_OK || event.kind == GENERATION_DONE) {
             end_turns(scheduler, slot, status, &err);
             return;
@@ -258,18 +279,25 @@ static void *scheduler_main(void *arg)
 static enum td_status open_slots(struct scheduler *scheduler,
                                  const struct scheduler_options *options, struct td_error *err)
 {
-    struct td_session_options session = {.context_tokens = options->context_tokens,
-                                         .kv_type = TD_KV_F16};
-    enum td_status status =
-        session_check_memory(options->model, &session, options->slot_count, 0, err);
-    for (uint32_t i = 0; status == TD_OK && i < options->slot_count; i++) {
-        struct slot *slot = &scheduler->slots[i];
-        status = session_new(options->model, &session, scheduler->pool, &slot->session, err);
-        if (status == TD_OK)
-            slot->session->cancel[1] = &scheduler->stop;
-    }
+    const struct td_model *model = options->model;
+    const struct workspace_options workspace = {.logit_row_max = 1};
+    uint32_t slots = options->slot_count, context = 0;
+    enum td_status status = sequence_context(model, options->context_tokens, &context, err);
+    if (status != TD_OK)
+        return status;
+    scheduler->context_size = context;
+    struct memory_need need = {.cache_tokens = (uint64_t)slots * context,
+                               .cache_bytes = kv_pool_bytes(model, TD_KV_F16, context, slots),
+                               .work_bytes = workspace_bytes(model, &workspace)};
+    status = memory_check(model, &need, 0, err);
     if (status == TD_OK)
-        scheduler->context_size = scheduler->slots[0].session->context_size;
+        status = kv_pool_new(model, TD_KV_F16, context, slots, &scheduler->kv_pool, err);
+    for (uint32_t i = 0; status == TD_OK && i < slots; i++)
+        status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool, context, err);
+    if (status == TD_OK)
+        status = workspace_new(model, &workspace, scheduler->threads, &scheduler->workspace, err);
+    if (status == TD_OK)
+        scheduler->workspace->stop = &scheduler->stop;
     return status;
 }
 
@@ -282,9 +310,9 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
     scheduler->waiting = calloc(scheduler->jobs_max, sizeof *scheduler->waiting);
     scheduler->submitted = queue_new(scheduler->jobs_max);
     scheduler->wake = wake_new();
-    scheduler->pool = thread_pool_new(options->thread_count);
+    scheduler->threads = thread_pool_new(options->thread_count);
     if (scheduler->slots == NULL || scheduler->waiting == NULL || scheduler->submitted == NULL ||
-        scheduler->wake == NULL || scheduler->pool == NULL)
+        scheduler->wake == NULL || scheduler->threads == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler of %u slots",
                          options->slot_count);
     enum td_status status = open_slots(scheduler, options, err);
@@ -326,8 +354,10 @@ void scheduler_free(struct scheduler *scheduler)
         pthread_join(scheduler->thread, NULL);
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
-        td_session_free(scheduler->slots[i].session);
-    thread_pool_free(scheduler->pool);
+        sequence_deinit(&scheduler->slots[i].sequence);
+    kv_pool_free(scheduler->kv_pool);
+    workspace_free(scheduler->workspace);
+    thread_pool_free(scheduler->threads);
     queue_free(scheduler->submitted);
     wake_release(scheduler->wake);
     free(scheduler->waiting);

@@ -5,6 +5,7 @@
 #include "engine/tokenizer_internal.h"
 
 #include "base/error.h"
+#include "engine/wordpiece.h"
 
 /* Spaces become three bytes and positions are 32 bits wide. */
 #define TEXT_BYTES_MAX ((size_t)1 << 30)
@@ -29,7 +30,8 @@ static void flush_raw(struct encoder *encoder, size_t end)
     if (!encoder->ok || raw.len == 0 || encoder->raw_begin >= end)
         return;
     const struct tokenizer *t = encoder->tokenizer;
-    encoder->ok = t->sentencepiece
+    encoder->ok = t->wordpiece ? wordpiece_encode(t, raw, encoder->merger.ids)
+                  : t->sentencepiece
                       ? merger_encode_sentencepiece(&encoder->merger, raw,
                                                     t->space_prefix && encoder->after_special)
                       : pretokenizer_split(t->pre, raw, emit_piece, &encoder->merger);

@@ -1,6 +1,6 @@
-/* Tokenizers read from GGUF metadata: SentencePiece BPE ("llama") and byte-level BPE ("gpt2") with
- * the pre-tokenizers gpt-2, llama-bpe, qwen2 and others (the table in pretokenizer.c). Immutable
- * after open; any thread. */
+/* Tokenizers read from GGUF metadata: SentencePiece BPE ("llama"), byte-level BPE ("gpt2") with the
+ * pre-tokenizers gpt-2, llama-bpe, qwen2 and others (the table in pretokenizer.c), and WordPiece
+ * ("bert"). Immutable after open; any thread. */
 #ifndef ENGINE_TOKENIZER_H
 #define ENGINE_TOKENIZER_H
 
@@ -16,7 +16,7 @@ TD_MUST_CHECK enum td_status tokenizer_open(const struct gguf *gguf, struct toke
 void tokenizer_close(struct tokenizer *tokenizer);
 
 struct tokenizer_options {
-    bool add_special;   /* BOS/EOS where the vocabulary asks for them */
+    bool add_special;   /* BOS/EOS ([CLS]/[SEP]) where the vocabulary asks for them */
     bool parse_special; /* text spelling a control or user-defined token becomes it */
 };
 

@@ -53,6 +53,10 @@ struct tokenizer {
     uint32_t *priorities; /* [count] from the scores: lower is merged first */
     bool space_prefix;
     bool merges_cross_spaces; /* some token has U+2581 after another character */
+    /* WordPiece */
+    bool wordpiece;
+    bool hash_marks; /* ## before the later pieces of a word; else U+2581 before the first */
+    bool lowercases, strips_accents;
 
     /* [special_count] ids that are found in text as they stand, by their bytes */
     uint32_t *specials;

@@ -3,14 +3,16 @@
  * token.
  *
  * Keys, all beginning with "tokenizer.ggml.":
- *   model        "llama" (SentencePiece BPE) or "gpt2" (byte-level BPE)
+ *   model        "llama" (SentencePiece BPE), "gpt2" (byte-level BPE) or "bert" (WordPiece)
  *   pre          pre-tokenizer of byte-level BPE; absent = "default"
  *   tokens       array of strings; the index is the id
  *   token_type   array of i32 (enum token_type), optional
  *   scores       array of f32, SentencePiece only
  *   merges       array of strings "left right" in the order of their rank, byte-level BPE only
  *   bos_token_id eos_token_id eot_token_id eom_token_id unknown_token_id   u32
+ *   cls_token_id seperator_token_id (sic)                                  u32, WordPiece
  *   add_bos_token add_eos_token add_space_prefix                           bool
+ *   add_sep_token normalizer.lowercase normalizer.strip_accents            bool, WordPiece
  *
  * The file is hostile: counts are compared, ids are checked, and a vocabulary whose texts were
  * chosen to collide in the hash tables is refused instead of taking hours. */
@@ -28,6 +30,7 @@
 #define SPECIAL_BYTES_MAX 1024 /* each place of a text is compared with them; published ones: 50 */
 
 #define KEY(name) "tokenizer.ggml." name
+#define SPACE_MARK "\xE2\x96\x81" /* U+2581 */
 
 /* --- pieces --- */
 
@@ -47,8 +50,24 @@ static int parse_byte_token(const struct token *token)
     return value;
 }
 
-/* Writes the piece of a token to `out`, which has room for token->len bytes: a piece is never
- * longer than its text. */
+/* The first piece of a word begins with a space. Which of the two spellings the vocabulary has is known
+ * before pieces are written. */
+static size_t write_wordpiece(const struct tokenizer *tokenizer, struct td_str text, char *out)
+{
+    bool first = str_starts_with(text, STR(SPACE_MARK));
+    size_t skipped = first ? strlen(SPACE_MARK) : 0;
+    if (tokenizer->hash_marks) {
+        first = !str_starts_with(text, STR("##"));
+        skipped = first ? 0 : 2;
+    }
+    if (first)
+        out[0] = ' ';
+    memcpy(out + first, text.data + skipped, text.len - skipped);
+    return text.len - skipped + first;
+}
+
+/* Writes the piece of a token to `out`, which has room for token->len + 1 bytes: a piece is never
+ * longer than its text and a space. */
 static size_t write_piece(struct tokenizer *tokenizer, const struct token *token, char *out)
 {
     struct td_str text = {token->text, token->len};
@@ -61,10 +80,12 @@ static size_t write_piece(struct tokenizer *tokenizer, const struct token *token
     if (token->type == TOKEN_CONTROL || token->type == TOKEN_UNKNOWN ||
         token->type == TOKEN_USER_DEFINED || token->type == TOKEN_BYTE) {
         memcpy(out, text.data, text.len);
-        if (token->type == TOKEN_USER_DEFINED && str_find(text, STR("\xE2\x96\x81"), 1) != SIZE_MAX)
+        if (token->type == TOKEN_USER_DEFINED && str_find(text, STR(SPACE_MARK), 1) != SIZE_MAX)
             tokenizer->merges_cross_spaces = true;
         return text.len;
     }
+    if (tokenizer->wordpiece)
+        return write_wordpiece(tokenizer, text, out);
     bool after_other = false;
     for (size_t at = 0; at < text.len;) {
         if ((unsigned char)text.data[at] < 0x80 &&
@@ -306,6 +327,30 @@ static enum td_status find_pretokenizer(struct tokenizer *tokenizer, const struc
                      STR_ARG(str_slice(name, 0, 64)), known);
 }
 
+/* BERT's own spelling, with ## before the later pieces of a word, has no U+2581 at all. */
+static bool uses_hash_marks(const struct gguf *gguf)
+{
+    const void *cursor = NULL;
+    struct td_str text;
+    bool hashes = false;
+    while (gguf_next_string(gguf, KEY("tokens"), &cursor, &text)) {
+        if (str_starts_with(text, STR(SPACE_MARK)))
+            return false;
+        hashes |= text.len > 2 && str_starts_with(text, STR("##"));
+    }
+    return hashes;
+}
+
+static void prepare_wordpiece(struct tokenizer *tokenizer, const struct gguf *gguf)
+{
+    tokenizer->hash_marks = uses_hash_marks(gguf);
+    tokenizer->lowercases = true;
+    gguf_get_bool(gguf, KEY("normalizer.lowercase"), &tokenizer->lowercases);
+    /* strip_accents = None means as lowercase does */
+    tokenizer->strips_accents = tokenizer->lowercases;
+    gguf_get_bool(gguf, KEY("normalizer.strip_accents"), &tokenizer->strips_accents);
+}
+
 static void find_byte_tokens(struct tokenizer *tokenizer)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -337,9 +382,45 @@ static enum td_status special_id(const struct tokenizer *tokenizer, const struct
     return TD_OK;
 }
 
+/* [CLS] and [SEP] stand for BOS and EOS. Files name them by several keys, or only by their texts. */
+static enum td_status load_wordpiece_ids(struct tokenizer *tokenizer, const struct gguf *gguf,
+                                         struct td_error *err)
+{
+    const struct {
+        const char *text, *keys[3];
+        int32_t *out;
+    } ids[] = {
+        {"[CLS]", {KEY("bos_token_id"), KEY("cls_token_id")}, &tokenizer->bos},
+        {"[SEP]",
+         {KEY("eos_token_id"), KEY("separator_token_id"), KEY("seperator_token_id")},
+         &tokenizer->eos},
+        {"[UNK]", {KEY("unknown_token_id")}, &tokenizer->unknown},
+    };
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        int32_t id = tokenizer_find(tokenizer, str_from(ids[i].text));
+        for (size_t k = 0; k < 3 && ids[i].keys[k]; k++) {
+            enum td_status status = special_id(tokenizer, gguf, ids[i].keys[k], id, &id, err);
+            if (status != TD_OK)
+                return status;
+        }
+        if (id < 0)
+            return error_set(err, TD_CORRUPT, "a WordPiece vocabulary without %s", ids[i].text);
+        tokenizer->tokens[id].type = TOKEN_CONTROL; /* also where the file has no token types */
+        *ids[i].out = id;
+    }
+    tokenizer->adds_bos = tokenizer->adds_eos = true;
+    gguf_get_bool(gguf, KEY("add_bos_token"), &tokenizer->adds_bos);
+    gguf_get_bool(gguf, KEY("add_eos_token"), &tokenizer->adds_eos);
+    gguf_get_bool(gguf, KEY("add_sep_token"), &tokenizer->adds_eos);
+    tokenizer->space_prefix = true; /* which decoding drops at the start */
+    return TD_OK;
+}
+
 static enum td_status load_special_ids(struct tokenizer *tokenizer, const struct gguf *gguf,
                                        struct td_error *err)
 {
+    if (tokenizer->wordpiece)
+        return load_wordpiece_ids(tokenizer, gguf, err);
     bool sp = tokenizer->sentencepiece; /* whose ids 0, 1 and 2 are fixed by habit */
     int32_t end_of_turn = -1, end_of_message = -1;
     enum td_status status =
@@ -444,23 +525,28 @@ static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
     struct td_str model = {0};
     gguf_get_string(gguf, KEY("model"), &model);
     tokenizer->sentencepiece = str_equal(model, STR("llama"));
-    if (!tokenizer->sentencepiece && !str_equal(model, STR("gpt2")))
+    tokenizer->wordpiece = str_equal(model, STR("bert"));
+    bool byte_level = str_equal(model, STR("gpt2"));
+    if (!tokenizer->sentencepiece && !tokenizer->wordpiece && !byte_level)
         return error_set(err, TD_UNSUPPORTED,
-                         "tokenizer '" STR_FMT "' is not supported (there are llama, gpt2)",
+                         "tokenizer '" STR_FMT "' is not supported (there are llama, gpt2, bert)",
                          STR_ARG(str_slice(model, 0, 64)));
     enum td_status status = TD_OK;
-    if (!tokenizer->sentencepiece)
+    if (byte_level)
         status = find_pretokenizer(tokenizer, gguf, err);
+    if (tokenizer->wordpiece)
+        prepare_wordpiece(tokenizer, gguf);
     if (status == TD_OK)
         status = load_tokens(tokenizer, gguf, err);
-    if (status == TD_OK)
-        status = tokenizer->sentencepiece ? load_scores(tokenizer, gguf, err)
-                                          : load_merges(tokenizer, gguf, err);
+    if (status == TD_OK && tokenizer->sentencepiece)
+        status = load_scores(tokenizer, gguf, err);
+    if (status == TD_OK && byte_level)
+        status = load_merges(tokenizer, gguf, err);
     if (status == TD_OK)
         status = load_special_ids(tokenizer, gguf, err);
     if (status == TD_OK)
         status = load_specials(tokenizer, err);
-    if (status == TD_OK) {
+    if (status == TD_OK && !tokenizer->wordpiece) {
         find_byte_tokens(tokenizer);
         mark_strip_right(tokenizer, gguf);
     }

@@ -1,10 +1,76 @@
 #include "engine/unicode.h"
 
+struct unicode_lower_run {
+    uint32_t first, last, stride; /* first, first + stride, ... last */
+    int32_t distance;             /* from each to its lower case */
+};
+
 #include "engine/unicode_table.h" /* generated in the build */
+
+/* Hangul syllables are composed by arithmetic (Unicode Standard, section 3.12). */
+#define HANGUL_FIRST 0xAC00u
+#define HANGUL_COUNT 11172u
+#define HANGUL_LEADS 0x1100u
+#define HANGUL_VOWELS 0x1161u
+#define HANGUL_TAILS 0x11A7u
+#define HANGUL_VOWEL_COUNT 21u
+#define HANGUL_TAIL_COUNT 28u
 
 uint8_t unicode_class_of(uint32_t code_point)
 {
     if (code_point > 0x10FFFF)
         return 0;
     return unicode_blocks[unicode_index[code_point / UNICODE_BLOCK]][code_point % UNICODE_BLOCK];
+}
+
+static size_t decompose_hangul(uint32_t index, uint32_t parts[static UNICODE_PARTS_MAX])
+{
+    uint32_t tail = index % HANGUL_TAIL_COUNT;
+    parts[0] = HANGUL_LEADS + index / (HANGUL_VOWEL_COUNT * HANGUL_TAIL_COUNT);
+    parts[1] = HANGUL_VOWELS + index / HANGUL_TAIL_COUNT % HANGUL_VOWEL_COUNT;
+    parts[2] = HANGUL_TAILS + tail;
+    return tail == 0 ? 2 : 3;
+}
+
+size_t unicode_decompose(uint32_t code_point, uint32_t parts[static UNICODE_PARTS_MAX])
+{
+    parts[0] = code_point;
+    if (code_point < unicode_decomposed[0])
+        return 1;
+    if (code_point - HANGUL_FIRST < HANGUL_COUNT)
+        return decompose_hangul(code_point - HANGUL_FIRST, parts);
+    uint32_t low = 0, high = UNICODE_DECOMPOSED_COUNT;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (unicode_decomposed[middle] < code_point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (unicode_decomposed[low] != code_point || low == UNICODE_DECOMPOSED_COUNT)
+        return 1;
+    size_t begin = unicode_decomposed_at[low], count = unicode_decomposed_at[low + 1] - begin;
+    for (size_t i = 0; i < count; i++)
+        parts[i] = unicode_decomposed_parts[begin + i];
+    return count;
+}
+
+uint32_t unicode_lower(uint32_t code_point)
+{
+    if (code_point < 0x80)
+        return code_point >= 'A' && code_point <= 'Z' ? code_point + ('a' - 'A') : code_point;
+    uint32_t low = 0, high = UNICODE_LOWER_COUNT;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (unicode_lower_runs[middle].last < code_point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == UNICODE_LOWER_COUNT)
+        return code_point;
+    const struct unicode_lower_run *run = &unicode_lower_runs[low];
+    if (code_point < run->first || (code_point - run->first) % run->stride != 0)
+        return code_point;
+    return (uint32_t)((int32_t)code_point + run->distance);
 }

@@ -15,7 +15,8 @@
  * ACTIVATION_Q8_256, super-blocks of 256, 384 bytes:
  *     0  int8   q[256]
  *   256  float  sums[16]      scale * sum of each 16 quants, for minimums and offsets
- *   320  float  scale         then 60 bytes of zero
+ *   320  float  scale         then 28 bytes of zero
+ *   352  int16  totals[16]    sum of each 16 quants, where minimums are taken off as whole numbers
  *
  * Quantisation, block maximum m = max |x|: scale = m / 127, q = round-half-even(x * (127 / m)). A
  * block whose m is below ACTIVATION_TINY counts as zero (127 / m must not overflow). A block with
@@ -35,7 +36,8 @@ enum {
     ACT32_SCALE_AT = 192,
     ACT256_BYTES = 384,
     ACT256_SUMS_AT = 256,
-    ACT256_SCALE_AT = 320
+    ACT256_SCALE_AT = 320,
+    ACT256_TOTALS_AT = 352
 };
 
 #endif

@@ -60,6 +60,8 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
             bits = _mm512_max_epu32(bits, magnitude_bits(x + i));
         float inverse;
         float scale = block_scale(_mm512_reduce_max_epu32(bits), &inverse);
+        memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
+        memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
         for (size_t i = 0; i < SUPER_BLOCK; i += 64) {
             __m128i sums[4];
             for (size_t j = 0; j < 4; j++) {
@@ -71,9 +73,8 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
                 _mm_hadd_epi32(_mm_hadd_epi32(sums[0], sums[1]), _mm_hadd_epi32(sums[2], sums[3]));
             _mm_storeu_ps((void *)(out + ACT256_SUMS_AT + i / 4),
                           _mm_mul_ps(_mm_cvtepi32_ps(four), _mm_set1_ps(scale)));
+            _mm_storel_epi64((void *)(out + ACT256_TOTALS_AT + i / 8), _mm_packs_epi32(four, four));
         }
-        memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
-        memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
     }
 }
 

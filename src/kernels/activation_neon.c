@@ -69,6 +69,8 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
     for (size_t c = 0; c < cols; c += SUPER_BLOCK, x += SUPER_BLOCK, out += ACT256_BYTES) {
         float inverse;
         float scale = block_scale(largest_magnitude(x, SUPER_BLOCK), &inverse);
+        memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
+        memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
         for (size_t i = 0; i < SUPER_BLOCK; i += 64) {
             int32x4_t sums[4];
             for (size_t j = 0; j < 4; j++) {
@@ -79,9 +81,8 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
             int32x4_t four = vpaddq_s32(vpaddq_s32(sums[0], sums[1]), vpaddq_s32(sums[2], sums[3]));
             vst1q_f32((void *)(out + ACT256_SUMS_AT + i / 4),
                       vmulq_n_f32(vcvtq_f32_s32(four), scale));
+            vst1_s16((void *)(out + ACT256_TOTALS_AT + i / 8), vmovn_s32(four));
         }
-        memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
-        memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
     }
 }
 

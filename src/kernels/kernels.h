@@ -51,6 +51,11 @@ enum activation_form {
     ACTIVATION_FORM_COUNT
 };
 
+/* Tokens of a panel, see activation panels in struct kernels. */
+#define KERNELS_PANEL_TOKENS 16
+/* Fewer tokens than this are faster as rows than as a panel that is not full. */
+#define KERNELS_PANEL_LEAST 6
+
 struct logit_stats {
     float max;       /* largest logit */
     uint32_t argmax; /* lowest index that has it */
@@ -74,6 +79,18 @@ struct kernels {
     void (*matmul)(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
                    size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                    size_t tokens, float *y, size_t y_stride);
+
+    /* Panels: the fast form for many tokens. NULL where a variant has none (use rows), and only for
+     * the forms in panel_forms (bits 1 << form). panel_prepare brings up to KERNELS_PANEL_TOKENS rows
+     * of x, x_stride floats apart, into one panel of KERNELS_PANEL_TOKENS * activation_bytes() bytes;
+     * matmul_panels is matmul on panels, KERNELS_PANEL_TOKENS * act_stride bytes apart, the last of
+     * which may hold fewer tokens. A token's results are the bits that matmul gives. */
+    unsigned panel_forms;
+    void (*panel_prepare)(enum activation_form form, const float *x, size_t x_stride, size_t cols,
+                          size_t tokens, void *out);
+    void (*matmul_panels)(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
+                          size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
+                          size_t tokens, float *y, size_t y_stride);
 
     /* One stored row to float. Exact to the bit for every variant. */
     void (*dequantize)(enum tensor_type type, const void *row, size_t cols, float *out);
@@ -107,6 +124,17 @@ struct kernels {
 
     void (*logit_stats)(const float *logits, size_t n, struct logit_stats *out);
 };
+
+/* How many of `tokens` go into panels, from the first on; the others stay rows. */
+static inline size_t kernels_panel_tokens(const struct kernels *kernels, enum activation_form form,
+                                          size_t tokens)
+{
+    if (!(kernels->panel_forms & 1u << form))
+        return 0;
+    return tokens % KERNELS_PANEL_TOKENS < KERNELS_PANEL_LEAST
+               ? tokens / KERNELS_PANEL_TOKENS * KERNELS_PANEL_TOKENS
+               : tokens;
+}
 
 /* The best variant the CPU has, or the one asked for. NULL with TD_UNSUPPORTED when the CPU lacks it. */
 const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err);

@@ -108,6 +108,17 @@ TILE_INLINE int32x4_t dot_32_of_256(enum tensor_type type, int32x4_t acc, const 
     return vmlaq_n_s32(acc, dot_16(zero, second, y), factors[2 * j + 1]);
 }
 
+/* Minimums times the sums of the activations that they are taken from: at most 4 * 63 * 16 * 127 a
+ * lane. */
+TILE_INLINE int32x4_t dot_minimums(const struct scales_256 *scales, const int16_t *totals)
+{
+    int16x8_t first = vld1q_s16(totals), second = vld1q_s16(totals + 8);
+    int32x4_t sum = vmull_s16(vget_low_s16(scales->minimums[0]), vget_low_s16(first));
+    sum = vmlal_high_s16(sum, scales->minimums[0], first);
+    sum = vmlal_s16(sum, vget_low_s16(scales->minimums[1]), vget_low_s16(second));
+    return vmlal_high_s16(sum, scales->minimums[1], second);
+}
+
 TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const uint8_t *act,
                               const struct tile *tile, int tokens, float32x4_t *sums)
 {
@@ -127,13 +138,12 @@ TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const ui
 #pragma GCC unroll 8
     for (int t = 0; t < tokens; t++) {
         const uint8_t *a = act + (size_t)t * tile->act_stride;
-        float scale = scales.scale * load_f32(a + ACT256_SCALE_AT);
-        const float *taken = (const void *)(a + ACT256_SUMS_AT);
-        sums[t] = vfmaq_n_f32(sums[t], vcvtq_f32_s32(dots[t]), scale);
-        if (has_minimums_256(type))
-#pragma GCC unroll 4
-            for (int k = 0; k < 4; k++)
-                sums[t] = vfmsq_f32(sums[t], scales.minimums[k], vld1q_f32(taken + 4 * k));
+        float scale = load_f32(a + ACT256_SCALE_AT);
+        sums[t] = vfmaq_n_f32(sums[t], vcvtq_f32_s32(dots[t]), scales.scale * scale);
+        if (has_minimums_256(type)) {
+            int32x4_t taken = dot_minimums(&scales, (const void *)(a + ACT256_TOTALS_AT));
+            sums[t] = vfmsq_n_f32(sums[t], vcvtq_f32_s32(taken), scales.minimum * scale);
+        }
     }
 }
 

@@ -102,7 +102,9 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
             for (size_t i = 0; i < 16; i++)
                 sum += quants[16 * part + i];
             float scaled = scale * (float)sum;
+            int16_t total = (int16_t)sum;
             memcpy(out + ACT256_SUMS_AT + 4 * part, &scaled, sizeof scaled);
+            memcpy(out + ACT256_TOTALS_AT + 2 * part, &total, sizeof total);
         }
     }
 }

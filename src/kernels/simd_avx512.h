@@ -9,6 +9,7 @@
 #define SIMD_INLINE static inline __attribute__((always_inline))
 #define VARIANT(name) name##_avx512
 #define VARIANT_NAME "avx512"
+#define VARIANT_PANEL_FORMS (1u << ACTIVATION_Q8_32 | 1u << ACTIVATION_Q8_256)
 
 typedef __m512 vec;
 typedef __m512i vec_int;

@@ -41,10 +41,11 @@ TILE_INLINE size_t tile_block_bytes(enum tensor_type type)
     }
 }
 
-/* Blocks of 32: a minimum is added to each weight. */
+/* A minimum is added to each weight (blocks of 32) or taken off. */
 TILE_INLINE bool tile_has_minimum(enum tensor_type type)
 {
-    return type == TENSOR_Q4_1 || type == TENSOR_Q5_1;
+    return type == TENSOR_Q4_1 || type == TENSOR_Q5_1 || type == TENSOR_Q4_K ||
+           type == TENSOR_Q5_K || type == TENSOR_Q2_K;
 }
 
 /* Where the quants of a block of 32 with nibbles begin. */

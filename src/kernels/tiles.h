@@ -23,6 +23,7 @@ enum {
 struct tile {
     const uint8_t *rows; /* first row; the others row_bytes apart */
     size_t row_bytes;
+    size_t row_count; /* of tiles that take what there is */
     size_t cols;
     const uint8_t *acts; /* first token; the others act_stride apart */
     size_t act_stride;

@@ -162,8 +162,10 @@ TILE_INLINE struct group_32 unpack_32(enum tensor_type type, const uint8_t *bloc
 struct block_256 {
     __m512i quants[4]; /* unsigned, in natural order */
     __m512i scales[2]; /* int16 factors of the packed pair sums of each half, see pair_order() */
-    __m512 offsets;    /* what each 16-sum of activations is multiplied with and taken off */
+    __m256i taken;     /* int16: what each 16-sum of activations is multiplied with; a minimum's
+                        * share, to be taken off with its own scale, or minus an offset's */
     __m512 scale;
+    __m512 minimum; /* scale of the minimums; types without have none */
 };
 
 /* Integer scales of the 16-blocks of one half, repeated as packing arranges the sums: the 128-bit
@@ -219,11 +221,10 @@ TILE_INLINE struct block_256 unpack_q4_k(enum tensor_type type, const uint8_t *a
     __m128i factors = _mm_loadu_si128((const void *)scales);
     out.scales[0] = pair_scales(factors, pair_order(0, 2));
     out.scales[1] = pair_scales(factors, pair_order(1, 2));
-    __m512i minimums = _mm512_cvtepu8_epi32(_mm_shuffle_epi8(factors, twice));
+    out.taken = _mm256_cvtepu8_epi16(_mm_shuffle_epi8(factors, twice));
     __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128((int)load_u32(at)));
     out.scale = _mm512_broadcastss_ps(d);
-    out.offsets =
-        _mm512_mul_ps(_mm512_cvtepi32_ps(minimums), _mm512_broadcastss_ps(_mm_movehdup_ps(d)));
+    out.minimum = _mm512_broadcastss_ps(_mm_movehdup_ps(d));
     return out;
 }
 
@@ -250,8 +251,7 @@ TILE_INLINE struct block_256 unpack_q6_k(const uint8_t *at)
     out.scales[1] = pair_scales(factors, pair_order(1, 1));
     __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128(load_u16(at + Q6_K_SCALE_AT)));
     out.scale = _mm512_broadcastss_ps(d);
-    __m512i offsets = _mm512_slli_epi32(_mm512_cvtepi8_epi32(factors), 5);
-    out.offsets = _mm512_mul_ps(_mm512_cvtepi32_ps(offsets), out.scale);
+    out.taken = _mm256_mullo_epi16(_mm256_cvtepi8_epi16(factors), _mm256_set1_epi16(-32));
     return out;
 }
 
@@ -281,8 +281,8 @@ TILE_INLINE struct block_256 unpack_q2_k(const uint8_t *at)
     out.scales[1] = pair_scales(factors, pair_order(1, 1));
     __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128((int)load_u32(at + Q2_K_SCALE_AT)));
     out.scale = _mm512_broadcastss_ps(d);
-    out.offsets = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(minimums)),
-                                _mm512_broadcastss_ps(_mm_movehdup_ps(d)));
+    out.taken = _mm256_cvtepu8_epi16(minimums);
+    out.minimum = _mm512_broadcastss_ps(_mm_movehdup_ps(d));
     return out;
 }
 
@@ -298,8 +298,7 @@ TILE_INLINE struct block_256 unpack_q3_k(const uint8_t *at)
     out.scales[1] = pair_scales(factors, pair_order(1, 1));
     __m128 d = _mm_cvtph_ps(_mm_cvtsi32_si128(load_u16(at + Q3_K_SCALE_AT)));
     out.scale = _mm512_broadcastss_ps(d);
-    __m512i offsets = _mm512_slli_epi32(_mm512_cvtepi8_epi32(factors), 2);
-    out.offsets = _mm512_mul_ps(_mm512_cvtepi32_ps(offsets), out.scale);
+    out.taken = _mm256_mullo_epi16(_mm256_cvtepi8_epi16(factors), _mm256_set1_epi16(-4));
     return out;
 }
 

@@ -100,9 +100,9 @@ TILE_INLINE struct block_32 unpack_32(enum tensor_type type, const uint8_t *bloc
 /* ---- super-blocks of 256, 32 quants at a time ------------------------------------------------ */
 
 struct scales_256 {
-    int32_t factors[16];     /* of 16-block i [i]; types with 32 quants a factor: [i / 2] */
-    float32x4_t minimums[4]; /* of 16-blocks 4k .. 4k + 3, types that have them */
-    float scale;
+    int32_t factors[16];   /* of 16-block i [i]; types with 32 quants a factor: [i / 2] */
+    int16x8_t minimums[2]; /* of 16-blocks 0..7 and 8..15, types that have them */
+    float scale, minimum;  /* what factors and minimums are multiplied with */
 };
 
 TILE_INLINE bool has_minimums_256(enum tensor_type type)
@@ -125,14 +125,11 @@ TILE_INLINE void set_factors(struct scales_256 *out, int8x16_t values)
     vst1q_s32(out->factors + 12, vmovl_s16(vget_high_s16(high)));
 }
 
-/* minimums_i = values[i] * factor */
-TILE_INLINE void set_minimums(struct scales_256 *out, uint8x16_t values, float factor)
+TILE_INLINE void set_minimums(struct scales_256 *out, uint8x16_t values, const uint8_t *scale)
 {
-    uint16x8_t low = vmovl_u8(vget_low_u8(values)), high = vmovl_u8(vget_high_u8(values));
-    out->minimums[0] = vmulq_n_f32(vcvtq_f32_u32(vmovl_u16(vget_low_u16(low))), factor);
-    out->minimums[1] = vmulq_n_f32(vcvtq_f32_u32(vmovl_u16(vget_high_u16(low))), factor);
-    out->minimums[2] = vmulq_n_f32(vcvtq_f32_u32(vmovl_u16(vget_low_u16(high))), factor);
-    out->minimums[3] = vmulq_n_f32(vcvtq_f32_u32(vmovl_u16(vget_high_u16(high))), factor);
+    out->minimums[0] = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(values)));
+    out->minimums[1] = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(values)));
+    out->minimum = f16_at(scale);
 }
 
 /* Q4_K and Q5_K. */
@@ -145,7 +142,7 @@ TILE_INLINE void unpack_scales_q4_k(const uint8_t *at, struct scales_256 *out)
     out->scale = f16_at(at);
     set_factors(out, vreinterpretq_s8_u8(both));
     set_minimums(out, vcombine_u8(vzip1_u8(minimums, minimums), vzip2_u8(minimums, minimums)),
-                 f16_at(at + Q4_K_MIN_AT));
+                 at + Q4_K_MIN_AT);
 }
 
 TILE_INLINE void unpack_scales_q2_k(const uint8_t *at, struct scales_256 *out)
@@ -153,7 +150,7 @@ TILE_INLINE void unpack_scales_q2_k(const uint8_t *at, struct scales_256 *out)
     uint8x16_t packed = vld1q_u8(at);
     out->scale = f16_at(at + Q2_K_SCALE_AT);
     set_factors(out, vreinterpretq_s8_u8(low_nibbles(packed)));
-    set_minimums(out, high_nibbles(packed), f16_at(at + Q2_K_MIN_AT));
+    set_minimums(out, high_nibbles(packed), at + Q2_K_MIN_AT);
 }
 
 TILE_INLINE void unpack_scales_q3_k(const uint8_t *at, struct scales_256 *out)

@@ -11,7 +11,6 @@ extern const struct kernels kernels_ref;
 extern const struct kernels kernels_avx2;
 extern const struct kernels kernels_avx512;
 extern const struct kernels kernels_neon;
-extern const struct kernels kernels_dotprod; /* NEON with the dot product instructions */
 
 #define KERNELS_DECLARE(isa)                                                                       \
     void activation_prepare_##isa(enum activation_form form, const float *x, size_t cols,          \
@@ -38,9 +37,16 @@ KERNELS_DECLARE(ref)
 KERNELS_DECLARE(avx2)
 KERNELS_DECLARE(avx512)
 KERNELS_DECLARE(neon)
+/* NEON with dot product instructions: the same bits as matmul_neon. */
 void matmul_dotprod(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
                     size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
                     size_t tokens, float *y, size_t y_stride);
+
+void panel_prepare_avx512(enum activation_form form, const float *x, size_t x_stride, size_t cols,
+                          size_t tokens, void *out);
+void matmul_panels_avx512(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
+                          size_t row_begin, size_t row_end, const void *panels, size_t act_stride,
+                          size_t tokens, float *y, size_t y_stride);
 
 /* The same in every variant. */
 enum activation_form activation_form_of(enum tensor_type type);

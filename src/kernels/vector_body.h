@@ -479,30 +479,30 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-/* A second table of the same words may take another product. */
-/* clang-format off */
-#define KERNELS_TABLE(variant_name, product)                                                      \
-    {                                                                                             \
-        .name = (variant_name),                                                                   \
-        .form_of = activation_form_of,                                                            \
-        .activation_bytes = activation_form_bytes,                                                \
-        .activation_prepare = VARIANT(activation_prepare),                                        \
-        .matmul = (product),                                                                      \
-        .dequantize = dequantize_ref, /* one row a token: not worth one that must be exact */     \
-        .rms_norm = VARIANT(rms_norm),                                                            \
-        .silu_multiply = VARIANT(silu_multiply),                                                  \
-        .gelu_multiply = VARIANT(gelu_multiply),                                                  \
-        .add = VARIANT(add),                                                                      \
-        .add_scaled = VARIANT(add_scaled),                                                        \
-        .scale = VARIANT(scale),                                                                  \
-        .soft_cap = VARIANT(soft_cap),                                                            \
-        .rope = VARIANT(rope),                                                                    \
-        .attend = VARIANT(attend),                                                                \
-        .store_kv = VARIANT(store_kv),                                                            \
-        .logit_stats = VARIANT(logit_stats),                                                      \
-    }
-/* clang-format on */
-
-const struct kernels VARIANT(kernels) = KERNELS_TABLE(VARIANT_NAME, VARIANT(matmul));
+const struct kernels VARIANT(kernels) = {
+    .name = VARIANT_NAME,
+    .form_of = activation_form_of,
+    .activation_bytes = activation_form_bytes,
+    .activation_prepare = VARIANT(activation_prepare),
+    .matmul = VARIANT(matmul),
+#ifdef VARIANT_PANEL_FORMS
+    .panel_forms = VARIANT_PANEL_FORMS,
+    .panel_prepare = VARIANT(panel_prepare),
+    .matmul_panels = VARIANT(matmul_panels),
+#endif
+    .dequantize =
+        dequantize_ref, /* one row a token: not worth a second version that must be exact */
+    .rms_norm = VARIANT(rms_norm),
+    .silu_multiply = VARIANT(silu_multiply),
+    .gelu_multiply = VARIANT(gelu_multiply),
+    .add = VARIANT(add),
+    .add_scaled = VARIANT(add_scaled),
+    .scale = VARIANT(scale),
+    .soft_cap = VARIANT(soft_cap),
+    .rope = VARIANT(rope),
+    .attend = VARIANT(attend),
+    .store_kv = VARIANT(store_kv),
+    .logit_stats = VARIANT(logit_stats),
+};
 
 #endif

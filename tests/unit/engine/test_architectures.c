@@ -501,6 +501,10 @@ static void test_wrong_windows_caps_and_scales_are_refused(void)
     expect_refused(
         (struct spec){.architecture = "granite", .number = "rope.scaling.finetuned", .value = 1},
         TD_CORRUPT, "rope.scaling.finetuned");
+    expect_refused((struct spec){.architecture = "llama",
+                                 .real = "rope.scaling.yarn_beta_fast",
+                                 .real_value = 0.5f},
+                   TD_CORRUPT, "not above yarn_beta_slow 1");
     expect_refused((struct spec){.architecture = "gemma2", .drop = "blk.1.post_ffw_norm.weight"},
                    TD_CORRUPT, "'blk.1.post_ffw_norm.weight' is missing");
 }

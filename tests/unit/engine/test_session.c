@@ -95,7 +95,7 @@ static void test_truncating_goes_back_exactly(void)
         other[i] = i;
     CHECK(td_session_forward(session, ids, 100, NULL, 0, &err) == TD_OK);
     CHECK(td_session_forward(session, other, 50, NULL, 0, &err) == TD_OK);
-    CHECK(session_common_prefix(session, ids, IDS) == 100 + (ids[100] == other[0]));
+    CHECK(sequence_common_prefix(&session->sequence, ids, IDS) == 100 + (ids[100] == other[0]));
     td_session_truncate(session, 300); /* longer than it is: nothing */
     CHECK(td_session_length(session) == 150);
     td_session_truncate(session, 100);
@@ -103,7 +103,7 @@ static void test_truncating_goes_back_exactly(void)
     CHECK(td_session_forward(session, ids + 100, IDS - 100, row, 1, &err) == TD_OK);
     CHECK(same(row, expected + (IDS - 1) * TINY_VOCAB, 1));
     td_session_truncate(session, 0);
-    CHECK(session_common_prefix(session, ids, IDS) == 0);
+    CHECK(sequence_common_prefix(&session->sequence, ids, IDS) == 0);
     td_session_free(session);
 }
 
@@ -139,7 +139,7 @@ static void test_cancelling_leaves_the_session_as_it_was(void)
     fill_expected(TD_KV_F16);
     struct td_session *session = open_session(2, TD_KV_F16);
     CHECK(td_session_forward(session, ids, 50, NULL, 0, &err) == TD_OK);
-    session->cancel[0] = &cancel;
+    session->cancel = &cancel;
     CHECK(td_session_forward(session, ids + 50, 100, NULL, 0, &err) == TD_CANCELLED);
     CHECK(td_session_length(session) == 50);
     atomic_store(&cancel, false);

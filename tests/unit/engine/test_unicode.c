@@ -8,28 +8,65 @@ static void test_classes_of_well_known_characters(void)
 {
     CHECK(unicode_class_of('a') & UNICODE_LETTER && unicode_class_of('Z') & UNICODE_LETTER);
     CHECK(unicode_class_of('7') == UNICODE_NUMBER);
-    CHECK(unicode_class_of(' ') == UNICODE_SPACE && unicode_class_of('\n') == UNICODE_SPACE);
+    CHECK(unicode_class_of(' ') == UNICODE_SPACE);
+    CHECK(unicode_class_of('\n') == (UNICODE_SPACE | UNICODE_CONTROL));
     CHECK(unicode_class_of('!') & UNICODE_PUNCTUATION);
     CHECK(!(unicode_class_of('+') & UNICODE_PUNCTUATION)); /* a symbol */
     CHECK(unicode_class_of(0x00E9) & UNICODE_LETTER);      /* é */
     CHECK(unicode_class_of(0x4E16) & UNICODE_LETTER);      /* 世 */
     CHECK(unicode_class_of(0x0664) & UNICODE_NUMBER);      /* Arabic-Indic digit four */
     CHECK(unicode_class_of(0x00BD) & UNICODE_NUMBER);      /* ½ */
-    CHECK(unicode_class_of(0x3000) == UNICODE_SPACE && unicode_class_of(0x85) == UNICODE_SPACE);
-    CHECK(unicode_class_of(0x200B) == 0); /* zero width space is no white space */
-    CHECK(unicode_class_of(0x0301) == 0); /* a combining mark is no letter */
+    CHECK(unicode_class_of(0x3000) == UNICODE_SPACE);
+    CHECK(unicode_class_of(0x85) == (UNICODE_SPACE | UNICODE_CONTROL));
+    CHECK(unicode_class_of(0x200B) == UNICODE_CONTROL); /* zero width space is no white space */
+    CHECK(unicode_class_of(0x0301) == UNICODE_MARK);    /* a combining mark is no letter */
     CHECK(unicode_class_of(0x1F600) == 0);
 }
 
 static void test_code_points_at_and_beyond_the_ends_have_a_class(void)
 {
-    CHECK(unicode_class_of(0) == 0);
+    CHECK(unicode_class_of(0) == UNICODE_CONTROL);
     CHECK(unicode_class_of(0x10FFFF) == 0);
     CHECK(unicode_class_of(0x110000) == 0);
     CHECK(unicode_class_of(UINT32_MAX) == 0);
     CHECK(unicode_class_of(0x1E943) & UNICODE_DEEPSEEK_WORD);
     CHECK(!(unicode_class_of(0x561) &
             UNICODE_DEEPSEEK_WORD)); /* Armenian small letters are not listed */
+}
+
+static void check_parts(uint32_t code_point, const uint32_t *expected, size_t count)
+{
+    uint32_t parts[UNICODE_PARTS_MAX];
+    CHECK(unicode_decompose(code_point, parts) == count);
+    CHECK(memcmp(parts, expected, count * sizeof(*expected)) == 0);
+}
+
+static void test_characters_decompose_fully_and_hangul_by_arithmetic(void)
+{
+    check_parts('a', (uint32_t[]){'a'}, 1);
+    check_parts(0xE9, (uint32_t[]){'e', 0x301}, 2);                   /* é */
+    check_parts(0x1F82, (uint32_t[]){0x3B1, 0x313, 0x300, 0x345}, 4); /* in three steps */
+    check_parts(0x212B, (uint32_t[]){'A', 0x30A}, 2);                 /* the Angstrom sign */
+    check_parts(0xAC00, (uint32_t[]){0x1100, 0x1161}, 2);             /* 가 */
+    check_parts(0xD7A3, (uint32_t[]){0x1112, 0x1175, 0x11C2}, 3);
+    check_parts(0xD7A4, (uint32_t[]){0xD7A4}, 1);
+    check_parts(0x2FA1D, (uint32_t[]){0x2A600}, 1); /* the last of the table */
+    check_parts(0x2FA1E, (uint32_t[]){0x2FA1E}, 1);
+    check_parts(0xFB01, (uint32_t[]){0xFB01}, 1); /* a ligature is a compatibility matter */
+    check_parts(0x110000, (uint32_t[]){0x110000}, 1);
+    check_parts(UINT32_MAX, (uint32_t[]){UINT32_MAX}, 1);
+}
+
+static void test_lower_case_is_found_in_runs_and_between_them(void)
+{
+    static const uint32_t pairs[][2] = {
+        {'A', 'a'},         {'Z', 'z'},         {'a', 'a'},         {'[', '['},
+        {0xC9, 0xE9},       {0xD7, 0xD7},       {0x100, 0x101},     {0x101, 0x101},
+        {0x178, 0xFF},      {0x130, 0x130},     {0x3A3, 0x3C3},     {0x410, 0x430},
+        {0x1E9E, 0xDF},     {0x10A0, 0x2D00},   {0x13A0, 0xAB70},   {0x24B6, 0x24D0},
+        {0x10400, 0x10428}, {0x1E921, 0x1E943}, {0x1E922, 0x1E922}, {UINT32_MAX, UINT32_MAX}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        CHECK(unicode_lower(pairs[i][0]) == pairs[i][1]);
 }
 
 struct joined {
@@ -126,6 +163,8 @@ static void test_names_are_found_whole(void)
 int main(void)
 {
     RUN(test_classes_of_well_known_characters);
+    RUN(test_characters_decompose_fully_and_hangul_by_arithmetic);
+    RUN(test_lower_case_is_found_in_runs_and_between_them);
     RUN(test_code_points_at_and_beyond_the_ends_have_a_class);
     RUN(test_gpt_2_cuts);
     RUN(test_llama_3_takes_three_digits_and_any_case);

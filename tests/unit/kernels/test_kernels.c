@@ -142,6 +142,7 @@ struct matrix {
     size_t tokens, act_stride;
     enum activation_form form;
     uint8_t *acts;
+    float *x; /* [tokens, cols]: what acts were prepared from */
 };
 
 static void fill_activation(enum fill fill, float *x, size_t cols)
@@ -167,12 +168,11 @@ static struct matrix matrix_new(enum tensor_type type, size_t rows, size_t cols,
     m.form = reference()->form_of(type);
     m.act_stride = reference()->activation_bytes(m.form, cols);
     m.acts = exact(tokens * m.act_stride);
-    float *x = exact(cols * sizeof *x);
+    m.x = exact(tokens * cols * sizeof *m.x);
     for (size_t t = 0; t < tokens; t++) {
-        fill_activation(activations, x, cols);
-        reference()->activation_prepare(m.form, x, cols, m.acts + t * m.act_stride);
+        fill_activation(activations, m.x + t * cols, cols);
+        reference()->activation_prepare(m.form, m.x + t * cols, cols, m.acts + t * m.act_stride);
     }
-    free(x);
     return m;
 }
 
@@ -180,6 +180,7 @@ static void matrix_free(struct matrix *m)
 {
     free(m->weights);
     free(m->acts);
+    free(m->x);
 }
 
 /* What an activation stands for. */
@@ -234,9 +235,9 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
 
 static double product_bound(const struct matrix *m, size_t r, size_t t)
 {
-    /* Additions into one lane of the narrowest vectors, four lanes: at most five for 256 columns
-     * (products and four minimums), two for 32, one for four. */
-    double steps = m->form == ACTIVATION_Q8_256  ? 5.0 * (double)(m->cols / 256)
+    /* Additions into one lane of the narrowest vectors, four lanes: at most three for 256 columns,
+     * two for 32, one for four. */
+    double steps = m->form == ACTIVATION_Q8_256  ? 3.0 * (double)(m->cols / 256)
                    : m->form == ACTIVATION_Q8_32 ? 2.0 * (double)(m->cols / 32)
                                                  : (double)((m->cols + 3) / 4);
     return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
@@ -290,6 +291,41 @@ static void check_part(const struct kernels *kernels, const struct matrix *m, co
     free(y);
 }
 
+/* The same through panels, made anew from x. */
+static void check_panels(const struct kernels *kernels, const struct matrix *m, const float *single,
+                         size_t begin, size_t end, size_t tokens)
+{
+    const float untouched = -12345.0f;
+    size_t stride = m->rows + 3, count = (tokens - 1) * stride + m->rows;
+    size_t groups = (tokens + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS;
+    size_t panel_bytes = KERNELS_PANEL_TOKENS * m->act_stride;
+    uint8_t *panels = exact(groups * panel_bytes);
+    for (size_t g = 0; g < groups; g++) {
+        size_t at = g * KERNELS_PANEL_TOKENS, left = tokens - at;
+        kernels->panel_prepare(m->form, m->x + at * m->cols, m->cols, m->cols,
+                               left < KERNELS_PANEL_TOKENS ? left : KERNELS_PANEL_TOKENS,
+                               panels + g * panel_bytes);
+    }
+    float *y = exact(count * sizeof *y);
+    for (size_t i = 0; i < count; i++)
+        y[i] = untouched;
+    kernels->matmul_panels(m->type, m->weights, m->row_bytes, m->cols, begin, end, panels,
+                           m->act_stride, tokens, y, stride);
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t t = i / stride, r = i % stride;
+        bool inside = r >= begin && r < end;
+        wrong += memcmp(&y[i], inside ? &single[t * m->rows + r] : &untouched, sizeof *y) != 0;
+    }
+    CHECK(wrong == 0);
+    if (wrong != 0)
+        fprintf(stderr, "%s panels %s cols %zu rows %zu..%zu tokens %zu: %zu wrong\n",
+                kernels->name, tensor_traits_get(m->type)->name, m->cols, begin, end, tokens,
+                wrong);
+    free(y);
+    free(panels);
+}
+
 static void check_matrix(const struct kernels *kernels, const struct matrix *m)
 {
     static const size_t token_counts[] = {1, 2, 3, 4, 5, 7, 8, 9, 17, 33};
@@ -297,8 +333,11 @@ static void check_matrix(const struct kernels *kernels, const struct matrix *m)
     float *single = check_single(kernels, m);
     for (size_t i = 0; i < sizeof token_counts / sizeof *token_counts; i++)
         for (size_t j = 0; j < sizeof ranges / sizeof *ranges; j++)
-            if (token_counts[i] <= m->tokens)
+            if (token_counts[i] <= m->tokens) {
                 check_part(kernels, m, single, ranges[j][0], ranges[j][1], token_counts[i]);
+                if (kernels->panel_forms & 1u << m->form)
+                    check_panels(kernels, m, single, ranges[j][0], ranges[j][1], token_counts[i]);
+            }
     free(single);
 }
 

@@ -1,0 +1,229 @@
+/* tandem models info: what stands in a GGUF file, and what running it takes. */
+#include "app/cmd_models.h"
+#include "app/config.h"
+#include "app/model_file.h"
+#include "app/model_store.h"
+#include "app/options.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "engine/gguf.h"
+#include "engine/model.h"
+
+#include <stdio.h>
+
+/* The context that a session opens by default (engine/session.c). */
+#define CONTEXT_DEFAULT_MAX 4096
+#define KV_BYTES_F16 2
+
+/* What the engine makes of the file. */
+struct needs {
+    const struct td_model_info *info;
+    uint64_t kv_bytes_per_token;
+    uint32_t context_tokens; /* that the estimate is for */
+    uint64_t kv_bytes;
+    uint64_t memory_bytes; /* weights and cache of one sequence */
+};
+
+/* Keys and values of every layer, two bytes an element. */
+static struct needs needs_of(const struct td_model *model)
+{
+    struct needs needs = {.info = &model->info};
+    needs.kv_bytes_per_token =
+        UINT64_C(2) * model->layer_count * model->kv_head_count * model->head_size * KV_BYTES_F16;
+    needs.context_tokens =
+        model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
+    needs.kv_bytes = needs.kv_bytes_per_token * needs.context_tokens;
+    needs.memory_bytes = model->info.file_bytes + needs.kv_bytes;
+    return needs;
+}
+
+static struct json *metadata_to_json(const struct gguf *gguf)
+{
+    struct json *object = json_new_object();
+    struct td_str key;
+    enum gguf_type type;
+    char value[512], name[256];
+    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++) {
+        snprintf(name, sizeof name, STR_FMT, STR_ARG(str_slice(key, 0, sizeof name - 1)));
+        json_put(object, name, json_new_text(str_from(value)));
+    }
+    return object;
+}
+
+static struct json *tensors_to_json(const struct gguf *gguf)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
+        const struct gguf_tensor *tensor = gguf_tensor_at(gguf, i);
+        const struct tensor_traits *traits = tensor_traits_get(tensor->type);
+        struct json *object = json_new_object(), *dims = json_new_array();
+        json_put(object, "name", json_new_text(tensor->name));
+        json_put(object, "type", traits ? json_new_cstr(traits->name) : json_new_int(tensor->type));
+        for (uint32_t d = 0; d < tensor->dim_count; d++)
+            json_push(dims, json_new_int((int64_t)tensor->dims[d]));
+        json_put(object, "dims", dims);
+        json_push(array, object);
+    }
+    return array;
+}
+
+/* Tensors and bytes of one type. */
+struct type_sum {
+    const char *name;
+    size_t tensors;
+    uint64_t bytes;
+};
+
+static size_t sum_types(const struct gguf *gguf, struct type_sum sums[static TENSOR_TYPE_COUNT])
+{
+    size_t count = 0;
+    for (uint32_t type = 0; type < TENSOR_TYPE_COUNT; type++) {
+        const struct tensor_traits *traits = tensor_traits_get(type);
+        struct type_sum sum = {.name = traits ? traits->name : "unsupported"};
+        for (size_t i = 0; i < gguf_tensor_count(gguf); i++) {
+            const struct gguf_tensor *tensor = gguf_tensor_at(gguf, i);
+            if (tensor->type != type)
+                continue;
+            sum.tensors++;
+            sum.bytes += tensor->bytes;
+        }
+        if (sum.tensors)
+            sums[count++] = sum;
+    }
+    return count;
+}
+
+static struct json *types_to_json(const struct gguf *gguf)
+{
+    struct type_sum sums[TENSOR_TYPE_COUNT];
+    struct json *array = json_new_array();
+    size_t count = sum_types(gguf, sums);
+    for (size_t i = 0; i < count; i++) {
+        struct json *object = json_new_object();
+        json_put(object, "type", json_new_cstr(sums[i].name));
+        json_put(object, "tensors", json_new_int((int64_t)sums[i].tensors));
+        json_put(object, "bytes", json_new_int((int64_t)sums[i].bytes));
+        json_push(array, object);
+    }
+    return array;
+}
+
+static bool print_json(const struct gguf *gguf, const struct needs *needs, const char *problem)
+{
+    char fingerprint[17], sha256[128], source[128];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx",
+             (unsigned long long)gguf_fingerprint(gguf));
+    model_store_record(gguf_path(gguf), sha256, source, sizeof sha256);
+    struct json *object = json_new_object();
+    json_put(object, "path", json_new_cstr(gguf_path(gguf)));
+    json_put(object, "file_bytes", json_new_int((int64_t)gguf_file_bytes(gguf)));
+    json_put(object, "fingerprint", json_new_cstr(fingerprint));
+    json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
+    json_put(object, "usable", json_new_bool(needs->info != NULL));
+    if (needs->info) {
+        json_put(object, "architecture", json_new_cstr(needs->info->architecture));
+        json_put(object, "quantization", json_new_cstr(needs->info->quantization));
+        json_put(object, "parameter_count", json_new_int((int64_t)needs->info->parameter_count));
+        json_put(object, "context_tokens", json_new_int(needs->info->context_tokens));
+        json_put(object, "vocab_count", json_new_int(needs->info->vocab_count));
+        json_put(object, "kv_bytes_per_token", json_new_int((int64_t)needs->kv_bytes_per_token));
+        json_put(object, "memory_context_tokens", json_new_int(needs->context_tokens));
+        json_put(object, "memory_bytes", json_new_int((int64_t)needs->memory_bytes));
+    } else {
+        json_put(object, "problem", json_new_cstr(problem));
+    }
+    json_put(object, "types", types_to_json(gguf));
+    json_put(object, "metadata", metadata_to_json(gguf));
+    json_put(object, "tensors", tensors_to_json(gguf));
+    return command_print_json(object);
+}
+
+static void print_needs(const struct needs *needs)
+{
+    const struct td_model_info *info = needs->info;
+    printf("%s %s, %.1f M parameters, %u layers, vocabulary of %u, trained for %u tokens\n",
+           info->architecture, info->quantization, (double)info->parameter_count / 1e6,
+           info->layer_count, info->vocab_count, info->context_tokens);
+    printf("memory: %.1f MB of weights + %.1f MB of KV cache (%.1f KB a token, F16, %u tokens) = "
+           "%.1f MB for one sequence\n",
+           (double)info->file_bytes / 1e6, (double)needs->kv_bytes / 1e6,
+           (double)needs->kv_bytes_per_token / 1e3, needs->context_tokens,
+           (double)needs->memory_bytes / 1e6);
+}
+
+static bool print_text(const struct gguf *gguf, const struct needs *needs, const char *problem)
+{
+    struct td_str key;
+    enum gguf_type type;
+    char value[96], sha256[128], source[128];
+    struct type_sum sums[TENSOR_TYPE_COUNT];
+    printf("%s\n%llu bytes, %zu tensors, fingerprint %016llx\n", gguf_path(gguf),
+           (unsigned long long)gguf_file_bytes(gguf), gguf_tensor_count(gguf),
+           (unsigned long long)gguf_fingerprint(gguf));
+    model_store_record(gguf_path(gguf), sha256, source, sizeof sha256);
+    if (*sha256)
+        printf("sha256 %s, from %s\n", sha256, source);
+    if (needs->info)
+        print_needs(needs);
+    else
+        printf("cannot be run: %s\n", problem);
+    size_t count = sum_types(gguf, sums);
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s: %zu tensors, %.1f MB", i ? "; " : "types: ", sums[i].name, sums[i].tensors,
+               (double)sums[i].bytes / 1e6);
+    puts(count ? "" : "no tensors");
+    for (size_t i = 0; gguf_describe(gguf, i, &key, &type, value, sizeof value); i++)
+        printf("  %-42.*s %s\n", (int)(key.len > 200 ? 200 : key.len), key.data, value);
+    return fflush(stdout) == 0;
+}
+
+/* A file whose tensors cannot be read is still described. */
+static enum td_status open_any(const char *path, struct gguf **out, struct td_error *err)
+{
+    if (gguf_open(path, false, out, NULL) == TD_OK)
+        return TD_OK;
+    return gguf_open(path, true, out, err);
+}
+
+int cmd_models_info(int argc, char **argv)
+{
+    const char *config_path = NULL, *model_option = NULL, *named[1] = {NULL};
+    bool json = false;
+    size_t named_count = 0;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {OPTION_ROW_CONFIG(config_path), OPTION_ROW_MODEL(model_option),
+                                     OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
+    const struct option_spec spec = {
+        "models info",
+        "[MODEL]",
+        "What is in a model (a file or a pulled model; default the embedded one): architecture,\n"
+        "tensor types, metadata; and what it needs: KV cache a token, memory.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, named, &named_count);
+    const char *wanted = named_count ? named[0] : model_option;
+    struct td_error err = {0}, problem = {0};
+    struct config *config = NULL;
+    char path[4096 + MODEL_NAME_BYTES];
+    struct gguf *gguf = NULL;
+    struct td_model *model = NULL;
+    struct td_model_options model_options = {.cpu = cpu};
+    struct needs needs = {0};
+    bool printed = true;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK)
+        status = model_file_find(wanted, config->models.dir, path, sizeof path, &err);
+    if (status == TD_OK)
+        status = open_any(path, &gguf, &err);
+    if (status == TD_OK) {
+        if (td_model_open(path, &model_options, &model, &problem) == TD_OK)
+            needs = needs_of(model);
+        printed = (json ? print_json : print_text)(gguf, &needs, problem.message);
+    }
+    td_model_close(model);
+    gguf_close(gguf);
+    config_free(config);
+    return status == TD_OK ? !printed : command_fail("models info", &err);
+}

@@ -1,0 +1,97 @@
+#include "engine/kv_pool.h"
+
+#include "base/error.h"
+#include "engine/memory.h"
+
+#include <stdlib.h>
+
+/* Sizes of a pool without memory; false when they are beyond counting. */
+static bool measure(struct kv_pool *pool)
+{
+    const struct td_model *model = pool->model;
+    size_t heads = (size_t)model->layer_count * model->kv_head_count * 2, block;
+    pool->row_bytes = model->head_size * (pool->kv_type == TD_KV_F32 ? sizeof(float) : 2);
+    return !__builtin_mul_overflow(pool->row_bytes, pool->page_tokens, &pool->head_bytes) &&
+           !__builtin_mul_overflow(pool->head_bytes, heads, &pool->page_bytes) &&
+           !__builtin_mul_overflow(pool->page_bytes, pool->page_count, &block);
+}
+
+uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint32_t page_tokens,
+                       uint32_t page_count)
+{
+    struct kv_pool pool = {
+        .model = model, .kv_type = kv_type, .page_tokens = page_tokens, .page_count = page_count};
+    return measure(&pool) ? (uint64_t)pool.page_bytes * page_count : UINT64_MAX;
+}
+
+enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err)
+{
+    if (kv_type == TD_KV_F16 || kv_type == TD_KV_F32)
+        return TD_OK;
+    return error_set(err, TD_INVALID, "unknown cache type %d", (int)kv_type);
+}
+
+enum td_status kv_pool_new(const struct td_model *model, enum td_kv_type kv_type,
+                           uint32_t page_tokens, uint32_t page_count, struct kv_pool **out,
+                           struct td_error *err)
+{
+    *out = NULL;
+    enum td_status status = kv_type_check(kv_type, err);
+    if (status != TD_OK)
+        return status;
+    struct kv_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a pool of pages");
+    pool->model = model;
+    pool->kv_type = kv_type;
+    pool->page_tokens = page_tokens;
+    pool->page_count = page_count;
+    if (measure(pool)) {
+        pool->block = memory_map(pool->page_bytes * page_count);
+        pool->references = calloc(page_count, sizeof *pool->references);
+        pool->free_pages = calloc(page_count, sizeof *pool->free_pages);
+    }
+    if (pool->block == NULL || pool->references == NULL || pool->free_pages == NULL) {
+        kv_pool_free(pool);
+        return error_set(err, TD_NO_MEMORY, "no memory for a cache of %u pages of %u tokens",
+                         page_count, page_tokens);
+    }
+    for (uint32_t i = 0; i < page_count; i++) /* the first page lies on top */
+        pool->free_pages[i] = page_count - 1 - i;
+    pool->free_count = page_count;
+    *out = pool;
+    return TD_OK;
+}
+
+void kv_pool_free(struct kv_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    memory_unmap(pool->block, pool->page_bytes * pool->page_count);
+    free(pool->references);
+    free(pool->free_pages);
+    free(pool);
+}
+
+uint32_t kv_page_take(struct kv_pool *pool)
+{
+    if (pool->free_count == 0)
+        return KV_NO_PAGE;
+    uint32_t page = pool->free_pages[--pool->free_count];
+    pool->references[page] = 1;
+    pool->used_count++;
+    return page;
+}
+
+void kv_page_retain(struct kv_pool *pool, uint32_t page)
+{
+    pool->references[page]++;
+}
+
+void kv_page_release(struct kv_pool *pool, uint32_t page)
+{
+    if (--pool->references[page] != 0)
+        return;
+    pool->free_pages[pool->free_count++] = page;
+    pool->used_count--;
+}

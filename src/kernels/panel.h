@@ -1,0 +1,35 @@
+/* Panels: the prepared activations of sixteen tokens, token by token in the lanes of a vector, so
+ * that one register of weights repeated in all lanes meets sixteen tokens without a shuffle. Prompts
+ * and larger batches are multiplied so; what a product computes is as with rows (activation.h), to
+ * the bit. A panel takes the place of sixteen rows and needs less than their bytes. Tokens that are
+ * missing in the last panel are zero.
+ *
+ * Quants are stored plus 128, as the unsigned operand of vpdpbusd; weights are the signed one. "Four"
+ * k is the quants 4k .. 4k + 3 of a block.
+ *
+ * ACTIVATION_Q8_32, a block of 32, 640 bytes:
+ *     0  uint8  quants[8][16][4]   fours by tokens
+ *   512  float  scale[16]
+ *   576  float  bias[16]           -8 * sum of the quants
+ *
+ * ACTIVATION_Q8_256, a super-block of 256, 4928 bytes:
+ *     0  uint8  quants[64][16][4]
+ *  4096  float  scale[16]
+ *  4160  int16  totals[8][16][2]   sums of sixteen quants, a pair of neighbours in a lane
+ *  4672  int16  totals32[4][16][2] sums of 32 */
+#ifndef KERNELS_PANEL_H
+#define KERNELS_PANEL_H
+
+#include "kernels/activation.h"
+
+enum {
+    PANEL32_BYTES = 640,
+    PANEL32_SCALE_AT = 512,
+    PANEL32_BIAS_AT = 576,
+    PANEL256_BYTES = 4928,
+    PANEL256_SCALE_AT = 4096,
+    PANEL256_TOTALS_AT = 4160,
+    PANEL256_TOTALS32_AT = 4672
+};
+
+#endif

@@ -1,0 +1,276 @@
+/* PATH.part.json:
+ *   {"version":1, "url":U, "validator":V, "total":N, "piece_bytes":P, "done":[bytes of piece 0, ...]}
+ *
+ * The state is believed only when url, size and validator (ETag or date) are those of the answer that the server
+ * just gave: otherwise a file that changed in between would become two halves of different files. Without a
+ * validator nothing is resumed. It is written to another name and renamed, after the bytes themselves have been
+ * synchronised, so that a power cut leaves an older state, never a wrong one. */
+#include "net/download_part.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* A piece is what one request asks for: large enough that requests cost nothing, small enough that parallel
+ * streams end together. At most PIECES of them, so that the state stays small. */
+#define PIECE_BYTES_MIN (UINT64_C(1) << 20)
+#define PIECE_BYTES_MAX (UINT64_C(64) << 20)
+#define PIECES_WANTED 64
+#define PIECES_MAX 65536
+#define STATE_BYTES_MAX (2u << 20)
+#define STATE_VERSION 1
+/* Left free beside the file, so that other programs do not fail because of it. */
+#define SPACE_LEFT_BYTES (UINT64_C(1) << 20)
+
+static char *with_suffix(const char *path, const char *suffix)
+{
+    char *out = NULL;
+    return asprintf(&out, "%s%s", path, suffix) < 0 ? NULL : out;
+}
+
+enum td_status download_part_open(struct download_part *part, const char *path,
+                                  struct td_error *err)
+{
+    *part = (struct download_part){.fd = -1, .total = UINT64_MAX};
+    part->path = with_suffix(path, ".part");
+    part->state_path = with_suffix(path, ".part.json");
+    if (!part->path || !part->state_path)
+        return error_set(err, TD_NO_MEMORY, "no memory for a download");
+    part->fd = open(part->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (part->fd < 0)
+        return error_set(err, TD_IO, "%s: %s", part->path, strerror(errno));
+    if (flock(part->fd, LOCK_EX | LOCK_NB) != 0)
+        return error_set(err, TD_BUSY, "%s: another process is downloading it", part->path);
+    return TD_OK;
+}
+
+void download_part_close(struct download_part *part)
+{
+    struct stat file;
+    if (part->fd >= 0 && flock(part->fd, LOCK_EX | LOCK_NB) == 0 && fstat(part->fd, &file) == 0 &&
+        file.st_size == 0) {
+        unlink(part->path); /* nothing came: leave nothing behind */
+        unlink(part->state_path);
+    }
+    if (part->fd >= 0)
+        close(part->fd);
+    free(part->path);
+    free(part->state_path);
+    free(part->done);
+    *part = (struct download_part){.fd = -1};
+}
+
+/* --- pieces --- */
+
+static uint64_t choose_piece_bytes(uint64_t total)
+{
+    uint64_t bytes = total / PIECES_WANTED;
+    bytes = bytes < PIECE_BYTES_MIN ? PIECE_BYTES_MIN : bytes;
+    bytes = bytes > PIECE_BYTES_MAX ? PIECE_BYTES_MAX : bytes;
+    while (total / bytes >= PIECES_MAX)
+        bytes *= 2;
+    return bytes;
+}
+
+static bool set_pieces(struct download_part *part, uint64_t piece_bytes)
+{
+    uint64_t count = part->total / piece_bytes + (part->total % piece_bytes != 0);
+    if (part->total == UINT64_MAX || count == 0)
+        count = 1;
+    uint64_t *done = count <= PIECES_MAX ? calloc(count, sizeof *done) : NULL;
+    if (done == NULL)
+        return false;
+    free(part->done);
+    part->done = done;
+    part->piece_count = (uint32_t)count;
+    part->piece_bytes = piece_bytes;
+    return true;
+}
+
+uint64_t download_part_piece_bytes(const struct download_part *part, uint32_t piece)
+{
+    assert(piece < part->piece_count);
+    if (part->total == UINT64_MAX)
+        return UINT64_MAX;
+    uint64_t begin = piece * part->piece_bytes;
+    uint64_t left = part->total - begin;
+    return left < part->piece_bytes ? left : part->piece_bytes;
+}
+
+uint64_t download_part_done_bytes(const struct download_part *part)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < part->piece_count; i++)
+        sum += part->done[i];
+    return sum;
+}
+
+enum td_status download_part_write(struct download_part *part, uint32_t piece, const void *data,
+                                   size_t len, struct td_error *err)
+{
+    if (len > download_part_piece_bytes(part, piece) - part->done[piece])
+        return error_set(err, TD_CORRUPT, "the server sent more bytes than it was asked for");
+    const char *bytes = data;
+    while (len > 0) {
+        off_t at = (off_t)(piece * part->piece_bytes + part->done[piece]);
+        ssize_t written = pwrite(part->fd, bytes, len, at);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return error_set(err, TD_IO, "%s: %s", part->path,
+                             written < 0 ? strerror(errno) : "nothing could be written");
+        part->done[piece] += (uint64_t)written;
+        bytes += written;
+        len -= (size_t)written;
+    }
+    return TD_OK;
+}
+
+/* --- state --- */
+
+bool download_part_read_state(struct download_part *part, struct td_str text)
+{
+    struct json *state = NULL;
+    if (json_parse(text, &state, NULL) != TD_OK)
+        return false;
+    const struct json *done = json_get(state, "done");
+    int64_t piece_bytes = json_int(json_get(state, "piece_bytes"), 0);
+    bool good = json_int(json_get(state, "version"), 0) == STATE_VERSION && part->url &&
+                str_equal(json_text(json_get(state, "url")), str_from(part->url)) &&
+                str_equal(json_text(json_get(state, "validator")), str_from(part->validator)) &&
+                json_int(json_get(state, "total"), -1) == (int64_t)part->total &&
+                piece_bytes >= (int64_t)PIECE_BYTES_MIN && part->total <= INT64_MAX &&
+                json_kind_of(done) == JSON_KIND_ARRAY && set_pieces(part, (uint64_t)piece_bytes) &&
+                json_count(done) == part->piece_count;
+    for (uint32_t i = 0; good && i < part->piece_count; i++) {
+        int64_t bytes = json_int(json_at(done, i), -1);
+        good = bytes >= 0 && (uint64_t)bytes <= download_part_piece_bytes(part, i);
+        if (good)
+            part->done[i] = (uint64_t)bytes;
+    }
+    json_free(state);
+    return good;
+}
+
+static bool load_state(struct download_part *part)
+{
+    struct buf text;
+    struct stat file;
+    buf_init(&text, STATE_BYTES_MAX);
+    bool good = part->total != UINT64_MAX && *part->validator && fstat(part->fd, &file) == 0 &&
+                buf_read_file(&text, part->state_path, NULL) == TD_OK &&
+                download_part_read_state(part, buf_view(&text));
+    /* What lies behind the end of the file cannot have been written. */
+    for (uint32_t i = 0; good && i < part->piece_count; i++)
+        good =
+            part->done[i] == 0 || i * part->piece_bytes + part->done[i] <= (uint64_t)file.st_size;
+    buf_deinit(&text);
+    return good;
+}
+
+enum td_status download_part_clear(struct download_part *part, struct td_error *err)
+{
+    if (unlink(part->state_path) != 0 && errno != ENOENT)
+        return error_set(err, TD_IO, "%s: %s", part->state_path, strerror(errno));
+    if (ftruncate(part->fd, 0) != 0)
+        return error_set(err, TD_IO, "%s: %s", part->path, strerror(errno));
+    for (uint32_t i = 0; i < part->piece_count; i++)
+        part->done[i] = 0;
+    return TD_OK;
+}
+
+enum td_status download_part_plan(struct download_part *part, const char *url, uint64_t total,
+                                  const char *validator, uint64_t *resumed, struct td_error *err)
+{
+    part->url = url;
+    part->total = total;
+    snprintf(part->validator, sizeof part->validator, "%s", validator);
+    *resumed = 0;
+    if (load_state(part)) {
+        *resumed = download_part_done_bytes(part);
+        return TD_OK;
+    }
+    /* What cannot be taken up is fetched as one. */
+    bool whole = total == UINT64_MAX || !*part->validator;
+    if (!set_pieces(part, whole ? UINT64_MAX : choose_piece_bytes(total)))
+        return error_set(err, TD_NO_MEMORY, "no memory for a download");
+    return download_part_clear(part, err);
+}
+
+static enum td_status write_file(const char *path, struct td_str text, struct td_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return error_set(err, TD_IO, "%s: %s", path, strerror(errno));
+    bool good = write(fd, text.data, text.len) == (ssize_t)text.len && fsync(fd) == 0;
+    int cause = errno;
+    good &= close(fd) == 0;
+    return good ? TD_OK : error_set(err, TD_IO, "%s: %s", path, strerror(cause));
+}
+
+enum td_status download_part_save(struct download_part *part, struct td_error *err)
+{
+    if (part->total == UINT64_MAX || part->total > INT64_MAX || !*part->validator)
+        return TD_OK; /* could not be taken up anyway */
+    struct json *state = json_new_object(), *done = json_new_array();
+    json_put(state, "version", json_new_int(STATE_VERSION));
+    json_put(state, "url", json_new_cstr(part->url));
+    json_put(state, "validator", json_new_cstr(part->validator));
+    json_put(state, "total", json_new_int((int64_t)part->total));
+    json_put(state, "piece_bytes", json_new_int((int64_t)part->piece_bytes));
+    for (uint32_t i = 0; i < part->piece_count; i++)
+        json_push(done, json_new_int((int64_t)part->done[i]));
+    json_put(state, "done", done);
+    struct buf text;
+    buf_init(&text, STATE_BYTES_MAX);
+    json_write(state, &text);
+    json_free(state);
+    char *fresh = with_suffix(part->state_path, ".new");
+    enum td_status status = TD_OK;
+    if (text.failed || fresh == NULL)
+        status = error_set(err, TD_NO_MEMORY, "no memory for the state of a download");
+    else if (fdatasync(part->fd) != 0)
+        status = error_set(err, TD_IO, "%s: %s", part->path, strerror(errno));
+    else
+        status = write_file(fresh, buf_view(&text), err);
+    if (status == TD_OK && rename(fresh, part->state_path) != 0)
+        status = error_set(err, TD_IO, "%s: %s", part->state_path, strerror(errno));
+    if (status != TD_OK && fresh)
+        unlink(fresh);
+    free(fresh);
+    buf_deinit(&text);
+    return status;
+}
+
+/* --- space --- */
+
+enum td_status download_part_check_space(const struct download_part *part, struct td_error *err)
+{
+    struct statvfs system;
+    struct stat file;
+    if (part->total == UINT64_MAX || fstatvfs(part->fd, &system) != 0 ||
+        fstat(part->fd, &file) != 0)
+        return TD_OK; /* writing will tell */
+    uint64_t free_bytes, there = (uint64_t)file.st_blocks * 512;
+    if (__builtin_mul_overflow((uint64_t)system.f_bavail, (uint64_t)system.f_frsize, &free_bytes))
+        return TD_OK;
+    uint64_t missing = part->total > there ? part->total - there : 0;
+    if (missing == 0 || (free_bytes > SPACE_LEFT_BYTES && missing <= free_bytes - SPACE_LEFT_BYTES))
+        return TD_OK;
+    return error_set(err, TD_LIMIT,
+                     "%s: %.1f MB are missing (of %.1f MB), the file system has %.1f MB free; "
+                     "remove something or choose another folder with TANDEM_MODELS",
+                     part->path, (double)missing / 1e6, (double)part->total / 1e6,
+                     (double)free_bytes / 1e6);
+}

@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+"""tandem models: pulling from servers that behave well and badly, and the folder of what was pulled."""
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import Skip, case, equal, main
+from model_hub import Blob, Hub
+from tandem import BINARY, NANO, Tandem, clean_environment, run, wait_until
+
+DATA = NANO.read_bytes()
+SHA256 = hashlib.sha256(DATA).hexdigest()
+
+
+class Folder:
+    """A model folder of its own."""
+
+    def __init__(self, path=None, **env):
+        self.temporary = None if path else tempfile.TemporaryDirectory(prefix="tandem-models-")
+        self.path = Path(path or self.temporary.name) / "models"
+        self.env = clean_environment(TANDEM_MODELS=self.path, **env)
+        for name in ("HF_TOKEN", "HF_ENDPOINT"):
+            if name not in env:
+                self.env.pop(name, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.temporary:
+            self.temporary.cleanup()
+
+    def pull(self, *arguments, timeout=60):
+        code, out, err = run("models", "pull", *arguments, "--json", env=self.env, timeout=timeout)
+        return code, [json.loads(line) for line in out.splitlines()], err
+
+    def pulled(self, *arguments):
+        """Pulls, and gives the last event."""
+        code, events, err = self.pull(*arguments)
+        equal(code, 0, err)
+        equal(events[-1]["event"], "pulled")
+        return events[-1]
+
+    def refused(self, *arguments, words=()):
+        """A pull that must fail, with these words, and leave no model."""
+        code, events, err = self.pull(*arguments)
+        equal(code, 1, err)
+        for word in [words] if isinstance(words, str) else words:
+            assert word in err, (word, err)
+        assert err.count("\n") == 1, err
+        equal(self.models(), [], "models after a failed pull")
+        assert not any(event["event"] == "pulled" for event in events), events
+        return err
+
+    def models(self):
+        return sorted(path.name for path in self.path.glob("*.gguf")) if self.path.exists() else []
+
+    def parts(self):
+        return sorted(path.name for path in self.path.glob("*.part*")) if self.path.exists() else []
+
+    def start(self, *arguments):
+        return subprocess.Popen([str(BINARY), "models", "pull", *map(str, arguments)], env=self.env,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check_whole(folder, name="nano.gguf"):
+    equal(folder.models(), [name])
+    assert (folder.path / name).read_bytes() == DATA
+    equal(folder.parts(), [])
+
+
+@case
+def test_parallel_ranges_make_the_same_file():
+    with Hub({"/m/nano.gguf": Blob(DATA)}) as hub, Folder() as folder:
+        event = folder.pulled(f"{hub.url}/m/nano.gguf?download=true", "--streams", 4)
+        check_whole(folder)
+        equal(event["sha256"], SHA256)
+        equal(event["verified"], False)
+        asked = sorted(int(headers["range"].split("=")[1].split("-")[0]) for _, headers in hub.requests[1:])
+        assert len(asked) >= 4 and len(set(asked)) == len(asked), asked
+        assert all("if-range" in headers for _, headers in hub.requests[1:])
+
+
+@case
+def test_a_server_without_ranges_or_length_is_read_as_one():
+    for how in ({"ranges": False}, {"ranges": False, "length": False}, {"etag": None}):
+        with Hub({"/nano.gguf": Blob(DATA, **how)}) as hub, Folder() as folder:
+            folder.pulled(f"{hub.url}/nano.gguf", "--sha256", SHA256.upper())
+            check_whole(folder)
+            equal(len(hub.requests), 2)
+
+
+@case
+def test_the_hub_is_asked_as_it_asks_to_be_and_its_hash_counts():
+    with Hub({"/cdn/blob": Blob(DATA)}) as cdn:
+        wrong = {"X-Linked-ETag": f'"{"0" * 64}"'}
+        files = {"/org/repo/resolve/main/sub/nano%20v1.gguf":
+                 Blob(b"", redirect=f"{cdn.url}/cdn/blob?sig=1", headers={"X-Linked-ETag": f'"{SHA256}"'}),
+                 "/org/repo/resolve/v%2F2/nano.gguf": Blob(b"", redirect=f"{cdn.url}/cdn/blob", headers=wrong)}
+        with Hub(files) as hub, Folder(HF_ENDPOINT=hub.url + "/") as folder:
+            event = folder.pulled("hf:org/repo:sub/nano v1.gguf", "--name", "nano")
+            equal(event["verified"], True)
+            check_whole(folder)
+            run("models", "rm", "nano", env=folder.env)
+            folder.refused("hf:org/repo@v/2:nano.gguf", words=["SHA-256", SHA256, "0" * 64, "the server says"])
+            equal(folder.parts(), [], "parts after a wrong hash")
+
+
+@case
+def test_a_mirror_from_the_configuration_is_asked():
+    with Hub({"/o/r/resolve/main/nano.gguf": Blob(DATA)}) as hub, Folder() as folder:
+        config = folder.path.parent / "tandem.yaml"
+        config.write_text(f"models:\n  mirror: {hub.url}\n  dir: {folder.path}\n")
+        del folder.env["TANDEM_MODELS"]
+        folder.env["TANDEM_CONFIG"] = str(config)
+        folder.pulled("hf:o/r:nano.gguf")
+        check_whole(folder)
+        code, out, err = run("tokenize", "-m", "nano", "--json", stdin=b"hello", env=folder.env)
+        equal(code, 0, err)
+
+
+@case
+def test_cut_connections_are_taken_up_where_they_broke():
+    blob = Blob(DATA, cut_after=200_000, cuts=3)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        folder.pulled(f"{hub.url}/nano.gguf", "--streams", 2)
+        check_whole(folder)
+        equal(blob.cuts, 0)
+
+
+@case
+def test_passing_errors_are_waited_out_and_lasting_ones_named():
+    with Hub({"/nano.gguf": Blob(DATA, failures=2)}) as hub, Folder() as folder:
+        folder.pulled(f"{hub.url}/nano.gguf")
+        check_whole(folder)
+    with Hub({"/nano.gguf": Blob(DATA, failures=99)}) as hub, Folder() as folder:
+        folder.refused(f"{hub.url}/nano.gguf", "--retries", 1, words="HTTP 503")
+    for status, words in ((404, "no such file"), (401, "HF_TOKEN"), (403, "HF_TOKEN"), (418, "HTTP 418")):
+        with Hub({"/nano.gguf": Blob(DATA, status=status)}) as hub, Folder() as folder:
+            folder.refused(f"{hub.url}/nano.gguf", words=words)
+            equal(len(hub.requests), 1)
+
+
+@case
+def test_an_interrupted_pull_is_never_a_model_and_goes_on():
+    blob = Blob(DATA, delay=0.05)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        process = folder.start(f"{hub.url}/nano.gguf", "--streams", 2)
+        part = folder.path / "nano.gguf.part"
+        wait_until(lambda: part.exists() and part.stat().st_blocks * 512 > 500_000, 20, "half a megabyte")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        equal(process.returncode, 1, err)
+        assert "interrupted" in err, err
+        equal(folder.models(), [])
+        equal(folder.parts(), ["nano.gguf.part", "nano.gguf.part.json"])
+        code, out, _ = run("models", "list", "--json", env=folder.env)
+        equal([(m["name"], m["partial"]) for m in json.loads(out)["models"]], [("nano", True)])
+        blob.delay = 0
+        event = folder.pulled(f"{hub.url}/nano.gguf")
+        assert event["resumed_bytes"] >= 400_000, event
+        check_whole(folder)
+
+
+@case
+def test_a_killed_pull_starts_clean():
+    blob = Blob(DATA, delay=0.05)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        process = folder.start(f"{hub.url}/nano.gguf")
+        part = folder.path / "nano.gguf.part"
+        wait_until(lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes")
+        code, _, err = folder.pull(f"{hub.url}/nano.gguf")
+        assert code == 1 and "another process" in err, err
+        process.kill()
+        process.communicate(timeout=20)
+        blob.delay = 0
+        folder.pulled(f"{hub.url}/nano.gguf")
+        check_whole(folder)
+
+
+@case
+def test_a_file_that_changed_is_fetched_anew():
+    old = bytes(len(DATA))
+    # Between two pulls: the part of the old file is not mixed with the new one.
+    blob = Blob(old, delay=0.03)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        process = folder.start(f"{hub.url}/nano.gguf")
+        part = folder.path / "nano.gguf.part"
+        wait_until(lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        blob.delay = 0
+        blob.replace(DATA)
+        equal(folder.pulled(f"{hub.url}/nano.gguf")["resumed_bytes"], 0)
+        check_whole(folder)
+    # In the middle of one.
+    blob = Blob(old)
+    blob.on_request = lambda number: blob.replace(DATA) if number == 4 else None
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        folder.pulled(f"{hub.url}/nano.gguf", "--streams", 1)
+        check_whole(folder)
+    # A server that changes it all the time is not chased.
+    blob = Blob(old)
+    blob.on_request = lambda number: blob.replace(number.to_bytes(4, "little") + old[4:])
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        folder.refused(f"{hub.url}/nano.gguf", "--streams", 1, words="changed")
+
+
+@case
+def test_wrong_answers_never_become_a_model():
+    damaged = bytearray(DATA)
+    damaged[100:140] = bytes(40)
+    for how, words in (({"wrong_range": True}, "another one"), ({"claimed_length": 1 << 62, "ranges": False}, "free"),
+                       ({"shorter_total": 1000}, ("GGUF", "removed")), ({"headers": {"Content-Encoding": "gzip"}}, "compress")):
+        with Hub({"/nano.gguf": Blob(DATA, **how)}) as hub, Folder() as folder:
+            folder.refused(f"{hub.url}/nano.gguf", "--retries", 1, words=words)
+    for data in (bytes(damaged), DATA[:-5000], b"<html>hello</html>", DATA[:100]):
+        with Hub({"/nano.gguf": Blob(data)}) as hub, Folder() as folder:
+            folder.refused(f"{hub.url}/nano.gguf", words=("GGUF", "removed"))
+            equal(folder.parts(), [])
+    with Hub({"/nano.gguf": Blob(b"")}) as hub, Folder() as folder:
+        folder.refused(f"{hub.url}/nano.gguf", words="empty")
+    flipped = bytearray(DATA)
+    flipped[-1000] ^= 1
+    with Hub({"/nano.gguf": Blob(bytes(flipped))}) as hub, Folder() as folder:
+        folder.refused(f"{hub.url}/nano.gguf", "--sha256", SHA256, words=("--sha256", SHA256, "removed"))
+
+
+@case
+def test_redirects_are_followed_but_not_without_end_nor_downwards():
+    with Hub({}) as hub, Folder() as folder:
+        hub.files["/loop"] = Blob(b"", redirect=f"{hub.url}/loop")
+        folder.refused(f"{hub.url}/loop", words="redirects")
+        hub.files["/file"] = Blob(b"", redirect="file:///etc/passwd")
+        folder.refused(f"{hub.url}/file", words="no web address")
+        hub.files["/relative"] = Blob(b"", redirect="/nano.gguf")
+        hub.files["/nano.gguf"] = Blob(DATA)
+        folder.pulled(f"{hub.url}/relative", "--name", "nano.gguf")
+        check_whole(folder)
+
+
+def certificate(folder):
+    key, cert = folder / "key.pem", folder / "cert.pem"
+    done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                           "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=127.0.0.1",
+                           "-addext", "subjectAltName=IP:127.0.0.1"], capture_output=True)
+    if done.returncode:
+        raise Skip("openssl is not here")
+    return cert, key
+
+
+@case
+def test_the_token_goes_to_its_own_host_over_tls_and_nowhere_else():
+    token = "hf_secret_1234"
+    with tempfile.TemporaryDirectory() as temporary, Hub({"/blob": Blob(DATA)}) as elsewhere:
+        cert, key = certificate(Path(temporary))
+        with Hub({"/o/r/resolve/main/nano.gguf": Blob(DATA)}, tls=(cert, key)) as hub:
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                folder.refused("hf:o/r:nano.gguf", "--retries", 0, words="certificate")
+                folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
+                check_whole(folder)
+                assert all(headers["authorization"] == f"Bearer {token}" for _, headers in hub.requests)
+            hub.files["/o/r/resolve/main/down.gguf"] = Blob(b"", redirect=f"{elsewhere.url}/blob")
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                err = folder.refused("hf:o/r:down.gguf", "--ca-file", cert, words="https to http")
+                assert token not in err
+        with Hub({"/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{elsewhere.url}/blob")}) as hub:
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                folder.pulled("hf:o/r:nano.gguf")
+            for _, headers in hub.requests + elsewhere.requests:
+                assert "authorization" not in headers, headers
+        config = Path(temporary) / "tandem.yaml"
+        with Hub({"/o/r/resolve/main/nano.gguf": Blob(DATA)}, tls=(cert, key)) as mirror:
+            config.write_text(f"models: {{mirror: '{mirror.url}', ca_file: {cert}}}\n")
+            with Folder(HF_TOKEN=token, TANDEM_CONFIG=config) as folder:
+                folder.pulled("hf:o/r:nano.gguf")
+            assert mirror.requests and all("authorization" not in headers for _, headers in mirror.requests)
+
+
+@case
+def test_a_full_disk_is_foreseen_or_survived():
+    with tempfile.TemporaryDirectory() as small:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], capture_output=True).returncode:
+            raise Skip("no right to mount a small file system")
+        try:
+            with Hub({"/nano.gguf": Blob(DATA)}) as hub, Folder(small) as folder:
+                folder.refused(f"{hub.url}/nano.gguf", words=("5.2 MB", "free", "TANDEM_MODELS"))
+                folder.refused(NANO, words=("5.2 MB", "free"))
+                equal(len(hub.requests), 1)
+                # The size is not known beforehand: writing fails, and says where.
+                hub.files["/nano.gguf"] = Blob(DATA, ranges=False, length=False)
+                folder.refused(f"{hub.url}/nano.gguf", words=("nano.gguf.part", "No space left"))
+        finally:
+            subprocess.run(["umount", small], check=True)
+
+
+@case
+def test_what_is_no_source_is_refused_with_the_reason():
+    with Folder() as folder:
+        for source, words in (("hf:nobody", "names no file"), ("hf:a/b:", "names no file"), ("hf:a:f.gguf", "ORG/REPO"),
+                              ("hf:a/../b:f.gguf", "ORG/REPO"), ("hf:a/b:../f.gguf", "no file"),
+                              ("hf:a/b:f.gguf@", "revision"), ("ftp://x/y.gguf", "neither"), ("/nowhere.gguf", "neither"),
+                              ("https://user:pw@127.0.0.1/x.gguf", "credentials"), ("http://127.0.0.1:1/", "--name"),
+                              ("http://127.0.0.1:1/a%00b.gguf", "--name"), ("http://127.0.0.1:1/%2e%2e%2fx", "--name")):
+            folder.refused(source, words=words)
+        folder.refused(NANO, "--name", "../up", words="--name")
+        folder.refused(NANO, "--sha256", "12", words="64 hex digits")
+        folder.refused("http://127.0.0.1:1/x.gguf", "--retries", 0, words="127.0.0.1")
+    code, _, err = run("models", "pull")
+    assert code == 2 and "hf:ORG/REPO:FILE" in err, err
+    code, _, err = run("models", "pul")
+    assert code == 2 and "'pull'" in err, err
+
+
+@case
+def test_list_info_rm_and_use_by_name():
+    with Folder() as folder:
+        code, out, err = run("models", "list", env=folder.env)
+        assert code == 0 and b"no models" in out, (out, err)
+        equal(folder.pulled(NANO, "--name", "mine")["sha256"], SHA256)
+        code, events, _ = folder.pull(NANO, "--name", "mine")
+        equal((code, events[-1]["event"], events[-1]["sha256"]), (0, "present", SHA256))
+        code, _, err = folder.pull(NANO, "--name", "mine", "--sha256", "1" * 64)
+        assert code == 1 and "--force" in err, err
+        folder.pulled(NANO, "--name", "mine", "--force")
+        (folder.path / "broken.gguf").write_bytes(b"GGUF")
+        (folder.path / "notes.txt").write_text("not a model")
+        _, out, _ = run("models", "list", "--json", env=folder.env)
+        listed = {model["name"]: model for model in json.loads(out)["models"]}
+        equal(sorted(listed), ["broken", "mine"])
+        equal((listed["mine"]["usable"], listed["mine"]["sha256"], listed["broken"]["usable"]), (True, SHA256, False))
+        _, out, _ = run("models", "info", "mine", "--json", env=folder.env)
+        info = json.loads(out)
+        equal(info["sha256"], SHA256)
+        # 5 layers, 2 KV heads of 64, keys and values, two bytes each
+        equal(info["kv_bytes_per_token"], 2560)
+        equal(info["memory_bytes"], len(DATA) + 2560 * info["memory_context_tokens"])
+        equal(sum(entry["bytes"] for entry in info["types"]) > 0.9 * len(DATA), True)
+        code, out, err = run("generate", "-m", "mine", "-p", "hello", "-n", 2, "--temp", 0, "--json", env=folder.env)
+        equal(code, 0, err)
+        code, _, err = run("generate", "-m", "yours", "-p", "hello", env=folder.env)
+        assert code == 1 and "models list" in err and str(folder.path) in err, err
+        with Tandem(env={"TANDEM_MODELS": folder.path}, arguments=["--model", "mine.gguf"]) as server:
+            equal(server.chat("hello", max_tokens=2).status, 200)
+        code, out, err = run("models", "rm", "mine", "--json", env=folder.env)
+        equal((code, json.loads(out)["removed"]), (0, "mine"), err)
+        equal(folder.models(), ["broken.gguf"])
+        code, _, err = run("models", "rm", "mine", env=folder.env)
+        assert code == 1 and "no model" in err, err
+        code, _, err = run("models", "rm", "../x", env=folder.env)
+        assert code == 1 and "not a model's name" in err, err
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""A server of files that can do what real ones do: ranges or none, redirects, cut connections, changed files, wrong
+lengths. What it saw is in `requests`."""
+import hashlib
+import http.server
+import re
+import ssl
+import threading
+
+
+class Blob:
+    """One file. The members say how it is served; they may be changed while a download runs."""
+
+    def __init__(self, data, **how):
+        self.data = data
+        self.etag = '"%s"' % hashlib.md5(data).hexdigest()
+        self.last_modified = None
+        self.ranges = True
+        self.length = True          # Content-Length; without, chunked
+        self.claimed_length = None  # Content-Length that is a lie
+        self.redirect = None
+        self.headers = {}
+        self.cut_after = None       # bytes of each answer until the connection is dropped
+        self.cuts = 0               # so many answers are cut; then no more
+        self.status = None          # answer with this code
+        self.failures = 0           # so many answers of 503 first
+        self.delay = 0              # seconds between blocks
+        self.wrong_range = False
+        self.shorter_total = 0      # Content-Range claims so many bytes fewer
+        self.on_request = None      # called with the number of the request before it is answered
+        self.__dict__.update(how)
+
+    def replace(self, data):
+        self.data = data
+        self.etag = '"%s"' % hashlib.md5(data).hexdigest()
+
+
+class Hub:
+    def __init__(self, files, tls=None):
+        """files: path to Blob. tls: (certificate file, key file)."""
+        self.files, self.requests, self.lock = files, [], threading.Lock()
+        self.stopping = threading.Event()
+        hub = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            server_version = "hub"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                hub.answer(self)
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass  # a client that went away
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.scheme = "http"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.scheme = "https"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+    @property
+    def url(self):
+        return f"{self.scheme}://127.0.0.1:{self.server.server_port}"
+
+    def answer(self, handler):
+        path = handler.path.split("?")[0]
+        with self.lock:
+            self.requests.append((handler.path, {k.lower(): v for k, v in handler.headers.items()}))
+            number = len(self.requests)
+        blob = self.files.get(path)
+        if blob is None:
+            return self.plain(handler, 404)
+        if blob.on_request:
+            blob.on_request(number)
+        if blob.redirect:
+            return self.plain(handler, 302, Location=blob.redirect, **blob.headers)
+        if blob.status:
+            return self.plain(handler, blob.status)
+        with self.lock:
+            blob.failures -= 1
+            fails = blob.failures >= 0
+        if fails:
+            return self.plain(handler, 503)
+        self.file(handler, blob)
+
+    @staticmethod
+    def plain(handler, code, **headers):
+        body = b"<html>not a model</html>"
+        handler.send_response(code)
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    def file(self, handler, blob):
+        data = blob.data
+        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range") or "")
+        condition = handler.headers.get("If-Range")
+        partial = blob.ranges and wanted and (condition is None or condition in (blob.etag, blob.last_modified))
+        begin, end = 0, len(data)
+        if partial:
+            begin, end = int(wanted[1]), min(int(wanted[2] or len(data)) + 1, len(data))
+            if begin >= len(data):
+                return self.plain(handler, 416, **{"Content-Range": f"bytes */{len(data)}"})
+        if partial and blob.wrong_range and end - begin > 1:
+            begin += 1
+        handler.send_response(206 if partial else 200)
+        if partial:
+            handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(data) - blob.shorter_total}")
+        if blob.etag:
+            handler.send_header("ETag", blob.etag)
+        if blob.last_modified:
+            handler.send_header("Last-Modified", blob.last_modified)
+        for name, value in blob.headers.items():
+            handler.send_header(name, value)
+        if blob.length:
+            handler.send_header("Content-Length", str(blob.claimed_length or end - begin))
+        else:
+            handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        self.body(handler, blob, data[begin:end])
+
+    def body(self, handler, blob, part):
+        with self.lock:
+            cut = blob.cut_after if blob.cuts > 0 and blob.cut_after is not None and len(part) > 1 else None
+            if cut is not None:
+                blob.cuts -= 1
+        for at in range(0, len(part), 65536):
+            if cut is not None and at >= cut:
+                handler.close_connection = True
+                handler.connection.shutdown(2)
+                return
+            block = part[at:at + 65536]
+            if not blob.length:
+                handler.wfile.write(b"%x\r\n" % len(block))
+            handler.wfile.write(block)
+            if not blob.length:
+                handler.wfile.write(b"\r\n")
+            if blob.delay and self.stopping.wait(blob.delay):
+                return
+        if not blob.length:
+            handler.wfile.write(b"0\r\n\r\n")

@@ -1,0 +1,87 @@
+#include "test.h"
+
+#include "app/model_source.h"
+#include "app/model_store.h"
+#include "base/str.h"
+
+static bool parses(const char *text, const char *where, const char *name)
+{
+    struct model_source source;
+    struct td_error err = {0};
+    enum td_status status = model_source_parse(text, "https://hub.example/", NULL, &source, &err);
+    if (where == NULL)
+        return status == TD_INVALID && *err.message;
+    if (status == TD_OK && strcmp(source.where, where) == 0 && strcmp(source.name, name) == 0)
+        return true;
+    fprintf(stderr, "%s: %s %s %s\n", text, source.where, source.name, err.message);
+    return false;
+}
+
+static void test_names_of_the_hub_become_addresses(void)
+{
+    CHECK(parses("hf:a/b:c.gguf", "https://hub.example/a/b/resolve/main/c.gguf", "c.gguf"));
+    CHECK(parses("hf:a/b:d/c.gguf@v1", "https://hub.example/a/b/resolve/v1/d/c.gguf", "c.gguf"));
+    CHECK(parses("hf:a/b@x/y:c.gguf", "https://hub.example/a/b/resolve/x%2Fy/c.gguf", "c.gguf"));
+    CHECK(parses("hf:a/b:c", "https://hub.example/a/b/resolve/main/c", "c.gguf"));
+    CHECK(parses("hf:a/b:c?d#e%41.gguf", NULL, NULL)); /* its name would not be plain ... */
+    struct model_source source;
+    CHECK(model_source_parse("hf:a/b:c?d#e%41.gguf", "https://h", "n", &source, NULL) == TD_OK);
+    CHECK(strcmp(source.where, "https://h/a/b/resolve/main/c%3Fd%23e%2541.gguf") == 0);
+    CHECK(strcmp(source.name, "n.gguf") == 0 && !source.is_file);
+}
+
+static void test_no_part_of_a_name_leads_elsewhere(void)
+{
+    static const char *const bad[] = {
+        "hf:",          "hf:a",          "hf:a/b",          "hf:a/b:",
+        "hf:a:c",       "hf:a/b/c:d",    "hf:/b:c",         "hf:a/:c",
+        "hf:../b:c",    "hf:a/..:c",     "hf:a/b:../c",     "hf:a/b:d/../c",
+        "hf:a/b:/c",    "hf:a/b:c/",     "hf:a/b:d//c",     "hf:a/b:c@",
+        "hf:a/b@:c",    "hf:a/b:c@..",   "hf:a/b:c\\d",     "hf:a/b:c\nd",
+        "hf:a/b:.",     "hf:a/b:.c",     "https://",        "https://h",
+        "https://h/",   "https://h/?x",  "https://h/a%2fb", "https://h/.x",
+        "gopher://h/x", "/no/such/file",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(parses(bad[i], NULL, NULL));
+}
+
+static void test_addresses_give_their_last_part_as_name(void)
+{
+    CHECK(parses("https://h/x/m-Q4.gguf?download=true#a", "https://h/x/m-Q4.gguf?download=true#a",
+                 "m-Q4.gguf"));
+    CHECK(parses("http://h:80/m%2Bv1.gguf", "http://h:80/m%2Bv1.gguf", "m+v1.gguf"));
+    CHECK(parses("https://h/%6d%zz", NULL, NULL));
+}
+
+static void test_only_https_has_a_host_that_may_see_a_token(void)
+{
+    char host[32];
+    CHECK(model_source_https_host("https://hub.example:443/x", host, sizeof host));
+    CHECK(strcmp(host, "hub.example") == 0);
+    CHECK(!model_source_https_host("http://hub.example", host, sizeof host));
+    CHECK(!model_source_https_host("https://user@hub.example", host, sizeof host));
+    CHECK(!model_source_https_host("https://", host, sizeof host));
+    CHECK(!model_source_https_host("https://a-host-with-a-name-that-is-too-long.example", host,
+                                   sizeof host));
+}
+
+static void test_a_model_s_name_is_never_a_path(void)
+{
+    CHECK(model_name_is_plain("Llama-3.2-1B_Q4+x.gguf"));
+    static const char *const bad[] = {"", ".", "..", ".x", "a/b", "a b", "a\\b", "a\n", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!model_name_is_plain(bad[i]));
+    char path[512];
+    CHECK(!model_store_find("/tmp", "../etc/passwd", path, sizeof path));
+}
+
+int main(void)
+{
+    RUN(test_names_of_the_hub_become_addresses);
+    RUN(test_no_part_of_a_name_leads_elsewhere);
+    RUN(test_addresses_give_their_last_part_as_name);
+    RUN(test_only_https_has_a_host_that_may_see_a_token);
+    RUN(test_a_model_s_name_is_never_a_path);
+    return test_finish();
+}
