@@ -77,7 +77,7 @@ enum td_kv_type { TD_KV_F16, TD_KV_F32 };
 
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
-    uint32_t thread_count;   /* 0 = one a core */
+    uint32_t thread_count;   /* 0 = one a fast core, within affinity and quota */
     enum td_kv_type kv_type;
 };
 

@@ -172,7 +172,7 @@ static const struct config_key engine_keys[] = {
     {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
      .help = "kernel variant"},
     {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
-     .help = "compute threads; 0 = one a core"},
+     .help = "compute threads; 0 = one a fast core, within affinity and quota"},
     {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,
      .help = "of one sequence; 0 = the model's, at most 4096"},
     {"slots", CONFIG_KEY_UINT, AT(engine.slots), "4", 1, 256,

@@ -56,10 +56,10 @@ void options_print_help(const struct option_spec *spec);
     {                                                                          \
         "json", 0, OPTION_FLAG, &(variable), NULL, "output for programs", 0, 0 \
     }
-#define OPTION_ROW_THREADS(variable)                                                             \
-    {                                                                                            \
-        "threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a core", 0, \
-            1024                                                                                 \
+#define OPTION_ROW_THREADS(variable)                                                               \
+    {                                                                                              \
+        "threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a fast core", \
+            0, 1024                                                                                \
     }
 #define OPTION_ROW_CONFIG(variable)                         \
     {                                                       \

@@ -18,7 +18,7 @@ struct scheduler_options {
     uint32_t slot_count;     /* sessions = sequences running at once */
     uint32_t queue_capacity; /* jobs waiting beyond that: TD_BUSY */
     uint32_t context_tokens; /* a slot's */
-    uint32_t thread_count;   /* 0 = one a core */
+    uint32_t thread_count;   /* 0 = as fits the cores */
 };
 
 struct job_request {
