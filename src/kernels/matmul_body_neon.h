@@ -3,8 +3,9 @@
  *
  *     dot_16(acc, w, x): lane i of acc + sum of w[4i + k] x[4i + k], k = 0..3, in 32 bits
  *
- * Integers are exact, so both give the same bits. See tiles.h for the cutting, activation.h for the
- * layouts and unpack_neon.h for the weights. */
+ * and BLOCKS_UNROLLED, how many of the eight 32-blocks of a super-block are written out. Integers
+ * are exact, so both give the same bits. See tiles.h for the cutting, activation.h for the layouts
+ * and unpack_neon.h for the weights. */
 #ifndef KERNELS_MATMUL_BODY_NEON_H
 #define KERNELS_MATMUL_BODY_NEON_H
 
@@ -127,7 +128,7 @@ TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const ui
 #pragma GCC unroll 8
     for (int t = 0; t < tokens; t++)
         dots[t] = vdupq_n_s32(0);
-#pragma GCC unroll 8
+#pragma GCC unroll BLOCKS_UNROLLED
     for (int j = 0; j < 8; j++) {
         int8x16_t first = quants_256(type, at, j, 0), second = quants_256(type, at, j, 1);
 #pragma GCC unroll 8

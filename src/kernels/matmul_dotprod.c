@@ -5,6 +5,8 @@
 
 #define MATMUL_VARIANT matmul_dotprod
 
+enum { BLOCKS_UNROLLED = 8 };
+
 TILE_INLINE int32x4_t dot_16(int32x4_t acc, int8x16_t w, int8x16_t x)
 {
     return vdotq_s32(acc, w, x);

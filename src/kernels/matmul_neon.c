@@ -5,6 +5,8 @@
 
 #define MATMUL_VARIANT matmul_neon
 
+enum { BLOCKS_UNROLLED = 1 }; /* old processors: small code rather than the last few percent */
+
 /* Products of two bytes are at most 128 * 127: two of them fit 16 bits. */
 TILE_INLINE int32x4_t dot_16(int32x4_t acc, int8x16_t w, int8x16_t x)
 {
