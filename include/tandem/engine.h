@@ -149,6 +149,7 @@ struct td_generate_options {
 struct td_generate_result {
     enum td_finish finish;
     uint32_t prompt_tokens;
+    uint32_t cached_tokens; /* of the prompt: were there already, from an earlier one */
     uint32_t completion_tokens;
     double prefill_ms;
     double decode_ms;

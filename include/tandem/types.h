@@ -79,6 +79,12 @@ enum td_mode {
     TD_MODE_ONLY_CLOUD
 };
 
+/* Whose work the local engine does first when there is more than it can do at once. */
+enum td_priority {
+    TD_PRIORITY_INTERACTIVE, /* somebody waits */
+    TD_PRIORITY_BATCH        /* gets what the others leave, and a turn when it has waited long */
+};
+
 enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
 
 /* Added to the logit of a token of the model that answers, before everything else. */
@@ -138,6 +144,7 @@ struct td_request {
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
+    enum td_priority priority;     /* of the local engine's work; no cloud reads it */
     uint32_t slo_ttft_ms;          /* 0 = none; recorded, has no effect on the plan yet */
     uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
     const char *user;              /* stable user key, or NULL */

@@ -218,6 +218,16 @@ static bool apply_class(const char *text, const char *param, struct td_request *
                          param, text);
 }
 
+static bool apply_priority(struct td_str text, const char *param, struct td_request *request,
+                           struct fault *fault)
+{
+    if (names_priority_parse(text, &request->priority))
+        return true;
+    return fault_request(fault, param,
+                         "%s: unknown priority '" STR_FMT "': use interactive or batch", param,
+                         STR_ARG(str_slice(text, 0, 40)));
+}
+
 static bool apply_slo(bool valid, uint64_t value, const char *param, uint32_t *out,
                       struct fault *fault)
 {
@@ -277,7 +287,7 @@ static bool check_weights_header(struct td_str text, struct fault *fault)
 }
 
 static const char *const tandem_members[] = {"mode",    "data_class", "slo_ttft_ms", "slo_ms",
-                                             "weights", "user",       "corrections"};
+                                             "weights", "user",       "corrections", "priority"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -285,10 +295,13 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
     enum json_kind kind = json_kind_of(value);
     char param[64];
     snprintf(param, sizeof param, "tandem.%.40s", key);
-    if (strcmp(key, "mode") == 0 || strcmp(key, "data_class") == 0) {
+    if (strcmp(key, "mode") == 0 || strcmp(key, "data_class") == 0 ||
+        strcmp(key, "priority") == 0) {
         if (kind != JSON_KIND_TEXT)
             return fault_request(fault, param, "%s must be a string, not %s", param,
                                  json_kind_name(kind));
+        if (strcmp(key, "priority") == 0)
+            return apply_priority(json_text(value), param, request, fault);
         return strcmp(key, "mode") == 0 ? apply_mode(json_text(value), param, request, fault)
                                         : apply_class(json_cstr(value), param, request, fault);
     }
@@ -353,6 +366,9 @@ static bool read_headers(openai_header_fn *header, void *ctx, struct arena *aren
         return false;
     if ((value = header(ctx, "x-tandem-data-class")) &&
         !apply_class(value, "x-tandem-data-class", request, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-priority")) &&
+        !apply_priority(str_trim(str_from(value)), "x-tandem-priority", request, fault))
         return false;
     if ((value = header(ctx, "x-tandem-slo-ttft-ms")) &&
         !apply_slo_text(value, "x-tandem-slo-ttft-ms", &request->slo_ttft_ms, fault))

@@ -64,6 +64,7 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
         out.finish = result->finish;
         out.usage.prompt_tokens = result->prompt_tokens;
         out.usage.completion_tokens = result->completion_tokens;
+        out.usage.cached_tokens = result->cached_tokens;
     }
     if (status != TD_OK) {
         if (err && err->status != TD_OK)
@@ -89,6 +90,7 @@ static uint32_t answer_tokens_max(const struct local *local, const struct td_req
 static struct job_request job_of(const struct td_request *request, uint32_t tokens_max)
 {
     return (struct job_request){
+        .priority = request->priority,
         .options = {.sampling = request->sampling,
                     .tokens_max = tokens_max,
                     .grammar = request->grammar,

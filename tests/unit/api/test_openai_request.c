@@ -133,6 +133,8 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"tandem\":{\"slo_ttft_ms\":\"5\"}"), "tandem.slo_ttft_ms"},
         {WITH("\"tandem\":{\"corrections\":1}"), "tandem.corrections"},
         {WITH("\"tandem\":{\"user\":\"\"}"), "tandem.user"},
+        {WITH("\"tandem\":{\"priority\":\"urgent\"}"), "tandem.priority"},
+        {WITH("\"tandem\":{\"priority\":1}"), "tandem.priority"},
         {WITH("\"tandem\":{\"weights\":{\"speed\":1}}"), "tandem.weights"},
         {WITH("\"tandem\":{\"weights\":{\"cost\":2}}"), "tandem.weights"},
         {WITH("\"tandem\":{\"mdoe\":\"auto\"}"), "tandem.mdoe"},
@@ -168,6 +170,7 @@ static void test_bad_headers_are_400_and_named(void)
         {"x-tandem-weights", "cost"},
         {"x-tandem-corrections", "yes"},
         {"x-tandem-user", ""},
+        {"x-tandem-priority", "low"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct headers list[] = {cases[i], {NULL, NULL}};
@@ -333,6 +336,32 @@ static void test_a_header_wins_over_the_body(void)
     arena_free(arena);
 }
 
+static void test_priority_is_interactive_unless_header_or_member_say_batch(void)
+{
+    static const struct headers batch[] = {{"x-tandem-priority", " batch "}, {NULL, NULL}};
+    static const struct headers interactive[] = {{"x-tandem-priority", "interactive"},
+                                                 {NULL, NULL}};
+    static const struct {
+        const char *body;
+        const struct headers *headers;
+        enum td_priority wanted;
+    } cases[] = {
+        {WITH("\"n\":1"), NULL, TD_PRIORITY_INTERACTIVE},
+        {WITH("\"n\":1"), batch, TD_PRIORITY_BATCH},
+        {WITH("\"tandem\":{\"priority\":\"batch\"}"), NULL, TD_PRIORITY_BATCH},
+        {WITH("\"tandem\":{\"priority\":\"batch\"}"), interactive, TD_PRIORITY_INTERACTIVE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        REQUIRE(parse(cases[i].body, cases[i].headers, &arena, &request, &fault));
+        CHECK(request.td.priority == cases[i].wanted);
+        openai_request_deinit(&request);
+        arena_free(arena);
+    }
+}
+
 static void test_a_body_of_very_many_values_is_refused_before_it_is_parsed(void)
 {
     struct buf body;
@@ -388,6 +417,7 @@ int main(void)
     RUN(test_every_member_arrives);
     RUN(test_null_members_count_as_absent);
     RUN(test_a_header_wins_over_the_body);
+    RUN(test_priority_is_interactive_unless_header_or_member_say_batch);
     RUN(test_the_stricter_class_of_header_and_body_holds);
     RUN(test_a_body_of_very_many_values_is_refused_before_it_is_parsed);
     RUN(test_a_request_that_outgrows_its_arena_is_refused);
