@@ -2,10 +2,10 @@
 """make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
 
 Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
-(tokens/s beside llama.cpp), streams (many at once beside llama-server), kernels (beside the read bandwidth),
-privacy (scan speed). Name some to run only those. LLAMA_BENCH=/path/to/llama-bench and LLAMA_BIN=/folder/of/llama-server
-measure the peers alternately with ours on the same files; without them figures recorded on a 2-core machine are
-printed and marked so. BENCH_SHAPES="135M" and BENCH_ROUNDS=1 shorten the engine's.
+(tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), kernels (beside the read
+bandwidth), privacy (scan speed). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
+programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
+printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
 """
 import sys
 from pathlib import Path

@@ -113,6 +113,17 @@ struct td_sampling {
     size_t bias_count;
 };
 
+/* LoRA adapters that one sequence may run with. */
+#define TD_ADAPTERS_MAX 8
+
+/* One adapter that a request asks for, by the name or the number (from 0) that the configuration gives it. */
+struct td_adapter_choice {
+    const char *name; /* NULL = by number */
+    uint32_t number;
+    float scale;
+    bool has_scale; /* false: the configuration's */
+};
+
 #define TD_STOPS_MAX 16
 #define TD_TOP_LOGPROBS_MAX 20
 
@@ -141,6 +152,10 @@ struct td_request {
     enum td_format format;
     /* What the local engine follows; NULL with a format other than text: it cannot promise that one. */
     struct td_grammar *grammar;
+    /* Of the local model. names_adapters: those that are always on do not count, even when there are none. */
+    struct td_adapter_choice adapters[TD_ADAPTERS_MAX];
+    size_t adapter_count;
+    bool names_adapters;
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */

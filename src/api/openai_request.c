@@ -3,6 +3,7 @@
  * send it. */
 #include "api/openai_request.h"
 
+#include "api/openai_adapters.h"
 #include "api/openai_format.h"
 #include "api/openai_messages.h"
 #include "base/names.h"
@@ -286,8 +287,9 @@ static bool check_weights_header(struct td_str text, struct fault *fault)
     return true;
 }
 
-static const char *const tandem_members[] = {"mode",    "data_class", "slo_ttft_ms", "slo_ms",
-                                             "weights", "user",       "corrections", "priority"};
+static const char *const tandem_members[] = {"mode",        "data_class", "slo_ttft_ms",
+                                             "slo_ms",      "weights",    "user",
+                                             "corrections", "priority",   "adapters"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -313,6 +315,8 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
     }
     if (strcmp(key, "weights") == 0)
         return check_weights(value, fault);
+    if (strcmp(key, "adapters") == 0)
+        return openai_adapters_read(value, param, request, fault);
     if (strcmp(key, "corrections") == 0) {
         if (kind != JSON_KIND_BOOL)
             return fault_request(fault, param, "%s must be true or false", param);
@@ -410,6 +414,7 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
            read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
            read_logprobs(body, request, fault) &&
            openai_format_read_biases(body, arena, &request->sampling, fault) &&
+           openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
            read_stream_options(body, out, fault) && refuse_unsupported(body, fault) &&
            read_tandem(body, request, fault);
 }

@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "tandem/engine.h"
 
+struct adapter_set;
 struct scheduler;
 struct job;
 
@@ -27,6 +28,7 @@ struct job_request {
     size_t id_count;
     enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
+    struct adapter_set *adapters;       /* retained; NULL = the bare model */
     struct loop *loop;                  /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;

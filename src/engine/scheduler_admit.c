@@ -77,8 +77,8 @@ static struct slot *choose_slot(struct scheduler *scheduler, const struct job *j
         struct slot *slot = &scheduler->slots[i];
         if (slot->state != SLOT_FREE)
             continue;
-        uint32_t common =
-            sequence_common_prefix(&slot->sequence, job->request.ids, job->request.id_count);
+        uint32_t common = sequence_common_prefix(&slot->sequence, job->request.adapters,
+                                                 job->request.ids, job->request.id_count);
         if (best == NULL || common > *prefix ||
             (common == *prefix && slot->used_last < best->used_last)) {
             best = slot;
@@ -123,6 +123,7 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
     slot->page_need = scheduler_page_need(scheduler, &job->request);
     scheduler->page_need += slot->page_need;
     sequence_truncate(&slot->sequence, prefix);
+    sequence_set_adapters(&slot->sequence, job->request.adapters);
     free_pages(scheduler, slot);
     atomic_fetch_add(&scheduler->running, 1);
     atomic_fetch_add(&scheduler->prompt_tokens, count);

@@ -31,6 +31,7 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
 {
     job_end(slot->job, status, &slot->generation.result, err);
     generation_deinit(&slot->generation);
+    sequence_leave_adapters(&slot->sequence); /* they are the job's */
     scheduler_leave_slot(scheduler, slot);
 }
 
