@@ -3,14 +3,14 @@
 BUILD := build
 MESON_FLAGS ?=
 
-.PHONY: all run test bench lint format fuzz install clean packages help
+.PHONY: all run test bench bench-engine lint format fuzz install clean packages help
 
 all: $(BUILD)/build.ninja ## build build/tandem
 	@ninja -C $(BUILD) --quiet product
 	@ln -sf src/app/tandem $(BUILD)/tandem
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
 
 packages: ## install missing Debian packages for building
 	@tools/install_packages.sh build
@@ -29,6 +29,9 @@ test: all ## every test: unit, sanitizers, fuzz regressions, end to end, officia
 
 bench: all ## the figures that the README claims
 	@python3 bench/run.py
+
+bench-engine: all ## the engine beside llama.cpp and ik_llama.cpp (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
+	@python3 bench/bench_engine.py
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

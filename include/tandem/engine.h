@@ -99,6 +99,49 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
 
+/* --- adapters --- */
+
+/* A LoRA adapter of one model, from a GGUF file (general.type "adapter", adapter.type "lora"). Immutable and
+ * copied out of its file; any number of threads and sessions. It must not outlive its model. */
+struct td_adapter;
+
+#define TD_ADAPTER_SCALE_MAX 1e4f
+
+struct td_adapter_info {
+    const char *name;      /* general.name, or the file's base name */
+    uint32_t matrix_count; /* matrices of the model that it changes */
+    uint32_t rank_max;
+    float alpha;    /* 0: the file names none, and the scale is the whole factor */
+    uint64_t bytes; /* of memory */
+};
+
+/* TD_INVALID: made for another model, with the tensor or the key that does not fit; TD_CORRUPT,
+ * TD_UNSUPPORTED, TD_IO with file, field and reason. **returns new** (td_adapter_free). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_adapter_load(const struct td_model *model,
+                                                       const char *path, struct td_adapter **out,
+                                                       struct td_error *err);
+/* Sessions that use it keep it until they have others or are freed. Accepts NULL. */
+TD_PUBLIC void td_adapter_free(struct td_adapter *adapter);
+/* **borrows** until td_adapter_free. */
+TD_PUBLIC const struct td_adapter_info *td_adapter_get_info(const struct td_adapter *adapter);
+
+struct td_adapter_use {
+    const struct td_adapter *adapter;
+    float scale; /* W' = W + scale * alpha / rank * B A; 1 = as trained, 0 = not at all */
+};
+
+/* From now on the session runs with the sum of these; count 0 = with none. What it holds was computed with
+ * those of before: it is forgotten (length 0) unless they are the same. Takes microseconds. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_set_adapters(struct td_session *session,
+                                                               const struct td_adapter_use *uses,
+                                                               size_t count, struct td_error *err);
+
+/* As td_session_forward, but gives the residual stream after `layer` layers (0 = the embeddings, the model's
+ * number of layers = what the last norm reads) of the last hidden_rows tokens: [hidden_rows, embedding]. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_session_forward_hidden(struct td_session *session, const int32_t *ids, size_t count,
+                          uint32_t layer, float *hidden, size_t hidden_rows, struct td_error *err);
+
 /* What is known about one generated token, from the one pass over its logits. */
 struct td_token_stats {
     float logprob;  /* natural log of the chosen token's probability at temperature 1, unfiltered */
@@ -149,6 +192,7 @@ struct td_generate_options {
 struct td_generate_result {
     enum td_finish finish;
     uint32_t prompt_tokens;
+    uint32_t cached_tokens; /* of the prompt: were there already, from an earlier one */
     uint32_t completion_tokens;
     double prefill_ms;
     double decode_ms;

@@ -79,6 +79,12 @@ enum td_mode {
     TD_MODE_ONLY_CLOUD
 };
 
+/* Whose work the local engine does first when there is more than it can do at once. */
+enum td_priority {
+    TD_PRIORITY_INTERACTIVE, /* somebody waits */
+    TD_PRIORITY_BATCH        /* gets what the others leave, and a turn when it has waited long */
+};
+
 enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
 
 /* Added to the logit of a token of the model that answers, before everything else. */
@@ -105,6 +111,17 @@ struct td_sampling {
     float mirostat_eta;      /* how fast it corrects itself; 0 = 0.1 */
     const struct td_logit_bias *biases; /* [bias_count], borrowed; at most TD_LOGIT_BIASES_MAX */
     size_t bias_count;
+};
+
+/* LoRA adapters that one sequence may run with. */
+#define TD_ADAPTERS_MAX 8
+
+/* One adapter that a request asks for, by the name or the number (from 0) that the configuration gives it. */
+struct td_adapter_choice {
+    const char *name; /* NULL = by number */
+    uint32_t number;
+    float scale;
+    bool has_scale; /* false: the configuration's */
 };
 
 #define TD_STOPS_MAX 16
@@ -135,9 +152,14 @@ struct td_request {
     enum td_format format;
     /* What the local engine follows; NULL with a format other than text: it cannot promise that one. */
     struct td_grammar *grammar;
+    /* Of the local model. names_adapters: those that are always on do not count, even when there are none. */
+    struct td_adapter_choice adapters[TD_ADAPTERS_MAX];
+    size_t adapter_count;
+    bool names_adapters;
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
+    enum td_priority priority;     /* of the local engine's work; no cloud reads it */
     uint32_t slo_ttft_ms;          /* 0 = none; recorded, has no effect on the plan yet */
     uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
     const char *user;              /* stable user key, or NULL */

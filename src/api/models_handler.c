@@ -1,5 +1,5 @@
 /* GET /v1/models and /v1/models/ID: every name that a request's `model` may have: routes, tiers,
- * and the models of the tiers. */
+ * and the models and adapters of the tiers. */
 #include "api/api_internal.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -11,11 +11,11 @@
 
 struct model_row {
     const char *id;
-    const char *kind;               /* "route", "tier", "model" */
+    const char *kind;               /* "route", "tier", "model", "adapter" */
     const struct tier_facts *facts; /* NULL for a route */
 };
 
-#define MODEL_ROWS_MAX 160
+#define MODEL_ROWS_MAX 256
 
 static void row_add(struct model_row *rows, size_t *count, const char *id, const char *kind,
                     const struct tier_facts *facts)
@@ -38,6 +38,10 @@ static size_t collect(const struct exchange_services *services, struct model_row
         row_add(rows, &count, services->tiers[i]->facts.name, "tier", &services->tiers[i]->facts);
     for (size_t i = 0; i < services->tier_count; i++)
         row_add(rows, &count, services->tiers[i]->facts.model, "model", &services->tiers[i]->facts);
+    for (size_t i = 0; i < services->tier_count; i++)
+        for (size_t a = 0; a < services->tiers[i]->facts.adapter_count; a++)
+            row_add(rows, &count, services->tiers[i]->facts.adapters[a], "adapter",
+                    &services->tiers[i]->facts);
     return count;
 }
 

@@ -3,6 +3,7 @@
  * send it. */
 #include "api/openai_request.h"
 
+#include "api/openai_adapters.h"
 #include "api/openai_format.h"
 #include "api/openai_messages.h"
 #include "base/names.h"
@@ -218,6 +219,16 @@ static bool apply_class(const char *text, const char *param, struct td_request *
                          param, text);
 }
 
+static bool apply_priority(struct td_str text, const char *param, struct td_request *request,
+                           struct fault *fault)
+{
+    if (names_priority_parse(text, &request->priority))
+        return true;
+    return fault_request(fault, param,
+                         "%s: unknown priority '" STR_FMT "': use interactive or batch", param,
+                         STR_ARG(str_slice(text, 0, 40)));
+}
+
 static bool apply_slo(bool valid, uint64_t value, const char *param, uint32_t *out,
                       struct fault *fault)
 {
@@ -276,8 +287,9 @@ static bool check_weights_header(struct td_str text, struct fault *fault)
     return true;
 }
 
-static const char *const tandem_members[] = {"mode",    "data_class", "slo_ttft_ms", "slo_ms",
-                                             "weights", "user",       "corrections"};
+static const char *const tandem_members[] = {"mode",        "data_class", "slo_ttft_ms",
+                                             "slo_ms",      "weights",    "user",
+                                             "corrections", "priority",   "adapters"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -285,10 +297,13 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
     enum json_kind kind = json_kind_of(value);
     char param[64];
     snprintf(param, sizeof param, "tandem.%.40s", key);
-    if (strcmp(key, "mode") == 0 || strcmp(key, "data_class") == 0) {
+    if (strcmp(key, "mode") == 0 || strcmp(key, "data_class") == 0 ||
+        strcmp(key, "priority") == 0) {
         if (kind != JSON_KIND_TEXT)
             return fault_request(fault, param, "%s must be a string, not %s", param,
                                  json_kind_name(kind));
+        if (strcmp(key, "priority") == 0)
+            return apply_priority(json_text(value), param, request, fault);
         return strcmp(key, "mode") == 0 ? apply_mode(json_text(value), param, request, fault)
                                         : apply_class(json_cstr(value), param, request, fault);
     }
@@ -300,6 +315,8 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
     }
     if (strcmp(key, "weights") == 0)
         return check_weights(value, fault);
+    if (strcmp(key, "adapters") == 0)
+        return openai_adapters_read(value, param, request, fault);
     if (strcmp(key, "corrections") == 0) {
         if (kind != JSON_KIND_BOOL)
             return fault_request(fault, param, "%s must be true or false", param);
@@ -354,6 +371,9 @@ static bool read_headers(openai_header_fn *header, void *ctx, struct arena *aren
     if ((value = header(ctx, "x-tandem-data-class")) &&
         !apply_class(value, "x-tandem-data-class", request, fault))
         return false;
+    if ((value = header(ctx, "x-tandem-priority")) &&
+        !apply_priority(str_trim(str_from(value)), "x-tandem-priority", request, fault))
+        return false;
     if ((value = header(ctx, "x-tandem-slo-ttft-ms")) &&
         !apply_slo_text(value, "x-tandem-slo-ttft-ms", &request->slo_ttft_ms, fault))
         return false;
@@ -394,6 +414,7 @@ static bool read_body(const struct json *body, struct arena *arena, struct chat_
            read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
            read_logprobs(body, request, fault) &&
            openai_format_read_biases(body, arena, &request->sampling, fault) &&
+           openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
            read_stream_options(body, out, fault) && refuse_unsupported(body, fault) &&
            read_tandem(body, request, fault);
 }

@@ -1,5 +1,5 @@
 #include "app/command.h"
-#include "app/options.h"
+#include "app/lora_options.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -17,6 +17,7 @@ struct generate_options {
     double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
     uint64_t seed;
     enum td_cpu cpu;
+    struct lora_options lora;
 };
 
 /* What the token callback collects for --json, or prints at once. */
@@ -193,6 +194,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
         status = read_biases(options, &biases, &bias_count, err);
     if (status == TD_OK)
         status = td_session_new(model, &session_options, &session, err);
+    if (status == TD_OK)
+        status = lora_options_apply(&options->lora, model, session, err);
     if (status == TD_OK) {
         struct td_str stop = str_from(options->stop);
         struct td_generate_options generate = {
@@ -237,6 +240,7 @@ int cmd_generate(int argc, char **argv)
                                       .top_p = 1,
                                       .repetition_penalty = 1,
                                       .seed = UINT64_MAX};
+    lora_options_init(&values.lora);
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
         {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "default: standard input", 0, 0},
@@ -266,6 +270,8 @@ int cmd_generate(int argc, char **argv)
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
         {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
         {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+        OPTION_ROW_LORA(values.lora),
+        OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),

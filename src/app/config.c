@@ -235,6 +235,32 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
     return TD_OK;
 }
 
+static enum td_status check_adapter(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_adapter *adapter = &config->engine.adapters[index];
+    uint32_t always = 0;
+    if (!name_is_plain(adapter->name))
+        return fail(config, adapter->line, err, "a name is 1 to 64 visible ASCII characters, not",
+                    adapter->name);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->engine.adapters[i].name, adapter->name) == 0)
+            return fail(config, adapter->line, err, "two adapters have the name", adapter->name);
+    for (size_t i = 0; i <= index; i++)
+        always += config->engine.adapters[i].always;
+    if (always > TD_ADAPTERS_MAX)
+        return fail(config, adapter->line, err, "too many adapters (over 8) are always on, with",
+                    adapter->name);
+    bool taken = strcmp(adapter->name, "auto") == 0;
+    for (size_t i = 0; i < config->tier_count; i++)
+        taken = taken || strcmp(config->tiers[i].name, adapter->name) == 0;
+    for (size_t i = 0; i < config->route_count; i++)
+        taken = taken || strcmp(config->routes[i].name, adapter->name) == 0;
+    if (taken)
+        return fail(config, adapter->line, err,
+                    "an adapter shares its name with a route or tier:", adapter->name);
+    return TD_OK;
+}
+
 static bool route_has_tier(const struct config_route *route, const char *name)
 {
     for (size_t i = 0; i < route->tiers.count; i++)
@@ -321,6 +347,8 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = check_tier(config, i, err);
     for (size_t i = 0; i < config->route_count && status == TD_OK; i++)
         status = check_route(config, i, err);
+    for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
+        status = check_adapter(config, i, err);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
+#define CONFIG_ADAPTERS_MAX 64
 
 enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_OPENAI };
 
@@ -34,6 +35,13 @@ struct config_tier {
     uint32_t context_tokens;
     double input_usd_per_mtok, output_usd_per_mtok;
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
+};
+
+struct config_adapter {
+    uint32_t line;
+    const char *name, *file;
+    double scale;
+    bool always;
 };
 
 struct config_route {
@@ -71,6 +79,8 @@ struct config {
         const char *model; /* NULL = the embedded model */
         int cpu;           /* enum td_cpu */
         uint32_t threads, context_tokens, slots, queue;
+        struct config_adapter *adapters;
+        size_t adapter_count;
     } engine;
     struct {
         const char *dir;     /* always set after loading */

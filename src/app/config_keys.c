@@ -130,6 +130,24 @@ static const struct config_section route_section = {route_keys, COUNT(route_keys
                                                     sizeof(struct config_route), AT(line)};
 #undef AT
 
+/* --- engine.adapters[] --- */
+
+#define AT(member) offsetof(struct config_adapter, member)
+
+static const struct config_key adapter_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "unique name; a request may ask for it as its model or in tandem.adapters"},
+    {"file", CONFIG_KEY_TEXT, AT(file), NULL, .required = true,
+     .help = "LoRA adapter of engine.model, GGUF; read again on SIGHUP when it changed"},
+    {"scale", CONFIG_KEY_NUMBER, AT(scale), "1", -10000, 10000,
+     .help = "where the request names none; 1 = as trained"},
+    {"always", CONFIG_KEY_BOOL, AT(always), "false",
+     .help = "also for requests that say nothing of adapters"},
+};
+static const struct config_section adapter_section = {adapter_keys, COUNT(adapter_keys),
+                                                      sizeof(struct config_adapter), AT(line)};
+#undef AT
+
 /* --- the root --- */
 
 #define AT(member) offsetof(struct config, member)
@@ -179,6 +197,9 @@ static const struct config_key engine_keys[] = {
      .help = "sequences that run at once; each has its own KV cache"},
     {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
      .help = "requests that wait for a slot; 429 above"},
+    {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,
+     .section = &adapter_section, .help = "LoRA adapters; a change needs no restart",
+     .count_offset = AT(engine.adapter_count)},
 };
 static const struct config_section engine_section = {engine_keys, COUNT(engine_keys), 0, 0};
 
@@ -220,7 +241,7 @@ static const struct config_key root_keys[] = {
      .help = "where the ledger lives; default XDG_STATE_HOME/tandem. TANDEM_STATE_DIR overrides"},
     {"server", CONFIG_KEY_SECTION, 0, NULL, .section = &server_section, .help = "the HTTP server"},
     {"engine", CONFIG_KEY_SECTION, 0, NULL, .section = &engine_section,
-     .help = "the local engine; a change needs a restart"},
+     .help = "the local engine; a change of other keys than adapters needs a restart"},
     {"tiers", CONFIG_KEY_SECTIONS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX, .section = &tier_section,
      .help = "where inference runs; default local and openai", .count_offset = AT(tier_count)},
     {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX,

@@ -88,6 +88,11 @@ static bool set_value(const struct option_spec *spec, const struct option *optio
     case OPTION_CPU:
         return kernels_cpu_parse(text, option->value) ||
                mistake(spec, "--cpu is one of auto, ref, avx2, avx512, neon, not '%s'%s", text, "");
+    case OPTION_EACH: {
+        const struct option_each *each = option->value;
+        return each->add(each->ctx, text) ||
+               mistake(spec, "--%s needs %s", option->name, each->needs);
+    }
     default:
         return set_number(spec, option, text);
     }

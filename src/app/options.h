@@ -12,7 +12,15 @@ enum option_type {
     OPTION_UINT,   /* uint32_t, min..max */
     OPTION_U64,    /* uint64_t */
     OPTION_NUMBER, /* double, min..max */
-    OPTION_CPU     /* enum td_cpu */
+    OPTION_CPU,    /* enum td_cpu */
+    OPTION_EACH    /* struct option_each: may stand several times */
+};
+
+/* Takes each value as it comes; false refuses it. */
+struct option_each {
+    bool (*add)(void *ctx, const char *text);
+    void *ctx;
+    const char *needs; /* "a number": for the refusal */
 };
 
 struct option {

@@ -282,7 +282,9 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         return status;
     warn_fixed(runtime_config(runtime), config);
     enum log_level level = (enum log_level)config->log.level;
-    status = snapshot_new(config, &runtime->base, &fresh, err);
+    struct snapshot_base base = runtime->base;
+    base.before = runtime->current;
+    status = snapshot_new(config, &base, &fresh, err);
     if (status != TD_OK)
         return status;
     log_set_level(level);

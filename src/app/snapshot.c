@@ -1,5 +1,6 @@
 #include "app/snapshot.h"
 
+#include "app/adapter_table.h"
 #include "app/key_source.h"
 #include "base/crypto.h"
 #include "base/error.h"
@@ -16,6 +17,7 @@ struct snapshot {
     char version[17];
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
+    struct adapter_table adapters;
 };
 
 /* Over everything that decides: the same file with other comments has the same version. */
@@ -39,6 +41,11 @@ static void write_version(const struct config *config, char out[static 17])
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(&text, " %s", route->tiers.items[t]);
         buf_append_char(&text, '\n');
+    }
+    for (size_t i = 0; i < config->engine.adapter_count; i++) {
+        const struct config_adapter *adapter = &config->engine.adapters[i];
+        buf_printf(&text, "adapter %s %s %.17g %d\n", adapter->name, adapter->file, adapter->scale,
+                   adapter->always);
     }
     buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
                config->ledger.store_prompts);
@@ -80,6 +87,22 @@ static void fill_policy(struct snapshot *snapshot)
                                        .route_count = config->route_count};
 }
 
+static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
+                                 const struct snapshot_base *base, struct td_error *err)
+{
+    const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
+    struct tier_local_options options = {.model = base->model,
+                                         .scheduler = base->scheduler,
+                                         .adapters = snapshot->adapters.adapters};
+    enum td_status status =
+        adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
+    if (status != TD_OK)
+        return status;
+    facts->adapters = snapshot->adapters.names;
+    facts->adapter_count = snapshot->adapters.count;
+    return tier_local_new(facts, &options, &snapshot->tiers[index], err);
+}
+
 static enum td_status make_tier(struct snapshot *snapshot, size_t index,
                                 const struct snapshot_base *base, struct td_error *err)
 {
@@ -104,7 +127,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
             facts.model = td_model_get_info(base->model)->name;
         if (facts.context_tokens == 0 || facts.context_tokens > base->context_tokens)
             facts.context_tokens = base->context_tokens;
-        return tier_local_new(&facts, base->model, base->scheduler, &snapshot->tiers[index], err);
+        return make_local(snapshot, index, &facts, base, err);
     }
     enum td_status status =
         key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
@@ -131,6 +154,7 @@ static void snapshot_free(struct snapshot *snapshot)
             tier_free(snapshot->tiers[i]);
         secret_free(snapshot->keys[i]);
     }
+    adapter_table_deinit(&snapshot->adapters);
     tier_health_free(snapshot->services.health);
     config_free(snapshot->config);
     free(snapshot);

@@ -15,7 +15,8 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct conversation_classes *classes;
-    uint32_t context_tokens; /* of a slot */
+    uint32_t context_tokens;       /* of a slot */
+    const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };
 
 /* **takes** the config, also on failure. **returns new** with one user (snapshot_drop). */

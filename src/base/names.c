@@ -7,6 +7,7 @@ const char *const names_places[] = {"device", "premises", "region", "cloud", NUL
 const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
                                    "prefer-cloud", "only-cloud", NULL};
 const char *const names_classes[] = {"public", "sensitive", "restricted", NULL};
+static const char *const priorities[] = {"interactive", "batch", NULL};
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 static const char *const finishes[] = {"stop", "length", "tool_calls", "content_filter", NULL};
 
@@ -69,6 +70,15 @@ bool names_class_parse(struct td_str text, enum td_data_class *out)
     if (!name_find(names_classes, text, &index))
         return false;
     *out = (enum td_data_class)index;
+    return true;
+}
+
+bool names_priority_parse(struct td_str text, enum td_priority *out)
+{
+    size_t index;
+    if (!name_find(priorities, text, &index))
+        return false;
+    *out = (enum td_priority)index;
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* The one spelling of places, modes, data classes, roles and finish reasons: on the wire, in
+/* The one spelling of places, modes, data classes, priorities, roles and finish reasons: on the wire, in
  * config, in the ledger and on the terminal. Pure functions over constant tables; any thread. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
@@ -15,6 +15,7 @@ const char *names_finish(enum td_finish finish); /* as OpenAI spells them */
 /* Exact names only; *out is untouched when the answer is false. */
 bool names_mode_parse(struct td_str text, enum td_mode *out);
 bool names_class_parse(struct td_str text, enum td_data_class *out);
+bool names_priority_parse(struct td_str text, enum td_priority *out);
 bool names_role_parse(struct td_str text, enum td_role *out);
 bool names_finish_parse(struct td_str text, enum td_finish *out);
 

@@ -22,11 +22,12 @@ static double median(double *values, uint32_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Seconds for `count` tokens in steps of `step`, from an empty cache. */
-static enum td_status time_tokens(struct td_session *session, const int32_t *ids, uint32_t count,
-                                  uint32_t step, double *seconds, struct td_error *err)
+/* Seconds for `count` tokens in steps of `step`, behind `depth` positions that are there. */
+static enum td_status time_tokens(struct td_session *session, const int32_t *ids, uint32_t depth,
+                                  uint32_t count, uint32_t step, double *seconds,
+                                  struct td_error *err)
 {
-    td_session_truncate(session, 0);
+    td_session_truncate(session, depth);
     double begin_ms = clock_monotonic_ms(NULL);
     for (uint32_t at = 0; at < count; at += step) {
         uint32_t tokens = count - at < step ? count - at : step;
@@ -39,21 +40,40 @@ static enum td_status time_tokens(struct td_session *session, const int32_t *ids
     return TD_OK;
 }
 
-static enum td_status measure(struct td_session *session, const int32_t *ids, uint32_t count,
-                              uint32_t step, uint32_t repetitions, double *tokens_per_s,
-                              struct td_error *err)
+static enum td_status measure(struct td_session *session, const int32_t *ids,
+                              const struct bench_options *options, uint32_t count, uint32_t step,
+                              double *tokens_per_s, struct td_error *err)
 {
+    uint32_t repetitions = options->repetitions ? options->repetitions : REPETITIONS_DEFAULT;
     double seconds[REPETITIONS_MAX], warm_up;
     *tokens_per_s = 0;
     if (count == 0)
         return TD_OK;
     /* The first pass maps the weights. */
     uint32_t warm_count = step == 1 && count > 4 ? 4 : count;
-    enum td_status status = time_tokens(session, ids, warm_count, step, &warm_up, err);
+    enum td_status status =
+        time_tokens(session, ids, options->depth, warm_count, step, &warm_up, err);
     for (uint32_t i = 0; status == TD_OK && i < repetitions; i++)
-        status = time_tokens(session, ids, count, step, &seconds[i], err);
+        status = time_tokens(session, ids, options->depth, count, step, &seconds[i], err);
     if (status == TD_OK)
         *tokens_per_s = count / median(seconds, repetitions);
+    return status;
+}
+
+static enum td_status run(struct td_session *session, const int32_t *ids, uint32_t most,
+                          const struct bench_options *options, struct bench_result *result,
+                          struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    result->thread_count = thread_pool_count(session->threads);
+    if (options->depth)
+        status = td_session_forward(session, ids, options->depth, NULL, 0, err);
+    if (status == TD_OK)
+        status = measure(session, ids, options, options->prompt_tokens, most,
+                         &result->prefill_tokens_per_s, err);
+    if (status == TD_OK)
+        status = measure(session, ids, options, options->decode_tokens, 1,
+                         &result->decode_tokens_per_s, err);
     return status;
 }
 
@@ -63,33 +83,28 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
     *result = (struct bench_result){0};
     uint32_t most = options->prompt_tokens > options->decode_tokens ? options->prompt_tokens
                                                                     : options->decode_tokens;
-    uint32_t repetitions = options->repetitions ? options->repetitions : REPETITIONS_DEFAULT;
-    if (most == 0 || repetitions > REPETITIONS_MAX)
+    uint32_t positions;
+    if (most == 0 || options->repetitions > REPETITIONS_MAX)
         return error_set(err, TD_INVALID, "nothing to measure, or more than %d repetitions",
                          REPETITIONS_MAX);
-    if (most > model->context_size && !model->vocab_only)
-        return error_set(err, TD_LIMIT, "%u tokens do not fit the model's context of %u", most,
-                         model->context_size);
+    if (__builtin_add_overflow(most, options->depth, &positions) ||
+        (positions > model->context_size && !model->vocab_only))
+        return error_set(err, TD_LIMIT,
+                         "%u tokens behind %u others do not fit the model's context of %u", most,
+                         options->depth, model->context_size);
     struct td_session *session;
-    struct td_session_options session_options = {.context_tokens = most,
+    struct td_session_options session_options = {.context_tokens = positions,
                                                  .thread_count = options->thread_count};
     enum td_status status = td_session_new(model, &session_options, &session, err);
     if (status != TD_OK)
         return status;
-    result->thread_count = thread_pool_count(session->threads);
-    int32_t *ids = malloc(most * sizeof *ids);
+    int32_t *ids = malloc(positions * sizeof *ids);
     struct rng rng;
     rng_init(&rng, 1);
-    for (uint32_t i = 0; ids && i < most; i++)
+    for (uint32_t i = 0; ids && i < positions; i++)
         ids[i] = (int32_t)rng_below(&rng, model->vocab_count);
-    if (ids == NULL)
-        status = error_set(err, TD_NO_MEMORY, "no memory for %u ids", most);
-    if (status == TD_OK)
-        status = measure(session, ids, options->prompt_tokens, most, repetitions,
-                         &result->prefill_tokens_per_s, err);
-    if (status == TD_OK)
-        status = measure(session, ids, options->decode_tokens, 1, repetitions,
-                         &result->decode_tokens_per_s, err);
+    status = ids ? run(session, ids, most, options, result, err)
+                 : error_set(err, TD_NO_MEMORY, "no memory for %u ids", positions);
     free(ids);
     td_session_free(session);
     return status;

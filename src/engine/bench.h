@@ -7,14 +7,19 @@
 struct bench_options {
     uint32_t prompt_tokens; /* 0 = leave prefill out */
     uint32_t decode_tokens; /* 0 = leave decoding out */
+<<<<<<< HEAD
     uint32_t thread_count;  /* 0 = as fits the cores */
+=======
+    uint32_t depth;         /* positions in the cache before either */
+    uint32_t thread_count;  /* 0 = one a core */
+>>>>>>> wip-neon
     uint32_t repetitions;   /* 0 = 3; the median is given */
 };
 
 struct bench_result {
-    /* prompt_tokens at once, into an empty cache, logits of the last */
-    double prefill_tokens_per_s;
-    double decode_tokens_per_s; /* decode_tokens one by one, into an empty cache */
+    double
+        prefill_tokens_per_s; /* prompt_tokens at once behind `depth` others, logits of the last */
+    double decode_tokens_per_s; /* decode_tokens one by one behind `depth` others */
     uint32_t thread_count;
 };
 

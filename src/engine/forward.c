@@ -26,9 +26,12 @@ static void embed_item(struct step *step, uint32_t index)
     model->kernels->dequantize(table->type,
                                (const uint8_t *)table->data + (size_t)row->id * table->row_bytes,
                                table->cols, hidden);
+    const struct sequence *sequence = row_sequence(step->batch, index);
+    if (sequence->adapters)
+        forward_embed_adapters(model, sequence->adapters, row->id, hidden);
     if (model->embedding_scale != 1.0f)
         model->kernels->scale(hidden, model->embedding_scale, model->embedding_size);
-    const struct rope *const *ropes = row_sequence(step->batch, index)->ropes;
+    const struct rope *const *ropes = sequence->ropes;
     for (int i = 0; i < (model->window ? 2 : 1); i++)
         rope_angles(ropes[i], row->position,
                     workspace->cos_sin[i] + (size_t)index * ropes[i]->pair_count * 2);
@@ -246,6 +249,7 @@ static void output_block(struct batch *batch, float *logits)
                           .products = {{&model->output, logits, model->vocab_count}},
                           .product_count = 1,
                           .input_count = count,
+                          .owners = workspace->output_rows,
                           .logits = true};
     step_run_products(&output);
 }
@@ -360,6 +364,8 @@ enum td_status forward_run(struct workspace *workspace, const struct segment *se
 {
     struct batch batch = {
         .workspace = workspace, .segments = segments, .segment_count = segment_count};
+    for (uint32_t i = 0; i < segment_count; i++)
+        batch.adapted |= segments[i].sequence->adapters != NULL;
     enum td_status status = place_rows(&batch, err);
     if (status == TD_OK && batch.row_count != 0 && !run_layers(&batch, logits))
         status = error_set(err, TD_CANCELLED, "cancelled");

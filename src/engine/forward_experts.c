@@ -84,6 +84,9 @@ static void expert_item(struct step *step, uint32_t index)
                                workspace->activations[weight->form] + first * stride, stride, count,
                                product->y + first * product->y_stride, product->y_stride);
     }
+    for (uint32_t i = 0; step->batch->adapted && i < step->product_count; i++)
+        forward_add_adapters(step, i, begin, end, (uint32_t)first, (uint32_t)(first + count),
+                             expert);
     for (size_t place = first; step->gated && place < first + count; place++)
         forward_gate(model, step->products[0].y + place * step->products[0].y_stride + begin,
                      step->products[1].y + place * step->products[1].y_stride + begin, end - begin);
@@ -97,6 +100,7 @@ static void run_experts(struct step *step)
     step->item_rows = item_rows ? item_rows : ITEM_ROWS;
     step->item = expert_item;
     step->item_count = active * ((weight->rows + step->item_rows - 1) / step->item_rows);
+    forward_reduce_experts(step);
     step_run(step, (size_t)active * step->product_count * weight->rows * weight->row_bytes);
 }
 
@@ -138,12 +142,16 @@ void forward_experts(struct batch *batch)
         .batch = batch,
         .products = {{&layer->gate, workspace->gate, ffn}, {&layer->up, workspace->up, ffn}},
         .product_count = 2,
+        .input_count = pairs,
+        .owners = workspace->experts.row_of,
         .gated = true};
     run_experts(&gate_up);
     forward_prepare_rows(batch, workspace->gate, ffn, pairs, NULL, form_bit(&layer->down));
     struct step down = {.batch = batch,
                         .products = {{&layer->down, workspace->experts.output, wide}},
-                        .product_count = 1};
+                        .product_count = 1,
+                        .input_count = pairs,
+                        .owners = workspace->experts.row_of};
     run_experts(&down);
     struct step combine = {.batch = batch, .item = combine_item, .item_count = rows};
     step_run(&combine, (size_t)pairs * wide * sizeof(float));

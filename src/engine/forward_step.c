@@ -27,10 +27,11 @@ void step_run(struct step *step, size_t bytes)
 
 /* --- matrix products --- */
 
-static void multiply_rows(const struct step *step, const struct product *product,
-                          uint32_t row_begin, uint32_t row_end)
+static void multiply_rows(const struct step *step, uint32_t product_index, uint32_t row_begin,
+                          uint32_t row_end)
 {
     const struct workspace *workspace = step->batch->workspace;
+    const struct product *product = &step->products[product_index];
     const struct kernels *kernels = workspace->model->kernels;
     const struct weight *weight = product->weight;
     const uint8_t *inputs = workspace->activations[weight->form];
@@ -44,6 +45,8 @@ static void multiply_rows(const struct step *step, const struct product *product
         kernels->matmul(weight->type, weight->data, weight->row_bytes, weight->cols, row_begin,
                         row_end, inputs + in_panels * stride, stride, step->input_count - in_panels,
                         product->y + in_panels * product->y_stride, product->y_stride);
+    if (step->batch->adapted)
+        forward_add_adapters(step, product_index, row_begin, row_end, 0, step->input_count, 0);
 }
 
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count)
@@ -103,9 +106,9 @@ static void matmul_item(struct step *step, uint32_t index)
     uint32_t rows = step->products[product].weight->rows;
     uint32_t begin = index * step->item_rows;
     uint32_t end = rows - begin < step->item_rows ? rows : begin + step->item_rows;
-    multiply_rows(step, &step->products[product], begin, end);
+    multiply_rows(step, product, begin, end);
     if (step->gated)
-        multiply_rows(step, &step->products[1], begin, end);
+        multiply_rows(step, 1, begin, end);
     if (step->gated || step->add_to_hidden || step->logits)
         finish_rows(step, begin, end);
 }
@@ -136,6 +139,7 @@ void step_run_products(struct step *step)
     for (uint32_t i = 0; i < (step->gated ? 1 : step->product_count); i++)
         step->item_count +=
             (step->products[i].weight->rows + step->item_rows - 1) / step->item_rows;
+    forward_reduce(step);
     step_run(step, bytes * step->input_count);
 }
 
@@ -179,6 +183,8 @@ static void prepare_item(struct step *step, uint32_t index)
 
 static void prepare(struct step *step)
 {
+    if (step->batch->adapted) /* the adapters' halves are multiplied with plain floats */
+        step->forms |= 1u << ACTIVATION_F32;
     step->item = prepare_item;
     step->item_rows = 1;
     for (int form = 0; step->panels && form < ACTIVATION_FORM_COUNT; form++)

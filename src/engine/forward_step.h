@@ -22,6 +22,7 @@ struct batch {
     uint32_t row_count;
     const struct layer *layer;
     uint32_t layer_index;
+    bool adapted; /* a segment's sequence has adapters */
 };
 
 /* One matrix product of a step: y[t, r] = W[r] . x_t for all rows, x prepared beforehand. */
@@ -39,11 +40,12 @@ struct step {
     /* matmul steps */
     struct product products[3];
     uint32_t product_count;
-    uint32_t item_rows;   /* of the matrices; of the inputs when they are prepared */
-    uint32_t input_count; /* rows of inputs */
-    bool add_to_hidden;   /* the product is added to the residual stream */
-    bool logits;          /* the product is scaled and capped as the model's logits are */
-    bool gated;           /* products are gate and up, cut alike */
+    uint32_t item_rows;     /* of the matrices; of the inputs when they are prepared */
+    uint32_t input_count;   /* rows of inputs */
+    const uint32_t *owners; /* row of the batch that each input is of; NULL = the same */
+    bool add_to_hidden;     /* the product is added to the residual stream */
+    bool logits;            /* the product is scaled and capped as the model's logits are */
+    bool gated;             /* products are gate and up, cut alike */
     /* attention and per-row steps */
     uint32_t group_parts;     /* items that share a kv head of one row */
     const float *norm_weight; /* NULL: no norm, `input` is prepared as it is */
@@ -58,6 +60,15 @@ struct step {
 void step_run(struct step *step, size_t bytes);
 /* Cuts and runs the products that `step` names. */
 void step_run_products(struct step *step);
+/* Of steps whose inputs are prepared: A x of the adapters' changes, for all products (of experts: all places),
+ * before the step runs; then, in its items, y += B (A x) for some rows of one product and some inputs. */
+void forward_reduce(const struct step *step);
+void forward_reduce_experts(const struct step *step);
+void forward_add_adapters(const struct step *step, uint32_t product, uint32_t row_begin,
+                          uint32_t row_end, uint32_t begin, uint32_t end, uint32_t expert);
+/* The adapters' change of what a token looks up. */
+void forward_embed_adapters(const struct td_model *model, const struct adapter_set *set, int32_t id,
+                            float *hidden);
 /* gate = activation(gate) * up for `count` values. */
 void forward_gate(const struct td_model *model, float *gate, const float *up, size_t count);
 /* hidden += residual scale * y */

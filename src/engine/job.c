@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/adapter.h"
 #include "engine/grammar.h"
 
 #include <errno.h>
@@ -93,6 +94,7 @@ static void job_free(struct job *job)
     free(job->stop_bytes);
     free(job->biases);
     td_grammar_free(job->request.options.grammar);
+    adapter_set_release(job->request.adapters);
     wake_release(job->wake);
     pthread_mutex_destroy(&job->mutex);
     free(job);
@@ -104,7 +106,7 @@ void job_release(struct job *job)
         job_free(job);
 }
 
-/* Copies ids, stop strings and biases, retains the grammar; false without memory. */
+/* Copies ids, stop strings and biases, retains grammar and adapters; false without memory. */
 static bool copy_request(struct job *job, const struct job_request *request)
 {
     size_t stop_bytes = 0, used = 0;
@@ -132,6 +134,7 @@ static bool copy_request(struct job *job, const struct job_request *request)
     job->request.options.stops = job->stops;
     job->request.options.sampling.biases = job->biases;
     grammar_retain(job->request.options.grammar);
+    adapter_set_retain(job->request.adapters);
     return true;
 }
 

@@ -46,6 +46,10 @@ static bool has_shape(struct lookup *lookup, const struct gguf_tensor *tensor, u
     return false;
 }
 
+/* Matrices of a layer with experts (q, k, v, o, router, gate, up, down), and of the ends. */
+#define LAYER_MATRICES_MAX 8
+#define END_MATRICES 2
+
 /* `rows` of the tensor's, from row_begin on (of the first expert's). */
 static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
                         uint32_t rows, struct weight *out)
@@ -59,6 +63,9 @@ static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor,
     if (tensor->dims[2] > 1)
         out->expert_bytes = (size_t)tensor->dims[1] * row_bytes;
     out->form = lookup->model->kernels->form_of(out->type);
+    struct td_model *model = lookup->model;
+    out->number = model->matrix_count++;
+    model->matrices[out->number] = (struct matrix){tensor, row_begin, rows};
 }
 
 static void take_matrix(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
@@ -193,9 +200,10 @@ static void take_ends(struct lookup *lookup)
     model->output_norm =
         take_vector(lookup, "output_norm.weight", model->embedding_size, PRESENCE_REQUIRED);
     const struct gguf_tensor *output = take(lookup, "output.weight", false);
-    if (output == NULL)
-        model->output = model->embedding;
-    else if (has_shape(lookup, output, model->embedding_size, model->vocab_count, 1))
+    if (output == NULL && lookup->status == TD_OK) /* tied, yet a matrix of its own to adapters */
+        fill_weight(lookup, gguf_find_tensor(model->gguf, "token_embd.weight"), 0,
+                    model->vocab_count, &model->output);
+    else if (output && has_shape(lookup, output, model->embedding_size, model->vocab_count, 1))
         fill_weight(lookup, output, 0, model->vocab_count, &model->output);
     take(lookup, "rope_freqs.weight", false); /* read by hyperparameters.c */
     take(lookup, "rope_factors_long.weight", false);
@@ -224,7 +232,9 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     size_t tensor_count = gguf_tensor_count(model->gguf);
     lookup.used = calloc(tensor_count + 1, sizeof *lookup.used);
     model->layers = calloc(model->layer_count, sizeof *model->layers);
-    if (lookup.used == NULL || model->layers == NULL) {
+    model->matrices =
+        calloc(model->layer_count * LAYER_MATRICES_MAX + END_MATRICES, sizeof *model->matrices);
+    if (lookup.used == NULL || model->layers == NULL || model->matrices == NULL) {
         free(lookup.used);
         return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
                          model->layer_count);

@@ -20,6 +20,13 @@ struct weight {
     enum tensor_type type;
     enum activation_form form; /* what its inputs must be prepared as */
     size_t expert_bytes;       /* from one expert's matrix to the next; 0 = there is one */
+    uint32_t number;           /* of the model's matrices: what adapters know it by */
+};
+
+/* Where the rows of a weight lie in the file; several are parts of one tensor where it is fused. */
+struct matrix {
+    const struct gguf_tensor *tensor;
+    uint32_t row_begin, rows;
 };
 
 /* Which angles a layer turns its queries and keys by. LONG takes the place of GLOBAL in sessions
@@ -67,6 +74,8 @@ struct td_model {
     struct weight output;    /* [vocab, embedding]; the embedding when tied */
     const float *output_norm;
     struct layer *layers;
+    struct matrix *matrices; /* [matrix_count], by weight.number */
+    uint32_t matrix_count;
 
     struct token_index_slot *token_index; /* made when a grammar is first used */
     enum template_family family;

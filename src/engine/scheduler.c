@@ -1,236 +1,18 @@
-/* The engine's scheduler thread. Slots take turns: a turn is one prefill chunk or one token, so a
- * long prompt costs the running streams one chunk's time a token and no more. What was rejected:
- * batching the tokens of several slots into one pass (more throughput; comes with the batched
- * kernels, and needs no change here but in run_turn).
- *
- * A new job goes to the free slot whose cache shares the longest prefix with its prompt (the next
- * turn of a conversation finds all but its last message there), else to the one that was idle
- * longest. */
-#include "engine/scheduler.h"
+/* The engine's scheduler thread: takes jobs from the queue (scheduler_admit.c) and runs forward
+ * passes over all that have a slot (scheduler_pass.c) until it is told to stop. */
+#include "engine/scheduler_internal.h"
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/queue.h"
-#include "engine/forward.h"
-#include "engine/job.h"
 #include "engine/memory.h"
 
 #include <stdlib.h>
 
 /* How soon a post is tried again when the loop's queue was full. */
 #define POST_RETRY_MS 5
-
-enum slot_state {
-    SLOT_FREE,
-    SLOT_RUNNING,
-    SLOT_ENDING /* ended, but its loop has not taken the post */
-};
-
-struct slot {
-    struct sequence sequence;
-    enum slot_state state;
-    struct job *job;
-    struct generation generation;
-    uint64_t used_last; /* number of the admission that used it last */
-};
-
-struct scheduler {
-    const struct td_model *model;
-    struct thread_pool *threads;
-    struct kv_pool *kv_pool;
-    struct workspace *workspace;
-    struct slot *slots;
-    uint32_t slot_count;
-    uint32_t jobs_max; /* running and waiting */
-    uint32_t context_size;
-    struct queue *submitted; /* from any thread */
-    struct wake *wake;
-    pthread_t thread;
-    bool thread_started;
-    atomic_bool stop;
-    atomic_uint jobs, running; /* jobs: running and waiting */
-    _Atomic uint64_t prompt_tokens, completion_tokens;
-
-    /* The scheduler thread's own. */
-    struct job **waiting; /* [jobs_max], first come first */
-    uint32_t waiting_count;
-    uint32_t turn; /* slot whose turn it is */
-    uint64_t admissions;
-    bool post_failed;
-};
-
-/* --- the thread --- */
-
-static void forget_job(struct scheduler *scheduler, struct job *job)
-{
-    atomic_fetch_sub(&scheduler->jobs, 1);
-    job_release(job);
-}
-
-/* Takes new jobs off the queue and drops waiting ones that were cancelled. */
-static void collect_jobs(struct scheduler *scheduler)
-{
-    struct job *job;
-    while (scheduler->waiting_count < scheduler->jobs_max &&
-           (job = queue_pop(scheduler->submitted)))
-        scheduler->waiting[scheduler->waiting_count++] = job;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < scheduler->waiting_count; i++) {
-        job = scheduler->waiting[i];
-        if (atomic_load(&job->cancelled))
-            forget_job(scheduler, job);
-        else
-            scheduler->waiting[kept++] = job;
-    }
-    scheduler->waiting_count = kept;
-}
-
-static struct slot *choose_slot(struct scheduler *scheduler, const struct job *job,
-                                uint32_t *prefix)
-{
-    struct slot *best = NULL;
-    *prefix = 0;
-    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
-        struct slot *slot = &scheduler->slots[i];
-        if (slot->state != SLOT_FREE)
-            continue;
-        uint32_t common =
-            sequence_common_prefix(&slot->sequence, job->request.ids, job->request.id_count);
-        if (best == NULL || common > *prefix ||
-            (common == *prefix && slot->used_last < best->used_last)) {
-            best = slot;
-            *prefix = common;
-        }
-    }
-    return best;
-}
-
-/* Gives the slot back, unless the loop would not take the last post yet. */
-static void leave_slot(struct scheduler *scheduler, struct slot *slot)
-{
-    slot->state = SLOT_ENDING;
-    if (!job_post(slot->job)) {
-        scheduler->post_failed = true;
-        return;
-    }
-    forget_job(scheduler, slot->job);
-    atomic_fetch_sub(&scheduler->running, 1);
-    slot->job = NULL;
-    slot->state = SLOT_FREE;
-}
-
-static void end_turns(struct scheduler *scheduler, struct slot *slot, enum td_status status,
-                      const struct td_error *err)
-{
-    struct td_generate_result result = slot->generation.result;
-    result.prompt_tokens = (uint32_t)slot->job->request.id_count;
-    job_end(slot->job, status, &result, err);
-    generation_deinit(&slot->generation);
-    leave_slot(scheduler, slot);
-}
-
-static void admit(struct scheduler *scheduler, struct slot *slot, struct job *job, uint32_t prefix)
-{
-    /* The last token runs again in any case: its logits are not kept. */
-    size_t count = job->request.id_count;
-    if (prefix == count)
-        prefix--;
-    slot->state = SLOT_RUNNING;
-    slot->job = job;
-    slot->used_last = ++scheduler->admissions;
-    sequence_truncate(&slot->sequence, prefix);
-    atomic_fetch_add(&scheduler->running, 1);
-    atomic_fetch_add(&scheduler->prompt_tokens, count);
-    struct td_error err = {0};
-    enum td_status status =
-        generation_init(&slot->generation, &slot->sequence, job->request.ids + prefix,
-                        count - prefix, &job->request.options, &err);
-    if (status != TD_OK)
-        end_turns(scheduler, slot, status, &err);
-}
-
-static void admit_waiting(struct scheduler *scheduler)
-{
-    uint32_t taken = 0;
-    for (; taken < scheduler->waiting_count; taken++) {
-        uint32_t prefix;
-        struct slot *slot = choose_slot(scheduler, scheduler->waiting[taken], &prefix);
-        if (slot == NULL)
-            break;
-        admit(scheduler, slot, scheduler->waiting[taken], prefix);
-    }
-    for (uint32_t i = taken; i < scheduler->waiting_count; i++)
-        scheduler->waiting[i - taken] = scheduler->waiting[i];
-    scheduler->waiting_count -= taken;
-}
-
-/* What is due of one generation, through the model. */
-static enum td_status run_step(struct scheduler *scheduler, struct slot *slot,
-                               struct generation_event *event, struct td_error *err)
-{
-    struct workspace *workspace = scheduler->workspace;
-    struct generation_due due = generation_due(&slot->generation, workspace->row_max);
-    struct segment segment = {.sequence = &slot->sequence,
-                              .ids = due.ids,
-                              .count = due.count,
-                              .logit_rows = due.logit_rows,
-                              .cancel = &slot->job->cancelled};
-    enum td_status status =
-        forward_run(workspace, &segment, due.count ? 1 : 0, workspace->logits, err);
-    if (status == TD_OK)
-        status = generation_take(&slot->generation, &due, workspace->logits, workspace->candidates,
-                                 event, err);
-    return status;
-}
-
-/* One step, and at the end the steps that cost nothing. */
-static void run_turn(struct scheduler *scheduler, struct slot *slot)
-{
-    struct td_error err = {0};
-    struct generation *generation = &slot->generation;
-    enum td_status status;
-    struct generation_event event;
-    do {
-        status = run_step(scheduler, slot, &event, &err);
-        if (status != TD_OK || event.kind == GENERATION_DONE) {
-            end_turns(scheduler, slot, status, &err);
-            return;
-        }
-        if (event.kind == GENERATION_TOKEN)
-            atomic_fetch_add(&scheduler->completion_tokens, 1);
-        if (event.kind != GENERATION_PREFILL)
-            status = job_add_event(slot->job, &event, &err);
-        if (status != TD_OK) {
-            end_turns(scheduler, slot, status, &err);
-            return;
-        }
-    } while (generation->ended);
-    if (!job_post(slot->job))
-        scheduler->post_failed = true;
-}
-
-/* True when the slot did some work. */
-static bool serve_slot(struct scheduler *scheduler, struct slot *slot)
-{
-    if (slot->state == SLOT_FREE)
-        return false;
-    if (slot->state == SLOT_ENDING) {
-        leave_slot(scheduler, slot);
-        return false;
-    }
-    if (atomic_load(&slot->job->cancelled)) {
-        struct td_error err = {.status = TD_CANCELLED};
-        end_turns(scheduler, slot, TD_CANCELLED, &err);
-        return true;
-    }
-    if (!job_has_room(slot->job)) {
-        if (!job_post(slot->job))
-            scheduler->post_failed = true;
-        return false;
-    }
-    run_turn(scheduler, slot);
-    return true;
-}
+/* Rows of a pass beside those of the streams: prompts. Enough to hide the weights behind the
+ * arithmetic; more would make those wait who come meanwhile. */
+#define PROMPT_ROWS_MAX 128
 
 static void end_everything(struct scheduler *scheduler)
 {
@@ -240,17 +22,17 @@ static void end_everything(struct scheduler *scheduler)
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
         struct slot *slot = &scheduler->slots[i];
         if (slot->state == SLOT_RUNNING)
-            end_turns(scheduler, slot, status, &err);
+            scheduler_end_slot(scheduler, slot, status, &err);
         if (slot->state == SLOT_ENDING) /* its loop takes no posts: nobody is left to tell */
-            forget_job(scheduler, slot->job);
+            scheduler_forget_job(scheduler, slot->job);
         slot->state = SLOT_FREE;
     }
-    collect_jobs(scheduler);
+    scheduler_collect(scheduler);
     for (uint32_t i = 0; i < scheduler->waiting_count; i++) {
         job_end(scheduler->waiting[i], status, &nothing, &err);
         if (!job_post(scheduler->waiting[i]))
             log_event(LOG_LEVEL_WARN, "job_end_not_delivered", "waiting=%u", i);
-        forget_job(scheduler, scheduler->waiting[i]);
+        scheduler_forget_job(scheduler, scheduler->waiting[i]);
     }
 }
 
@@ -259,15 +41,8 @@ static void *scheduler_main(void *arg)
     struct scheduler *scheduler = arg;
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
-        bool worked = false;
-        for (uint32_t i = 0; i < scheduler->slot_count && !atomic_load(&scheduler->stop); i++) {
-            collect_jobs(scheduler);
-            admit_waiting(scheduler);
-            struct slot *slot = &scheduler->slots[scheduler->turn];
-            scheduler->turn = (scheduler->turn + 1) % scheduler->slot_count;
-            worked |= serve_slot(scheduler, slot);
-        }
-        if (!worked)
+        scheduler_admit(scheduler);
+        if (!scheduler_pass(scheduler))
             wake_wait(scheduler->wake, scheduler->post_failed ? POST_RETRY_MS : UINT32_MAX);
     }
     end_everything(scheduler);
@@ -276,12 +51,13 @@ static void *scheduler_main(void *arg)
 
 /* --- from outside --- */
 
-static enum td_status open_slots(struct scheduler *scheduler,
-                                 const struct scheduler_options *options, struct td_error *err)
+static enum td_status open_memory(struct scheduler *scheduler,
+                                  const struct scheduler_options *options, struct td_error *err)
 {
     const struct td_model *model = options->model;
-    const struct workspace_options workspace = {.logit_row_max = 1};
-    uint32_t slots = options->slot_count, context = 0;
+    uint32_t slots = options->slot_count, context = 0, rows = PROMPT_ROWS_MAX + slots;
+    /* Speculating streams want logits of all their rows. */
+    const struct workspace_options workspace = {.row_max = rows, .logit_row_max = rows};
     enum td_status status = sequence_context(model, options->context_tokens, &context, err);
     if (status != TD_OK)
         return status;
@@ -308,14 +84,16 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
     scheduler->waiting = calloc(scheduler->jobs_max, sizeof *scheduler->waiting);
+    scheduler->waiting_plans = calloc(scheduler->jobs_max, sizeof *scheduler->waiting_plans);
     scheduler->submitted = queue_new(scheduler->jobs_max);
     scheduler->wake = wake_new();
     scheduler->threads = thread_pool_new(options->thread_count);
-    if (scheduler->slots == NULL || scheduler->waiting == NULL || scheduler->submitted == NULL ||
+    if (scheduler->slots == NULL || scheduler->waiting == NULL ||
+        scheduler->waiting_plans == NULL || scheduler->submitted == NULL ||
         scheduler->wake == NULL || scheduler->threads == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler of %u slots",
                          options->slot_count);
-    enum td_status status = open_slots(scheduler, options, err);
+    enum td_status status = open_memory(scheduler, options, err);
     if (status != TD_OK)
         return status;
     if (pthread_create(&scheduler->thread, NULL, scheduler_main, scheduler) != 0)
@@ -328,9 +106,10 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
                              struct td_error *err)
 {
     *out = NULL;
-    if (options->slot_count == 0 || options->slot_count > 256 || options->queue_capacity > 65536)
-        return error_set(err, TD_INVALID, "%u slots and a queue of %u: 1 to 256 and at most 65536",
-                         options->slot_count, options->queue_capacity);
+    if (options->slot_count == 0 || options->slot_count > SLOTS_MAX ||
+        options->queue_capacity > 65536)
+        return error_set(err, TD_INVALID, "%u slots and a queue of %u: 1 to %d and at most 65536",
+                         options->slot_count, options->queue_capacity, SLOTS_MAX);
     struct scheduler *scheduler = calloc(1, sizeof *scheduler);
     if (scheduler == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler");
@@ -361,6 +140,7 @@ void scheduler_free(struct scheduler *scheduler)
     queue_free(scheduler->submitted);
     wake_release(scheduler->wake);
     free(scheduler->waiting);
+    free(scheduler->waiting_plans);
     free(scheduler->slots);
     free(scheduler);
 }
@@ -384,6 +164,13 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
         return error_set(err, TD_LIMIT,
                          "the prompt has %zu tokens, the local model's context holds %u",
                          request->id_count, scheduler->context_size);
+    uint32_t pages = scheduler_page_need(scheduler, request), all = scheduler->kv_pool->page_count;
+    if (pages > all)
+        return error_set(err, TD_LIMIT,
+                         "a prompt of %zu tokens and an answer of up to %u need %u pages of %u "
+                         "tokens, the KV cache has %u",
+                         request->id_count, request->options.tokens_max, pages,
+                         scheduler->kv_pool->page_tokens, all);
     if (!reserve_place(scheduler))
         return error_set(err, TD_BUSY,
                          "%u requests are running or waiting, there is no room for more",
@@ -398,7 +185,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;
         job_release(job);
-        forget_job(scheduler, job);
+        scheduler_forget_job(scheduler, job);
         return error_set(err, TD_BUSY, "the queue of %u requests is full", scheduler->jobs_max);
     }
     wake_signal(scheduler->wake);
@@ -408,8 +195,14 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
 {
     struct scheduler_load load = {.running = atomic_load(&scheduler->running),
+                                  .pages_used = atomic_load(&scheduler->pages_used),
+                                  .page_count = scheduler->kv_pool->page_count,
+                                  .page_tokens = scheduler->kv_pool->page_tokens,
                                   .prompt_tokens = atomic_load(&scheduler->prompt_tokens),
-                                  .completion_tokens = atomic_load(&scheduler->completion_tokens)};
+                                  .cached_tokens = atomic_load(&scheduler->cached_tokens),
+                                  .completion_tokens = atomic_load(&scheduler->completion_tokens),
+                                  .passes = atomic_load(&scheduler->passes),
+                                  .rows = atomic_load(&scheduler->rows)};
     uint32_t jobs = atomic_load(&scheduler->jobs);
     load.waiting = jobs > load.running ? jobs - load.running : 0;
     return load;

@@ -1,6 +1,7 @@
-/* The engine's one scheduler thread: takes generation jobs from a bounded queue, interleaves them
- * (a prefill chunk or one token at a time each, so that a long prompt never stalls running streams)
- * and sends tokens back through the job owner's event loop.
+/* The engine's one scheduler thread: takes generation jobs from a bounded queue, runs them together
+ * (one forward pass at a time over the next tokens of all streams and a part of the prompts, so that
+ * a long prompt never stalls running streams) and sends tokens back through the job owner's event
+ * loop. An answer does not depend on what runs beside it.
  *
  * scheduler_submit and job_cancel may be called from any thread; callbacks run on the job's
  * loop. */
@@ -10,21 +11,24 @@
 #include "base/loop.h"
 #include "tandem/engine.h"
 
+struct adapter_set;
 struct scheduler;
 struct job;
 
 struct scheduler_options {
     const struct td_model *model;
-    uint32_t slot_count;     /* sessions = sequences running at once */
+    uint32_t slot_count;     /* most sequences running at once */
     uint32_t queue_capacity; /* jobs waiting beyond that: TD_BUSY */
-    uint32_t context_tokens; /* a slot's */
-    uint32_t thread_count;   /* 0 = as fits the cores */
+    uint32_t context_tokens; /* of one sequence */
+    uint32_t thread_count;   /* 0 = one a fast core */
 };
 
 struct job_request {
     const int32_t *ids; /* prompt, copied */
     size_t id_count;
+    enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
+    struct adapter_set *adapters;       /* retained; NULL = the bare model */
     struct loop *loop;                  /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;
@@ -40,18 +44,22 @@ TD_MUST_CHECK enum td_status scheduler_new(const struct scheduler_options *optio
                                            struct scheduler **out, struct td_error *err);
 void scheduler_free(struct scheduler *scheduler); /* cancels what runs, joins the thread */
 
-/* TD_BUSY when the queue is full, TD_LIMIT when the prompt does not fit a slot's context.
+/* TD_BUSY when the queue is full, TD_LIMIT when the prompt does not fit the context, or the longest
+ * answer with it the whole cache.
  * *out is valid until on_done returns or job_cancel is called. */
 TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
                                               const struct job_request *request, struct job **out,
                                               struct td_error *err);
-/* On the job's loop thread. No callback after it returns; work stops within one layer of one
- * chunk. */
+/* On the job's loop thread. No callback after it returns; work stops within one layer, or
+ * when others run beside it, with the pass. */
 void job_cancel(struct job *job);
 
 struct scheduler_load {
     uint32_t running, waiting;
-    uint64_t prompt_tokens, completion_tokens; /* totals since start */
+    uint32_t pages_used, page_count, page_tokens; /* of the KV cache */
+    /* Totals since start. cached_tokens: those of prompt_tokens that were there already; rows /
+     * passes: the usual size of a batch. */
+    uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CONTEXT_DEFAULT_MAX 4096
 
@@ -90,9 +91,31 @@ void sequence_truncate(struct sequence *sequence, uint32_t count)
     release_spare(sequence);
 }
 
-uint32_t sequence_common_prefix(const struct sequence *sequence, const int32_t *ids, size_t count)
+static bool holds_adapters(const struct sequence *sequence, const struct adapter_set *adapters)
+{
+    return memcmp(&sequence->adapters_held, adapter_set_id_of(adapters),
+                  sizeof sequence->adapters_held) == 0;
+}
+
+void sequence_set_adapters(struct sequence *sequence, const struct adapter_set *adapters)
+{
+    if (!holds_adapters(sequence, adapters))
+        sequence_truncate(sequence, 0);
+    sequence->adapters = adapters;
+    sequence->adapters_held = *adapter_set_id_of(adapters);
+}
+
+void sequence_leave_adapters(struct sequence *sequence)
+{
+    sequence->adapters = NULL;
+}
+
+uint32_t sequence_common_prefix(const struct sequence *sequence, const struct adapter_set *adapters,
+                                const int32_t *ids, size_t count)
 {
     uint32_t same = 0;
+    if (!holds_adapters(sequence, adapters))
+        return 0;
     while (same < sequence->length && same < count && sequence->ids[same] == ids[same])
         same++;
     return same;

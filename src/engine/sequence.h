@@ -4,9 +4,8 @@
 #ifndef ENGINE_SEQUENCE_H
 #define ENGINE_SEQUENCE_H
 
+#include "engine/adapter.h"
 #include "engine/kv_pool.h"
-
-struct adapter_set;
 
 struct sequence {
     const struct td_model *model;
@@ -18,7 +17,8 @@ struct sequence {
     uint32_t *pages;     /* [pages of context_size] */
     /* Angles of the layers with ROPE_GLOBAL and ROPE_LOCAL: a long context has other ones. */
     const struct rope *ropes[2];
-    const struct adapter_set *adapters; /* borrowed; NULL = the bare model */
+    const struct adapter_set *adapters;  /* borrowed; NULL = the bare model */
+    struct adapter_set_id adapters_held; /* what the cached positions were computed with */
 };
 
 /* context_size 0 = the default: the model's, at most 4096. TD_INVALID when it is more than the model
@@ -38,7 +38,13 @@ TD_MUST_CHECK enum td_status sequence_reserve(struct sequence *sequence, size_t 
                                               struct td_error *err);
 /* Forgets the positions from `count` on and gives back their pages. */
 void sequence_truncate(struct sequence *sequence, uint32_t count);
-/* Number of leading `ids` that the sequence holds already. */
-uint32_t sequence_common_prefix(const struct sequence *sequence, const int32_t *ids, size_t count);
+/* What runs from now on: NULL = the bare model. **borrows** the set until the next call or the end; what the
+ * sequence holds is forgotten unless it was computed with the same adapters. */
+void sequence_set_adapters(struct sequence *sequence, const struct adapter_set *adapters);
+/* Nothing runs until the next sequence_set_adapters, and the set may go; the cached positions stay. */
+void sequence_leave_adapters(struct sequence *sequence);
+/* Number of leading `ids` that the sequence holds already, as these adapters compute them. */
+uint32_t sequence_common_prefix(const struct sequence *sequence, const struct adapter_set *adapters,
+                                const int32_t *ids, size_t count);
 
 #endif

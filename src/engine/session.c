@@ -2,6 +2,7 @@
 #include "engine/session.h"
 
 #include "base/error.h"
+#include "engine/adapter.h"
 #include "engine/memory.h"
 
 #include <stdlib.h>
@@ -66,6 +67,7 @@ void td_session_free(struct td_session *session)
     kv_pool_free(session->kv_pool);
     workspace_free(session->workspace);
     thread_pool_free(session->threads);
+    adapter_set_release(session->adapters);
     free(session);
 }
 
@@ -79,15 +81,38 @@ void td_session_truncate(struct td_session *session, uint32_t count)
     sequence_truncate(&session->sequence, count);
 }
 
+enum td_status td_session_set_adapters(struct td_session *session,
+                                       const struct td_adapter_use *uses, size_t count,
+                                       struct td_error *err)
+{
+    struct adapter_set *set;
+    enum td_status status = adapter_set_new(session->model, uses, count, &set, err);
+    if (status != TD_OK)
+        return status;
+    sequence_set_adapters(&session->sequence, set);
+    adapter_set_release(session->adapters);
+    session->adapters = set;
+    return TD_OK;
+}
+
+/* What a call wants of the last `rows` of its tokens. */
+struct wanted {
+    float *logits;  /* [rows, vocab]; NULL = none */
+    float *hidden;  /* [rows, embedding]; NULL = none */
+    uint32_t layer; /* of hidden */
+    size_t rows;
+};
+
 static enum td_status check_input(const struct td_session *session, const int32_t *ids,
-                                  size_t count, const float *logits, size_t logit_rows,
-                                  struct td_error *err)
+                                  size_t count, const struct wanted *wanted, struct td_error *err)
 {
     const struct sequence *sequence = &session->sequence;
     uint32_t vocab_count = session->model->vocab_count;
-    if (logit_rows > count || (logit_rows > 0 && logits == NULL))
-        return error_set(err, TD_INVALID, "%zu rows of logits asked of %zu tokens", logit_rows,
-                         count);
+    if (wanted->rows > count || (wanted->rows > 0 && !wanted->logits && !wanted->hidden))
+        return error_set(err, TD_INVALID, "%zu rows asked of %zu tokens", wanted->rows, count);
+    if (wanted->hidden && wanted->layer > session->model->layer_count)
+        return error_set(err, TD_INVALID, "layer %u asked for, %s has %u", wanted->layer,
+                         session->model->name, session->model->layer_count);
     if (count > sequence->context_size - sequence->length)
         return error_set(err, TD_LIMIT, "%zu tokens after %u do not fit the context of %u", count,
                          sequence->length, sequence->context_size);
@@ -98,14 +123,14 @@ static enum td_status check_input(const struct td_session *session, const int32_
     return TD_OK;
 }
 
-enum td_status td_session_forward(struct td_session *session, const int32_t *ids, size_t count,
-                                  float *logits, size_t logit_rows, struct td_error *err)
+static enum td_status run(struct td_session *session, const int32_t *ids, size_t count,
+                          struct wanted wanted, struct td_error *err)
 {
-    enum td_status status = check_input(session, ids, count, logits, logit_rows, err);
+    enum td_status status = check_input(session, ids, count, &wanted, err);
     if (status != TD_OK)
         return status;
     uint32_t length_before = session->sequence.length, row_max = session->workspace->row_max;
-    size_t first_row = count - logit_rows; /* first token with logits */
+    size_t first_row = count - wanted.rows; /* first token of which something is wanted */
     for (size_t done = 0; done < count;) {
         size_t tokens = count - done < row_max ? count - done : row_max;
         size_t rows = done + tokens > first_row ? done + tokens - first_row : 0;
@@ -113,15 +138,35 @@ enum td_status td_session_forward(struct td_session *session, const int32_t *ids
         struct segment segment = {.sequence = &session->sequence,
                                   .ids = ids + done,
                                   .count = (uint32_t)tokens,
-                                  .logit_rows = (uint32_t)rows,
-                                  .cancel = session->cancel};
-        status = forward_run(session->workspace, &segment, 1, logits, err);
+                                  .logit_rows = wanted.logits ? (uint32_t)rows : 0,
+                                  .cancel = session->cancel,
+                                  .hidden_layer = wanted.layer,
+                                  .hidden_rows = wanted.hidden ? (uint32_t)rows : 0,
+                                  .hidden_out = wanted.hidden};
+        status = forward_run(session->workspace, &segment, 1, wanted.logits, err);
         if (status != TD_OK) {
             sequence_truncate(&session->sequence, length_before);
             return status;
         }
-        logits = logits ? logits + rows * session->model->vocab_count : NULL;
+        if (wanted.logits)
+            wanted.logits += rows * session->model->vocab_count;
+        if (wanted.hidden)
+            wanted.hidden += rows * session->model->embedding_size;
         done += tokens;
     }
     return TD_OK;
+}
+
+enum td_status td_session_forward(struct td_session *session, const int32_t *ids, size_t count,
+                                  float *logits, size_t logit_rows, struct td_error *err)
+{
+    return run(session, ids, count, (struct wanted){.logits = logits, .rows = logit_rows}, err);
+}
+
+enum td_status td_session_forward_hidden(struct td_session *session, const int32_t *ids,
+                                         size_t count, uint32_t layer, float *hidden,
+                                         size_t hidden_rows, struct td_error *err)
+{
+    struct wanted wanted = {.hidden = hidden, .layer = layer, .rows = hidden_rows};
+    return run(session, ids, count, wanted, err);
 }

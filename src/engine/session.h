@@ -11,7 +11,8 @@ struct td_session {
     struct kv_pool *kv_pool;
     struct workspace *workspace; /* with one row of logits */
     struct sequence sequence;
-    const atomic_bool *cancel; /* set: the work stops between two layers; NULL = nobody can */
+    struct adapter_set *adapters; /* the sequence's, a reference of the session's; or NULL */
+    const atomic_bool *cancel;    /* set: the work stops between two layers; NULL = nobody can */
 };
 
 #endif

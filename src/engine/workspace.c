@@ -3,6 +3,7 @@
 #include "engine/workspace.h"
 
 #include "base/error.h"
+#include "engine/adapter.h"
 #include "engine/memory.h"
 
 #include <stdlib.h>
@@ -79,6 +80,8 @@ static void carve_all(struct workspace *workspace, struct carver *carver)
         workspace->cos_sin[i] =
             carve(carver, rows * model->ropes[ROPE_GLOBAL].pair_count * 2, sizeof(float));
     carve_activations(workspace, carver, ffn_rows);
+    workspace->input_max = ffn_rows;
+    workspace->reduced = carve(carver, 3 * ffn_rows * ADAPTER_SET_WIDTH_MAX, sizeof(float));
     carve_experts(workspace, carver);
     workspace->logits =
         carve(carver, (size_t)workspace->logit_row_max * model->vocab_count, sizeof(float));

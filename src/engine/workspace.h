@@ -11,10 +11,10 @@
 
 #include <stdatomic.h>
 
-/* Rows that go through the layers together. Weights are read once for all of them, so that 64
- * already hides the memory behind the arithmetic; more costs working memory and makes cancelling
- * later. */
-#define WORKSPACE_ROWS_DEFAULT 64
+/* Rows that go through the layers together. Weights are read and unpacked once for all of them: at
+ * 64 rows the unpacking still takes a tenth of the time, at 256 a fortieth; more would only cost
+ * working memory and make cancelling later. */
+#define WORKSPACE_ROWS_DEFAULT 256
 
 /* A mixture of experts. A pair is a row with one of the experts that it uses; pairs are numbered by
  * row, places hold the same pairs in the order of their experts. */
@@ -62,6 +62,9 @@ struct workspace {
     float *cos_sin[2];          /* [rows, rope pairs, 2], of ROPE_GLOBAL and ROPE_LOCAL layers */
     /* [rows * used experts (or 1)] prepared rows, of the widest input */
     uint8_t *activations[ACTIVATION_FORM_COUNT];
+    /* [3 products, input_max, ADAPTER_SET_WIDTH_MAX]: A x of the adapters of the step that runs */
+    float *reduced;
+    size_t input_max;                     /* rows * used experts (or 1) */
     struct workspace_experts experts;     /* empty where the model has none */
     float *logits;                        /* [logit_row_max, vocab], for the caller's use */
     struct sampler_candidate *candidates; /* [vocab], for the caller's use */

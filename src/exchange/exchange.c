@@ -457,10 +457,13 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
                                                   services->tier_count, &ex->named);
     if (!route)
         return error_set(err, TD_NOT_FOUND,
-                         "model '%.100s' names neither a route, a tier nor a tier's model; "
-                         "use auto, or see /v1/models",
+                         "model '%.100s' names neither a route, a tier, a tier's model nor an "
+                         "adapter; use auto, or see /v1/models",
                          ex->request.model);
-    enum td_status status = make_id(ex->id, err);
+    enum td_status status =
+        policy_check_adapters(&ex->request, ex->facts, services->tier_count, err);
+    if (status == TD_OK)
+        status = make_id(ex->id, err);
     if (status != TD_OK)
         return status;
     read_signals(ex, route);

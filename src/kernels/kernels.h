@@ -54,7 +54,7 @@ enum activation_form {
 /* Tokens of a panel, see activation panels in struct kernels. */
 #define KERNELS_PANEL_TOKENS 16
 /* Fewer tokens than this are faster as rows than as a panel that is not full. */
-#define KERNELS_PANEL_LEAST 6
+#define KERNELS_PANEL_LEAST 9
 
 struct logit_stats {
     float max;       /* largest logit */

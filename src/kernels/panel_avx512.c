@@ -46,18 +46,22 @@ TILE_INLINE __m512i repeat_four(const int8_t *at)
 
 /* ---- blocks of 32 ---------------------------------------------------------------------------- */
 
+/* Keeps a loaded register: compilers load it anew for each use otherwise, and loads are what the
+ * inner loop has least of. */
+#define KEEP(register) __asm__("" : "+v"(register))
+
 /* Adds one block to a register tile of `height` rows from `row` on by `width` panels. */
 TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height, int width,
                           size_t row, size_t block, __m512 sums[][WIDTH_MAX])
 {
     const struct panel_weights_32 *w = &part->work->w32;
     const uint8_t *act = part->act + block * PANEL32_BYTES;
-    const size_t group = block / 4, in_group = block % 4;
+    const int8_t *quants = w->quants[row] + 16 * block + 64 * (block / 4);
+    const size_t scales_at = row / 4 * 32 + row % 4 + 4 * block;
     __m512i dots[8][WIDTH_MAX];
 #pragma GCC unroll 8
-    for (int r = 0; r < height; r++) {
-        size_t at = row + (size_t)r;
-        __m512i start = _mm512_set1_epi32(w->start[at / 4][group][4 * in_group + at % 4]);
+    for (size_t r = 0; r < (size_t)height; r++) {
+        __m512i start = _mm512_set1_epi32(w->start[scales_at + r / 4 * 32 + r % 4]);
 #pragma GCC unroll 4
         for (int c = 0; c < width; c++)
             dots[r][c] = start;
@@ -66,12 +70,13 @@ TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height,
     for (size_t k = 0; k < 8; k++) {
         __m512i x[WIDTH_MAX];
 #pragma GCC unroll 4
-        for (int c = 0; c < width; c++)
+        for (int c = 0; c < width; c++) {
             x[c] = _mm512_loadu_si512(act + (size_t)c * part->panel_bytes + 64 * k);
+            KEEP(x[c]);
+        }
 #pragma GCC unroll 8
-        for (int r = 0; r < height; r++) {
-            const int8_t *at = w->quants[row + (size_t)r] + 128 * group + 16 * in_group;
-            __m512i weights = repeat_four(at + 64 * (k / 4) + 4 * (k % 4));
+        for (size_t r = 0; r < (size_t)height; r++) {
+            __m512i weights = repeat_four(quants + r * PANEL_COLS + 64 * (k / 4) + 4 * (k % 4));
 #pragma GCC unroll 4
             for (int c = 0; c < width; c++)
                 dots[r][c] = _mm512_dpbusd_epi32(dots[r][c], x[c], weights);
@@ -82,16 +87,15 @@ TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height,
         const uint8_t *a = act + (size_t)c * part->panel_bytes;
         __m512 scale = _mm512_loadu_ps(a + PANEL32_SCALE_AT);
 #pragma GCC unroll 8
-        for (int r = 0; r < height; r++) {
-            size_t at = row + (size_t)r, lane = 4 * in_group + at % 4;
-            __m512 factor = _mm512_set1_ps(w->scale[at / 4][group][lane]);
-            sums[r][c] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[r][c]),
-                                         _mm512_mul_ps(factor, scale), sums[r][c]);
-            if (has_minimum) {
-                __m512 minimum = _mm512_set1_ps(w->minimum[at / 4][group][lane]);
+        for (size_t r = 0; r < (size_t)height; r++) {
+            size_t at = scales_at + r / 4 * 32 + r % 4;
+            sums[r][c] =
+                _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[r][c]),
+                                _mm512_mul_ps(_mm512_set1_ps(w->scale[at]), scale), sums[r][c]);
+            if (has_minimum)
                 sums[r][c] = _mm512_fmadd_ps(_mm512_loadu_ps(a + PANEL32_BIAS_AT),
-                                             _mm512_mul_ps(minimum, scale), sums[r][c]);
-            }
+                                             _mm512_mul_ps(_mm512_set1_ps(w->minimum[at]), scale),
+                                             sums[r][c]);
         }
     }
 }
@@ -141,9 +145,11 @@ TILE_INLINE void dots_256(const struct part *part, enum tensor_type type, int he
         for (size_t k = 0; k < cols / 4; k++) {
             __m512i x[WIDTH_MAX];
 #pragma GCC unroll 4
-            for (int c = 0; c < width; c++)
+            for (int c = 0; c < width; c++) {
                 x[c] = _mm512_loadu_si512(part->act + (size_t)c * part->panel_bytes + 16 * at +
                                           64 * k);
+                KEEP(x[c]);
+            }
 #pragma GCC unroll 8
             for (int r = 0; r < height; r++) {
                 __m512i weights = repeat_four(w->quants[row + (size_t)r] + at + 4 * k);
@@ -414,7 +420,8 @@ void matmul_panels_avx512(enum tensor_type type, const void *weights, size_t row
     assert((unsigned)type < TENSOR_TYPE_COUNT && panel_types[type].unpack != NULL);
     const size_t panel_bytes = KERNELS_PANEL_TOKENS * act_stride;
     struct work work;
-    memset(&work.w32, 0, sizeof work.w32); /* what no row fills is read, if not stored */
+    if ((row_end - row_begin) % HEIGHT_MAX != 0) /* what no row fills is read, if not stored */
+        memset(&work.w256, 0, sizeof work.w256);
     for (size_t row = row_begin; row < row_end; row += PANEL_ROWS) {
         size_t rows = row_end - row < PANEL_ROWS ? row_end - row : PANEL_ROWS;
         for (size_t t = 0; t < tokens; t += TOKENS_AT_ONCE) {

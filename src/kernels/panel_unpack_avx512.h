@@ -11,18 +11,18 @@
 #include "kernels/unpack_avx512.h"
 
 enum {
-    PANEL_ROWS = 32,
+    PANEL_ROWS = 64,
     PANEL_COLS = 256 /* 64 tokens of a panel's quants are 16 KB then, a third of the first cache */
 };
 
 /* ---- blocks of 32 ---------------------------------------------------------------------------- */
 
-/* Rows in quads of four, blocks in groups of four: lane 4b + r is row r, block b. */
+/* Scales in quads of four rows: element 32q + 4b + r is row 4q + r, block b. */
 struct panel_weights_32 {
     int8_t quants[PANEL_ROWS][PANEL_COLS]; /* a group: 16 quants of each block, then the others */
-    int32_t start[PANEL_ROWS / 4][2][16];
-    float scale[PANEL_ROWS / 4][2][16];
-    float minimum[PANEL_ROWS / 4][2][16];
+    int32_t start[8 * PANEL_ROWS];
+    float scale[8 * PANEL_ROWS];
+    float minimum[8 * PANEL_ROWS];
 };
 
 /* What unpack_32 has added to make quants unsigned. */
@@ -63,11 +63,12 @@ TILE_INLINE void panel_unpack_quad(enum tensor_type type, const uint8_t *const r
         totals[r] = _mm512_dpbusd_epi32(totals[r], factor, high);
     }
     __m512i sums = sum_quads(totals[0], totals[1], totals[2], totals[3]);
-    _mm512_storeu_si512(out->start[quad][group], _mm512_sub_epi32(_mm512_setzero_si512(), sums));
-    _mm512_storeu_ps(out->scale[quad][group],
+    _mm512_storeu_si512(out->start + 32 * quad + 16 * group,
+                        _mm512_sub_epi32(_mm512_setzero_si512(), sums));
+    _mm512_storeu_ps(out->scale + 32 * quad + 16 * group,
                      blend_rows(w[0].scale, w[1].scale, w[2].scale, w[3].scale));
     if (tile_has_minimum(type))
-        _mm512_storeu_ps(out->minimum[quad][group],
+        _mm512_storeu_ps(out->minimum + 32 * quad + 16 * group,
                          blend_rows(w[0].minimum, w[1].minimum, w[2].minimum, w[3].minimum));
 }
 

@@ -10,7 +10,8 @@ enum capability {
     CAPABILITY_TOOLS = 1,
     CAPABILITY_SCHEMA = 2,       /* JSON, or JSON of a schema that the engine can follow */
     CAPABILITY_WHOLE_SCHEMA = 4, /* a schema with keywords that no grammar promises */
-    CAPABILITY_GRAMMAR = 8       /* GBNF: no cloud reads it */
+    CAPABILITY_GRAMMAR = 8,      /* GBNF: no cloud reads it */
+    CAPABILITY_ADAPTERS = 16     /* LoRA adapters: files beside the local model */
 };
 
 struct tier_facts {
@@ -20,9 +21,11 @@ struct tier_facts {
     uint32_t context_tokens; /* prompt + completion; 0 = unknown, not checked */
     double input_usd_per_mtok;
     double output_usd_per_mtok;
-    bool has_key;         /* false: configured without credentials -> not usable */
-    unsigned lacks;       /* of enum capability */
-    const char *key_hint; /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
+    bool has_key;                /* false: configured without credentials -> not usable */
+    unsigned lacks;              /* of enum capability */
+    const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
+    const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
+    size_t adapter_count;
 };
 
 /* What changes from moment to moment. */

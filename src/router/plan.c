@@ -100,6 +100,8 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
     unsigned missing = q->needs & q->facts[tier].lacks;
     if (missing & CAPABILITY_TOOLS)
         return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
+    if (missing & CAPABILITY_ADAPTERS)
+        return removed(why, "the request asks for an adapter and %s has none", q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
 }

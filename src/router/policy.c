@@ -1,6 +1,9 @@
 #include "router/policy.h"
 
+#include "base/error.h"
 #include "base/str.h"
+
+#include <stdio.h>
 
 const char *reason_code_name(enum reason_code code)
 {
@@ -58,5 +61,54 @@ const struct route *policy_find_route(const struct policy *policy, const char *m
             return &policy->routes[0];
         }
     }
+    for (size_t i = 0; i < tier_count; i++) {
+        if (policy_find_adapter(&facts[i], model) != SIZE_MAX) {
+            *named_tier = i;
+            return &policy->routes[0];
+        }
+    }
     return NULL;
+}
+
+size_t policy_find_adapter(const struct tier_facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->adapter_count; i++)
+        if (named(facts->adapters[i], name))
+            return i;
+    return SIZE_MAX;
+}
+
+/* "a, b, c" of all tiers, shortened. */
+static void list_adapters(const struct tier_facts *facts, size_t tier_count, char out[static 200])
+{
+    size_t used = 0;
+    snprintf(out, 200, "the configuration has none");
+    for (size_t i = 0; i < tier_count; i++)
+        for (size_t a = 0; a < facts[i].adapter_count && used < 150; a++)
+            used += (size_t)snprintf(out + used, 200 - used, "%s%.40s", used ? ", " : "there are ",
+                                     facts[i].adapters[a]);
+}
+
+enum td_status policy_check_adapters(const struct td_request *request,
+                                     const struct tier_facts *facts, size_t tier_count,
+                                     struct td_error *err)
+{
+    char known[200];
+    for (size_t i = 0; i < request->adapter_count; i++) {
+        const struct td_adapter_choice *choice = &request->adapters[i];
+        bool found = false;
+        for (size_t t = 0; t < tier_count; t++)
+            found =
+                found || (choice->name ? policy_find_adapter(&facts[t], choice->name) != SIZE_MAX
+                                       : choice->number < facts[t].adapter_count);
+        if (found)
+            continue;
+        list_adapters(facts, tier_count, known);
+        if (choice->name)
+            return error_set(err, TD_INVALID, "no adapter is named '%.60s': %s", choice->name,
+                             known);
+        return error_set(err, TD_INVALID, "no adapter has the number %u: %s", choice->number,
+                         known);
+    }
+    return TD_OK;
 }

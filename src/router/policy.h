@@ -95,12 +95,19 @@ struct signals {
     bool code, maths, question; /* cheap markers, recorded */
 };
 
-/* NULL when `model` names neither a route, a tier nor a tier's model. A tier's (or its model's)
- * name gives the default route; *named is then its index in facts, else SIZE_MAX. "auto" and NULL:
+/* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a route
+ * gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto" and NULL:
  * default route. */
 const struct route *policy_find_route(const struct policy *policy, const char *model,
                                       const struct tier_facts *facts, size_t tier_count,
                                       size_t *named);
+
+/* Number of the tier's adapter of that name; SIZE_MAX when it has none. */
+size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
+/* TD_INVALID when the request asks for an adapter that no tier has; the message lists those there are. */
+TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
+                                                   const struct tier_facts *facts,
+                                                   size_t tier_count, struct td_error *err);
 
 /* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
  * facts[i]. */

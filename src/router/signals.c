@@ -88,6 +88,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_SCHEMA | (request->grammar ? 0 : CAPABILITY_WHOLE_SCHEMA);
     if (request->format == TD_FORMAT_GRAMMAR)
         needs |= CAPABILITY_GRAMMAR;
+    if (request->adapter_count > 0)
+        needs |= CAPABILITY_ADAPTERS;
     return needs;
 }
 

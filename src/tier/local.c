@@ -4,7 +4,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/adapter.h"
 #include "engine/scheduler.h"
+#include "router/policy.h"
 
 #include <stdlib.h>
 
@@ -19,6 +21,7 @@ struct local {
     struct tier tier; /* first: the caller's view */
     const struct td_model *model;
     struct scheduler *scheduler;
+    const struct tier_adapter *adapters; /* [facts.adapter_count] */
     uint32_t context_tokens;
 };
 
@@ -64,6 +67,7 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
         out.finish = result->finish;
         out.usage.prompt_tokens = result->prompt_tokens;
         out.usage.completion_tokens = result->completion_tokens;
+        out.usage.cached_tokens = result->cached_tokens;
     }
     if (status != TD_OK) {
         if (err && err->status != TD_OK)
@@ -89,6 +93,7 @@ static uint32_t answer_tokens_max(const struct local *local, const struct td_req
 static struct job_request job_of(const struct td_request *request, uint32_t tokens_max)
 {
     return (struct job_request){
+        .priority = request->priority,
         .options = {.sampling = request->sampling,
                     .tokens_max = tokens_max,
                     .grammar = request->grammar,
@@ -98,6 +103,45 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
         .on_token = on_token,
         .on_done = on_done,
     };
+}
+
+/* Number of the adapter that a choice means; SIZE_MAX when there is none. */
+static size_t find_choice(const struct local *local, const struct td_adapter_choice *choice)
+{
+    if (choice->name)
+        return policy_find_adapter(&local->tier.facts, choice->name);
+    return choice->number < local->tier.facts.adapter_count ? choice->number : SIZE_MAX;
+}
+
+/* The adapter that the request names as its model, those it lists, or those that are always on.
+ * **returns new** (adapter_set_release). */
+static enum td_status choose_adapters(const struct local *local, const struct td_request *request,
+                                      struct adapter_set **out, struct td_error *err)
+{
+    const struct tier_facts *facts = &local->tier.facts;
+    struct td_adapter_use uses[TD_ADAPTERS_MAX + 1];
+    size_t count = 0, named = SIZE_MAX;
+    if (request->model && facts->adapter_count > 0)
+        named = policy_find_adapter(facts, request->model);
+    if (named != SIZE_MAX)
+        uses[count++] =
+            (struct td_adapter_use){local->adapters[named].adapter, local->adapters[named].scale};
+    for (size_t i = 0; i < request->adapter_count; i++) {
+        const struct td_adapter_choice *choice = &request->adapters[i];
+        size_t at = find_choice(local, choice);
+        if (at == SIZE_MAX)
+            return error_set(err, TD_INVALID, "%s has no adapter '%.60s'", facts->name,
+                             choice->name ? choice->name : "of that number");
+        uses[count++] =
+            (struct td_adapter_use){local->adapters[at].adapter,
+                                    choice->has_scale ? choice->scale : local->adapters[at].scale};
+    }
+    bool silent = named == SIZE_MAX && !request->names_adapters;
+    for (size_t i = 0; silent && i < facts->adapter_count && count <= TD_ADAPTERS_MAX; i++)
+        if (local->adapters[i].always)
+            uses[count++] =
+                (struct td_adapter_use){local->adapters[i].adapter, local->adapters[i].scale};
+    return adapter_set_new(local->model, uses, count, out, err);
 }
 
 static enum td_status local_start(struct tier *tier, struct loop *loop,
@@ -118,6 +162,9 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
                            tier->facts.name, local->context_tokens);
         goto out;
     }
+    status = choose_adapters(local, request, &job.adapters, err);
+    if (status != TD_OK)
+        goto out;
     attempt = calloc(1, sizeof *attempt);
     if (!attempt) {
         status = error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
@@ -132,6 +179,7 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     job.ctx = attempt;
     status = scheduler_submit(local->scheduler, &job, &attempt->job, err);
 out:
+    adapter_set_release(job.adapters); /* the job has taken its own */
     free(ids);
     if (status == TD_OK)
         *out = attempt;
@@ -177,18 +225,21 @@ static const struct tier_ops local_ops = {
     .free = local_free,
 };
 
-enum td_status tier_local_new(const struct tier_facts *facts, const struct td_model *model,
-                              struct scheduler *scheduler, struct tier **out, struct td_error *err)
+enum td_status tier_local_new(const struct tier_facts *facts,
+                              const struct tier_local_options *options, struct tier **out,
+                              struct td_error *err)
 {
     struct local *local = calloc(1, sizeof *local);
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
     local->tier.facts.lacks = CAPABILITY_TOOLS | CAPABILITY_WHOLE_SCHEMA;
-    local->model = model;
-    local->scheduler = scheduler;
-    local->context_tokens =
-        facts->context_tokens ? facts->context_tokens : td_model_get_info(model)->context_tokens;
+    local->model = options->model;
+    local->scheduler = options->scheduler;
+    local->adapters = options->adapters;
+    local->context_tokens = facts->context_tokens
+                                ? facts->context_tokens
+                                : td_model_get_info(options->model)->context_tokens;
     *out = &local->tier;
     return TD_OK;
 }

@@ -416,7 +416,8 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     if (!openai)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
-    openai->tier.facts.lacks |= CAPABILITY_GRAMMAR; /* no such member in OpenAI's API */
+    openai->tier.facts.lacks |=
+        CAPABILITY_GRAMMAR | CAPABILITY_ADAPTERS; /* no such members in OpenAI's API */
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
     openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 20000);

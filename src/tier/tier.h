@@ -82,11 +82,24 @@ uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request);
 void tier_free(struct tier *tier);
 
 struct scheduler;
-/* The engine in this process. Borrows model and scheduler. **returns new** (tier_free). */
+/* An adapter that requests may ask for. */
+struct tier_adapter {
+    const struct td_adapter *adapter;
+    float scale; /* where the request names none */
+    bool always; /* also for requests that say nothing of adapters */
+};
+
+struct tier_local_options {
+    const struct td_model *model;
+    struct scheduler *scheduler;
+    const struct tier_adapter *adapters; /* [facts->adapter_count], named there */
+};
+
+/* The engine in this process. Borrows what the options name until tier_free; answers under way keep
+ * their adapters. **returns new** (tier_free). */
 TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
-                                            const struct td_model *model,
-                                            struct scheduler *scheduler, struct tier **out,
-                                            struct td_error *err);
+                                            const struct tier_local_options *options,
+                                            struct tier **out, struct td_error *err);
 
 struct secret;
 struct tier_openai_options {

@@ -2,6 +2,7 @@
 """The subcommands' machine-readable forms, against golden data where there is some."""
 import gzip
 import json
+import os
 import re
 import struct
 import sys
@@ -132,6 +133,32 @@ def test_bench_engine_prints_rates():
     equal(code, 0, err)
     rates = json.loads(out)
     assert rates["prefill_tokens_per_s"] > 0 and rates["decode_tokens_per_s"] > 0
+    roofline = rates["roofline"]
+    # 36 Q8_0 matrices: 34 bytes for 32 weights; the embedding is the output, too.
+    info = json.loads(run("models", "info", NANO, "--json")[1])
+    matrices = [t for t in info["tensors"] if t["type"] == "Q8_0"]
+    weights = sum(t["dims"][0] * t["dims"][1] for t in matrices)
+    layers = sum(t["dims"][0] * t["dims"][1] for t in matrices if t["name"].startswith("blk."))
+    equal(roofline["ops_per_token"], 2 * layers)
+    equal(roofline["bytes_per_token"], weights * 34 / 32 + info["kv_bytes_per_token"] * 8)
+    for phase in ("prefill", "decode"):
+        part = roofline[phase]
+        equal(part["measured_tokens_per_s"], rates[f"{phase}_tokens_per_s"])
+        assert part["bottleneck"] in ("memory", "compute", "overhead"), part
+        assert part["limit_tokens_per_s"] > part["measured_tokens_per_s"] / 4, part
+        assert abs(part["of_predicted"] * part["predicted_tokens_per_s"] / part["measured_tokens_per_s"] - 1) < 1e-6
+
+
+@case
+def test_bench_engine_measures_one_and_all_threads_and_depths():
+    code, out, err = run("bench", "engine", "-m", NANO, "-p", "16", "-n", "4", "-r", "1", "--depth", "100",
+                         "--no-roofline", "--json")
+    equal(code, 0, err)
+    runs = [json.loads(line) for line in out.splitlines()]
+    equal([entry["threads"] for entry in runs], sorted({1, os.cpu_count()}))
+    assert all(entry["depth"] == 100 and entry["prefill_tokens_per_s"] > 0 for entry in runs)
+    code, _, err = run("bench", "engine", "-m", NANO, "-p", "16", "--depth", "1020")
+    assert code == 1 and "1020" in err and "1024" in err, err
 
 
 @case

@@ -123,6 +123,17 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"tandem\":{\"mode\":\"only-local\"},\"response_format\":{\"type\":\"json_schema\","
               "\"json_schema\":{\"name\":\"a\",\"schema\":{\"not\":{}}}}"),
          "response_format.json_schema.schema"},
+        {WITH("\"lora\":1"), "lora"},
+        {WITH("\"lora\":[1]"), "lora[0]"},
+        {WITH("\"lora\":[{\"scale\":1}]"), "lora[0]"},
+        {WITH("\"lora\":[{\"id\":-1}]"), "lora[0]"},
+        {WITH("\"lora\":[{\"id\":0},{\"id\":1,\"scale\":1e5}]"), "lora[1]"},
+        {WITH("\"lora\":[{\"id\":0},{\"id\":0}]"), "lora[1]"},
+        {WITH("\"lora\":[0,1,2,3,4,5,6,7,8]"), "lora"},
+        {WITH("\"lora\":[],\"tandem\":{\"adapters\":[]}"), "tandem.adapters"},
+        {WITH("\"tandem\":{\"adapters\":[\"a\",\"a\"]}"), "tandem.adapters[1]"},
+        {WITH("\"tandem\":{\"adapters\":[{\"name\":\"a\",\"scale\":\"x\"}]}"),
+         "tandem.adapters[0]"},
         {WITH("\"audio\":{}"), "audio"},
         {WITH("\"modalities\":[\"text\",\"audio\"]"), "modalities"},
         {WITH("\"tandem\":5"), "tandem"},
@@ -133,6 +144,8 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"tandem\":{\"slo_ttft_ms\":\"5\"}"), "tandem.slo_ttft_ms"},
         {WITH("\"tandem\":{\"corrections\":1}"), "tandem.corrections"},
         {WITH("\"tandem\":{\"user\":\"\"}"), "tandem.user"},
+        {WITH("\"tandem\":{\"priority\":\"urgent\"}"), "tandem.priority"},
+        {WITH("\"tandem\":{\"priority\":1}"), "tandem.priority"},
         {WITH("\"tandem\":{\"weights\":{\"speed\":1}}"), "tandem.weights"},
         {WITH("\"tandem\":{\"weights\":{\"cost\":2}}"), "tandem.weights"},
         {WITH("\"tandem\":{\"mdoe\":\"auto\"}"), "tandem.mdoe"},
@@ -168,6 +181,7 @@ static void test_bad_headers_are_400_and_named(void)
         {"x-tandem-weights", "cost"},
         {"x-tandem-corrections", "yes"},
         {"x-tandem-user", ""},
+        {"x-tandem-priority", "low"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct headers list[] = {cases[i], {NULL, NULL}};
@@ -276,6 +290,33 @@ static void test_every_member_arrives(void)
     arena_free(arena);
 }
 
+static void test_adapters_arrive_by_name_and_by_number(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"lora\":[{\"id\":3,\"scale\":0.5},{\"id\":0}]"), NULL, &arena, &request,
+                  &fault));
+    const struct td_adapter_choice *adapters = request.td.adapters;
+    CHECK(request.td.names_adapters && request.td.adapter_count == 2);
+    CHECK(!adapters[0].name && adapters[0].number == 3 && adapters[0].scale == 0.5f);
+    CHECK(adapters[0].has_scale && !adapters[1].has_scale && adapters[1].number == 0);
+    openai_request_deinit(&request);
+    arena_free(arena);
+    REQUIRE(parse(WITH("\"tandem\":{\"adapters\":[\"law\",{\"name\":\"sql\",\"scale\":-1}]}"), NULL,
+                  &arena, &request, &fault));
+    adapters = request.td.adapters;
+    CHECK(request.td.adapter_count == 2 && strcmp(adapters[0].name, "law") == 0);
+    CHECK(!adapters[0].has_scale && strcmp(adapters[1].name, "sql") == 0);
+    CHECK(adapters[1].has_scale && adapters[1].scale == -1.0f);
+    openai_request_deinit(&request);
+    arena_free(arena);
+    REQUIRE(parse(WITH("\"tandem\":{\"adapters\":[]}"), NULL, &arena, &request, &fault));
+    CHECK(request.td.names_adapters && request.td.adapter_count == 0); /* none, said aloud */
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
 static void test_null_members_count_as_absent(void)
 {
     struct arena *arena;
@@ -333,6 +374,32 @@ static void test_a_header_wins_over_the_body(void)
     arena_free(arena);
 }
 
+static void test_priority_is_interactive_unless_header_or_member_say_batch(void)
+{
+    static const struct headers batch[] = {{"x-tandem-priority", " batch "}, {NULL, NULL}};
+    static const struct headers interactive[] = {{"x-tandem-priority", "interactive"},
+                                                 {NULL, NULL}};
+    static const struct {
+        const char *body;
+        const struct headers *headers;
+        enum td_priority wanted;
+    } cases[] = {
+        {WITH("\"n\":1"), NULL, TD_PRIORITY_INTERACTIVE},
+        {WITH("\"n\":1"), batch, TD_PRIORITY_BATCH},
+        {WITH("\"tandem\":{\"priority\":\"batch\"}"), NULL, TD_PRIORITY_BATCH},
+        {WITH("\"tandem\":{\"priority\":\"batch\"}"), interactive, TD_PRIORITY_INTERACTIVE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        REQUIRE(parse(cases[i].body, cases[i].headers, &arena, &request, &fault));
+        CHECK(request.td.priority == cases[i].wanted);
+        openai_request_deinit(&request);
+        arena_free(arena);
+    }
+}
+
 static void test_a_body_of_very_many_values_is_refused_before_it_is_parsed(void)
 {
     struct buf body;
@@ -386,8 +453,10 @@ int main(void)
     RUN(test_formats_become_grammars);
     RUN(test_penalties_and_biases_arrive);
     RUN(test_every_member_arrives);
+    RUN(test_adapters_arrive_by_name_and_by_number);
     RUN(test_null_members_count_as_absent);
     RUN(test_a_header_wins_over_the_body);
+    RUN(test_priority_is_interactive_unless_header_or_member_say_batch);
     RUN(test_the_stricter_class_of_header_and_body_holds);
     RUN(test_a_body_of_very_many_values_is_refused_before_it_is_parsed);
     RUN(test_a_request_that_outgrows_its_arena_is_refused);

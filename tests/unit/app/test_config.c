@@ -87,7 +87,9 @@ static void test_every_key_arrives(void)
         parse("state_dir: /s\n"
               "server: {workers: 3, body_bytes_max: 2048, cors_origins: [\"https://a\", \"*\"],\n"
               "         api_keys_env: KEYS, deadline_ms: 7}\n"
-              "engine: {cpu: ref, threads: 2, context_tokens: 512, slots: 9, queue: 11}\n"
+              "engine: {cpu: ref, threads: 2, context_tokens: 512, slots: 9, queue: 11,\n"
+              "         adapters: [{name: law, file: /law.gguf}, {name: sql, file: s.gguf,\n"
+              "                    scale: -0.5, always: true}]}\n"
               "tiers:\n"
               "  - name: near\n    kind: openai\n    place: premises\n    model: m\n"
               "    base_url: \"http://10.0.0.1/v1\"\n    allow_http: true\n    context_tokens: 77\n"
@@ -110,6 +112,11 @@ static void test_every_key_arrives(void)
     CHECK(strcmp(config->server.api_keys_env, "KEYS") == 0 && config->server.deadline_ms == 7);
     CHECK(config->engine.cpu == TD_CPU_REF && config->engine.slots == 9);
     CHECK(config->engine.threads == 2 && config->engine.queue == 11);
+    REQUIRE(config->engine.adapter_count == 2);
+    const struct config_adapter *adapters = config->engine.adapters;
+    CHECK(strcmp(adapters[0].name, "law") == 0 && adapters[0].scale == 1 && !adapters[0].always);
+    CHECK(strcmp(adapters[1].file, "s.gguf") == 0 && adapters[1].scale == -0.5);
+    CHECK(adapters[1].always);
     const struct config_tier *tier = &config->tiers[0];
     CHECK(tier->place == TD_PLACE_PREMISES && tier->allow_http && tier->context_tokens == 77);
     CHECK(tier->input_usd_per_mtok == 1.5 && tier->output_usd_per_mtok == 2);
@@ -138,6 +145,12 @@ static void test_mistakes_name_file_line_and_nearest_name(void)
         {ROUTE("    tiers: [local]\n    gates:\n      g2: {tokns: 3}\n"),
          {"test.yaml:9", "'tokns'", "routes[0].gates.g2", "'tokens'"}},
         {"tiers:\n  - name: a\n", {"test.yaml:2", "(a)", "'kind'"}},
+        {"engine: {adapters: [{name: a}]}\n", {"test.yaml:1", "(a)", "'file'"}},
+        {"engine:\n  adapters:\n  - {name: a, file: f}\n  - {name: a, file: g}\n",
+         {"test.yaml:4", "two adapters", "'a'"}},
+        {"engine: {adapters: [{name: local, file: f}]}\n", {"test.yaml:1", "shares", "'local'"}},
+        {"engine: {adapters: [{name: auto, file: f}]}\n", {"test.yaml:1", "shares", "'auto'"}},
+        {"engine: {adapters: [{name: a, file: f, scale: 1e5}]}\n", {"test.yaml:1", "scale"}},
         {TIERS "routes:\n  - name: auto\n    tiers: [local]\n",
          {"test.yaml:5", "(auto)", "'kind'"}},
         {"tiers:\n  - {name: a, kind: opneai}\n", {"test.yaml:2", "opneai", "local, openai"}},

@@ -102,7 +102,7 @@ static void test_a_sequence_comes_to_the_same_alone_and_in_a_batch(void)
     CHECK(compared > SEQUENCES * LENGTH / 4);
     for (int s = 0; s < SEQUENCES; s++)
         CHECK(sequences[s].length == LENGTH &&
-              sequence_common_prefix(&sequences[s], ids[s], LENGTH) == LENGTH);
+              sequence_common_prefix(&sequences[s], NULL, ids[s], LENGTH) == LENGTH);
     close_all();
 }
 

@@ -186,6 +186,39 @@ static void check_logits(const struct json *test, const struct td_model *model,
     free(logits);
 }
 
+/* The index's own bar: both sides compute with floats. */
+static void check_adapter(const struct json *test, const struct td_model *model,
+                          const struct variant *variant)
+{
+    const char *name = json_cstr(json_get(test, "name"));
+    char relative[256], path[512];
+    int32_t ids[1024];
+    size_t count = read_ids(json_get(test, "ids"), ids, 1024);
+    size_t values = count * td_model_get_info(model)->vocab_count;
+    struct td_adapter *adapter = NULL;
+    struct td_error err = {0};
+    snprintf(relative, sizeof relative, "golden/%s", json_cstr(json_get(test, "lora")));
+    REQUIRE(shared_path(path, sizeof path, relative));
+    CHECK(td_adapter_load(model, path, &adapter, &err) == TD_OK);
+    REQUIRE(adapter != NULL);
+    struct td_session *session = open_session(model);
+    float scale = (float)json_number(json_get(test, "lora_scale"), 0);
+    CHECK(td_session_set_adapters(session, &(struct td_adapter_use){adapter, scale}, 1, &err) ==
+          TD_OK);
+    float *logits = malloc(values * sizeof *logits);
+    float *golden_logits = read_floats(json_cstr(json_get(test, "golden")), values);
+    REQUIRE(golden_logits != NULL);
+    CHECK(td_session_forward(session, ids, count, logits, count, &err) == TD_OK);
+    double found = nmse(logits, golden_logits, values);
+    double most = json_number(json_get(json_get(test, "tolerance"), "nmse"), 0);
+    printf("  %-28s %-7s nmse %.3g (at most %.1g)\n", name, variant->name, found, most);
+    CHECK(found <= most);
+    free(golden_logits);
+    free(logits);
+    td_session_free(session);
+    td_adapter_free(adapter);
+}
+
 static void check_greedy_case(const struct json *test, const struct td_model *model,
                               const struct variant *variant)
 {
@@ -288,6 +321,11 @@ static void test_logits_of_quantised_models(void)
     run_kind("logits-quant", check_logits);
 }
 
+static void test_logits_with_adapters(void)
+{
+    run_kind("lora", check_adapter);
+}
+
 static void test_greedy_continuations_are_identical(void)
 {
     run_kind("greedy", check_greedy_case);
@@ -317,6 +355,7 @@ int main(int argc, char **argv)
     buf_deinit(&text);
     RUN(test_logits_of_float_models);
     RUN(test_logits_of_quantised_models);
+    RUN(test_logits_with_adapters);
     RUN(test_greedy_continuations_are_identical);
     RUN(test_perplexity_of_a_story);
     json_free(golden);

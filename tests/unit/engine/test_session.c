@@ -95,7 +95,8 @@ static void test_truncating_goes_back_exactly(void)
         other[i] = i;
     CHECK(td_session_forward(session, ids, 100, NULL, 0, &err) == TD_OK);
     CHECK(td_session_forward(session, other, 50, NULL, 0, &err) == TD_OK);
-    CHECK(sequence_common_prefix(&session->sequence, ids, IDS) == 100 + (ids[100] == other[0]));
+    CHECK(sequence_common_prefix(&session->sequence, NULL, ids, IDS) ==
+          100 + (ids[100] == other[0]));
     td_session_truncate(session, 300); /* longer than it is: nothing */
     CHECK(td_session_length(session) == 150);
     td_session_truncate(session, 100);
@@ -103,7 +104,7 @@ static void test_truncating_goes_back_exactly(void)
     CHECK(td_session_forward(session, ids + 100, IDS - 100, row, 1, &err) == TD_OK);
     CHECK(same(row, expected + (IDS - 1) * TINY_VOCAB, 1));
     td_session_truncate(session, 0);
-    CHECK(sequence_common_prefix(&session->sequence, ids, IDS) == 0);
+    CHECK(sequence_common_prefix(&session->sequence, NULL, ids, IDS) == 0);
     td_session_free(session);
 }
 

@@ -393,6 +393,31 @@ static void check_many_rows(const struct kernels *kernels)
     }
 }
 
+/* More rows and tokens than are worked on at once, and every width of a register tile. */
+static void check_wide_panels(const struct kernels *kernels)
+{
+    static const size_t token_counts[] = {16, 40, 48, 64, 79, 280};
+    for (size_t i = 0; i < TYPES; i++) {
+        struct matrix m = matrix_new(types[i], 77, 768, 280, FILL_RANDOM, FILL_RANDOM);
+        if (!(kernels->panel_forms & 1u << m.form)) {
+            matrix_free(&m);
+            continue;
+        }
+        float *y = exact(m.tokens * m.rows * sizeof *y);
+        kernels->matmul(m.type, m.weights, m.row_bytes, m.cols, 0, m.rows, m.acts, m.act_stride,
+                        m.tokens, y, m.rows);
+        for (size_t j = 0; j < sizeof token_counts / sizeof *token_counts; j++)
+            check_panels(kernels, &m, y, j % 2 ? 0 : 5, m.rows - j, token_counts[j]);
+        free(y);
+        matrix_free(&m);
+    }
+}
+
+static void test_wide_panels_give_the_bits_of_rows(void)
+{
+    with_variants(check_wide_panels);
+}
+
 static void test_results_do_not_depend_on_row_blocks(void)
 {
     with_variants(check_many_rows);
@@ -510,6 +535,7 @@ int main(void)
     RUN(test_products_agree_with_the_reference_for_every_length_and_shape);
     RUN(test_products_agree_on_extreme_values);
     RUN(test_results_do_not_depend_on_row_blocks);
+    RUN(test_wide_panels_give_the_bits_of_rows);
     RUN(test_prepared_activations_are_the_reference_s_bits);
     RUN(test_a_non_finite_activation_spoils_its_own_token_and_no_other);
     RUN(test_reference_products_are_those_of_dequantised_weights);

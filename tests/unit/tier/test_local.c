@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/adapter.h"
 #include "engine/scheduler.h"
 #include "test.h"
 #include "virtual_loop.h"
@@ -20,7 +21,27 @@ static struct {
     size_t prompt_count;
     enum td_status tokenize_status, submit_status;
     int32_t first_id;
+    struct td_adapter_use uses[TD_ADAPTERS_MAX];
+    size_t use_count;
+    int set_references;
 } engine;
+
+enum td_status adapter_set_new(const struct td_model *model, const struct td_adapter_use *uses,
+                               size_t count, struct adapter_set **out, struct td_error *err)
+{
+    (void)model, (void)err;
+    for (size_t i = 0; i < count; i++)
+        engine.uses[i] = uses[i];
+    engine.use_count = count;
+    engine.set_references += count > 0;
+    *out = count ? (struct adapter_set *)&engine : NULL;
+    return TD_OK;
+}
+
+void adapter_set_release(struct adapter_set *set)
+{
+    engine.set_references -= set != NULL;
+}
 
 const struct td_model_info *td_model_get_info(const struct td_model *model)
 {
@@ -105,7 +126,8 @@ static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prom
     engine.prompt_count = prompt_count;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
-    CHECK(tier_local_new(&facts, NULL, NULL, &scene->tier, NULL) == TD_OK);
+    const struct tier_local_options options = {0};
+    CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
 }
@@ -232,8 +254,69 @@ static void test_prompts_are_counted_exactly_unless_they_cannot_fit(void)
     tier_free(s.tier);
 }
 
+/* What the request says and the adapters that it then runs with: "name*scale ..." */
+static const char *adapters_of(const struct td_request *asked, enum td_status expected)
+{
+    static char text[128];
+    static const char *const names[] = {"law", "tone", "sql"};
+    const struct td_adapter *const handles[] = {(const void *)&names[0], (const void *)&names[1],
+                                                (const void *)&names[2]};
+    const struct tier_adapter adapters[] = {
+        {handles[0], 1, false}, {handles[1], 0.5f, true}, {handles[2], 2, false}};
+    const struct tier_local_options options = {.adapters = adapters};
+    struct tier_facts facts = {
+        .name = "local", .has_key = true, .adapters = names, .adapter_count = 3};
+    struct scene s;
+    scene_init(&s, 0, 10);
+    tier_free(s.tier);
+    CHECK(tier_local_new(&facts, &options, &s.tier, NULL) == TD_OK);
+    s.request.model = asked->model;
+    s.request.names_adapters = asked->names_adapters;
+    s.request.adapter_count = asked->adapter_count;
+    memcpy(s.request.adapters, asked->adapters, sizeof asked->adapters);
+    CHECK(scene_start(&s, NULL) == expected);
+    text[0] = '\0';
+    for (size_t i = 0; i < engine.use_count; i++) {
+        size_t len = strlen(text);
+        for (size_t n = 0; n < 3; n++)
+            if (engine.uses[i].adapter == handles[n])
+                snprintf(text + len, sizeof text - len, "%s*%g ", names[n],
+                         (double)engine.uses[i].scale);
+    }
+    CHECK(engine.set_references == 0); /* the tier keeps none */
+    if (expected == TD_OK)
+        tier_cancel(s.tier, s.attempt);
+    tier_free(s.tier);
+    return text;
+}
+
+static void test_a_request_runs_with_the_adapters_that_it_means(void)
+{
+    struct td_request silent = {0}, by_model = {.model = "law"};
+    struct td_request none = {.names_adapters = true};
+    struct td_request listed = {
+        .names_adapters = true,
+        .adapter_count = 2,
+        .adapters = {{.name = "sql"}, {.name = "law", .scale = -1, .has_scale = true}}};
+    struct td_request numbered = {
+        .names_adapters = true, .adapter_count = 1, .adapters = {{.number = 2}}};
+    struct td_request both = {
+        .model = "sql", .names_adapters = true, .adapter_count = 1, .adapters = {{.name = "tone"}}};
+    struct td_request unknown = {
+        .names_adapters = true, .adapter_count = 1, .adapters = {{.number = 3}}};
+    CHECK(strcmp(adapters_of(&silent, TD_OK), "tone*0.5 ") == 0);
+    CHECK(strcmp(adapters_of(&none, TD_OK), "") == 0);
+    CHECK(strcmp(adapters_of(&by_model, TD_OK), "law*1 ") == 0);
+    CHECK(strcmp(adapters_of(&listed, TD_OK), "sql*2 law*-1 ") == 0);
+    CHECK(strcmp(adapters_of(&numbered, TD_OK), "sql*2 ") == 0);
+    CHECK(strcmp(adapters_of(&both, TD_OK), "sql*2 tone*0.5 ") == 0);
+    adapters_of(&unknown, TD_INVALID);
+    CHECK(engine.submit_count == 0);
+}
+
 int main(void)
 {
+    RUN(test_a_request_runs_with_the_adapters_that_it_means);
     RUN(test_tokens_become_pieces_with_stats);
     RUN(test_an_answer_gets_the_room_that_is_left);
     RUN(test_a_prompt_without_room_is_refused);

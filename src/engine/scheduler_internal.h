@@ -1,0 +1,78 @@
+/* What the scheduler's files share: scheduler.c (life, the thread), scheduler_admit.c (queue to
+ * slots), scheduler_pass.c (slots to forward passes). */
+#ifndef ENGINE_SCHEDULER_INTERNAL_H
+#define ENGINE_SCHEDULER_INTERNAL_H
+
+#include "base/queue.h"
+#include "engine/batch_plan.h"
+#include "engine/forward.h"
+#include "engine/job.h"
+
+#define SLOTS_MAX 256
+
+enum slot_state {
+    SLOT_FREE, /* its sequence rests: the next turn of its conversation may find it */
+    SLOT_RUNNING,
+    SLOT_ENDING /* ended, but its loop has not taken the post */
+};
+
+struct slot {
+    struct sequence sequence;
+    enum slot_state state;
+    struct job *job;
+    struct generation generation;
+    struct generation_due due; /* of the pass under way */
+    uint32_t page_need;        /* pages that the job may come to hold */
+    uint64_t used_last;        /* number of the admission that used it last */
+    uint64_t served_last;      /* number of the pass that it was in last */
+};
+
+struct scheduler {
+    const struct td_model *model;
+    struct thread_pool *threads;
+    struct kv_pool *kv_pool;
+    struct workspace *workspace;
+    struct slot *slots;
+    uint32_t slot_count;
+    uint32_t jobs_max; /* running and waiting */
+    uint32_t context_size;
+    struct queue *submitted; /* from any thread */
+    struct wake *wake;
+    pthread_t thread;
+    bool thread_started;
+    atomic_bool stop;
+    atomic_uint jobs, running; /* jobs: running and waiting */
+    atomic_uint pages_used;
+    _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+
+    /* The scheduler thread's own. */
+    struct job **waiting;               /* [jobs_max], first come first */
+    struct plan_waiting *waiting_plans; /* [jobs_max], of the same jobs */
+    uint32_t waiting_count;
+    uint32_t page_need; /* of all slots */
+    struct pace pace;
+    uint64_t admissions, pass;
+    bool post_failed;
+    struct plan_entry entries[SLOTS_MAX]; /* working memory of a pass */
+    struct segment segments[SLOTS_MAX];
+    struct slot *segment_slots[SLOTS_MAX];
+};
+
+/* Pages that a job of so many prompt tokens may come to hold. */
+uint32_t scheduler_page_need(const struct scheduler *scheduler, const struct job_request *request);
+
+/* Takes new jobs off the queue, drops those that were cancelled while they waited, and gives slots
+ * to those that fit. */
+void scheduler_admit(struct scheduler *scheduler);
+/* One forward pass with whoever is due; false when nobody was. */
+bool scheduler_pass(struct scheduler *scheduler);
+
+void scheduler_collect(struct scheduler *scheduler);
+void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
+/* Ends the slot's job and gives the slot back, now or once the job's loop takes the post. */
+void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_status status,
+                        const struct td_error *err);
+/* Gives the slot of an ended job back, unless the loop would not take the last post yet. */
+void scheduler_leave_slot(struct scheduler *scheduler, struct slot *slot);
+
+#endif

@@ -1,0 +1,175 @@
+/* Forward passes over all running generations: the due tokens of the streams and a part of the
+ * prompts (batch_plan.h) go through the layers together, so that the weights are read once for all
+ * of them. What a generation comes to does not depend on its company (forward.h).
+ *
+ * A cancelled job in company goes on until the pass ends (a few milliseconds), then its slot is
+ * free; when all jobs of a pass are cancelled it ends between two layers. */
+#include "engine/scheduler_internal.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#define CANCELLED_BY_ITS_OWNER "cancelled"
+
+void scheduler_leave_slot(struct scheduler *scheduler, struct slot *slot)
+{
+    slot->state = SLOT_ENDING;
+    if (!job_post(slot->job)) {
+        scheduler->post_failed = true;
+        return;
+    }
+    scheduler->page_need -= slot->page_need;
+    slot->page_need = 0;
+    scheduler_forget_job(scheduler, slot->job);
+    atomic_fetch_sub(&scheduler->running, 1);
+    slot->job = NULL;
+    slot->state = SLOT_FREE;
+}
+
+void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_status status,
+                        const struct td_error *err)
+{
+    job_end(slot->job, status, &slot->generation.result, err);
+    generation_deinit(&slot->generation);
+    sequence_leave_adapters(&slot->sequence); /* they are the job's */
+    scheduler_leave_slot(scheduler, slot);
+}
+
+static void post(struct scheduler *scheduler, struct slot *slot)
+{
+    if (!job_post(slot->job))
+        scheduler->post_failed = true;
+}
+
+/* Whether the slot may be in the next pass; settles what has to be settled before. */
+static bool is_ready(struct scheduler *scheduler, struct slot *slot)
+{
+    if (slot->state == SLOT_ENDING)
+        scheduler_leave_slot(scheduler, slot);
+    if (slot->state != SLOT_RUNNING)
+        return false;
+    if (atomic_load(&slot->job->cancelled)) {
+        struct td_error err = {0};
+        enum td_status status = error_set(&err, TD_CANCELLED, CANCELLED_BY_ITS_OWNER);
+        scheduler_end_slot(scheduler, slot, status, &err);
+        return false;
+    }
+    if (job_has_room(slot->job))
+        return true;
+    post(scheduler, slot); /* its loop is slow: it waits until something was taken */
+    return false;
+}
+
+static struct plan make_plan(struct scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        struct slot *slot = &scheduler->slots[i];
+        struct plan_entry *entry = &scheduler->entries[i];
+        *entry = (struct plan_entry){0};
+        if (!is_ready(scheduler, slot))
+            continue;
+        *entry = (struct plan_entry){
+            .priority = slot->job->request.priority,
+            .streams = slot->generation.result.completion_tokens > 0,
+            .due = generation_due(&slot->generation, UINT32_MAX).count,
+            .order = slot->used_last,
+            .served_last = slot->served_last,
+        };
+    }
+    return plan_batch(scheduler->entries, scheduler->slot_count, scheduler->workspace->row_max,
+                      &scheduler->pace);
+}
+
+/* The segments of those that the plan has given rows. */
+static uint32_t fill_segments(struct scheduler *scheduler)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        struct slot *slot = &scheduler->slots[i];
+        if (scheduler->entries[i].rows == 0)
+            continue;
+        slot->due = generation_due(&slot->generation, scheduler->entries[i].rows);
+        slot->served_last = scheduler->pass;
+        scheduler->segments[count] = (struct segment){.sequence = &slot->sequence,
+                                                      .ids = slot->due.ids,
+                                                      .count = slot->due.count,
+                                                      .logit_rows = slot->due.logit_rows,
+                                                      .cancel = &slot->job->cancelled};
+        scheduler->segment_slots[count++] = slot;
+    }
+    return count;
+}
+
+/* Hands on what the pass has brought one slot, and at the end the steps that cost nothing. */
+static void take(struct scheduler *scheduler, struct slot *slot, float *logits)
+{
+    struct td_error err = {0};
+    struct generation *generation = &slot->generation;
+    do {
+        struct generation_event event;
+        enum td_status status = generation_take(generation, &slot->due, logits,
+                                                scheduler->workspace->candidates, &event, &err);
+        if (status == TD_OK && event.kind == GENERATION_PREFILL)
+            return;
+        if (status == TD_OK && event.kind == GENERATION_TOKEN)
+            atomic_fetch_add(&scheduler->completion_tokens, 1);
+        bool done = status == TD_OK && event.kind == GENERATION_DONE;
+        if (status == TD_OK && !done)
+            status = job_add_event(slot->job, &event, &err);
+        if (status != TD_OK || done) {
+            scheduler_end_slot(scheduler, slot, status, &err);
+            return;
+        }
+        slot->due = (struct generation_due){0};
+    } while (generation->ended);
+    post(scheduler, slot);
+}
+
+static void take_all(struct scheduler *scheduler, uint32_t count)
+{
+    float *logits = scheduler->workspace->logits;
+    for (uint32_t i = 0; i < count; i++) {
+        struct slot *slot = scheduler->segment_slots[i];
+        take(scheduler, slot, logits);
+        logits += (size_t)scheduler->segments[i].logit_rows * scheduler->model->vocab_count;
+    }
+}
+
+/* The pass was refused for somebody's fault: each alone, so that it is only theirs. */
+static void run_one_by_one(struct scheduler *scheduler, uint32_t count)
+{
+    struct workspace *workspace = scheduler->workspace;
+    for (uint32_t i = 0; i < count; i++) {
+        struct td_error err = {0};
+        enum td_status status =
+            forward_run(workspace, &scheduler->segments[i], 1, workspace->logits, &err);
+        if (status == TD_OK)
+            take(scheduler, scheduler->segment_slots[i], workspace->logits);
+        else if (status != TD_CANCELLED)
+            scheduler_end_slot(scheduler, scheduler->segment_slots[i], status, &err);
+    }
+}
+
+bool scheduler_pass(struct scheduler *scheduler)
+{
+    scheduler->pass++;
+    struct plan plan = make_plan(scheduler);
+    uint32_t count = fill_segments(scheduler);
+    if (count == 0)
+        return false;
+    double begin_ms = clock_monotonic_ms(NULL);
+    struct td_error err = {0};
+    enum td_status status = forward_run(scheduler->workspace, scheduler->segments, count,
+                                        scheduler->workspace->logits, &err);
+    if (status == TD_OK) {
+        take_all(scheduler, count);
+        pace_note(&scheduler->pace, plan.with_prompts, plan.row_count,
+                  clock_monotonic_ms(NULL) - begin_ms);
+        atomic_fetch_add(&scheduler->passes, 1);
+        atomic_fetch_add(&scheduler->rows, plan.row_count);
+    } else if (status != TD_CANCELLED) { /* the cancelled are settled before the next pass */
+        run_one_by_one(scheduler, count);
+    }
+    atomic_store(&scheduler->pages_used, scheduler->kv_pool->used_count);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* Other processors: what the compiler makes of the plain loops. */
+#include "kernels/peak.h"
+
+#include "kernels/peak_loops.h"
+
+uint64_t kernels_peak_int8(const struct kernels *kernels, uint64_t rounds)
+{
+    (void)kernels;
+    return peak_int8_ref(rounds);
+}
+
+uint64_t kernels_peak_float(const struct kernels *kernels, uint64_t rounds)
+{
+    (void)kernels;
+    return peak_float_ref(rounds);
+}

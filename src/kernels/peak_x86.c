@@ -1,0 +1,18 @@
+#include "kernels/peak.h"
+
+#include "kernels/peak_loops.h"
+#include "kernels/variants.h"
+
+uint64_t kernels_peak_int8(const struct kernels *kernels, uint64_t rounds)
+{
+    return kernels == &kernels_avx512 ? peak_int8_avx512(rounds)
+           : kernels == &kernels_avx2 ? peak_int8_avx2(rounds)
+                                      : peak_int8_ref(rounds);
+}
+
+uint64_t kernels_peak_float(const struct kernels *kernels, uint64_t rounds)
+{
+    return kernels == &kernels_avx512 ? peak_float_avx512(rounds)
+           : kernels == &kernels_avx2 ? peak_float_avx2(rounds)
+                                      : peak_float_ref(rounds);
+}

@@ -1,0 +1,185 @@
+/* Many jobs at once: who gets a first token when, what company does to an answer (nothing), who
+ * waits for whom. */
+#include "scheduler_client.h"
+
+#include "base/rng.h"
+#include "engine/batch_plan.h"
+
+/* Sanitizers make everything ten times slower; races need no ten thousand jobs. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define MIXED_JOBS 1000
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define MIXED_JOBS 1000
+#endif
+#endif
+#ifndef MIXED_JOBS
+#define MIXED_JOBS 10000
+#endif
+
+static void test_prompts_that_come_together_get_their_first_tokens_one_after_another(void)
+{
+    enum { JOBS = 8 };
+    int32_t ids[JOBS][300];
+    struct client clients[JOBS] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(60);
+    struct scheduler *scheduler = open_scheduler(JOBS, 4);
+    token_order = 0;
+    for (int i = 0; i < JOBS; i++) {
+        fill_prompt(ids[i], 300, (uint64_t)i);
+        CHECK(submit(scheduler, &clients[i], ids[i], 300, &options, &err) == TD_OK);
+    }
+    run_until_done(clients, JOBS);
+    for (int i = 0; i + 1 < JOBS; i++)
+        CHECK(clients[i].first_order < clients[i + 1].first_order);
+    /* The first had more than its first token when the last got one. */
+    CHECK(clients[JOBS - 1].first_order > clients[0].first_order + 2 * JOBS);
+    for (int i = 0; i < JOBS; i++)
+        buf_deinit(&clients[i].text);
+    scheduler_free(scheduler);
+}
+
+static void test_greedy_answers_do_not_depend_on_company_that_comes_and_goes(void)
+{
+    enum { JOBS = 12 };
+    int32_t ids[JOBS][200];
+    struct client clients[JOBS] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(50);
+    options.sampling.temperature = 0;
+    struct scheduler *scheduler = open_scheduler(5, JOBS);
+    for (int i = 0; i < JOBS; i++) {
+        fill_prompt(ids[i], 200, 100 + (uint64_t)i);
+        clients[i].cancel_after = i % 3 == 1 ? 1 + (size_t)i : 0;
+        options.tokens_max = 20 + 5 * (uint32_t)i;
+        enum td_priority priority = i % 4 == 2 ? TD_PRIORITY_BATCH : TD_PRIORITY_INTERACTIVE;
+        CHECK(submit_as(priority, scheduler, &clients[i], ids[i], 1 + 18 * (size_t)i, &options,
+                        &err) == TD_OK);
+    }
+    run_until_done(clients, JOBS);
+    for (int i = 0; i < JOBS; i++) {
+        options.tokens_max = 20 + 5 * (uint32_t)i;
+        if (!clients[i].gone)
+            expect_text(ids[i], 1 + 18 * (size_t)i, &options, &clients[i].text);
+        buf_deinit(&clients[i].text);
+    }
+    scheduler_free(scheduler);
+    while (test_loop_run_one(&loop, 0))
+        ;
+}
+
+static void test_a_faulty_job_fails_alone(void)
+{
+    int32_t ids[3][100];
+    struct client clients[3] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(40);
+    struct scheduler *scheduler = open_scheduler(3, 3);
+    for (int i = 0; i < 3; i++)
+        fill_prompt(ids[i], 100, 40 + (uint64_t)i);
+    ids[1][90] = TINY_VOCAB;
+    for (int i = 0; i < 3; i++)
+        CHECK(submit(scheduler, &clients[i], ids[i], 100, &options, &err) == TD_OK);
+    run_until_done(clients, 3);
+    CHECK(clients[1].status == TD_INVALID && strstr(clients[1].message, "vocabulary"));
+    for (int i = 0; i < 3; i += 2) {
+        CHECK(clients[i].status == TD_OK);
+        expect_text(ids[i], 100, &options, &clients[i].text);
+    }
+    for (int i = 0; i < 3; i++)
+        buf_deinit(&clients[i].text);
+    scheduler_free(scheduler);
+}
+
+/* One slot, held by a job whose loop takes nothing until all others wait. */
+static void test_interactive_jobs_overtake_a_batch_job_but_not_for_ever(void)
+{
+    enum { LATER = PLAN_OVERTAKEN_MAX + 4 };
+    int32_t ids[10];
+    struct client holder = {0}, batch = {0}, later[LATER] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(100), brief = plain_options(1);
+    struct scheduler *scheduler = open_scheduler(1, LATER + 1);
+    fill_prompt(ids, 10, 2);
+    CHECK(submit(scheduler, &holder, ids, 10, &options, &err) == TD_OK);
+    while (scheduler_get_load(scheduler).running == 0)
+        usleep(100);
+    CHECK(submit_as(TD_PRIORITY_BATCH, scheduler, &batch, ids, 10, &brief, &err) == TD_OK);
+    for (int i = 0; i < LATER; i++)
+        CHECK(submit(scheduler, &later[i], ids, 10, &brief, &err) == TD_OK);
+    run_until_done(later, LATER);
+    run_until_done(&batch, 1);
+    run_until_done(&holder, 1);
+    for (int i = 0; i < LATER; i++)
+        CHECK((later[i].first_order < batch.first_order) == (i < PLAN_OVERTAKEN_MAX));
+    buf_deinit(&holder.text);
+    buf_deinit(&batch.text);
+    for (int i = 0; i < LATER; i++)
+        buf_deinit(&later[i].text);
+    scheduler_free(scheduler);
+}
+
+struct crowd {
+    struct client clients[MIXED_JOBS];
+    int32_t ids[64];
+};
+
+static bool submit_mixed(struct scheduler *scheduler, struct crowd *crowd, int i, struct rng *rng)
+{
+    struct td_error err;
+    struct td_generate_options options = plain_options(1 + (uint32_t)rng_below(rng, 6));
+    options.sampling.seed = (uint64_t)i;
+    crowd->clients[i].cancel_after = rng_below(rng, 20) ? 0 : 1 + rng_below(rng, 3);
+    enum td_priority priority = rng_below(rng, 3) ? TD_PRIORITY_INTERACTIVE : TD_PRIORITY_BATCH;
+    size_t begin = rng_below(rng, 32), count = 1 + rng_below(rng, 32);
+    return submit_as(priority, scheduler, &crowd->clients[i], crowd->ids + begin, count, &options,
+                     &err) == TD_OK;
+}
+
+static void test_thousands_of_mixed_jobs_all_end(void)
+{
+    struct crowd *crowd = calloc(1, sizeof *crowd);
+    struct rng rng;
+    REQUIRE(crowd != NULL);
+    struct scheduler *scheduler = open_scheduler(8, 56);
+    fill_prompt(crowd->ids, 64, 3);
+    rng_init(&rng, 3);
+    int made = 0;
+    for (int ended = 0; ended < MIXED_JOBS;) {
+        for (; made < MIXED_JOBS && made < ended + 64; made++)
+            if (!submit_mixed(scheduler, crowd, made, &rng)) /* the cancelled free places late */
+                break;
+        /* With nobody left to call back there is only the wait for places. */
+        if (!test_loop_run_one(&loop, ended < made ? WAIT_MS : 1) && ended < made)
+            break;
+        while (ended < made && (crowd->clients[ended].done || crowd->clients[ended].gone))
+            buf_deinit(&crowd->clients[ended++].text);
+    }
+    for (int i = 0; i < MIXED_JOBS; i++)
+        CHECK(crowd->clients[i].gone ||
+              (crowd->clients[i].done && crowd->clients[i].status == TD_OK &&
+               crowd->clients[i].tokens > 0));
+    struct scheduler_load load = scheduler_get_load(scheduler);
+    CHECK(load.rows > load.passes); /* they did run together */
+    scheduler_free(scheduler);
+    while (test_loop_run_one(&loop, 0))
+        ;
+    free(crowd);
+}
+
+int main(void)
+{
+    model = tiny_model(1);
+    if (model == NULL)
+        return 1;
+    test_loop_init(&loop);
+    RUN(test_prompts_that_come_together_get_their_first_tokens_one_after_another);
+    RUN(test_greedy_answers_do_not_depend_on_company_that_comes_and_goes);
+    RUN(test_a_faulty_job_fails_alone);
+    RUN(test_interactive_jobs_overtake_a_batch_job_but_not_for_ever);
+    RUN(test_thousands_of_mixed_jobs_all_end);
+    test_loop_deinit(&loop);
+    td_model_close(model);
+    return test_finish();
+}
