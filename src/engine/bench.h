@@ -7,12 +7,8 @@
 struct bench_options {
     uint32_t prompt_tokens; /* 0 = leave prefill out */
     uint32_t decode_tokens; /* 0 = leave decoding out */
-<<<<<<< HEAD
-    uint32_t thread_count;  /* 0 = as fits the cores */
-=======
     uint32_t depth;         /* positions in the cache before either */
-    uint32_t thread_count;  /* 0 = one a core */
->>>>>>> wip-neon
+    uint32_t thread_count;  /* 0 = one a fast core */
     uint32_t repetitions;   /* 0 = 3; the median is given */
 };
 
