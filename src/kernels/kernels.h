@@ -65,6 +65,9 @@ struct logit_stats {
         sum_exp_x; /* sum of exp(logit - max) * (logit - max); entropy = log(sum_exp) - sum_exp_x/sum_exp */
 };
 
+/* 64: a vocabulary has several hundred blocks, more than any usual top-k. */
+#define LOGIT_BLOCK 64u
+
 struct kernels {
     const char *name; /* "ref", "avx2", "avx512", "neon", "neon-dotprod" */
 
@@ -123,6 +126,12 @@ struct kernels {
     void (*store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *out);
 
     void (*logit_stats)(const float *logits, size_t n, struct logit_stats *out);
+    /* What a sampler needs of each block of LOGIT_BLOCK logits, the last one shorter.
+     * maxima[b]: the largest. */
+    void (*block_maxima)(const float *logits, size_t n, float *maxima);
+    /* sums[b] = sum of exp((logit - max) * factor); max at least as large as any, factor > 0. What
+     * is below exp(-87) counts as nothing, but need not be 0. */
+    void (*block_exp_sums)(const float *logits, size_t n, float max, float factor, float *sums);
 };
 
 /* How many of `tokens` go into panels, from the first on; the others stay rows. */

@@ -302,7 +302,7 @@ UNPACK_256(TENSOR_IQ4_XS)
 
 /* Rows of a register tile by its width in panels: as many products as there are registers for, and
  * at least eight to hide their latency. All divide PANEL_ROWS. */
-enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_3 = 4, HEIGHT_4 = 2, HEIGHT_MAX = 8 };
+enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_4 = 2, HEIGHT_MAX = 8 };
 
 #define MULTIPLY(body, kind, width)                              \
     static void body##_##kind##_##width(const struct part *part) \
@@ -312,7 +312,6 @@ enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_3 = 4, HEIGHT_4 = 2, HEIGHT_MAX = 8 };
 #define MULTIPLIES(body, kind) \
     MULTIPLY(body, kind, 1)    \
     MULTIPLY(body, kind, 2)    \
-    MULTIPLY(body, kind, 3)    \
     MULTIPLY(body, kind, 4)
 enum { PLAIN = false, MINIMUM = true };
 MULTIPLIES(multiply_32, PLAIN)
@@ -326,12 +325,12 @@ MULTIPLIES(multiply_256, TENSOR_IQ4_XS)
 
 struct panel_type {
     unpack_fn *unpack;
-    multiply_fn *multiply[WIDTH_MAX];
+    multiply_fn *multiply[3]; /* 1, 2 and 4 panels */
 };
 
-#define WIDTHS(body, kind)                                                         \
-    {                                                                              \
-        body##_##kind##_1, body##_##kind##_2, body##_##kind##_3, body##_##kind##_4 \
+#define WIDTHS(body, kind)                                      \
+    {                                                           \
+        body##_##kind##_1, body##_##kind##_2, body##_##kind##_4 \
     }
 static const struct panel_type panel_types[TENSOR_TYPE_COUNT] = {
     [TENSOR_Q4_0] = {unpack_TENSOR_Q4_0, WIDTHS(multiply_32, PLAIN)},
@@ -398,8 +397,8 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
     for (size_t c = 0; c < cols; c += PANEL_COLS) {
         size_t left = cols - c < PANEL_COLS ? cols - c : PANEL_COLS;
         functions->unpack(weights, row_bytes, rows, c / block_cols, left / block_cols, work);
-        for (size_t p = 0; p < panel_count; p += WIDTH_MAX) {
-            size_t width = panel_count - p < WIDTH_MAX ? panel_count - p : WIDTH_MAX;
+        for (size_t p = 0, width; p < panel_count; p += width) {
+            width = panel_count - p >= 4 ? 4 : panel_count - p >= 2 ? 2 : 1;
             struct part part = {
                 .work = work,
                 .rows = rows_up,
@@ -408,7 +407,7 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
                 .panel_bytes = panel_bytes,
                 .token = p * KERNELS_PANEL_TOKENS,
             };
-            functions->multiply[width - 1](&part);
+            functions->multiply[width / 2](&part);
         }
     }
 }

@@ -31,7 +31,9 @@ extern const struct kernels kernels_neon;
                       size_t head_size, size_t group, size_t kv_stride, size_t count, float scale, \
                       float cap, float *out);                                                      \
     void store_kv_##isa(const float *x, size_t n, enum td_kv_type kv_type, void *out);             \
-    void logit_stats_##isa(const float *logits, size_t n, struct logit_stats *out);
+    void logit_stats_##isa(const float *logits, size_t n, struct logit_stats *out);                \
+    void block_maxima_##isa(const float *logits, size_t n, float *maxima);                         \
+    void block_exp_sums_##isa(const float *logits, size_t n, float max, float factor, float *sums);
 
 KERNELS_DECLARE(ref)
 KERNELS_DECLARE(avx2)

@@ -424,8 +424,12 @@ static void stats_finish(const struct stats_lanes *lanes, struct logit_stats *ou
     }
 }
 
-/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. Below -104 the exponential
- * is zero in float; holding x there keeps minus infinity from making 0 * infinity. NaN passes. */
+/* From here down exp is so close to the smallest normal float that it counts as nothing in a sum of at least 1.
+ * Holding arguments here keeps minus infinity from making 0 * infinity, and the sums from subnormal numbers,
+ * which cost a hundred times as much where a grammar has forbidden most tokens. */
+#define EXP_FLOOR (-87.0f)
+
+/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. NaN passes. */
 SIMD_INLINE void stats_sum(const float *logits, size_t n, float maximum, struct logit_stats *out)
 {
     vec sum = vec_set(0), sum_x = vec_set(0);
@@ -437,7 +441,7 @@ SIMD_INLINE void stats_sum(const float *logits, size_t n, float maximum, struct 
                 rest[j] = j < n - i ? at[j] : -INFINITY;
             at = rest;
         }
-        vec x = vec_max(vec_set(-104.0f), vec_sub(vec_load(at), vec_set(maximum)));
+        vec x = vec_max(vec_set(EXP_FLOOR), vec_sub(vec_load(at), vec_set(maximum)));
         vec e = vec_exp(x);
         sum = vec_add(sum, e);
         sum_x = vec_fma(e, x, sum_x);
@@ -463,7 +467,9 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
             stats_see(&lanes, vec_load(rest), (begin + i) / LANES);
         }
         float grown = vec_largest(lanes.maximum);
-        if (grown > maximum && out->sum_exp > 0) {
+        if (!(maximum > -INFINITY) && out->sum_exp > 0) {
+            out->sum_exp = out->sum_exp_x = 0; /* of nothing but minus infinity; NaN stays */
+        } else if (grown > maximum && out->sum_exp > 0) {
             /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old -
              * new) */
             double shift = (double)maximum - (double)grown, factor = exp(shift);
@@ -475,6 +481,48 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
         stats_sum(logits + begin, count, maximum > -INFINITY ? maximum : 0.0f, out);
     }
     stats_finish(&lanes, out);
+}
+
+/* The rest of a block, filled up with minus infinity. */
+SIMD_INLINE vec logits_rest(const float *logits, size_t n)
+{
+    float rest[LANES];
+    for (size_t j = 0; j < LANES; j++)
+        rest[j] = j < n ? logits[j] : -INFINITY;
+    return vec_load(rest);
+}
+
+void VARIANT(block_maxima)(const float *logits, size_t n, float *maxima)
+{
+    for (size_t begin = 0; begin < n; begin += LOGIT_BLOCK) {
+        size_t end = n - begin < LOGIT_BLOCK ? n : begin + LOGIT_BLOCK, i = begin;
+        vec maximum = vec_set(-INFINITY);
+        for (; i + LANES <= end; i += LANES)
+            maximum = vec_max(vec_load(logits + i), maximum);
+        if (i < end)
+            maximum = vec_max(logits_rest(logits + i, end - i), maximum);
+        maxima[begin / LOGIT_BLOCK] = vec_largest(maximum);
+    }
+}
+
+SIMD_INLINE vec exp_scaled(vec logit, vec max, vec factor)
+{
+    return vec_exp(vec_max(vec_set(EXP_FLOOR), vec_mul(vec_sub(logit, max), factor)));
+}
+
+void VARIANT(block_exp_sums)(const float *logits, size_t n, float max, float factor, float *sums)
+{
+    for (size_t begin = 0; begin < n; begin += LOGIT_BLOCK) {
+        size_t end = n - begin < LOGIT_BLOCK ? n : begin + LOGIT_BLOCK, i = begin;
+        vec sum = vec_set(0);
+        for (; i + LANES <= end; i += LANES)
+            sum = vec_add(sum, exp_scaled(vec_load(logits + i), vec_set(max), vec_set(factor)));
+        if (i < end) {
+            vec rest = logits_rest(logits + i, end - i);
+            sum = vec_add(sum, exp_scaled(rest, vec_set(max), vec_set(factor)));
+        }
+        sums[begin / LOGIT_BLOCK] = vec_sum(sum);
+    }
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -503,6 +551,8 @@ const struct kernels VARIANT(kernels) = {
     .attend = VARIANT(attend),
     .store_kv = VARIANT(store_kv),
     .logit_stats = VARIANT(logit_stats),
+    .block_maxima = VARIANT(block_maxima),
+    .block_exp_sums = VARIANT(block_exp_sums),
 };
 
 #endif

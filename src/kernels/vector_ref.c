@@ -160,6 +160,25 @@ void logit_stats_ref(const float *logits, size_t n, struct logit_stats *out)
     }
 }
 
+void block_maxima_ref(const float *logits, size_t n, float *maxima)
+{
+    for (size_t i = 0; i < n; i++)
+        if (i % LOGIT_BLOCK == 0 || logits[i] > maxima[i / LOGIT_BLOCK])
+            maxima[i / LOGIT_BLOCK] = logits[i];
+}
+
+void block_exp_sums_ref(const float *logits, size_t n, float max, float factor, float *sums)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += exp(((double)logits[i] - (double)max) * (double)factor);
+        if ((i + 1) % LOGIT_BLOCK == 0 || i + 1 == n) {
+            sums[i / LOGIT_BLOCK] = (float)sum;
+            sum = 0;
+        }
+    }
+}
+
 const struct kernels kernels_ref = {
     .name = "ref",
     .form_of = activation_form_of,
@@ -178,4 +197,6 @@ const struct kernels kernels_ref = {
     .attend = attend_ref,
     .store_kv = store_kv_ref,
     .logit_stats = logit_stats_ref,
+    .block_maxima = block_maxima_ref,
+    .block_exp_sums = block_exp_sums_ref,
 };

@@ -376,6 +376,47 @@ static void test_logit_statistics_agree_with_ties_growth_and_masked_logits(void)
     with_variants(check_stats);
 }
 
+/* Each term within 2e-7 for the exponential and |x| 2 u for the argument's roundings, 64 / LANES + 4
+ * additions; below exp(-87) counts as nothing. */
+static void check_blocks_case(const struct kernels *kernels, const float *logits, size_t n,
+                              float factor)
+{
+    size_t count = (n + LOGIT_BLOCK - 1) / LOGIT_BLOCK;
+    float expected[600], got[600], max = -INFINITY;
+    CHECK(count <= 600);
+    reference()->block_maxima(logits, n, expected);
+    kernels->block_maxima(logits, n, got);
+    for (size_t b = 0; b < count; b++) {
+        CHECK(got[b] == expected[b]);
+        max = expected[b] > max ? expected[b] : max;
+    }
+    reference()->block_exp_sums(logits, n, max, factor, expected);
+    kernels->block_exp_sums(logits, n, max, factor, got);
+    for (size_t b = 0; b < count; b++)
+        CHECK(near(got[b], expected[b], (2e-7 + 300 * ULP) * expected[b] + 64 * 2e-38));
+}
+
+static void check_blocks(const struct kernels *kernels)
+{
+    static const size_t counts[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 1000, 32000};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        size_t n = counts[c];
+        float *logits = random_row(n, c % 2 ? 5.0f : 60.0f);
+        check_blocks_case(kernels, logits, n, 1);
+        check_blocks_case(kernels, logits, n, 1.25f);
+        check_blocks_case(kernels, logits, n, 0.01f);
+        for (size_t i = 0; i + 1 < n; i++)
+            logits[i] = -INFINITY;
+        check_blocks_case(kernels, logits, n, 10);
+        free(logits);
+    }
+}
+
+static void test_blocks_of_logits_agree_with_masked_logits(void)
+{
+    with_variants(check_blocks);
+}
+
 static void check_bad_logits(const struct kernels *kernels)
 {
     struct logit_stats stats;
@@ -410,6 +451,7 @@ int main(void)
     RUN(test_cached_rows_are_the_reference_s_bits);
     RUN(test_attention_agrees_for_head_sizes_groups_counts_and_caps);
     RUN(test_logit_statistics_agree_with_ties_growth_and_masked_logits);
+    RUN(test_blocks_of_logits_agree_with_masked_logits);
     RUN(test_logits_that_are_not_numbers_show_in_the_statistics);
     return test_finish();
 }

@@ -1,0 +1,532 @@
+/* Products of quantised weights with a few tokens, with AVX-512 VNNI, in tiles of sixteen rows. See
+ * activation.h for the layouts.
+ *
+ * vpdpbusd multiplies unsigned by signed bytes, so weights are made unsigned (Q4_0, Q5_0, Q3_K and
+ * Q6_K are stored so, with an offset of 8, 16, 4 and 32; Q8_0 becomes so by flipping the sign bit,
+ * offset 128; the tables of IQ4_NL and MXFP4 are lifted by 128 and 16) and the offset times the sum
+ * of the activations is taken off, as whole numbers too: as the start value of the integer
+ * accumulator. A minimum goes the same way with a scale of its own. IQ4_XS, whose quants are too wide
+ * for that, is multiplied as |w| times sign(w) x.
+ *
+ * Whole blocks are summed as integers, which is exact in any order; each row and token has one float
+ * chain over the blocks, a lane of one register. The panels (panel_avx512.c) have the same chain, so
+ * that a token's results are the same bits in a prompt, in a batch and alone.
+ *
+ * One token, where the memory is the limit, has a function for each type that unpacks in registers.
+ * Several share what is unpacked, through a buffer in the first cache, and functions that know the
+ * type by its numbers only, which keeps the code small. */
+#include "kernels/quants_avx512.h"
+
+#include <assert.h>
+#include <immintrin.h>
+
+#include "kernels/activation.h"
+#include "kernels/formats.h"
+#include "kernels/lanes_avx512.h"
+#include "kernels/tile_types.h"
+#include "kernels/unpack_avx512.h"
+#include "kernels/variants.h"
+
+enum {
+    TILE_ROWS = 16,
+    TOKENS_MAX = 8 /* of a tile; more are better off as panels */
+};
+
+/* Row i of the tile; after the last one the last one again, whose results are not stored. */
+TILE_INLINE const uint8_t *tile_row(const struct tile *tile, size_t i)
+{
+    return tile->rows + (i < tile->row_count ? i : tile->row_count - 1) * tile->row_bytes;
+}
+
+/* Asks for the weights that are PREFETCH_BYTES ahead in the same row or, near its end, in the row of
+ * the next tile. Sixteen rows at 288 bytes are 4.5 KB on their way, three times what a memory with
+ * 100 ns and 13 GB/s a core needs. */
+enum { PREFETCH_BYTES = 288 };
+TILE_INLINE void prefetch_row(const struct tile *tile, const uint8_t *row, size_t offset,
+                              size_t bytes)
+{
+    size_t ahead = offset + PREFETCH_BYTES;
+    if (ahead >= tile->row_bytes)
+        ahead += (TILE_ROWS - 1) * tile->row_bytes;
+#pragma GCC unroll 4
+    for (size_t line = 0; line + 8 < bytes; line += 64)
+        _mm_prefetch((const char *)(row + ahead + line), _MM_HINT_T0);
+}
+
+TILE_INLINE void store_rows(const struct tile *tile, size_t token, __m512 sums)
+{
+    __mmask16 mask = (__mmask16)(0xffffu >> (TILE_ROWS - tile->row_count));
+    _mm512_mask_storeu_ps(tile->y + token * tile->y_stride, mask, sums);
+}
+
+/* ---- groups of four blocks of 32 ------------------------------------------------------------- */
+
+/* The offset's share is the bias (-8 times the sum of the activations) shifted left by this;
+ * -1: types without an offset. */
+TILE_INLINE int start_shift(enum tensor_type type)
+{
+    switch (type) {
+    case TENSOR_Q4_1:
+    case TENSOR_Q5_1:
+        return -1;
+    case TENSOR_Q5_0:
+    case TENSOR_MXFP4:
+        return 1; /* offset 16 */
+    case TENSOR_Q8_0:
+    case TENSOR_IQ4_NL:
+        return 4; /* offset 128 */
+    default:
+        return 0;
+    }
+}
+
+/* The activations of one group, and what its integer products start with. */
+struct inputs_32 {
+    __m512i low, high, start;
+};
+
+TILE_INLINE struct inputs_32 load_inputs_32(const uint8_t *act, int shift)
+{
+    __m512i bias = _mm512_loadu_si512(act + ACT32_BIAS_AT);
+    return (struct inputs_32){
+        .low = _mm512_loadu_si512(act),
+        .high = _mm512_loadu_si512(act + ACT32_HIGH_AT),
+        .start =
+            shift < 0 ? _mm512_setzero_si512() : _mm512_sll_epi32(bias, _mm_cvtsi32_si128(shift)),
+    };
+}
+
+TILE_INLINE __m512i dot_32(const struct inputs_32 *x, __m512i low, __m512i high)
+{
+    return _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(x->start, low, x->low), high, x->high);
+}
+
+TILE_INLINE void transpose_floats(const __m512 in[4], __m512 out[4])
+{
+    __m512i bits[4] = {_mm512_castps_si512(in[0]), _mm512_castps_si512(in[1]),
+                       _mm512_castps_si512(in[2]), _mm512_castps_si512(in[3])};
+    transpose_quads(bits, bits);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm512_castsi512_ps(bits[i]);
+}
+
+/* Adds a group's four blocks to the rows' sums, one after the other. quads: lane 4b + r of quad q is
+ * row 4q + r in block b. */
+TILE_INLINE __m512 add_blocks(const __m512i quads[4], const __m512 scales[4],
+                              const __m512 minimums[4], bool has_minimum, const uint8_t *act,
+                              __m512 sum)
+{
+    __m512i dots[4];
+    transpose_quads(quads, dots);
+#pragma GCC unroll 4
+    for (int b = 0; b < 4; b++) {
+        __m512 scale = _mm512_set1_ps(load_f32(act + ACT32_SCALE_AT + 16 * b));
+        sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[b]), _mm512_mul_ps(scales[b], scale), sum);
+        if (has_minimum) {
+            const uint8_t *bias = act + ACT32_BIAS_AT + 16 * b;
+            uint32_t total =
+                load_u32(bias) + load_u32(bias + 4) + load_u32(bias + 8) + load_u32(bias + 12);
+            sum = _mm512_fmadd_ps(_mm512_set1_ps((float)(int32_t)total),
+                                  _mm512_mul_ps(minimums[b], scale), sum);
+        }
+    }
+    return sum;
+}
+
+/* Four rows of a group of `count` blocks. */
+TILE_INLINE void unpack_quad_32(const struct tile *tile, enum tensor_type type, size_t group,
+                                size_t count, size_t quad, struct group_32 w[4])
+{
+    const size_t bytes = 4 * tile_block_bytes(type);
+#pragma GCC unroll 4
+    for (size_t r = 0; r < 4; r++) {
+        const uint8_t *row = tile_row(tile, 4 * quad + r);
+        prefetch_row(tile, row, group * bytes, bytes);
+        w[r] = unpack_32(type, row + group * bytes, count);
+    }
+}
+
+/* One copy for all types. */
+#define ONCE static __attribute__((noinline))
+
+TILE_INLINE __m512 one_group_32(const struct tile *tile, enum tensor_type type, size_t group,
+                                size_t count, __m512 sum)
+{
+    const uint8_t *act = tile->acts + group * ACT32_BYTES;
+    struct inputs_32 x = load_inputs_32(act, start_shift(type));
+    __m512i quads[4];
+    __m512 scales[4], minimums[4];
+#pragma GCC unroll 1
+    for (size_t quad = 0; quad < 4; quad++) {
+        struct group_32 w[4];
+        unpack_quad_32(tile, type, group, count, quad, w);
+        quads[quad] = sum_quads(dot_32(&x, w[0].low, w[0].high), dot_32(&x, w[1].low, w[1].high),
+                                dot_32(&x, w[2].low, w[2].high), dot_32(&x, w[3].low, w[3].high));
+        scales[quad] = blend_rows(w[0].scale, w[1].scale, w[2].scale, w[3].scale);
+        if (tile_has_minimum(type))
+            minimums[quad] = blend_rows(w[0].minimum, w[1].minimum, w[2].minimum, w[3].minimum);
+    }
+    transpose_floats(scales, scales);
+    if (tile_has_minimum(type))
+        transpose_floats(minimums, minimums);
+    return add_blocks(quads, scales, minimums, tile_has_minimum(type), act, sum);
+}
+
+/* One token. */
+TILE_INLINE void one_32(const struct tile *tile, enum tensor_type type)
+{
+    const size_t groups = tile->cols / ACT32_GROUP;
+    const size_t rest = tile->cols % ACT32_GROUP / BLOCK_32;
+    __m512 sum = _mm512_setzero_ps();
+    for (size_t g = 0; g < groups; g++)
+        sum = one_group_32(tile, type, g, 4, sum);
+    if (rest)
+        sum = one_group_32(tile, type, groups, rest, sum);
+    store_rows(tile, 0, sum);
+}
+
+/* A group of the tile's rows, unpacked. */
+struct unpacked_32 {
+    __m512i quants[TILE_ROWS][2];  /* low and high halves of the blocks */
+    __m512 scales[4], minimums[4]; /* of each block, a row a lane */
+};
+
+TILE_INLINE void unpack_rows_32(const struct tile *tile, enum tensor_type type, size_t group,
+                                size_t count, struct unpacked_32 *out)
+{
+#pragma GCC unroll 1
+    for (size_t quad = 0; quad < 4; quad++) {
+        struct group_32 w[4];
+        unpack_quad_32(tile, type, group, count, quad, w);
+#pragma GCC unroll 4
+        for (size_t r = 0; r < 4; r++) {
+            out->quants[4 * quad + r][0] = w[r].low;
+            out->quants[4 * quad + r][1] = w[r].high;
+        }
+        out->scales[quad] = blend_rows(w[0].scale, w[1].scale, w[2].scale, w[3].scale);
+        if (tile_has_minimum(type))
+            out->minimums[quad] =
+                blend_rows(w[0].minimum, w[1].minimum, w[2].minimum, w[3].minimum);
+    }
+    transpose_floats(out->scales, out->scales);
+    if (tile_has_minimum(type))
+        transpose_floats(out->minimums, out->minimums);
+}
+
+typedef void unpack_32_fn(const struct tile *tile, size_t group, size_t count,
+                          struct unpacked_32 *out);
+
+/* Several tokens. */
+TILE_INLINE void many_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack,
+                         bool has_minimum, int shift)
+{
+    const size_t blocks = tile->cols / BLOCK_32;
+    struct unpacked_32 w;
+    __m512 sums[TOKENS_MAX];
+    for (size_t t = 0; t < tokens; t++)
+        sums[t] = _mm512_setzero_ps();
+    for (size_t b = 0; b < blocks; b += 4) {
+        unpack(tile, b / 4, blocks - b < 4 ? blocks - b : 4, &w);
+        for (size_t t = 0; t < tokens; t++) {
+            const uint8_t *act = tile->acts + t * tile->act_stride + b / 4 * ACT32_BYTES;
+            struct inputs_32 x = load_inputs_32(act, shift);
+            __m512i quads[4];
+#pragma GCC unroll 4
+            for (size_t q = 0; q < 4; q++) {
+                __m512i dots[4];
+#pragma GCC unroll 4
+                for (size_t r = 0; r < 4; r++)
+                    dots[r] = dot_32(&x, w.quants[4 * q + r][0], w.quants[4 * q + r][1]);
+                quads[q] = sum_quads(dots[0], dots[1], dots[2], dots[3]);
+            }
+            sums[t] = add_blocks(quads, w.scales, w.minimums, has_minimum, act, sums[t]);
+        }
+    }
+    for (size_t t = 0; t < tokens; t++)
+        store_rows(tile, t, sums[t]);
+}
+
+ONCE void many_plain_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack, int shift)
+{
+    many_32(tile, tokens, unpack, false, shift);
+}
+
+ONCE void many_minimum_32(const struct tile *tile, size_t tokens, unpack_32_fn *unpack, int shift)
+{
+    many_32(tile, tokens, unpack, true, shift);
+}
+
+/* ---- super-blocks of 256 --------------------------------------------------------------------- */
+
+/* Scaled integer products of one half (128 quants), added to `sum`. The four-element sums are at
+ * most 4 * 63 * 127 = 32004 and fit 16 bits, so packing loses nothing. */
+TILE_INLINE __m512i dot_half(__m512i sum, const struct block_256 *w, const uint8_t *act, int half)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i first = _mm512_dpbusd_epi32(zero, w->quants[2 * half],
+                                        _mm512_loadu_si512((const void *)(act + 128 * half)));
+    __m512i second = _mm512_dpbusd_epi32(zero, w->quants[2 * half + 1],
+                                         _mm512_loadu_si512((const void *)(act + 128 * half + 64)));
+    return _mm512_dpwssd_epi32(sum, _mm512_packs_epi32(first, second), w->scales[half]);
+}
+
+/* IQ4_XS, signed. Pairs of products are at most 2 * 127 * 127 = 32258 and fit 16 bits. */
+TILE_INLINE __m512i dot_signed(const struct block_signed *w, const uint8_t *act)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i sum = zero;
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+        __m512i x = _mm512_loadu_si512((const void *)(act + 64 * j));
+        x = _mm512_mask_sub_epi8(x, w->negative[j], zero, x);
+        sum = _mm512_dpwssd_epi32(sum, _mm512_maddubs_epi16(w->sizes[j], x), w->scales[j]);
+    }
+    return sum;
+}
+
+/* A row's product with one super-block, in lanes to be added up; the minimum's or the offset's share
+ * goes to *taken or is in it already. */
+TILE_INLINE __m512i dot_256(const struct block_256 *w, bool has_minimum, const uint8_t *act,
+                            __m512i *taken)
+{
+    __m256i totals = _mm256_loadu_si256((const void *)(act + ACT256_TOTALS_AT));
+    *taken = _mm512_zextsi256_si512(_mm256_madd_epi16(totals, w->taken));
+    __m512i start = has_minimum ? _mm512_setzero_si512() : *taken;
+    return dot_half(dot_half(start, w, act, 0), w, act, 1);
+}
+
+/* One super-block of the tile's rows: quad q has four partial sums of each of its rows, one in every
+ * 128-bit lane. */
+TILE_INLINE __m512 add_super_block(const __m512i dots[4], const __m512i taken[4], __m512 scales,
+                                   __m512 minimums, bool has_minimum, const uint8_t *act,
+                                   __m512 sum)
+{
+    __m512 scale = _mm512_set1_ps(load_f32(act + ACT256_SCALE_AT));
+    __m512 total = _mm512_cvtepi32_ps(sum_across_quads(dots));
+    sum = _mm512_fmadd_ps(total, _mm512_mul_ps(scales, scale), sum);
+    if (has_minimum) {
+        total = _mm512_cvtepi32_ps(sum_across_quads(taken));
+        sum = _mm512_fnmadd_ps(total, _mm512_mul_ps(minimums, scale), sum);
+    }
+    return sum;
+}
+
+/* Where row `r` of the tile begins its super-block `block`; what comes later is asked for. */
+TILE_INLINE const uint8_t *super_block(const struct tile *tile, enum tensor_type type, size_t block,
+                                       size_t r)
+{
+    const size_t bytes = tile_block_bytes(type);
+    const uint8_t *row = tile_row(tile, r);
+    prefetch_row(tile, row, block * bytes, bytes);
+    return row + block * bytes;
+}
+
+/* One token. */
+TILE_INLINE void one_256(const struct tile *tile, enum tensor_type type)
+{
+    const size_t blocks = tile->cols / SUPER_BLOCK;
+    __m512 sum = _mm512_setzero_ps(), scales = sum, minimums = sum;
+    for (size_t b = 0; b < blocks; b++) {
+        const uint8_t *act = tile->acts + b * ACT256_BYTES;
+        __m512i quads[4], taken_quads[4];
+#pragma GCC unroll 1
+        for (size_t quad = 0; quad < 4; quad++) {
+            __m512i dots[4], taken[4];
+#pragma GCC unroll 4
+            for (size_t r = 0; r < 4; r++) {
+                const uint8_t *at = super_block(tile, type, b, 4 * quad + r);
+                __mmask16 lane = (__mmask16)(1u << (4 * quad + r));
+                if (type == TENSOR_IQ4_XS) {
+                    struct block_signed w = unpack_iq4_xs(at);
+                    scales = _mm512_mask_mov_ps(scales, lane, w.scale);
+                    dots[r] = dot_signed(&w, act);
+                } else {
+                    struct block_256 w = unpack_256(type, at);
+                    scales = _mm512_mask_mov_ps(scales, lane, w.scale);
+                    if (tile_has_minimum(type))
+                        minimums = _mm512_mask_mov_ps(minimums, lane, w.minimum);
+                    dots[r] = dot_256(&w, tile_has_minimum(type), act, &taken[r]);
+                }
+            }
+            quads[quad] = sum_quads(dots[0], dots[1], dots[2], dots[3]);
+            if (tile_has_minimum(type))
+                taken_quads[quad] = sum_quads(taken[0], taken[1], taken[2], taken[3]);
+        }
+        sum =
+            add_super_block(quads, taken_quads, scales, minimums, tile_has_minimum(type), act, sum);
+    }
+    store_rows(tile, 0, sum);
+}
+
+/* A super-block of the tile's rows, unpacked. */
+struct unpacked_256 {
+    union {
+        struct block_256 blocks[TILE_ROWS];
+        struct block_signed signeds[TILE_ROWS]; /* IQ4_XS */
+    };
+    __m512 scales, minimums; /* a row a lane */
+};
+
+TILE_INLINE void unpack_rows_256(const struct tile *tile, enum tensor_type type, size_t block,
+                                 struct unpacked_256 *out)
+{
+    out->scales = out->minimums = _mm512_setzero_ps();
+#pragma GCC unroll 1
+    for (size_t r = 0; r < TILE_ROWS; r++) {
+        const uint8_t *at = super_block(tile, type, block, r);
+        __mmask16 lane = (__mmask16)(1u << r);
+        if (type == TENSOR_IQ4_XS) {
+            out->signeds[r] = unpack_iq4_xs(at);
+            out->scales = _mm512_mask_mov_ps(out->scales, lane, out->signeds[r].scale);
+            continue;
+        }
+        struct block_256 w = unpack_256(type, at);
+        out->scales = _mm512_mask_mov_ps(out->scales, lane, w.scale);
+        if (tile_has_minimum(type))
+            out->minimums = _mm512_mask_mov_ps(out->minimums, lane, w.minimum);
+        out->blocks[r] = w;
+    }
+}
+
+typedef void unpack_256_fn(const struct tile *tile, size_t block, struct unpacked_256 *out);
+enum kind_256 { KIND_PLAIN, KIND_MINIMUM, KIND_SIGNED };
+
+/* Several tokens. */
+TILE_INLINE void many_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack,
+                          enum kind_256 kind)
+{
+    const size_t blocks = tile->cols / SUPER_BLOCK;
+    struct unpacked_256 w;
+    __m512 sums[TOKENS_MAX];
+    for (size_t t = 0; t < tokens; t++)
+        sums[t] = _mm512_setzero_ps();
+    for (size_t b = 0; b < blocks; b++) {
+        unpack(tile, b, &w);
+        for (size_t t = 0; t < tokens; t++) {
+            const uint8_t *act = tile->acts + t * tile->act_stride + b * ACT256_BYTES;
+            __m512i quads[4], taken_quads[4];
+#pragma GCC unroll 4
+            for (size_t q = 0; q < 4; q++) {
+                __m512i dots[4], taken[4];
+#pragma GCC unroll 4
+                for (size_t r = 0; r < 4; r++)
+                    dots[r] = kind == KIND_SIGNED ? dot_signed(&w.signeds[4 * q + r], act)
+                                                  : dot_256(&w.blocks[4 * q + r],
+                                                            kind == KIND_MINIMUM, act, &taken[r]);
+                quads[q] = sum_quads(dots[0], dots[1], dots[2], dots[3]);
+                if (kind == KIND_MINIMUM)
+                    taken_quads[q] = sum_quads(taken[0], taken[1], taken[2], taken[3]);
+            }
+            sums[t] = add_super_block(quads, taken_quads, w.scales, w.minimums,
+                                      kind == KIND_MINIMUM, act, sums[t]);
+        }
+    }
+    for (size_t t = 0; t < tokens; t++)
+        store_rows(tile, t, sums[t]);
+}
+
+ONCE void many_plain_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack)
+{
+    many_256(tile, tokens, unpack, KIND_PLAIN);
+}
+
+ONCE void many_minimum_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack)
+{
+    many_256(tile, tokens, unpack, KIND_MINIMUM);
+}
+
+ONCE void many_signed_256(const struct tile *tile, size_t tokens, unpack_256_fn *unpack)
+{
+    many_256(tile, tokens, unpack, KIND_SIGNED);
+}
+
+/* ---- choice ---------------------------------------------------------------------------------- */
+
+/* Two functions a type: one token, and several. */
+#define QUANT_32(type)                                                             \
+    static void one_##type(const struct tile *tile)                                \
+    {                                                                              \
+        one_32(tile, type);                                                        \
+    }                                                                              \
+    static void unpack_##type(const struct tile *tile, size_t group, size_t count, \
+                              struct unpacked_32 *out)                             \
+    {                                                                              \
+        if (count == 4)                                                            \
+            unpack_rows_32(tile, type, group, 4, out);                             \
+        else                                                                       \
+            unpack_rows_32(tile, type, group, count, out);                         \
+    }                                                                              \
+    static void many_##type(const struct tile *tile, size_t tokens)                \
+    {                                                                              \
+        if (tile_has_minimum(type))                                                \
+            many_minimum_32(tile, tokens, unpack_##type, start_shift(type));       \
+        else                                                                       \
+            many_plain_32(tile, tokens, unpack_##type, start_shift(type));         \
+    }
+#define QUANT_256(type)                                                                        \
+    static void one_##type(const struct tile *tile)                                            \
+    {                                                                                          \
+        one_256(tile, type);                                                                   \
+    }                                                                                          \
+    static void unpack_##type(const struct tile *tile, size_t block, struct unpacked_256 *out) \
+    {                                                                                          \
+        unpack_rows_256(tile, type, block, out);                                               \
+    }                                                                                          \
+    static void many_##type(const struct tile *tile, size_t tokens)                            \
+    {                                                                                          \
+        if (type == TENSOR_IQ4_XS)                                                             \
+            many_signed_256(tile, tokens, unpack_##type);                                      \
+        else if (tile_has_minimum(type))                                                       \
+            many_minimum_256(tile, tokens, unpack_##type);                                     \
+        else                                                                                   \
+            many_plain_256(tile, tokens, unpack_##type);                                       \
+    }
+QUANT_32(TENSOR_Q4_0)
+QUANT_32(TENSOR_Q4_1)
+QUANT_32(TENSOR_Q5_0)
+QUANT_32(TENSOR_Q5_1)
+QUANT_32(TENSOR_Q8_0)
+QUANT_32(TENSOR_IQ4_NL)
+QUANT_32(TENSOR_MXFP4)
+QUANT_256(TENSOR_Q2_K)
+QUANT_256(TENSOR_Q3_K)
+QUANT_256(TENSOR_Q4_K)
+QUANT_256(TENSOR_Q5_K)
+QUANT_256(TENSOR_Q6_K)
+QUANT_256(TENSOR_IQ4_XS)
+
+#define FUNCTIONS(type) [type] = {one_##type, many_##type}
+static const struct quant_functions {
+    void (*one)(const struct tile *tile);
+    void (*many)(const struct tile *tile, size_t tokens);
+} functions[TENSOR_TYPE_COUNT] = {
+    FUNCTIONS(TENSOR_Q4_0),   FUNCTIONS(TENSOR_Q4_1), FUNCTIONS(TENSOR_Q5_0),
+    FUNCTIONS(TENSOR_Q5_1),   FUNCTIONS(TENSOR_Q8_0), FUNCTIONS(TENSOR_IQ4_NL),
+    FUNCTIONS(TENSOR_MXFP4),  FUNCTIONS(TENSOR_Q2_K), FUNCTIONS(TENSOR_Q3_K),
+    FUNCTIONS(TENSOR_Q4_K),   FUNCTIONS(TENSOR_Q5_K), FUNCTIONS(TENSOR_Q6_K),
+    FUNCTIONS(TENSOR_IQ4_XS),
+};
+
+void quants_multiply_avx512(enum tensor_type type, const struct tile *whole, size_t rows,
+                            size_t tokens)
+{
+    assert(functions[type].one != NULL);
+    for (size_t begin = 0; begin < rows; begin += TILE_ROWS_BLOCK) {
+        size_t end = rows - begin < TILE_ROWS_BLOCK ? rows : begin + TILE_ROWS_BLOCK;
+        for (size_t t = 0; t < tokens; t += TOKENS_MAX) {
+            size_t count = tokens - t < TOKENS_MAX ? tokens - t : TOKENS_MAX;
+            struct tile tile = *whole;
+            tile.acts += t * whole->act_stride;
+            for (size_t r = begin; r < end; r += TILE_ROWS) {
+                tile.row_count = end - r < TILE_ROWS ? end - r : TILE_ROWS;
+                tile.rows = whole->rows + r * whole->row_bytes;
+                tile.y = whole->y + t * whole->y_stride + r;
+                if (count == 1)
+                    functions[type].one(&tile);
+                else
+                    functions[type].many(&tile, count);
+            }
+        }
+    }
+}
