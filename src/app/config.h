@@ -78,7 +78,7 @@ struct config {
     struct {
         const char *model; /* NULL = the embedded model */
         int cpu;           /* enum td_cpu */
-        uint32_t threads, context_tokens, slots, queue;
+        uint32_t threads, context_tokens, cache_tokens, slots, queue;
         struct config_adapter *adapters;
         size_t adapter_count;
     } engine;

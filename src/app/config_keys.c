@@ -193,8 +193,12 @@ static const struct config_key engine_keys[] = {
      .help = "compute threads; 0 = one a fast core, within affinity and quota"},
     {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,
      .help = "of one sequence; 0 = the model's, at most 4096"},
-    {"slots", CONFIG_KEY_UINT, AT(engine.slots), "4", 1, 256,
-     .help = "sequences that run at once; each has its own KV cache"},
+    {"cache_tokens", CONFIG_KEY_UINT, AT(engine.cache_tokens), "0", 0, 268435456,
+     .help =
+         "of the KV cache that all sequences share; 0 = slots x context_tokens, at most half of "
+         "the memory"},
+    {"slots", CONFIG_KEY_UINT, AT(engine.slots), "8", 1, 256,
+     .help = "most sequences that run at once"},
     {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
      .help = "requests that wait for a slot; 429 above"},
     {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,

@@ -91,6 +91,7 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .slot_count = config->engine.slots,
         .queue_capacity = config->engine.queue,
         .context_tokens = context,
+        .cache_tokens = config->engine.cache_tokens,
         .thread_count = config->engine.threads,
     };
     runtime->base.model = runtime->model;
@@ -262,6 +263,7 @@ static void warn_fixed(const struct config *old, const struct config *new)
     if (!same_text(old->engine.model, new->engine.model) || old->engine.cpu != new->engine.cpu ||
         old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
         old->engine.context_tokens != new->engine.context_tokens ||
+        old->engine.cache_tokens != new->engine.cache_tokens ||
         old->engine.queue != new->engine.queue)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=engine file=%s", new->label);
     if (!same_server(old, new))

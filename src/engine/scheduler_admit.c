@@ -11,7 +11,7 @@
 
 uint32_t scheduler_page_need(const struct scheduler *scheduler, const struct job_request *request)
 {
-    uint64_t tokens = scheduler->context_size, page = scheduler->kv_pool->page_tokens;
+    uint64_t tokens = scheduler->context_size, page = KV_PAGE_TOKENS;
     uint32_t answer = request->options.tokens_max;
     if (answer && request->id_count + (uint64_t)answer < tokens)
         tokens = request->id_count + answer;

@@ -76,8 +76,10 @@ static struct plan make_plan(struct scheduler *scheduler)
             .served_last = slot->served_last,
         };
     }
-    return plan_batch(scheduler->entries, scheduler->slot_count, scheduler->workspace->row_max,
-                      &scheduler->pace);
+    bool panels = scheduler->model->kernels->panel_forms != 0;
+    struct plan_limits limits = {.row_max = scheduler->workspace->row_max,
+                                 .row_unit = panels ? KERNELS_PANEL_TOKENS : 1};
+    return plan_batch(scheduler->entries, scheduler->slot_count, limits, &scheduler->pace);
 }
 
 /* The segments of those that the plan has given rows. */

@@ -57,6 +57,10 @@ SIMD_INLINE void half_store_part(uint16_t *at, vec v, size_t n)
     half_store(halves, v);
     memcpy(at, halves, n * sizeof *at);
 }
+SIMD_INLINE vec byte_load(const int8_t *at)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)at)));
+}
 SIMD_INLINE vec vec_set(float value)
 {
     return _mm256_set1_ps(value);
@@ -115,15 +119,6 @@ SIMD_INLINE float vec_sum(vec a)
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-}
-/* out[i] = sum of the lanes of vector i, times scale. */
-SIMD_INLINE void vec_store_four_sums(float out[4], vec a, vec b, vec c, vec d, float scale)
-{
-    vec ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-    vec cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-    vec all = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
-    __m128 sums = _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1));
-    _mm_storeu_ps(out, _mm_mul_ps(sums, _mm_set1_ps(scale)));
 }
 SIMD_INLINE float vec_largest(vec a)
 {

@@ -52,6 +52,10 @@ SIMD_INLINE void half_store_part(uint16_t *at, vec v, size_t n)
 {
     _mm256_mask_storeu_epi16(at, first_lanes(n), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }
+SIMD_INLINE vec byte_load(const int8_t *at)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)at)));
+}
 SIMD_INLINE vec vec_set(float value)
 {
     return _mm512_set1_ps(value);
@@ -103,16 +107,6 @@ SIMD_INLINE vec vec_scale(vec a, vec n)
 SIMD_INLINE float vec_sum(vec a)
 {
     return _mm512_reduce_add_ps(a);
-}
-/* out[i] = sum of the lanes of vector i, times scale. */
-SIMD_INLINE void vec_store_four_sums(float out[4], vec a, vec b, vec c, vec d, float scale)
-{
-    vec ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-    vec cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-    vec all = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
-    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
-    __m128 sums = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
-    _mm_storeu_ps(out, _mm_mul_ps(sums, _mm_set1_ps(scale)));
 }
 SIMD_INLINE float vec_largest(vec a)
 {

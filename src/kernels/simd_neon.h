@@ -55,6 +55,13 @@ SIMD_INLINE vec half_load_part(const uint16_t *at, size_t n)
     memcpy(halves, at, n * sizeof *at);
     return half_load(halves);
 }
+SIMD_INLINE vec byte_load(const int8_t *at)
+{
+    uint32_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    int16x8_t words = vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(bytes)));
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(words)));
+}
 SIMD_INLINE void half_store(uint16_t *at, vec v)
 {
     vst1_u16(at, vreinterpret_u16_f16(vcvt_f16_f32(v)));
@@ -120,11 +127,6 @@ SIMD_INLINE vec vec_scale(vec a, vec n)
 SIMD_INLINE float vec_sum(vec a)
 {
     return vaddvq_f32(a);
-}
-/* out[i] = sum of the lanes of vector i, times scale. */
-SIMD_INLINE void vec_store_four_sums(float out[4], vec a, vec b, vec c, vec d, float scale)
-{
-    vst1q_f32(out, vmulq_n_f32(vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)), scale));
 }
 SIMD_INLINE float vec_largest(vec a)
 {
