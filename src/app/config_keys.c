@@ -187,6 +187,8 @@ static const struct config_section server_section = {server_keys, COUNT(server_k
 static const struct config_key engine_keys[] = {
     {"model", CONFIG_KEY_TEXT, AT(engine.model), NULL,
      .help = "GGUF file or pulled model; default the embedded one. TANDEM_MODEL overrides"},
+    {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
+     .help = "GGUF file or pulled model for /v1/embeddings; default the local tier's"},
     {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
      .help = "kernel variant"},
     {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,

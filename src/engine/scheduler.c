@@ -91,6 +91,9 @@ static enum td_status open_cache(struct scheduler *scheduler, uint32_t cache_tok
     if (status == TD_OK)
         status =
             kv_pool_new(scheduler->model, TD_KV_F16, (uint32_t)pages, &scheduler->kv_pool, err);
+    if (status == TD_OK && (scheduler->prefixes = prefix_index_new(scheduler->kv_pool)) == NULL)
+        status = error_set(err, TD_NO_MEMORY, "no memory for an index of %llu pages",
+                           (unsigned long long)pages);
     for (uint32_t i = 0; status == TD_OK && i < scheduler->slot_count; i++)
         status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool,
                                scheduler->context_size, err);
@@ -173,6 +176,7 @@ void scheduler_free(struct scheduler *scheduler)
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         sequence_deinit(&scheduler->slots[i].sequence);
+    prefix_index_free(scheduler->prefixes);
     kv_pool_free(scheduler->kv_pool);
     workspace_free(scheduler->workspace);
     thread_pool_free(scheduler->threads);
