@@ -15,4 +15,4 @@ TILE_INLINE int32x4_t dot_16(int32x4_t acc, int8x16_t w, int8x16_t x)
     return vpadalq_s16(acc, vpaddq_s16(low, high));
 }
 
-#include "kernels/matmul_body_neon.h"
+#include "kernels/matmul_neon_body.h"

@@ -1,4 +1,4 @@
-/* Weight blocks into 128-bit registers of signed bytes, for matmul_body_neon.h. The dot products of
+/* Weight blocks into 128-bit registers of signed bytes, for matmul_neon_body.h. The dot products of
  * NEON are signed by signed, so offsets are taken off here and not from the sums. */
 #ifndef KERNELS_UNPACK_NEON_H
 #define KERNELS_UNPACK_NEON_H

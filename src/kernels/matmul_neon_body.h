@@ -6,8 +6,8 @@
  * and BLOCKS_UNROLLED, how many of the eight 32-blocks of a super-block are written out. Integers
  * are exact, so both give the same bits. See tiles.h for the cutting, activation.h for the layouts
  * and unpack_neon.h for the weights. */
-#ifndef KERNELS_MATMUL_BODY_NEON_H
-#define KERNELS_MATMUL_BODY_NEON_H
+#ifndef KERNELS_MATMUL_NEON_BODY_H
+#define KERNELS_MATMUL_NEON_BODY_H
 
 #include <assert.h>
 
