@@ -86,9 +86,6 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *m
                                                         size_t message_count, int32_t **ids,
                                                         size_t *count, struct td_error *err);
 
-/* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
-enum td_kv_type { TD_KV_F16, TD_KV_F32, TD_KV_Q8_0 };
-
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
     uint32_t thread_count;   /* 0 = one a core */
