@@ -177,6 +177,14 @@ TD_PUBLIC TD_MUST_CHECK enum td_status
 td_grammar_from_schema(struct td_str schema, struct td_grammar **out, struct td_error *err);
 TD_PUBLIC void td_grammar_free(struct td_grammar *grammar); /* accepts NULL */
 
+/* Guessing tokens ahead, so that one pass over the weights can confirm several. The answer is the one that comes
+ * without, token for token: a guess counts only where the sampler chooses it from the model's own logits. */
+enum td_speculation {
+    TD_SPECULATION_NONE,
+    TD_SPECULATION_NGRAM, /* what followed the same tokens before, in prompt and answer */
+    TD_SPECULATION_DRAFT  /* what a smaller model says */
+};
+
 struct td_generate_options {
     struct td_sampling sampling;
     uint32_t tokens_max;
@@ -187,6 +195,11 @@ struct td_generate_options {
     size_t stop_count;
     uint8_t top_logprobs;
     bool ignore_eos;
+    enum td_speculation speculation;
+    uint32_t draft_tokens; /* most guesses at a time, at most 16; 0 = 8 */
+    /* Of the smaller model, which has to have the same vocabulary (else TD_INVALID with the difference). Borrowed
+     * until the end, and used by nobody else until then; what it holds is replaced. */
+    struct td_session *draft;
 };
 
 struct td_generate_result {
@@ -196,6 +209,8 @@ struct td_generate_result {
     uint32_t completion_tokens;
     double prefill_ms;
     double decode_ms;
+    uint32_t drafted_tokens;  /* guessed ahead */
+    uint32_t accepted_tokens; /* of those */
 };
 
 /* Called for each token with the text that became certain (complete UTF-8, never part of a stop
