@@ -35,12 +35,13 @@ uint32_t guess_count(const struct guess_pace *pace, uint32_t max)
 {
     if (!(pace->pass_ms > 0)) /* the plain pass has to be known, to compare with */
         return 0;
-    if (!(pace->row_ms > 0))
+    bool again = pace->skipped >= SKIPPED_MAX;
+    if (again || !(pace->row_ms > 0))
         return max < TOKENS_AT_FIRST ? max : TOKENS_AT_FIRST;
-    double right = pace->right, tokens = 1, power = 1, best_rate = 1 / pace->pass_ms;
+    double tokens = 1, power = 1, best_rate = 1 / pace->pass_ms;
     uint32_t best = 0;
     for (uint32_t k = 1; k <= max; k++) {
-        power *= right;
+        power *= pace->right;
         tokens += power;
         double rate = tokens / (pace->pass_ms + k * (pace->row_ms + pace->guess_ms));
         if (rate > best_rate) {
@@ -48,9 +49,13 @@ uint32_t guess_count(const struct guess_pace *pace, uint32_t max)
             best = k;
         }
     }
-    if (best == 0 && pace->skipped >= SKIPPED_MAX)
-        return max < TOKENS_AT_FIRST ? max : TOKENS_AT_FIRST;
     return best;
+}
+
+static void guess_missed(struct guess_pace *pace)
+{
+    pace->right -= NEW_SHARE * pace->right;
+    pace->skipped = 0;
 }
 
 void guess_note(struct guess_pace *pace, uint32_t guessed, uint32_t right, double pass_ms)
@@ -92,8 +97,19 @@ uint32_t guess_from_text(const int32_t *ids, uint32_t count, int32_t last_id, ui
     return made;
 }
 
-/* Brings the smaller model to the end of the text and lets it go on. Where it fails (its context is full) there are
- * no guesses. */
+/* Brings the smaller model to the end of the text. */
+static enum td_status catch_up(struct td_session *draft, const struct sequence *sequence,
+                               struct td_error *err)
+{
+    uint32_t known = sequence_common_prefix(&draft->sequence, draft->sequence.adapters,
+                                            sequence->ids, sequence->length);
+    td_session_truncate(draft, known);
+    if (known == sequence->length)
+        return TD_OK;
+    return td_session_forward(draft, sequence->ids + known, sequence->length - known, NULL, 0, err);
+}
+
+/* Lets the smaller model go on after `last_id`. Where it fails (its context is full) there are no guesses. */
 static uint32_t guess_with_draft(struct speculation *s, const struct sequence *sequence,
                                  int32_t last_id, const struct sampler *sampler, uint32_t max)
 {
@@ -101,13 +117,12 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
     struct workspace *workspace = draft->workspace;
     const struct td_model *model = draft->model;
     struct td_error ignored = {0};
-    uint32_t made = 0, known = sequence_common_prefix(&draft->sequence, draft->sequence.adapters,
-                                                      sequence->ids, sequence->length);
-    td_session_truncate(draft, known);
-    enum td_status status = TD_OK;
-    if (sequence->length > known)
-        status = td_session_forward(draft, sequence->ids + known, sequence->length - known, NULL, 0,
-                                    &ignored);
+    uint32_t made = 0;
+    double begin_ms = clock_monotonic_ms(NULL);
+    bool prompt = td_session_length(draft) + SPECULATION_TOKENS_MAX < sequence->length;
+    enum td_status status = catch_up(draft, sequence, &ignored);
+    if (prompt) /* which is read once, and says nothing about later guesses */
+        begin_ms = clock_monotonic_ms(NULL);
     sampler_follow(&s->draft_sampler, sampler);
     for (int32_t id = last_id; status == TD_OK && made < max; made++) {
         struct sampler_choice choice;
@@ -122,6 +137,10 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
         id = s->batch[1 + made] = choice.id;
         sampler_accept(&s->draft_sampler, id);
     }
+    struct guess_pace *pace = &s->pace[GUESS_DRAFT];
+    average(&pace->guess_ms, (clock_monotonic_ms(NULL) - begin_ms) / (made ? made : 1));
+    if (made == 0) /* time for nothing, as a wrong guess is */
+        guess_missed(pace);
     return made;
 }
 
@@ -145,10 +164,7 @@ void speculation_guess(struct speculation *s, const struct sequence *sequence, i
         most = wanted(s, GUESS_FORCED, max);
     } else if (s->kind == TD_SPECULATION_DRAFT) {
         most = wanted(s, GUESS_DRAFT, max);
-        double begin_ms = clock_monotonic_ms(NULL);
         count = most ? guess_with_draft(s, sequence, last_id, sampler, most) : 0;
-        if (count)
-            average(&s->pace[GUESS_DRAFT].guess_ms, (clock_monotonic_ms(NULL) - begin_ms) / count);
     } else {
         count = guess_from_text(sequence->ids, sequence->length, last_id, max, out);
         most = count ? wanted(s, GUESS_NGRAM, max) : 0;
