@@ -224,6 +224,35 @@ td_generate(struct td_session *session, const int32_t *ids, size_t count,
             const struct td_generate_options *options, td_token_fn *on_token, void *ctx,
             struct td_generate_result *result, struct td_error *err);
 
+/* The natural log of the probability of each of ids [count], given what the session holds, `prompt` (at least a
+ * token) and the ids before. Afterwards the session holds the prompt and all ids but the last. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_score_text(struct td_session *session,
+                                                     const int32_t *prompt, size_t prompt_count,
+                                                     const int32_t *ids, size_t count,
+                                                     float *logprobs, struct td_error *err);
+
+#define TD_LABELS_MAX 4096
+#define TD_LABEL_TOKENS_MAX 64
+
+struct td_label {
+    const int32_t *ids; /* as they would follow the prompt */
+    size_t count;
+};
+
+struct td_label_options {
+    bool normalise; /* the mean over a label's tokens instead of their sum */
+    bool with_end;  /* and the answer ends after it: tells "no" from "none of these" */
+};
+
+/* Classification without generating: scores[i] is the log-probability of labels[i] right after what the
+ * session holds and `prompt`. The prompt runs once, and then only what labels have before their last tokens (with
+ * with_end: all of them), what they share once. Afterwards the session holds the prompt. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_score_labels(struct td_session *session,
+                                                       const int32_t *prompt, size_t prompt_count,
+                                                       const struct td_label *labels, size_t count,
+                                                       const struct td_label_options *options,
+                                                       float *scores, struct td_error *err);
+
 TD_PUBLIC struct td_sampling td_sampling_default(void);
 
 #endif
