@@ -73,7 +73,8 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *m
                                                         size_t message_count, int32_t **ids,
                                                         size_t *count, struct td_error *err);
 
-enum td_kv_type { TD_KV_F16, TD_KV_F32 };
+/* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
+enum td_kv_type { TD_KV_F16, TD_KV_F32, TD_KV_Q8_0 };
 
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
@@ -99,6 +100,24 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
 
+/* Writes what the session holds to a file that td_session_load brings back, in a process of the same
+ * model, cache type and kind of context. The file appears whole or not at all; nobody else may read
+ * it. TD_UNSUPPORTED with adapters. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_save(const struct td_session *session,
+                                                       const char *path, struct td_error *err);
+/* Replaces what the session holds. After a failure (TD_CORRUPT, TD_INVALID: another model, TD_LIMIT,
+ * TD_IO ...) it is as before. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_load(struct td_session *session, const char *path,
+                                                       struct td_error *err);
+/* The same for `count` positions from `begin` on, in memory. Writes *bytes in any case, TD_LIMIT when
+ * that is more than capacity (call again). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_export(const struct td_session *session,
+                                                         uint32_t begin, uint32_t count, void *out,
+                                                         size_t capacity, size_t *bytes,
+                                                         struct td_error *err);
+/* Appends exported positions, which must begin where the session ends. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_session_import(struct td_session *session, const void *data, size_t bytes, struct td_error *err);
 /* --- adapters --- */
 
 /* A LoRA adapter of one model, from a GGUF file (general.type "adapter", adapter.type "lora"). Immutable and
@@ -254,5 +273,48 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_score_labels(struct td_session *sessio
                                                        float *scores, struct td_error *err);
 
 TD_PUBLIC struct td_sampling td_sampling_default(void);
+
+/* Embeddings: one vector of length 1 for a text, from encoders (bert, nomic-bert) and decoders alike. */
+
+enum td_pooling {
+    TD_POOLING_MODEL, /* what the file says; else mean for encoders, last for decoders */
+    TD_POOLING_MEAN,  /* of all tokens */
+    TD_POOLING_CLS,   /* the first token */
+    TD_POOLING_LAST   /* the last token */
+};
+
+/* Working memory for embedding with one model. One thread at a time. */
+struct td_embedder;
+
+struct td_embedder_options {
+    uint32_t context_tokens; /* of the longest text; 0 = the model's, at most 2048 */
+    uint32_t thread_count;   /* 0 = one a core */
+    enum td_pooling pooling;
+};
+
+struct td_ids {
+    const int32_t *data; /* [count] */
+    size_t count;
+};
+
+/* **borrows** the model. **returns new** (td_embedder_free). TD_UNSUPPORTED for a reranker without a
+ * pooling in the options. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_embedder_new(const struct td_model *model,
+                                                       const struct td_embedder_options *options,
+                                                       struct td_embedder **out,
+                                                       struct td_error *err);
+TD_PUBLIC void td_embedder_free(struct td_embedder *embedder); /* accepts NULL */
+TD_PUBLIC enum td_pooling td_embedder_pooling(const struct td_embedder *embedder);
+
+/* out: [text_count, embedding_size], caller-owned. A vector does not depend on the texts beside it.
+ * TD_LIMIT when a text is too long, TD_INVALID when it is empty. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_embed(struct td_embedder *embedder,
+                                                const struct td_ids *texts, size_t text_count,
+                                                float *out, struct td_error *err);
+/* One text, tokenized as the vocabulary asks (text never becomes a control token). out:
+ * [embedding_size]; *token_count (may be NULL) is set also when the text is too long. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_embed_text(struct td_embedder *embedder,
+                                                     struct td_str text, float *out,
+                                                     size_t *token_count, struct td_error *err);
 
 #endif

@@ -187,14 +187,20 @@ static const struct config_section server_section = {server_keys, COUNT(server_k
 static const struct config_key engine_keys[] = {
     {"model", CONFIG_KEY_TEXT, AT(engine.model), NULL,
      .help = "GGUF file or pulled model; default the embedded one. TANDEM_MODEL overrides"},
+    {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
+     .help = "GGUF file or pulled model for /v1/embeddings; default the local tier's"},
     {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
      .help = "kernel variant"},
     {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
      .help = "compute threads; 0 = one a core"},
     {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,
      .help = "of one sequence; 0 = the model's, at most 4096"},
-    {"slots", CONFIG_KEY_UINT, AT(engine.slots), "4", 1, 256,
-     .help = "sequences that run at once; each has its own KV cache"},
+    {"cache_tokens", CONFIG_KEY_UINT, AT(engine.cache_tokens), "0", 0, 268435456,
+     .help =
+         "of the KV cache that all sequences share; 0 = slots x context_tokens, at most half of "
+         "the memory"},
+    {"slots", CONFIG_KEY_UINT, AT(engine.slots), "8", 1, 256,
+     .help = "most sequences that run at once"},
     {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
      .help = "requests that wait for a slot; 429 above"},
     {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,

@@ -182,6 +182,7 @@ void td_model_close(struct td_model *model)
         token_index_free(atomic_load(&model->token_index->index));
     free(model->token_index);
     free(model->layers);
+    free(model->encoder);
     free(model->matrices);
     free(model->name);
     jinja_close(model->jinja);

@@ -209,7 +209,7 @@ static void test_sessions_that_do_not_fit_are_refused_with_the_sum(void)
     struct td_session *session;
     struct td_session_options options = {0};
     REQUIRE(model != NULL);
-    struct memory_need need = {512000, kv_pool_bytes(model, TD_KV_F16, 512, 1000), 30 << 20};
+    struct memory_need need = {512000, kv_pool_bytes(model, TD_KV_F16, 8000), 30 << 20};
     CHECK(memory_check(model, &need, 0, &err) == TD_OK);
     CHECK(memory_check(model, &need, 100 << 20, &err) == TD_NO_MEMORY);
     CHECK(strstr(err.message, "cache of 512000 tokens 125 MiB + working memory 30 MiB") &&
@@ -217,7 +217,7 @@ static void test_sessions_that_do_not_fit_are_refused_with_the_sum(void)
     err = (struct td_error){0};
     need.cache_bytes = UINT64_MAX;
     CHECK(memory_check(model, &need, 0, &err) == TD_NO_MEMORY);
-    CHECK(kv_pool_bytes(model, TD_KV_F16, UINT32_MAX, UINT32_MAX) == UINT64_MAX);
+    CHECK(kv_pool_bytes(model, TD_KV_F16, UINT64_MAX / 2) == UINT64_MAX);
     err = (struct td_error){0};
     options.context_tokens = TINY_CONTEXT + 1;
     CHECK(td_session_new(model, &options, &session, &err) == TD_INVALID && session == NULL);
