@@ -79,6 +79,7 @@ struct config {
         const char *model;           /* NULL = the embedded model */
         const char *embedding_model; /* NULL = the same */
         int cpu;                     /* enum td_cpu */
+        int kv_type;                 /* enum td_kv_type */
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
         struct config_adapter *adapters;
         size_t adapter_count;

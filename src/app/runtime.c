@@ -95,6 +95,7 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .queue_capacity = config->engine.queue,
         .context_tokens = context,
         .cache_tokens = config->engine.cache_tokens,
+        .kv_type = (enum td_kv_type)config->engine.kv_type,
         .thread_count = config->engine.threads,
     };
     runtime->base.model = runtime->model;
@@ -300,8 +301,8 @@ static void warn_fixed(const struct config *old, const struct config *new)
 {
     if (!same_text(old->engine.model, new->engine.model) ||
         !same_text(old->engine.embedding_model, new->engine.embedding_model) ||
-        old->engine.cpu != new->engine.cpu || old->engine.threads != new->engine.threads ||
-        old->engine.slots != new->engine.slots ||
+        old->engine.cpu != new->engine.cpu || old->engine.kv_type != new->engine.kv_type ||
+        old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
         old->engine.context_tokens != new->engine.context_tokens ||
         old->engine.cache_tokens != new->engine.cache_tokens ||
         old->engine.queue != new->engine.queue)

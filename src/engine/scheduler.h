@@ -25,6 +25,7 @@ struct scheduler_options {
      * memory. */
     uint32_t cache_tokens;
     uint32_t thread_count; /* 0 = one a core */
+    enum td_kv_type kv_type;
 };
 
 struct job_request {

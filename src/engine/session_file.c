@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -207,9 +208,10 @@ static enum td_status check_model(const struct sequence *sequence, const uint8_t
             model->head_size);
     if (get_u32(header + AT_TYPE) != (uint32_t)sequence->pool->kv_type)
         return error_set(err, TD_INVALID,
-                         "the saved session's cache is of type %u, this session's of %u: open it "
+                         "the saved session's cache is of type %s, this session's of %s: open it "
                          "with the same type",
-                         get_u32(header + AT_TYPE), (uint32_t)sequence->pool->kv_type);
+                         names_kv_type((enum td_kv_type)get_u32(header + AT_TYPE)),
+                         names_kv_type(sequence->pool->kv_type));
     if (get_u32(header + AT_LONG_ROPE) != is_long(sequence))
         return error_set(err, TD_INVALID,
                          "the saved session's context was on the other side of %u tokens, where "

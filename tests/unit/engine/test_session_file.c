@@ -121,8 +121,8 @@ static void test_lies_in_the_header_are_refused_by_name(void)
         const char *words;
     } lies[] = {{0, 0x20202020, TD_CORRUPT, "not a saved session"},
                 {8, 2, TD_UNSUPPORTED, "version 2"},
-                {12, TD_KV_F32, TD_INVALID, "type 1"},
-                {12, 77, TD_INVALID, "type 77"},
+                {12, TD_KV_F32, TD_INVALID, "type f32"},
+                {12, 77, TD_INVALID, "type unknown"},
                 {16, 0x0a0a0a0a, TD_INVALID, "another model (fingerprint ????"},
                 {32, 3, TD_CORRUPT, "3 layers"},
                 {36, 0, TD_CORRUPT, "0 heads"},
