@@ -171,8 +171,8 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
 bool job_has_room(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);
-    /* Two: the last token and the tail that may follow it. */
-    bool room = job->filling->count + 2 <= JOB_EVENTS_MAX;
+    /* A pass's tokens and the tail that may follow the last. */
+    bool room = job->filling->count + SPECULATION_TOKENS_MAX + 2 <= JOB_EVENTS_MAX;
     job->stalled = !room;
     pthread_mutex_unlock(&job->mutex);
     return room;

@@ -143,7 +143,7 @@ static void take(struct scheduler *scheduler, struct slot *slot, float *logits)
             return;
         }
         slot->due = (struct generation_due){0};
-    } while (generation->ended);
+    } while (generation_has_event(generation));
     post(scheduler, slot);
 }
 

@@ -4,10 +4,13 @@
 #include "base/error.h"
 #include "engine/adapter.h"
 #include "engine/memory.h"
+#include "engine/speculation.h"
 
 #include <stdlib.h>
 
-static const struct workspace_options workspace_options = {.logit_row_max = 1};
+/* A row of logits for each guess of a speculating generation, and one for what follows. */
+static const struct workspace_options workspace_options = {.logit_row_max =
+                                                               1 + SPECULATION_TOKENS_MAX};
 
 static enum td_status check_memory(const struct td_model *model, enum td_kv_type kv_type,
                                    uint32_t context_size, uint32_t thread_count,

@@ -18,7 +18,8 @@
 
 enum { TINY_LAYERS = 2, TINY_WIDE = 64, TINY_HEADS = 4, TINY_KV_HEADS = 2, TINY_FFN = 96 };
 
-static inline void tiny_vocabulary(struct gguf_builder *builder)
+/* word: how the pieces after the first ones begin. */
+static inline void tiny_vocabulary_of(struct gguf_builder *builder, const char *word)
 {
     static const char *const pieces[] = {"\xe2\x96\x81the",  "ab",   "abc", "\xc3\xa9",
                                          "\xe2\x82\xac",     "STOP", "ST",  "OP",
@@ -35,7 +36,7 @@ static inline void tiny_vocabulary(struct gguf_builder *builder)
         else if (i < 270)
             snprintf(text, sizeof text, "%s", pieces[i - 260]);
         else
-            snprintf(text, sizeof text, "w%d", i);
+            snprintf(text, sizeof text, "%s%d", i < 300 ? "w" : word, i);
         builder_put_string(&builder->pairs, str_from(text));
     }
     builder_array(builder, "tokenizer.ggml.scores", GGUF_F32, TINY_VOCAB);
@@ -50,6 +51,11 @@ static inline void tiny_vocabulary(struct gguf_builder *builder)
     builder_u32(builder, "tokenizer.ggml.eos_token_id", 2);
     builder_bool(builder, "tokenizer.ggml.add_bos_token", true);
     builder_u32(builder, "tandem.not_mine_token_id", TINY_NOT_MINE);
+}
+
+static inline void tiny_vocabulary(struct gguf_builder *builder)
+{
+    tiny_vocabulary_of(builder, "w");
 }
 
 static inline void tiny_hyperparameters_of(struct gguf_builder *builder, unsigned layers)
@@ -128,14 +134,14 @@ tiny_open(const struct buf *file, const struct td_model_options *options, struct
     return model;
 }
 
-static inline struct td_model *tiny_model(uint64_t seed)
+static inline struct td_model *tiny_model_of(uint64_t seed, const char *word)
 {
     struct gguf_builder builder;
     struct buf file;
     struct td_error err = {0};
     builder_init(&builder);
     tiny_hyperparameters(&builder);
-    tiny_vocabulary(&builder);
+    tiny_vocabulary_of(&builder, word);
     tiny_tensors(&builder, seed);
     builder_finish(&builder, &file);
     struct td_model *model = tiny_open(&file, NULL, &err);
@@ -144,6 +150,17 @@ static inline struct td_model *tiny_model(uint64_t seed)
     builder_deinit(&builder);
     buf_deinit(&file);
     return model;
+}
+
+static inline struct td_model *tiny_model(uint64_t seed)
+{
+    return tiny_model_of(seed, "w");
+}
+
+/* Tokens from 300 on are other words. */
+static inline struct td_model *tiny_model_renamed(uint64_t seed)
+{
+    return tiny_model_of(seed, "x");
 }
 
 #endif
