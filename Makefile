@@ -8,6 +8,7 @@ MESON_FLAGS ?=
 all: $(BUILD)/build.ninja ## build build/tandem
 	@ninja -C $(BUILD) --quiet product
 	@ln -sf src/app/tandem $(BUILD)/tandem
+	@python3 tools/library_size.py
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -29,8 +30,8 @@ test: all ## every test: unit, sanitizers, fuzz regressions, end to end, officia
 bench: all ## the figures that the README claims
 	@python3 bench/run.py
 
-bench-engine: all ## the engine beside llama.cpp and ik_llama.cpp (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
-	@python3 bench/bench_engine.py
+bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
+	@python3 bench/run.py engine streams
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

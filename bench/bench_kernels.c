@@ -5,12 +5,14 @@
  *
  * Decode walks over DECODE_BYTES of weights, far more than the inner caches, and reports GB/s of
  * weights. Prefill reports GOPS (a multiply-add is two). Medians of several runs. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "kernels/kernels.h"
+#include "kernels/kv_page.h"
 
 enum { RUNS = 7 };
 #define DECODE_BYTES ((size_t)512 << 20)
@@ -166,23 +168,55 @@ static void bench_type(const struct kernels *kernels, enum tensor_type type, uin
     }
 }
 
-static void bench_attend(const struct kernels *kernels, const uint8_t *memory, float cap)
+/* `rows` queries (heads that share a kv head, of one token or more) against 4096 positions. */
+static void bench_attend(const struct kernels *kernels, uint8_t *memory, size_t rows, float cap)
 {
-    enum { HEAD_SIZE = 64, GROUP = 4, COUNT = 4096, KV_HEADS = 8 };
-    static float q[GROUP * HEAD_SIZE], out[GROUP * HEAD_SIZE];
-    size_t stride = (size_t)HEAD_SIZE * KV_HEADS;
+    enum { HEAD_SIZE = 64, COUNT = 4096, KV_HEADS = 8, ROWS_MAX = 96 };
+    static float q[ROWS_MAX * HEAD_SIZE], sums[ROWS_MAX * HEAD_SIZE];
+    static float keys[HEAD_SIZE * KV_PAGE_TOKENS], values[HEAD_SIZE * KV_PAGE_TOKENS];
+    struct attend_state states[ROWS_MAX];
+    size_t key_bytes = kv_keys_bytes(TD_KV_F16, HEAD_SIZE);
+    size_t page_bytes = key_bytes + kv_values_bytes(TD_KV_F16, HEAD_SIZE);
     double seconds[RUNS];
+    memset(memory, 0x11, page_bytes * KV_HEADS * COUNT / KV_PAGE_TOKENS); /* small numbers */
     for (int run = 0; run < RUNS; run++) {
         double start = now_s();
         for (size_t h = 0; h < KV_HEADS; h++) {
-            const uint16_t *k = (const void *)(memory + h * HEAD_SIZE * 2);
-            kernels->attend(q, k, k + stride * COUNT, TD_KV_F16, HEAD_SIZE, GROUP, stride, COUNT,
-                            0.125f, cap, out);
+            for (size_t row = 0; row < rows; row++)
+                states[row] = (struct attend_state){-INFINITY, 0};
+            memset(sums, 0, sizeof sums);
+            for (size_t page = 0; page < COUNT / KV_PAGE_TOKENS; page++) {
+                const uint8_t *at = memory + (page * KV_HEADS + h) * page_bytes;
+                struct attend_task task = {.keys = at,
+                                           .values = at + key_bytes,
+                                           .next_keys = at + KV_HEADS * page_bytes,
+                                           .kv_type = TD_KV_F16,
+                                           .head_size = HEAD_SIZE,
+                                           .end = KV_PAGE_TOKENS,
+                                           .scale = 0.125f,
+                                           .cap = cap,
+                                           .q = q,
+                                           .rows = rows,
+                                           .states = states,
+                                           .sums = sums};
+                if (rows > 8) {
+                    kernels->kv_load(TD_KV_F16, at, at + key_bytes, HEAD_SIZE, KV_PAGE_TOKENS, keys,
+                                     values);
+                    task.keys = keys;
+                    task.values = values;
+                    task.kv_type = TD_KV_F32;
+                }
+                kernels->attend(&task);
+            }
         }
         seconds[run] = now_s() - start;
     }
-    printf("%-7s attend %d heads of %d over %d positions%s: %.2f ms\n", kernels->name,
-           GROUP * KV_HEADS, HEAD_SIZE, COUNT, cap > 0 ? ", capped" : "", median(seconds) * 1e3);
+    double work = 4.0 * HEAD_SIZE * COUNT * KV_HEADS * (double)rows;
+    double bytes = (double)page_bytes * KV_HEADS * COUNT / KV_PAGE_TOKENS;
+    printf("%-7s attend %2zu rows x %d kv heads of %d over %d positions%s: %.2f ms, %.1f GFLOPS, "
+           "%.1f GB/s\n",
+           kernels->name, rows, KV_HEADS, HEAD_SIZE, COUNT, cap > 0 ? ", capped" : "",
+           median(seconds) * 1e3, work / median(seconds) * 1e-9, bytes / median(seconds) * 1e-9);
 }
 
 /* Values a nanosecond of the activations and of the cap on logits. */
@@ -190,12 +224,12 @@ static void bench_elements(const struct kernels *kernels)
 {
     enum { COUNT = 8192, TIMES = 200 };
     static float from[COUNT], x[COUNT], y[COUNT];
-    static const char *const names[] = {"silu", "gelu", "soft cap"};
+    static const char *const names[] = {"silu", "gelu", "soft cap", "exact gelu"};
     for (size_t i = 0; i < COUNT; i++) {
         from[i] = (float)(i % 97) * 0.1f - 5.0f;
         y[i] = 1.0f;
     }
-    for (int op = 0; op < 3; op++) {
+    for (int op = 0; op < 4; op++) {
         double seconds[RUNS];
         for (int run = 0; run < RUNS; run++) {
             double start = now_s();
@@ -205,8 +239,10 @@ static void bench_elements(const struct kernels *kernels)
                     kernels->silu_multiply(x, y, COUNT);
                 else if (op == 1)
                     kernels->gelu_multiply(x, y, COUNT);
-                else
+                else if (op == 2)
                     kernels->soft_cap(x, 30.0f, COUNT);
+                else
+                    kernels->gelu(x, COUNT);
             }
             seconds[run] = now_s() - start;
         }
@@ -230,8 +266,9 @@ int main(int argc, char **argv)
             if (traits != NULL && (argc < 3 || strcmp(argv[2], traits->name) == 0))
                 bench_type(kernels, (enum tensor_type)type, weights);
         }
-        bench_attend(kernels, weights, 0);
-        bench_attend(kernels, weights, 50.0f);
+        for (size_t rows = 1; rows <= 96; rows = rows == 4 ? 96 : rows + 1) /* decode, prefill */
+            bench_attend(kernels, weights, rows, 0);
+        bench_attend(kernels, weights, 4, 50.0f);
         bench_elements(kernels);
     }
     free(weights);

@@ -27,7 +27,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
-from bench_engine import model_file, ours as engine_rates
+import peers
+from bench_engine import model_file, setting
 from table import heading, row
 from tandem import Tandem
 
@@ -35,7 +36,7 @@ STREAMS, PROMPT, ANSWER = 8, 128, 128
 LONG_PROMPT, LONG_ANSWER = 2000, 384  # the streams' answers while the long prompt runs: longer than it takes
 WARM_PROMPT = 512
 SLOTS, CONTEXT, THREADS = STREAMS + 1, 4096, 2
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
+ROUNDS = int(setting("BENCH_ROUNDS", "1", "5"))
 PARTS = os.environ.get("BENCH_STREAMS_PARTS", "eight long warm turns busy").split()
 # llama-server of September 2026, 8 slots, 2 threads, 135M Q4_0, on a 2-core AVX-512 VNNI machine.
 RECORDED = {"rate": 170.0, "warm": 860.0}
@@ -134,7 +135,7 @@ class Peer:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        program = Path(os.environ["LLAMA_BIN"]) / "llama-server"
+        program = peers.LLAMA_BIN / "llama-server"
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [str(program), "-m", str(model), "-np", str(SLOTS), "-c", str(SLOTS * CONTEXT), "-t", str(THREADS),
@@ -267,9 +268,9 @@ class Busy:
 def busy_neighbour(model):
     alone, beside = [], []
     for _ in range(ROUNDS):
-        alone.append(engine_rates(model, 1)[1])
+        alone.append(peers.ours(model, 1, 16, ANSWER)[1])
         with Busy():
-            beside.append(engine_rates(model, 2)[1])
+            beside.append(peers.ours(model, THREADS, 16, ANSWER)[1])
     alone, beside = statistics.median(alone), statistics.median(beside)
     row("decode, 2 threads beside a busy process", f"{beside:.1f} tok/s",
         f"1 thread undisturbed {alone:.1f}, ratio {beside / alone:.2f}, goal >= 1.0", beside >= alone)
@@ -313,7 +314,7 @@ def report(got, recorded):
 
 def run():
     model = model_file("135M", "Q4_0")
-    peer = bool(os.environ.get("LLAMA_BIN"))
+    peer = bool(peers.LLAMA_BIN)
     heading(f"Streams beside llama-server ({'measured alternately' if peer else 'recorded figures'}), 135M Q4_0, "
             f"{THREADS} threads, median of {ROUNDS}")
     got = measure([Ours, Peer] if peer else [Ours], model)

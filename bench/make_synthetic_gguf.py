@@ -4,12 +4,15 @@ matrix product does not depend on the numbers, so no download is needed.
 
     make_synthetic_gguf.py smollm2-135m q4_0 out.gguf
     make_synthetic_gguf.py llama-3.2-1b q4_k_m out.gguf
+    make_synthetic_gguf.py smollm2-135m q4_0 out.gguf --vocab gpt-2.gguf.gz
 
+--vocab takes the vocabulary of another file (and its size), for measuring what depends on the words: grammars.
 Standard library only. Weights are random bytes with small block scales, so that values stay finite; one
 megabyte of random blocks is repeated with a different start for each tensor, which is quick to write and
 as incompressible for a CPU as any other.
 """
 import argparse
+import gzip
 import random
 import struct
 import sys
@@ -111,7 +114,41 @@ def pair(key, kind, value):
     return string(key) + struct.pack("<I", kind) + value
 
 
-def metadata(name, model):
+def read_vocabulary(path):
+    """The pairs of a GGUF file whose keys begin with "tokenizer.", as stored, and the number of tokens."""
+    with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as file:
+        data = file.read()
+    sizes = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+    u64 = lambda at: struct.unpack_from("<Q", data, at)[0]
+
+    def skip(kind, at):
+        if kind == STRING:
+            return at + 8 + u64(at)
+        if kind != ARRAY:
+            return at + sizes[kind]
+        inner, count = struct.unpack_from("<IQ", data, at)
+        at += 12
+        if inner in sizes:
+            return at + count * sizes[inner]
+        for _ in range(count):
+            at = skip(inner, at)
+        return at
+
+    at, pairs, count = 24, [], 0
+    for _ in range(u64(16)):
+        begin = at
+        key = data[at + 8:at + 8 + u64(at)].decode()
+        at += 8 + len(key)
+        kind = struct.unpack_from("<I", data, at)[0]
+        if key == "tokenizer.ggml.tokens":
+            count = u64(at + 8)
+        at = skip(kind, at + 4)
+        if key.startswith("tokenizer."):
+            pairs.append(data[begin:at])
+    return pairs, count
+
+
+def metadata(name, model, vocabulary=None):
     u32 = lambda key, value: pair("llama." + key, U32, struct.pack("<I", value))
     f32 = lambda key, value: pair("llama." + key, FLOAT, struct.pack("<f", value))
     vocab = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
@@ -119,7 +156,15 @@ def metadata(name, model):
     types = [2, 3, 3] + [6] * 256 + [1] * (model["vocab"] - 259)
     count = len(vocab)
     array = lambda kind, data: struct.pack("<IQ", kind, count) + data
-    return [
+    words = vocabulary or [
+        pair("tokenizer.ggml.model", STRING, string("llama")),
+        pair("tokenizer.ggml.tokens", ARRAY, array(STRING, b"".join(string(t) for t in vocab))),
+        pair("tokenizer.ggml.scores", ARRAY, array(FLOAT, struct.pack(f"<{count}f", *[-float(i) for i in range(count)]))),
+        pair("tokenizer.ggml.token_type", ARRAY, array(I32, struct.pack(f"<{count}i", *types))),
+        pair("tokenizer.ggml.bos_token_id", U32, struct.pack("<I", 1)),
+        pair("tokenizer.ggml.eos_token_id", U32, struct.pack("<I", 2)),
+    ]
+    return words + [
         pair("general.architecture", STRING, string("llama")),
         pair("general.name", STRING, string(f"synthetic-{name}")),
         u32("context_length", model["context"]), u32("embedding_length", model["wide"]),
@@ -127,12 +172,6 @@ def metadata(name, model):
         u32("attention.head_count", model["heads"]), u32("attention.head_count_kv", model["kv_heads"]),
         u32("rope.dimension_count", model["wide"] // model["heads"]),
         f32("attention.layer_norm_rms_epsilon", 1e-5), f32("rope.freq_base", model["base"]),
-        pair("tokenizer.ggml.model", STRING, string("llama")),
-        pair("tokenizer.ggml.tokens", ARRAY, array(STRING, b"".join(string(t) for t in vocab))),
-        pair("tokenizer.ggml.scores", ARRAY, array(FLOAT, struct.pack(f"<{count}f", *[-float(i) for i in range(count)]))),
-        pair("tokenizer.ggml.token_type", ARRAY, array(I32, struct.pack(f"<{count}i", *types))),
-        pair("tokenizer.ggml.bos_token_id", U32, struct.pack("<I", 1)),
-        pair("tokenizer.ggml.eos_token_id", U32, struct.pack("<I", 2)),
     ]
 
 
@@ -150,9 +189,13 @@ def main():
     parser.add_argument("model", choices=sorted(MODELS))
     parser.add_argument("type", choices=["q4_0", "q8_0", "q4_k_m", "f16"])
     parser.add_argument("output")
+    parser.add_argument("--vocab", help="GGUF file (or .gz) whose vocabulary is taken")
     args = parser.parse_args()
-    model, rng = MODELS[args.model], random.Random(1)
-    pool, pairs, directory = Pool(rng), metadata(args.model, model), list(tensors(model, args.type))
+    model, rng, vocabulary = dict(MODELS[args.model]), random.Random(1), None
+    if args.vocab:
+        vocabulary, model["vocab"] = read_vocabulary(args.vocab)
+    pool, pairs = Pool(rng), metadata(args.model, model, vocabulary)
+    directory = list(tensors(model, args.type))
     with open(args.output, "wb") as out:
         out.write(b"GGUF" + struct.pack("<IQQ", 3, len(directory), len(pairs)) + b"".join(pairs))
         offset = 0

@@ -2,7 +2,7 @@
 """make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
 
 Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
-(tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), kernels (beside the read
+(tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar (its cost), kernels (beside the read
 bandwidth), privacy (scan speed). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
 programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 import bench_engine
+import bench_grammar
 import bench_model
 import bench_serving
 import bench_streams
@@ -22,6 +23,7 @@ SECTIONS = {
     "model": bench_model.run,
     "serving": bench_serving.run,
     "engine": bench_engine.run,
+    "grammar": bench_grammar.run,
     "streams": bench_streams.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
     "privacy": lambda: program("bench_privacy", "Privacy scan"),

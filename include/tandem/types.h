@@ -85,6 +85,9 @@ enum td_priority {
     TD_PRIORITY_BATCH        /* gets what the others leave, and a turn when it has waited long */
 };
 
+/* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
+enum td_kv_type { TD_KV_F16, TD_KV_F32, TD_KV_Q8_0 };
+
 enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
 
 /* Added to the logit of a token of the model that answers, before everything else. */
@@ -104,11 +107,22 @@ struct td_sampling {
     float repetition_penalty; /* 1 = off; CTRL paper, section 4.1 (divides positive logits) */
     uint64_t seed;            /* used when seed_set; otherwise drawn from the system */
     bool seed_set;
-    float typical_p;         /* locally typical sampling; 0 and 1 = off */
-    float presence_penalty;  /* taken once from the logit of a token of the answer; -2..2 */
-    float frequency_penalty; /* taken for each time that it stands there; -2..2 */
-    float mirostat_tau;      /* bits of surprise to aim at; 0 = off. On: no other filter */
-    float mirostat_eta;      /* how fast it corrects itself; 0 = 0.1 */
+    float typical_p;           /* locally typical sampling; 0 and 1 = off */
+    float presence_penalty;    /* taken once from the logit of a token of the answer; -2..2 */
+    float frequency_penalty;   /* taken for each time that it stands there; -2..2 */
+    float mirostat_tau;        /* bits of surprise to aim at; 0 = off. On: no other filter */
+    float mirostat_eta;        /* how fast it corrects itself; 0 = 0.1 */
+    uint32_t mirostat_version; /* 1 or 2; 0 = 2 */
+    uint32_t
+        repetition_window; /* tokens that repetition_penalty looks back; 0 = 64, at most 4096 */
+    float top_n_sigma;     /* keep logits within so many standard deviations of the best; 0 = off */
+    float dynamic_range;   /* the temperature moves by up to this with the entropy; 0 = off */
+    float dynamic_exponent; /* 0 = 1 */
+    float xtc_probability;  /* how often the likeliest are excluded; 0 = off */
+    float xtc_threshold;    /* all but the least of the tokens that reach this; 0 = 0.1 */
+    float dry_multiplier;   /* penalty for going on with a repetition; 0 = off */
+    float dry_base;         /* its growth with each repeated token; 0 = 1.75 */
+    uint32_t dry_allowed;   /* longest repetition without a penalty; 0 = 2 */
     const struct td_logit_bias *biases; /* [bias_count], borrowed; at most TD_LOGIT_BIASES_MAX */
     size_t bias_count;
 };

@@ -40,6 +40,16 @@ static const struct scalar scalars[] = {
     {"typical_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.typical_p)},
     {"mirostat_tau", SCALAR_FLOAT, 0, 100, AT(td.sampling.mirostat_tau)},
     {"mirostat_eta", SCALAR_FLOAT, 0, 1, AT(td.sampling.mirostat_eta)},
+    {"mirostat_version", SCALAR_UINT, 1, 2, AT(td.sampling.mirostat_version)},
+    {"repetition_window", SCALAR_UINT, 1, 4096, AT(td.sampling.repetition_window)},
+    {"top_n_sigma", SCALAR_FLOAT, 0, 100, AT(td.sampling.top_n_sigma)},
+    {"dynamic_range", SCALAR_FLOAT, 0, 100, AT(td.sampling.dynamic_range)},
+    {"dynamic_exponent", SCALAR_FLOAT, 0, 100, AT(td.sampling.dynamic_exponent)},
+    {"xtc_probability", SCALAR_FLOAT, 0, 1, AT(td.sampling.xtc_probability)},
+    {"xtc_threshold", SCALAR_FLOAT, 0.001, 1, AT(td.sampling.xtc_threshold)},
+    {"dry_multiplier", SCALAR_FLOAT, 0, 100, AT(td.sampling.dry_multiplier)},
+    {"dry_base", SCALAR_FLOAT, 1, 8, AT(td.sampling.dry_base)},
+    {"dry_allowed", SCALAR_UINT, 1, 4096, AT(td.sampling.dry_allowed)},
 };
 
 static bool absent(const struct json *value)

@@ -15,8 +15,12 @@ struct generate_options {
     uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
     double temperature, top_p, min_p, repetition_penalty;
     double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
+    double top_n_sigma, dynamic_range, dynamic_exponent, xtc_probability, xtc_threshold;
+    double dry_multiplier, dry_base;
+    uint32_t mirostat_version, repetition_window, dry_allowed;
     uint64_t seed;
     enum td_cpu cpu;
+    enum td_kv_type kv_type;
     struct lora_options lora;
 };
 
@@ -162,6 +166,16 @@ static void fill_sampling(const struct generate_options *options, struct td_samp
     sampling->frequency_penalty = (float)options->frequency_penalty;
     sampling->mirostat_tau = (float)options->mirostat_tau;
     sampling->mirostat_eta = (float)options->mirostat_eta;
+    sampling->mirostat_version = options->mirostat_version;
+    sampling->repetition_window = options->repetition_window;
+    sampling->top_n_sigma = (float)options->top_n_sigma;
+    sampling->dynamic_range = (float)options->dynamic_range;
+    sampling->dynamic_exponent = (float)options->dynamic_exponent;
+    sampling->xtc_probability = (float)options->xtc_probability;
+    sampling->xtc_threshold = (float)options->xtc_threshold;
+    sampling->dry_multiplier = (float)options->dry_multiplier;
+    sampling->dry_base = (float)options->dry_base;
+    sampling->dry_allowed = options->dry_allowed;
     sampling->seed = options->seed;
     sampling->seed_set = options->seed != UINT64_MAX;
 }
@@ -188,7 +202,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     collected.model = model;
     buf_init(&collected.text, ANSWER_BYTES_MAX);
     struct td_session_options session_options = {.context_tokens = options->context_tokens,
-                                                 .thread_count = options->threads};
+                                                 .thread_count = options->threads,
+                                                 .kv_type = options->kv_type};
     status = prompt_ids(options, model, &ids, &count, err);
     if (status == TD_OK)
         status = read_biases(options, &biases, &bias_count, err);
@@ -260,6 +275,20 @@ int cmd_generate(int argc, char **argv)
          0},
         {"mirostat", 0, OPTION_NUMBER, &values.mirostat_tau, "TAU",
          "surprise to aim at, in bits; 0 = off", 0, 100},
+        {"mirostat-version", 0, OPTION_UINT, &values.mirostat_version, "1|2", "default: 2", 1, 2},
+        {"repeat-window", 0, OPTION_UINT, &values.repetition_window, "N", "default: 64 tokens", 1,
+         4096},
+        {"top-n-sigma", 0, OPTION_NUMBER, &values.top_n_sigma, "N", "0 = off", 0, 100},
+        {"dynamic-temp", 0, OPTION_NUMBER, &values.dynamic_range, "R",
+         "temperature moves by up to R with the entropy; 0 = off", 0, 100},
+        {"dynamic-exponent", 0, OPTION_NUMBER, &values.dynamic_exponent, "E", "default: 1", 0, 100},
+        {"xtc-probability", 0, OPTION_NUMBER, &values.xtc_probability, "P",
+         "how often the likeliest are excluded; 0 = off", 0, 1},
+        {"xtc-threshold", 0, OPTION_NUMBER, &values.xtc_threshold, "P", "default: 0.1", 0.001, 1},
+        {"dry-multiplier", 0, OPTION_NUMBER, &values.dry_multiplier, "R",
+         "penalty for going on with a repetition; 0 = off", 0, 100},
+        {"dry-base", 0, OPTION_NUMBER, &values.dry_base, "B", "default: 1.75", 1, 8},
+        {"dry-allowed", 0, OPTION_UINT, &values.dry_allowed, "N", "default: 2 tokens", 1, 4096},
         {"mirostat-eta", 0, OPTION_NUMBER, &values.mirostat_eta, "ETA", "default: 0.1", 0, 1},
         {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE", "GBNF that the text follows", 0, 0},
         {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE", "JSON Schema likewise", 0, 0},
@@ -274,6 +303,7 @@ int cmd_generate(int argc, char **argv)
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
+        OPTION_ROW_KV_TYPE(values.kv_type),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {

@@ -96,18 +96,31 @@ static uint32_t give(const struct pick *pick, uint32_t max)
     return given;
 }
 
+/* Rows of prompts beside those of streams, so that both fill whole units. */
+static uint32_t fill_units(uint32_t stream_rows, uint32_t prompt_rows, uint32_t row_unit)
+{
+    uint32_t over = (stream_rows + prompt_rows) % row_unit;
+    if (over == 0)
+        return prompt_rows;
+    if (over < row_unit / 2 && prompt_rows >= over + PROMPT_ROWS_MIN)
+        return prompt_rows - over;
+    return prompt_rows + row_unit - over;
+}
+
 /* How many rows interactive work gets; *share: those that its prompts could have had. */
-static uint32_t give_interactive(struct plan_entry *entries, uint32_t count, uint32_t row_max,
-                                 const struct pace *pace, uint32_t *share)
+static uint32_t give_interactive(struct plan_entry *entries, uint32_t count,
+                                 struct plan_limits limits, const struct pace *pace,
+                                 uint32_t *share)
 {
     struct pick streams = {entries, count, TD_PRIORITY_INTERACTIVE, true, false, false};
     struct pick prompts = {entries, count, TD_PRIORITY_INTERACTIVE, false, true, true};
-    uint32_t job_count = 0, stream_rows = give(&streams, row_max);
+    uint32_t job_count = 0, stream_rows = give(&streams, limits.row_max);
     for (uint32_t i = 0; i < count; i++)
         job_count += entries[i].priority == TD_PRIORITY_INTERACTIVE && entries[i].due > 0;
-    *share = row_max - stream_rows;
+    *share = limits.row_max - stream_rows;
     if (stream_rows) {
         uint32_t fair = pace_prompt_rows(pace, stream_rows, job_count);
+        fair = fill_units(stream_rows, fair, limits.row_unit);
         *share = fair < *share ? fair : *share;
     }
     return stream_rows + give(&prompts, *share);
@@ -126,9 +139,10 @@ static void give_batch(struct plan_entry *entries, uint32_t count, uint32_t max,
         give(&prompts, max - give(&streams, max));
 }
 
-struct plan plan_batch(struct plan_entry *entries, uint32_t count, uint32_t row_max,
+struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_limits limits,
                        const struct pace *pace)
 {
+    uint32_t row_max = limits.row_max;
     for (uint32_t i = 0; i < count; i++)
         entries[i].rows = 0;
     /* The batch job that has waited longest gets its turn in any case. */
@@ -137,7 +151,8 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, uint32_t row_
     uint32_t reserve = first == NULL ? 0 : first->streams ? first->due : 1;
     if (reserve > row_max / 2)
         reserve = row_max / 2;
-    uint32_t share, given = give_interactive(entries, count, row_max - reserve, pace, &share);
+    limits.row_max -= reserve;
+    uint32_t share, given = give_interactive(entries, count, limits, pace, &share);
     uint32_t left = row_max - given;
     if (given) {
         uint32_t rest = share / BATCH_SHARE_DIVISOR;

@@ -40,8 +40,14 @@ struct plan {
     bool with_prompts; /* some of the rows are of prompts */
 };
 
-/* Fills entries[].rows, together at most row_max. */
-struct plan plan_batch(struct plan_entry *entries, uint32_t count, uint32_t row_max,
+struct plan_limits {
+    uint32_t row_max; /* of a pass */
+    uint32_t
+        row_unit; /* rows that the kernels multiply together: others cost more each; 1 = none */
+};
+
+/* Fills entries[].rows. */
+struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_limits limits,
                        const struct pace *pace);
 
 /* A batch job that so many interactive ones have overtaken in the queue is treated as one of them:

@@ -3,7 +3,7 @@
  * rows alike but attention, which reads the row's own pages. What differs between architectures is
  * data of the model and the layer; mixtures of experts are in forward_experts.c. Nothing is
  * allocated here. */
-#include "engine/forward_step.h"
+#include "engine/attention.h"
 
 #include "base/error.h"
 
@@ -14,7 +14,7 @@ static const struct sequence *row_sequence(const struct batch *batch, uint32_t r
     return batch->segments[batch->workspace->rows[row].segment].sequence;
 }
 
-/* --- embedding, rope, attention --- */
+/* --- embedding, rope --- */
 
 static void embed_item(struct step *step, uint32_t index)
 {
@@ -52,35 +52,15 @@ static void rotate_heads(const struct td_model *model, float *heads, uint32_t co
     }
 }
 
-/* One row's keys and values into its pages. */
-static void store_row(const struct batch *batch, uint32_t index, const float *k, const float *v)
+/* One row: biases, norms and rope. */
+static void place_row(const struct batch *batch, uint32_t index)
 {
-    const struct td_model *model = batch->workspace->model;
-    const struct sequence *sequence = row_sequence(batch, index);
-    const struct kv_pool *pool = sequence->pool;
-    uint32_t position = batch->workspace->rows[index].position;
-    uint32_t page = sequence->pages[position / pool->page_tokens];
-    uint32_t at = position % pool->page_tokens;
-    for (uint32_t h = 0; h < model->kv_head_count; h++) {
-        size_t head = (size_t)h * model->head_size;
-        model->kernels->store_kv(k + head, model->head_size, pool->kv_type,
-                                 kv_page_keys(pool, page, batch->layer_index, h, at));
-        model->kernels->store_kv(v + head, model->head_size, pool->kv_type,
-                                 kv_page_values(pool, page, batch->layer_index, h, at));
-    }
-}
-
-/* One row: biases, norms, rope, and its keys and values into the cache. */
-static void position_item(struct step *step, uint32_t index)
-{
-    const struct batch *batch = step->batch;
     const struct workspace *workspace = batch->workspace;
     const struct td_model *model = workspace->model;
     const struct layer *layer = batch->layer;
     size_t q_size = (size_t)model->head_count * model->head_size;
     size_t kv_size = (size_t)model->kv_head_count * model->head_size;
     float *q = workspace->query + index * q_size, *k = workspace->key + index * kv_size;
-    float *v = workspace->value + index * kv_size;
     const float *cos_sin = NULL;
     if (layer->rope != ROPE_NONE)
         cos_sin = workspace->cos_sin[layer->rope == ROPE_LOCAL] +
@@ -90,54 +70,33 @@ static void position_item(struct step *step, uint32_t index)
     if (layer->k_bias)
         model->kernels->add(k, layer->k_bias, kv_size);
     if (layer->v_bias)
-        model->kernels->add(v, layer->v_bias, kv_size);
+        model->kernels->add(workspace->value + index * kv_size, layer->v_bias, kv_size);
     rotate_heads(model, q, model->head_count, layer->q_norm, cos_sin);
     rotate_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
-    store_row(batch, index, k, v);
 }
 
-/* Query heads of one row that share a kv head, or a part of them. Late rows first: they are the
- * longest, and the short ones then even out the threads. */
-static void attend_item(struct step *step, uint32_t index)
+/* A run of rows: their queries and keys to their places in the text, keys and values into the
+ * cache. */
+static void position_item(struct step *step, uint32_t index)
 {
     const struct batch *batch = step->batch;
     const struct workspace *workspace = batch->workspace;
     const struct td_model *model = workspace->model;
-    uint32_t group = model->head_count / model->kv_head_count / step->group_parts;
-    uint32_t items_per_row = model->head_count / group;
-    uint32_t row = batch->row_count - 1 - index / items_per_row;
-    uint32_t head = index % items_per_row * group;
-    uint32_t kv_head = head / (model->head_count / model->kv_head_count);
-    const struct sequence *sequence = row_sequence(batch, row);
+    const struct workspace_span *run = &workspace->attention.runs[index];
+    const struct sequence *sequence = batch->segments[run->segment].sequence;
     const struct kv_pool *pool = sequence->pool;
-    uint32_t end = workspace->rows[row].position + 1, seen = end;
-    if (batch->layer->window != 0 && seen > batch->layer->window)
-        seen = batch->layer->window;
-    uint32_t page = sequence->pages[0], layer = batch->layer_index;
-    size_t q_at = ((size_t)row * model->head_count + head) * model->head_size;
-    model->kernels->attend(workspace->query + q_at,
-                           kv_page_keys(pool, page, layer, kv_head, end - seen),
-                           kv_page_values(pool, page, layer, kv_head, end - seen), pool->kv_type,
-                           model->head_size, group, model->head_size, seen, model->attention_scale,
-                           model->attention_cap, workspace->attended + q_at);
-}
-
-static void attend(struct batch *batch)
-{
-    const struct workspace *workspace = batch->workspace;
-    const struct td_model *model = workspace->model;
-    struct step step = {.batch = batch, .item = attend_item, .group_parts = 1};
-    uint32_t group = model->head_count / model->kv_head_count;
-    uint32_t threads = thread_pool_count(workspace->threads);
-    uint32_t items = batch->row_count * model->kv_head_count;
-    /* A few kv heads do not share out evenly: one item a query head then. */
-    if (items < 4 * threads && items % threads != 0)
-        step.group_parts = group;
-    step.item_count = items * step.group_parts;
-    size_t kv_bytes = (size_t)model->kv_head_count * model->head_size * 4, positions = 0;
-    for (uint32_t i = 0; i < batch->row_count; i++)
-        positions += workspace->rows[i].position + 1;
-    step_run(&step, kv_bytes * positions);
+    uint32_t position = workspace->rows[run->row].position, at = position % KV_PAGE_TOKENS;
+    uint32_t page = sequence->pages[position / KV_PAGE_TOKENS];
+    for (uint32_t i = 0; i < run->count; i++)
+        place_row(batch, run->row + i);
+    for (uint32_t h = 0; h < model->kv_head_count; h++)
+        for (uint32_t i = 0; i < run->count; i++) {
+            size_t head = ((size_t)(run->row + i) * model->kv_head_count + h) * model->head_size;
+            model->kernels->kv_store(workspace->key + head, workspace->value + head,
+                                     model->head_size, pool->kv_type, at + i,
+                                     kv_page_keys(pool, page, batch->layer_index, h),
+                                     kv_page_values(pool, page, batch->layer_index, h));
+        }
 }
 
 /* --- the layers --- */
@@ -195,9 +154,10 @@ static void attention_block(struct batch *batch)
                        .product_count = 3,
                        .input_count = rows};
     step_run_products(&qkv);
-    struct step place = {.batch = batch, .item = position_item, .item_count = rows};
+    struct step place = {
+        .batch = batch, .item = position_item, .item_count = workspace->attention.run_count};
     step_run(&place, (q_size + 2 * kv_size) * sizeof(float) * rows);
-    attend(batch);
+    attention_run(batch);
     forward_prepare(batch, workspace->attended, q_size, rows, NULL, NULL, form_bit(&layer->o));
     project(batch, &layer->o, layer->attention_output_norm);
 }
@@ -367,6 +327,8 @@ enum td_status forward_run(struct workspace *workspace, const struct segment *se
     for (uint32_t i = 0; i < segment_count; i++)
         batch.adapted |= segments[i].sequence->adapters != NULL;
     enum td_status status = place_rows(&batch, err);
+    if (status == TD_OK)
+        attention_plan(&batch);
     if (status == TD_OK && batch.row_count != 0 && !run_layers(&batch, logits))
         status = error_set(err, TD_CANCELLED, "cancelled");
     for (uint32_t i = 0; i < segment_count; i++) {

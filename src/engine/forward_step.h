@@ -47,7 +47,7 @@ struct step {
     bool logits;            /* the product is scaled and capped as the model's logits are */
     bool gated;             /* products are gate and up, cut alike */
     /* attention and per-row steps */
-    uint32_t group_parts;     /* items that share a kv head of one row */
+    uint32_t span_count;      /* items that share a kv head of one row */
     const float *norm_weight; /* NULL: no norm, `input` is prepared as it is */
     const float *input;
     size_t input_size;

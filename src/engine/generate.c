@@ -10,7 +10,7 @@
 
 static void accept_recent(struct sampler *sampler, const int32_t *ids, size_t count)
 {
-    size_t recent = count < SAMPLER_RECENT_TOKENS ? count : SAMPLER_RECENT_TOKENS;
+    size_t recent = count < SAMPLER_HISTORY_MAX ? count : SAMPLER_HISTORY_MAX;
     for (size_t i = count - recent; i < count; i++)
         sampler_accept(sampler, ids[i]);
 }
@@ -77,6 +77,7 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
                          "a prompt of %zu tokens after %u does not fit the context of %u", count,
                          sequence->length, sequence->context_size);
     generation->result.prompt_tokens = (uint32_t)count;
+    generation->sampler.tokenizer = sequence->model->tokenizer;
     accept_recent(&generation->sampler, sequence->ids, sequence->length);
     accept_recent(&generation->sampler, ids, count);
     status = check_biases(options, sequence->model->vocab_count, err);
@@ -89,6 +90,13 @@ void generation_deinit(struct generation *generation)
     sampler_deinit(&generation->sampler);
     token_filter_free(generation->filter);
     generation->filter = NULL;
+}
+
+void generation_skip(struct generation *generation, uint32_t count)
+{
+    generation->ids += count;
+    generation->id_count -= count;
+    generation->result.cached_tokens += count;
 }
 
 static bool is_end(const struct generation *generation, int32_t id)

@@ -4,36 +4,36 @@
 #include "engine/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Sizes of a pool without memory; false when they are beyond counting. */
-static bool measure(struct kv_pool *pool)
+/* Sizes of a pool; false when they are beyond counting. */
+static bool measure(struct kv_pool *pool, uint64_t page_count, uint64_t *bytes)
 {
     const struct td_model *model = pool->model;
-    size_t heads = (size_t)model->layer_count * model->kv_head_count * 2, block;
-    pool->row_bytes = model->head_size * (pool->kv_type == TD_KV_F32 ? sizeof(float) : 2);
-    return !__builtin_mul_overflow(pool->row_bytes, pool->page_tokens, &pool->head_bytes) &&
-           !__builtin_mul_overflow(pool->head_bytes, heads, &pool->page_bytes) &&
-           !__builtin_mul_overflow(pool->page_bytes, pool->page_count, &block);
+    pool->key_bytes = kv_keys_bytes(pool->kv_type, model->head_size);
+    pool->head_bytes = pool->key_bytes + kv_values_bytes(pool->kv_type, model->head_size);
+    return !__builtin_mul_overflow(pool->head_bytes,
+                                   (size_t)model->layer_count * model->kv_head_count,
+                                   &pool->page_bytes) &&
+           !__builtin_mul_overflow(pool->page_bytes, page_count, bytes);
 }
 
-uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint32_t page_tokens,
-                       uint32_t page_count)
+uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint64_t page_count)
 {
-    struct kv_pool pool = {
-        .model = model, .kv_type = kv_type, .page_tokens = page_tokens, .page_count = page_count};
-    return measure(&pool) ? (uint64_t)pool.page_bytes * page_count : UINT64_MAX;
+    struct kv_pool pool = {.model = model, .kv_type = kv_type};
+    uint64_t bytes;
+    return measure(&pool, page_count, &bytes) ? bytes : UINT64_MAX;
 }
 
 enum td_status kv_type_check(enum td_kv_type kv_type, struct td_error *err)
 {
-    if (kv_type == TD_KV_F16 || kv_type == TD_KV_F32)
+    if (kv_type == TD_KV_F16 || kv_type == TD_KV_F32 || kv_type == TD_KV_Q8_0)
         return TD_OK;
     return error_set(err, TD_INVALID, "unknown cache type %d", (int)kv_type);
 }
 
 enum td_status kv_pool_new(const struct td_model *model, enum td_kv_type kv_type,
-                           uint32_t page_tokens, uint32_t page_count, struct kv_pool **out,
-                           struct td_error *err)
+                           uint32_t page_count, struct kv_pool **out, struct td_error *err)
 {
     *out = NULL;
     enum td_status status = kv_type_check(kv_type, err);
@@ -44,17 +44,17 @@ enum td_status kv_pool_new(const struct td_model *model, enum td_kv_type kv_type
         return error_set(err, TD_NO_MEMORY, "no memory for a pool of pages");
     pool->model = model;
     pool->kv_type = kv_type;
-    pool->page_tokens = page_tokens;
     pool->page_count = page_count;
-    if (measure(pool)) {
-        pool->block = memory_map(pool->page_bytes * page_count);
+    uint64_t bytes;
+    if (measure(pool, page_count, &bytes)) {
+        pool->block = memory_map(bytes);
         pool->references = calloc(page_count, sizeof *pool->references);
         pool->free_pages = calloc(page_count, sizeof *pool->free_pages);
     }
     if (pool->block == NULL || pool->references == NULL || pool->free_pages == NULL) {
         kv_pool_free(pool);
         return error_set(err, TD_NO_MEMORY, "no memory for a cache of %u pages of %u tokens",
-                         page_count, page_tokens);
+                         page_count, KV_PAGE_TOKENS);
     }
     for (uint32_t i = 0; i < page_count; i++) /* the first page lies on top */
         pool->free_pages[i] = page_count - 1 - i;
@@ -75,7 +75,7 @@ void kv_pool_free(struct kv_pool *pool)
 
 uint32_t kv_page_take(struct kv_pool *pool)
 {
-    if (pool->free_count == 0)
+    if (pool->free_count == 0 && (pool->reclaim == NULL || !pool->reclaim(pool->keeper)))
         return KV_NO_PAGE;
     uint32_t page = pool->free_pages[--pool->free_count];
     pool->references[page] = 1;
@@ -94,4 +94,10 @@ void kv_page_release(struct kv_pool *pool, uint32_t page)
         return;
     pool->free_pages[pool->free_count++] = page;
     pool->used_count--;
+}
+
+void kv_page_copy(struct kv_pool *pool, uint32_t to, uint32_t from)
+{
+    memcpy(pool->block + to * pool->page_bytes, pool->block + from * pool->page_bytes,
+           pool->page_bytes);
 }

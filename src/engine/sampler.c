@@ -1,49 +1,68 @@
 #include "engine/sampler.h"
 
 #include "base/error.h"
+#include "engine/sampler_draw.h"
 #include "engine/sampler_filter.h"
+#include "engine/sampler_repeat.h"
 #include "engine/token_filter.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 struct td_sampling td_sampling_default(void)
 {
     return (struct td_sampling){.temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
 }
 
-static enum td_status bad_setting(struct td_error *err, const char *name, double value,
-                                  const char *range)
+/* One number and where it may lie. */
+struct range {
+    const char *name;
+    float value;
+    double min, max;
+    bool above; /* min itself is out */
+};
+
+static enum td_status check_ranges(const struct td_sampling *s, struct td_error *err)
 {
-    return error_set(err, TD_INVALID, "%s is %g, not in %s", name, value, range);
+    const struct range ranges[] = {
+        {"temperature", s->temperature, 0, 100, false},
+        {"top_p", s->top_p, 0, 1, false},
+        {"min_p", s->min_p, 0, 1, false},
+        {"typical_p", s->typical_p, 0, 1, false},
+        {"top_n_sigma", s->top_n_sigma, 0, 100, false},
+        {"repetition_penalty", s->repetition_penalty, 0, 100, true},
+        {"repetition_window", (float)s->repetition_window, 0, SAMPLER_HISTORY_MAX, false},
+        {"presence_penalty", s->presence_penalty, -2, 2, false},
+        {"frequency_penalty", s->frequency_penalty, -2, 2, false},
+        {"mirostat_tau", s->mirostat_tau, 0, 100, false},
+        {"mirostat_eta", s->mirostat_eta, 0, 1, false},
+        {"mirostat_version", (float)s->mirostat_version, 0, 2, false},
+        {"dynamic_range", s->dynamic_range, 0, 100, false},
+        {"dynamic_exponent", s->dynamic_exponent, 0, 100, false},
+        {"xtc_probability", s->xtc_probability, 0, 1, false},
+        {"xtc_threshold", s->xtc_threshold, 0, 1, false},
+        {"dry_multiplier", s->dry_multiplier, 0, 100, false},
+        {"dry_base", s->dry_base == 0 ? 1.75f : s->dry_base, 1, 8, false},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        double value = (double)ranges[i].value;
+        bool low = ranges[i].above ? value > ranges[i].min : value >= ranges[i].min;
+        if (!(low && value <= ranges[i].max)) /* so that NaN is out of range */
+            return error_set(err, TD_INVALID, "%s is %g, not in %c%g, %g]", ranges[i].name, value,
+                             ranges[i].above ? '(' : '[', ranges[i].min, ranges[i].max);
+    }
+    return TD_OK;
 }
 
 enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *sampling,
                             struct td_error *err)
 {
     *sampler = (struct sampler){.sampling = *sampling};
-    /* Negated comparisons, so that NaN is out of range. */
-    if (!(sampling->temperature >= 0.0f && sampling->temperature <= 100.0f))
-        return bad_setting(err, "temperature", (double)sampling->temperature, "[0, 100]");
-    if (!(sampling->top_p >= 0.0f && sampling->top_p <= 1.0f))
-        return bad_setting(err, "top_p", (double)sampling->top_p, "[0, 1]");
-    if (!(sampling->min_p >= 0.0f && sampling->min_p <= 1.0f))
-        return bad_setting(err, "min_p", (double)sampling->min_p, "[0, 1]");
-    if (!(sampling->repetition_penalty > 0.0f && sampling->repetition_penalty <= 100.0f))
-        return bad_setting(err, "repetition_penalty", (double)sampling->repetition_penalty,
-                           "(0, 100]");
-    if (!(sampling->typical_p >= 0.0f && sampling->typical_p <= 1.0f))
-        return bad_setting(err, "typical_p", (double)sampling->typical_p, "[0, 1]");
-    if (!(sampling->presence_penalty >= -2.0f && sampling->presence_penalty <= 2.0f))
-        return bad_setting(err, "presence_penalty", (double)sampling->presence_penalty, "[-2, 2]");
-    if (!(sampling->frequency_penalty >= -2.0f && sampling->frequency_penalty <= 2.0f))
-        return bad_setting(err, "frequency_penalty", (double)sampling->frequency_penalty,
-                           "[-2, 2]");
-    if (!(sampling->mirostat_tau >= 0.0f && sampling->mirostat_tau <= 100.0f))
-        return bad_setting(err, "mirostat_tau", (double)sampling->mirostat_tau, "[0, 100]");
-    if (!(sampling->mirostat_eta >= 0.0f && sampling->mirostat_eta <= 1.0f))
-        return bad_setting(err, "mirostat_eta", (double)sampling->mirostat_eta, "[0, 1]");
+    enum td_status status = check_ranges(sampling, err);
+    if (status != TD_OK)
+        return status;
     sampler->surprise_max = 2 * (double)sampling->mirostat_tau;
-    enum td_status status = penalty_init(&sampler->penalty, sampling, err);
+    status = penalty_init(&sampler->penalty, sampling, err);
     if (status != TD_OK)
         return status;
     uint64_t seed = sampling->seed;
@@ -59,6 +78,9 @@ enum td_status sampler_init(struct sampler *sampler, const struct td_sampling *s
 void sampler_deinit(struct sampler *sampler)
 {
     penalty_deinit(&sampler->penalty);
+    free(sampler->blocks);
+    sampler->blocks = NULL;
+    sampler->blocks_vocab = 0;
 }
 
 void sampler_accept_answer(struct sampler *sampler, int32_t id)
@@ -69,82 +91,10 @@ void sampler_accept_answer(struct sampler *sampler, int32_t id)
 
 void sampler_accept(struct sampler *sampler, int32_t id)
 {
-    sampler->recent[sampler->recent_count++ % SAMPLER_RECENT_TOKENS] = id;
-}
-
-/* --- repetition penalty --- */
-
-struct penalised {
-    int32_t ids[SAMPLER_RECENT_TOKENS];
-    float logits[SAMPLER_RECENT_TOKENS]; /* before */
-    uint32_t count;
-};
-
-/* CTRL (Keskar et al. 2019, section 4.1): logits of recent tokens are divided by the penalty when
- * positive, multiplied when negative; each token once. What is changed is noted, to be put back. */
-static void penalise(const struct sampler *sampler, float *logits, uint32_t vocab_count,
-                     struct penalised *out)
-{
-    float penalty = sampler->sampling.repetition_penalty;
-    out->count = 0;
-    if (penalty == 1.0f)
-        return;
-    uint32_t recent = sampler->recent_count < SAMPLER_RECENT_TOKENS ? sampler->recent_count
-                                                                    : SAMPLER_RECENT_TOKENS;
-    for (uint32_t i = 0; i < recent; i++) {
-        int32_t id = sampler->recent[i];
-        bool seen = id < 0 || (uint32_t)id >= vocab_count;
-        for (uint32_t j = 0; j < out->count && !seen; j++)
-            seen = out->ids[j] == id;
-        if (seen)
-            continue;
-        out->ids[out->count] = id;
-        out->logits[out->count++] = logits[id];
-        logits[id] = logits[id] > 0 ? logits[id] / penalty : logits[id] * penalty;
-    }
-}
-
-static void restore(float *logits, const struct penalised *penalised)
-{
-    for (uint32_t i = 0; i < penalised->count; i++)
-        logits[penalised->ids[i]] = penalised->logits[i];
-}
-
-/* --- drawing --- */
-
-static int32_t draw_from_candidates(struct sampler *sampler, struct sampler_candidate *candidates,
-                                    uint32_t count)
-{
-    double inverse = 1.0 / (double)sampler->sampling.temperature, sum = 0;
-    float max = candidates[0].logit;
-    for (uint32_t i = 0; i < count; i++)
-        sum += exp((double)(candidates[i].logit - max) * inverse);
-    double target = rng_double(&sampler->rng) * sum;
-    for (uint32_t i = 0; i < count; i++) {
-        target -= exp((double)(candidates[i].logit - max) * inverse);
-        if (target < 0)
-            return candidates[i].id;
-    }
-    return candidates[0].id; /* rounding left a rest: the likeliest is as good as any */
-}
-
-/* Without filters no candidate list is needed: two passes over the logits. */
-static int32_t draw_from_all(struct sampler *sampler, const float *logits, uint32_t vocab_count,
-                             const struct logit_stats *stats)
-{
-    double inverse = 1.0 / (double)sampler->sampling.temperature, sum = stats->sum_exp;
-    if (sampler->sampling.temperature != 1.0f) {
-        sum = 0;
-        for (uint32_t i = 0; i < vocab_count; i++)
-            sum += exp((double)(logits[i] - stats->max) * inverse);
-    }
-    double target = rng_double(&sampler->rng) * sum;
-    for (uint32_t i = 0; i < vocab_count; i++) {
-        target -= exp((double)(logits[i] - stats->max) * inverse);
-        if (target < 0)
-            return (int32_t)i;
-    }
-    return (int32_t)stats->argmax;
+    uint32_t at = sampler->recent_count++ % SAMPLER_HISTORY_MAX;
+    sampler->recent[at] = id;
+    sampler->recent_breaks[at] = sampler->sampling.dry_multiplier > 0 && sampler->tokenizer &&
+                                 repeat_is_broken_by(sampler->tokenizer, id);
 }
 
 static enum td_status measure(const struct kernels *kernels, const float *logits,
@@ -174,58 +124,59 @@ static void fill_stats(float logit, const struct logit_stats *stats, float not_m
     };
 }
 
-/* Mirostat, version 2 (Basu et al. 2021, "Mirostat", algorithm 2 as its authors published it): drop what
- * is more surprising than surprise_max bits, draw, and move surprise_max by what the draw missed tau. */
-static int32_t draw_mirostat(struct sampler *sampler, const float *logits, uint32_t vocab_count,
-                             const struct logit_stats *stats, struct sampler_candidate *candidates)
-{
-    const struct td_sampling *sampling = &sampler->sampling;
-    double inverse = 1.0 / (double)sampling->temperature, sum = 0, kept = 0, logit = 0;
-    for (uint32_t i = 0; i < vocab_count; i++)
-        sum += exp((double)(logits[i] - stats->max) * inverse);
-    double cut = log(sum) - sampler->surprise_max * log(2.0);
-    uint32_t count = 1;
-    candidates[0] = (struct sampler_candidate){stats->max, (int32_t)stats->argmax};
-    for (uint32_t i = 0; i < vocab_count; i++)
-        if (i != stats->argmax && (double)(logits[i] - stats->max) * inverse >= cut)
-            candidates[count++] = (struct sampler_candidate){logits[i], (int32_t)i};
-    int32_t id = draw_from_candidates(sampler, candidates, count);
-    for (uint32_t i = 0; i < count; i++) {
-        double x = (double)(candidates[i].logit - stats->max) * inverse;
-        kept += exp(x);
-        logit = candidates[i].id == id ? x : logit;
-    }
-    double surprise = (log(kept) - logit) / log(2.0);
-    double eta = sampling->mirostat_eta > 0 ? (double)sampling->mirostat_eta : 0.1;
-    sampler->surprise_max -= eta * (surprise - (double)sampling->mirostat_tau);
-    return id;
-}
-
-static int32_t draw(struct sampler *sampler, const float *logits, uint32_t vocab_count,
-                    const struct logit_stats *stats, struct sampler_candidate *candidates)
-{
-    const struct td_sampling *sampling = &sampler->sampling;
-    /* Below this temperature the second best has no chance left in double precision. */
-    if (sampling->temperature < 1e-4f)
-        return (int32_t)stats->argmax;
-    if (sampling->mirostat_tau > 0)
-        return draw_mirostat(sampler, logits, vocab_count, stats, candidates);
-    if (!sampler_filters(sampling))
-        return draw_from_all(sampler, logits, vocab_count, stats);
-    uint32_t count = sampler_filter(sampling, logits, vocab_count, stats, candidates);
-    return draw_from_candidates(sampler, candidates, count);
-}
-
 /* Choices that are made again without the refused token, before all tokens are tested: a pass over the logits
  * costs a tenth of a walk over the vocabulary. */
 #define REFUSALS_MAX 4
 
+/* Likewise where the choice is the best token, and the next best is found in two small blocks. */
+#define REFUSALS_GREEDY_MAX 64
+
+/* The best token by the blocks' maxima. */
+static uint32_t best_of_blocks(const struct sampler_row *row)
+{
+    uint32_t best = 0;
+    for (uint32_t b = 1; b < sampler_block_count(row->vocab_count); b++)
+        best = row->blocks[b] > row->blocks[best] ? b : best;
+    uint32_t i = best * LOGIT_BLOCK, end = i + LOGIT_BLOCK;
+    end = end < row->vocab_count ? end : row->vocab_count;
+    while (i + 1 < end && row->logits[i] != row->blocks[best])
+        i++;
+    return i;
+}
+
+/* The best token that the grammar allows, where *id is the best one and refused. */
+static enum td_status take_best_allowed(struct sampler *sampler, const struct sampler_row *row,
+                                        int32_t *id, struct td_error *err)
+{
+    bool allowed = false, sorted = token_filter_knows(sampler->filter);
+    enum td_status status = TD_OK;
+    if (!sorted)
+        row->kernels->block_maxima(row->logits, row->vocab_count, row->blocks);
+    for (int refusals = 1; !sorted && refusals < REFUSALS_GREEDY_MAX; refusals++) {
+        uint32_t begin = (uint32_t)*id / LOGIT_BLOCK * LOGIT_BLOCK, left = row->vocab_count - begin;
+        row->logits[*id] = -INFINITY;
+        row->kernels->block_maxima(row->logits + begin, left < LOGIT_BLOCK ? left : LOGIT_BLOCK,
+                                   &row->blocks[begin / LOGIT_BLOCK]);
+        *id = (int32_t)best_of_blocks(row);
+        if (!(row->logits[*id] > -INFINITY))
+            break;
+        status = token_filter_test(sampler->filter, *id, &allowed, err);
+        if (status != TD_OK || allowed)
+            return status;
+    }
+    struct logit_stats rest;
+    status = token_filter_apply(sampler->filter, row->logits, row->vocab_count, err);
+    if (status == TD_OK)
+        status = measure(row->kernels, row->logits, row->vocab_count, &rest, err);
+    if (status == TD_OK)
+        *id = (int32_t)rest.argmax;
+    return status;
+}
+
 /* A choice that the grammar refuses is made again without it, at last among what it allows: each allowed
  * token is drawn with its share of what is allowed. Mirostat's correction counts the choice that stays. */
-static enum td_status draw_allowed(struct sampler *sampler, const struct kernels *kernels,
-                                   float *logits, uint32_t vocab_count,
-                                   const struct logit_stats *stats,
-                                   struct sampler_candidate *candidates, int32_t *id,
+static enum td_status draw_allowed(struct sampler *sampler, const struct sampler_row *row,
+                                   const struct logit_stats *stats, int32_t *id,
                                    struct td_error *err)
 {
     double surprise_max = sampler->surprise_max;
@@ -233,20 +184,35 @@ static enum td_status draw_allowed(struct sampler *sampler, const struct kernels
     for (int refusals = 0;; refusals++) {
         bool allowed = true;
         sampler->surprise_max = surprise_max;
-        *id = draw(sampler, logits, vocab_count, &rest, candidates);
+        *id = sampler_draw(sampler, row, &rest);
         if (sampler->filter == NULL || refusals > REFUSALS_MAX)
             return TD_OK;
         enum td_status status = token_filter_test(sampler->filter, *id, &allowed, err);
         if (status != TD_OK || allowed)
             return status;
-        logits[*id] = -INFINITY;
+        if (sampler_is_greedy(&sampler->sampling))
+            return take_best_allowed(sampler, row, id, err);
+        row->logits[*id] = -INFINITY;
+        if (token_filter_is_cheap(sampler->filter))
+            refusals = REFUSALS_MAX;
         if (refusals == REFUSALS_MAX)
-            status = token_filter_apply(sampler->filter, logits, vocab_count, err);
+            status = token_filter_apply(sampler->filter, row->logits, row->vocab_count, err);
         if (status == TD_OK)
-            status = measure(kernels, logits, vocab_count, &rest, err);
+            status = measure(row->kernels, row->logits, row->vocab_count, &rest, err);
         if (status != TD_OK)
             return status;
     }
+}
+
+static enum td_status make_blocks(struct sampler *sampler, uint32_t vocab_count,
+                                  struct td_error *err)
+{
+    if (sampler->blocks_vocab >= vocab_count)
+        return TD_OK;
+    free(sampler->blocks);
+    sampler->blocks = calloc(sampler_block_count(vocab_count), sizeof *sampler->blocks);
+    sampler->blocks_vocab = sampler->blocks ? vocab_count : 0;
+    return sampler->blocks ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a sampler");
 }
 
 enum td_status sampler_choose(struct sampler *sampler, const struct kernels *kernels, float *logits,
@@ -256,19 +222,21 @@ enum td_status sampler_choose(struct sampler *sampler, const struct kernels *ker
 {
     struct logit_stats stats, changed_stats;
     enum td_status status = measure(kernels, logits, vocab_count, &stats, err);
+    if (status == TD_OK)
+        status = make_blocks(sampler, vocab_count, err);
     if (status != TD_OK)
         return status;
+    const struct sampler_row row = {kernels, logits, vocab_count, candidates, sampler->blocks};
     float not_mine = not_mine_id >= 0 ? logits[not_mine_id] : -INFINITY;
     bool changed = penalty_apply(&sampler->penalty, logits, vocab_count);
-    struct penalised penalised;
-    penalise(sampler, logits, vocab_count, &penalised);
+    struct repeat_changes changes;
+    repeat_apply(sampler, logits, vocab_count, &changes);
     changed_stats = stats;
-    if (penalised.count || changed)
+    if (changes.count || changed)
         status = measure(kernels, logits, vocab_count, &changed_stats, err);
     if (status == TD_OK)
-        status = draw_allowed(sampler, kernels, logits, vocab_count, &changed_stats, candidates,
-                              &choice->id, err);
-    restore(logits, &penalised);
+        status = draw_allowed(sampler, &row, &changed_stats, &choice->id, err);
+    repeat_restore(logits, &changes);
     if (changed)
         penalty_restore(&sampler->penalty, logits, vocab_count);
     if (status == TD_OK)

@@ -1,9 +1,9 @@
 /* Choosing the next token from one row of logits, and what is known about the choice.
  *
- * Order: biases, presence and frequency penalty, repetition penalty, then the filters typical-p,
- * top-k, top-p, min-p on the distribution at temperature 1, then the temperature; a grammar last, by
- * choosing again among what it allows. Mirostat takes the place of the filters, after the
- * temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
+ * Order: biases, presence and frequency penalty, repetition penalty, DRY, then the filters top-n-sigma,
+ * typical-p, top-k, top-p, min-p and XTC on the distribution at temperature 1, then the temperature; a
+ * grammar last, by choosing again among what it allows. Mirostat takes the place of the filters, after
+ * the temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
 #ifndef ENGINE_SAMPLER_H
 #define ENGINE_SAMPLER_H
 
@@ -11,8 +11,10 @@
 #include "engine/sampler_penalty.h"
 #include "kernels/kernels.h"
 
-/* How many of the last tokens the repetition penalty looks at. */
-#define SAMPLER_RECENT_TOKENS 64
+/* How many of the last tokens the repetition penalty looks at, unless it is told. */
+#define SAMPLER_RECENT_TOKENS 64u
+/* How many it and DRY can look at: a power of two. */
+#define SAMPLER_HISTORY_MAX 4096u
 
 struct sampler_candidate {
     float logit;
@@ -20,15 +22,35 @@ struct sampler_candidate {
 };
 
 struct token_filter;
+struct tokenizer;
+
+/* What a choice is made from. */
+struct sampler_row {
+    const struct kernels *kernels;
+    float *logits; /* [vocab_count] */
+    uint32_t vocab_count;
+    struct sampler_candidate *candidates; /* [vocab_count] scratch */
+    float *blocks;                        /* [sampler_block_count] scratch */
+};
+
+static inline uint32_t sampler_block_count(uint32_t vocab_count)
+{
+    return (vocab_count + LOGIT_BLOCK - 1) / LOGIT_BLOCK;
+}
 
 struct sampler {
     struct td_sampling sampling; /* biases borrowed only while sampler_init runs */
     struct token_filter *filter; /* borrowed; what a grammar allows, or NULL */
+    const struct tokenizer
+        *tokenizer; /* borrowed; where DRY finds what breaks a repetition, or NULL */
     struct penalty penalty;
     double surprise_max; /* mirostat's, in bits */
     struct rng rng;
-    int32_t recent[SAMPLER_RECENT_TOKENS]; /* ring */
-    uint32_t recent_count;                 /* tokens ever accepted */
+    int32_t recent[SAMPLER_HISTORY_MAX];     /* ring */
+    bool recent_breaks[SAMPLER_HISTORY_MAX]; /* DRY: the token ends a repetition */
+    uint32_t recent_count;                   /* tokens ever accepted */
+    float *blocks;                           /* made at the first choice */
+    uint32_t blocks_vocab;
 };
 
 struct sampler_choice {
@@ -41,7 +63,7 @@ struct sampler_choice {
 TD_MUST_CHECK enum td_status sampler_init(struct sampler *sampler,
                                           const struct td_sampling *sampling, struct td_error *err);
 void sampler_deinit(struct sampler *sampler);
-/* Notes a token of the prompt for the repetition penalty. */
+/* Notes a token of the prompt for the repetition penalty and DRY. */
 void sampler_accept(struct sampler *sampler, int32_t id);
 /* Notes a token of the answer for all penalties. */
 void sampler_accept_answer(struct sampler *sampler, int32_t id);

@@ -51,25 +51,71 @@ static void *scheduler_main(void *arg)
 
 /* --- from outside --- */
 
+/* Pages of the cache: what was asked for; else all contexts, or what fits into half of the memory
+ * that weights and working memory leave, one context at least. Only what is used costs memory, and
+ * who finds none left waits (scheduler_admit.c). */
+static enum td_status count_pages(const struct scheduler *scheduler,
+                                  const struct scheduler_options *options, uint64_t work_bytes,
+                                  uint64_t *out, struct td_error *err)
+{
+    const struct td_model *model = scheduler->model;
+    uint32_t cache_tokens = options->cache_tokens;
+    uint32_t context = scheduler->context_size, least = kv_pages_of(context);
+    if (cache_tokens != 0 && cache_tokens < context)
+        return error_set(err, TD_INVALID,
+                         "a KV cache of %u tokens is smaller than one context of %u", cache_tokens,
+                         context);
+    *out = cache_tokens ? kv_pages_of(cache_tokens) : (uint64_t)scheduler->slot_count * least;
+    if (cache_tokens == 0) {
+        uint64_t ram = memory_ram_bytes(), fixed = gguf_file_bytes(model->gguf) + work_bytes;
+        uint64_t page_bytes = kv_pool_bytes(model, options->kv_type, 1);
+        uint64_t affordable = ram > fixed && page_bytes ? (ram - fixed) / 2 / page_bytes : 0;
+        affordable = affordable < least ? least : affordable;
+        *out = *out < affordable ? *out : affordable;
+    }
+    if (*out >= KV_NO_PAGE)
+        return error_set(err, TD_INVALID, "%u slots of %u tokens are more pages than there can be",
+                         scheduler->slot_count, context);
+    return TD_OK;
+}
+
+static enum td_status open_cache(struct scheduler *scheduler,
+                                 const struct scheduler_options *options, uint64_t work_bytes,
+                                 struct td_error *err)
+{
+    uint64_t pages = 0;
+    enum td_status status = count_pages(scheduler, options, work_bytes, &pages, err);
+    if (status != TD_OK)
+        return status;
+    struct memory_need need = {.cache_tokens = pages * KV_PAGE_TOKENS,
+                               .cache_bytes =
+                                   kv_pool_bytes(scheduler->model, options->kv_type, pages),
+                               .work_bytes = work_bytes};
+    status = memory_check(scheduler->model, &need, 0, err);
+    if (status == TD_OK)
+        status = kv_pool_new(scheduler->model, options->kv_type, (uint32_t)pages,
+                             &scheduler->kv_pool, err);
+    if (status == TD_OK && (scheduler->prefixes = prefix_index_new(scheduler->kv_pool)) == NULL)
+        status = error_set(err, TD_NO_MEMORY, "no memory for an index of %llu pages",
+                           (unsigned long long)pages);
+    for (uint32_t i = 0; status == TD_OK && i < scheduler->slot_count; i++)
+        status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool,
+                               scheduler->context_size, err);
+    return status;
+}
+
 static enum td_status open_memory(struct scheduler *scheduler,
                                   const struct scheduler_options *options, struct td_error *err)
 {
     const struct td_model *model = options->model;
-    uint32_t slots = options->slot_count, context = 0, rows = PROMPT_ROWS_MAX + slots;
+    uint32_t rows = PROMPT_ROWS_MAX + options->slot_count;
     /* Speculating streams want logits of all their rows. */
     const struct workspace_options workspace = {.row_max = rows, .logit_row_max = rows};
-    enum td_status status = sequence_context(model, options->context_tokens, &context, err);
-    if (status != TD_OK)
-        return status;
-    scheduler->context_size = context;
-    struct memory_need need = {.cache_tokens = (uint64_t)slots * context,
-                               .cache_bytes = kv_pool_bytes(model, TD_KV_F16, context, slots),
-                               .work_bytes = workspace_bytes(model, &workspace)};
-    status = memory_check(model, &need, 0, err);
+    uint64_t work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads));
+    enum td_status status =
+        sequence_context(model, options->context_tokens, &scheduler->context_size, err);
     if (status == TD_OK)
-        status = kv_pool_new(model, TD_KV_F16, context, slots, &scheduler->kv_pool, err);
-    for (uint32_t i = 0; status == TD_OK && i < slots; i++)
-        status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool, context, err);
+        status = open_cache(scheduler, options, work_bytes, err);
     if (status == TD_OK)
         status = workspace_new(model, &workspace, scheduler->threads, &scheduler->workspace, err);
     if (status == TD_OK)
@@ -134,6 +180,7 @@ void scheduler_free(struct scheduler *scheduler)
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         sequence_deinit(&scheduler->slots[i].sequence);
+    prefix_index_free(scheduler->prefixes);
     kv_pool_free(scheduler->kv_pool);
     workspace_free(scheduler->workspace);
     thread_pool_free(scheduler->threads);
@@ -164,13 +211,6 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
         return error_set(err, TD_LIMIT,
                          "the prompt has %zu tokens, the local model's context holds %u",
                          request->id_count, scheduler->context_size);
-    uint32_t pages = scheduler_page_need(scheduler, request), all = scheduler->kv_pool->page_count;
-    if (pages > all)
-        return error_set(err, TD_LIMIT,
-                         "a prompt of %zu tokens and an answer of up to %u need %u pages of %u "
-                         "tokens, the KV cache has %u",
-                         request->id_count, request->options.tokens_max, pages,
-                         scheduler->kv_pool->page_tokens, all);
     if (!reserve_place(scheduler))
         return error_set(err, TD_BUSY,
                          "%u requests are running or waiting, there is no room for more",
@@ -197,7 +237,7 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
     struct scheduler_load load = {.running = atomic_load(&scheduler->running),
                                   .pages_used = atomic_load(&scheduler->pages_used),
                                   .page_count = scheduler->kv_pool->page_count,
-                                  .page_tokens = scheduler->kv_pool->page_tokens,
+                                  .page_tokens = KV_PAGE_TOKENS,
                                   .prompt_tokens = atomic_load(&scheduler->prompt_tokens),
                                   .cached_tokens = atomic_load(&scheduler->cached_tokens),
                                   .completion_tokens = atomic_load(&scheduler->completion_tokens),

@@ -9,6 +9,7 @@
 #define ENGINE_SCHEDULER_H
 
 #include "base/loop.h"
+#include "engine/prefix_index.h"
 #include "tandem/engine.h"
 
 struct adapter_set;
@@ -20,7 +21,11 @@ struct scheduler_options {
     uint32_t slot_count;     /* most sequences running at once */
     uint32_t queue_capacity; /* jobs waiting beyond that: TD_BUSY */
     uint32_t context_tokens; /* of one sequence */
-    uint32_t thread_count;   /* 0 = one a core */
+    /* Of the KV cache that all share; 0 = every slot's context, or what fits into half of the
+     * memory. */
+    uint32_t cache_tokens;
+    uint32_t thread_count; /* 0 = one a core */
+    enum td_kv_type kv_type;
 };
 
 struct job_request {
@@ -29,6 +34,7 @@ struct job_request {
     enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
     struct adapter_set *adapters;       /* retained; NULL = the bare model */
+    struct prefix_scope scope;          /* among whom computed prompts are shared */
     struct loop *loop;                  /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;
@@ -44,8 +50,7 @@ TD_MUST_CHECK enum td_status scheduler_new(const struct scheduler_options *optio
                                            struct scheduler **out, struct td_error *err);
 void scheduler_free(struct scheduler *scheduler); /* cancels what runs, joins the thread */
 
-/* TD_BUSY when the queue is full, TD_LIMIT when the prompt does not fit the context, or the longest
- * answer with it the whole cache.
+/* TD_BUSY when the queue is full, TD_LIMIT when the prompt does not fit the context.
  * *out is valid until on_done returns or job_cancel is called. */
 TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
                                               const struct job_request *request, struct job **out,

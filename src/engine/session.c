@@ -10,11 +10,14 @@
 static const struct workspace_options workspace_options = {.logit_row_max = 1};
 
 static enum td_status check_memory(const struct td_model *model, enum td_kv_type kv_type,
-                                   uint32_t context_size, struct td_error *err)
+                                   uint32_t context_size, uint32_t thread_count,
+                                   struct td_error *err)
 {
+    uint32_t pages = kv_pages_of(context_size);
     struct memory_need need = {.cache_tokens = context_size,
-                               .cache_bytes = kv_pool_bytes(model, kv_type, context_size, 1),
-                               .work_bytes = workspace_bytes(model, &workspace_options)};
+                               .cache_bytes = kv_pool_bytes(model, kv_type, pages),
+                               .work_bytes =
+                                   workspace_bytes(model, &workspace_options, thread_count)};
     return memory_check(model, &need, 0, err);
 }
 
@@ -26,18 +29,22 @@ static enum td_status open_parts(struct td_session *session,
     enum td_status status = sequence_context(model, options->context_tokens, &context_size, err);
     if (status == TD_OK)
         status = kv_type_check(options->kv_type, err);
-    if (status == TD_OK)
-        status = check_memory(model, options->kv_type, context_size, err);
-    if (status == TD_OK)
-        status = kv_pool_new(model, options->kv_type, context_size, 1, &session->kv_pool, err);
-    if (status == TD_OK)
-        status = sequence_init(&session->sequence, session->kv_pool, context_size, err);
     if (status != TD_OK)
         return status;
     session->threads = thread_pool_new(options->thread_count);
     if (session->threads == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for %u threads", options->thread_count);
-    return workspace_new(model, &workspace_options, session->threads, &session->workspace, err);
+    status = check_memory(model, options->kv_type, context_size,
+                          thread_pool_count(session->threads), err);
+    if (status == TD_OK)
+        status =
+            kv_pool_new(model, options->kv_type, kv_pages_of(context_size), &session->kv_pool, err);
+    if (status == TD_OK)
+        status = sequence_init(&session->sequence, session->kv_pool, context_size, err);
+    if (status == TD_OK)
+        status =
+            workspace_new(model, &workspace_options, session->threads, &session->workspace, err);
+    return status;
 }
 
 enum td_status td_session_new(const struct td_model *model,

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A walk over less than this share of the vocabulary costs less than further draws. */
+#define CHEAP_SHARE 4
+
 static size_t mask_words(const struct token_filter *f)
 {
     return ((size_t)f->index->vocab_count + 63) / 64;
@@ -39,6 +42,8 @@ enum td_status token_filter_new(struct td_grammar *grammar, const struct tokeniz
         return status;
     }
     f->tokens_left = UINT32_MAX;
+    size_t fit = TOKEN_FILTER_MASK_BYTES / ((mask_words(f) + 1) * sizeof(uint64_t));
+    f->mask_max = fit > TOKEN_FILTER_MASKS ? TOKEN_FILTER_MASKS : fit < 4 ? 4 : (uint32_t)fit;
     *out = f;
     return TD_OK;
 }
@@ -47,7 +52,7 @@ void token_filter_free(struct token_filter *f)
 {
     if (f == NULL)
         return;
-    for (int i = 0; i < TOKEN_FILTER_MASKS; i++)
+    for (uint32_t i = 0; i < TOKEN_FILTER_MASKS; i++)
         free(f->masks[i].bits);
     matcher_free(f->matcher);
     free(f->path);
@@ -78,7 +83,7 @@ static uint32_t walk(struct token_filter *f, struct td_str piece)
 /* Makes room where there is none, so that a step that met a limit may be tried once more. */
 static enum td_status compact(struct token_filter *f, struct td_error *err)
 {
-    for (int i = 0; i < TOKEN_FILTER_MASKS; i++)
+    for (uint32_t i = 0; i < TOKEN_FILTER_MASKS; i++)
         f->masks[i].used = false;
     f->set = matcher_compact(f->matcher, f->set);
     return f->set == MATCH_FULL ? explodes(err) : TD_OK;
@@ -120,58 +125,97 @@ static void allow(struct token_mask *mask, uint32_t id)
     mask->bits[id / 64] |= UINT64_C(1) << (id % 64);
 }
 
-/* One walk over the sorted vocabulary; false when a limit was met. path[d] is the set after d bytes of the
- * entry; entries that share a dead beginning are passed over without a step. */
+/* Whether every plain byte leads back to this place, as within a string: then all tokens of plain bytes are
+ * allowed, and need not be walked. */
+static bool loops_on_plain(struct token_filter *f)
+{
+    for (unsigned byte = 0; byte < 256; byte++)
+        if (token_byte_is_plain((unsigned char)byte) &&
+            matcher_step(f->matcher, f->set, (unsigned char)byte) != f->set)
+            return false;
+    return true;
+}
+
+static void note_bytes(struct token_mask *mask, uint32_t bytes)
+{
+    mask->bytes_max = bytes > mask->bytes_max ? bytes : mask->bytes_max;
+}
+
+/* The tokens of plain bytes, from a place that these lead back to. */
+static void allow_plain(struct token_filter *f, struct token_mask *mask)
+{
+    if (in_budget(f, f->set)) {
+        memcpy(mask->bits, f->index->plain, mask_words(f) * sizeof *mask->bits);
+        note_bytes(mask, matcher_bytes_to_end(f->matcher, f->set));
+    } else {
+        mask->cut = true;
+    }
+}
+
+/* One walk over the vocabulary; false when a limit was met. path[d] is the set after d bytes; what is below a
+ * byte that leads out of the grammar is passed over. */
 static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any)
 {
+    bool loops = loops_on_plain(f);
     memset(mask->bits, 0, mask_words(f) * sizeof *mask->bits);
     mask->bytes_max = 0;
     mask->cut = *any = false;
+    if (loops)
+        allow_plain(f, mask);
     f->path[0] = f->set;
-    uint32_t alive = 0; /* path[0..alive] are known and not dead, for the entry before */
-    for (uint32_t i = 0; i < f->index->count; i++) {
-        struct token_entry entry = f->index->entries[i];
-        if (entry.shared > alive)
-            continue; /* what it shares leads out of the grammar */
-        struct td_str piece = tokenizer_piece(f->tokenizer, (int32_t)entry.id, false);
-        uint32_t depth = entry.shared, set = f->path[depth];
-        while (depth < entry.len) {
-            set = matcher_step(f->matcher, set, (unsigned char)piece.data[depth]);
-            if (set == MATCH_FULL)
-                return false;
-            if (set == MATCH_DEAD)
-                break;
-            f->path[++depth] = set;
-        }
-        alive = depth;
-        if (depth < entry.len)
+    for (uint32_t n = 0; n < f->index->node_count;) {
+        const struct token_node *node = &f->index->nodes[n];
+        uint32_t set = loops && node->plain
+                           ? MATCH_DEAD
+                           : matcher_step(f->matcher, f->path[node->depth], node->byte);
+        if (set == MATCH_FULL)
+            return false;
+        n = set == MATCH_DEAD ? node->end : n + 1;
+        f->path[node->depth + 1] = set;
+        if (set == MATCH_DEAD || node->id == TOKEN_NODE_NONE)
             continue;
-        if (!in_budget(f, set)) {
+        if (in_budget(f, set)) {
+            note_bytes(mask, matcher_bytes_to_end(f->matcher, set));
+            allow(mask, node->id);
+        } else {
             mask->cut = true;
-            continue;
         }
-        uint32_t bytes = matcher_bytes_to_end(f->matcher, set);
-        mask->bytes_max = bytes > mask->bytes_max ? bytes : mask->bytes_max;
-        allow(mask, entry.id);
-        *any = true;
     }
+    for (size_t w = 0; w < mask_words(f) && !*any; w++)
+        *any = mask->bits[w] != 0;
     return true;
 }
 
 static struct token_mask *find_mask(struct token_filter *f)
 {
-    for (int i = 0; i < TOKEN_FILTER_MASKS; i++) {
+    for (uint32_t i = 0; i < f->mask_max; i++) {
         struct token_mask *mask = &f->masks[i];
-        if (mask->used && mask->set == f->set && (!f->budgeted || mask->bytes_max < f->tokens_left))
+        if (mask->used && mask->set == f->set &&
+            (!f->budgeted || mask->bytes_max < f->tokens_left)) {
+            mask->used_at = ++f->wanted;
             return mask;
+        }
     }
     return NULL;
+}
+
+/* A mask that is not in use, or the one that was wanted longest ago. */
+static struct token_mask *mask_to_fill(struct token_filter *f)
+{
+    struct token_mask *oldest = &f->masks[0];
+    for (uint32_t i = 0; i < f->mask_max; i++) {
+        struct token_mask *mask = &f->masks[i];
+        if (!mask->used)
+            return mask;
+        oldest = mask->used_at < oldest->used_at ? mask : oldest;
+    }
+    return oldest;
 }
 
 static enum td_status make_mask(struct token_filter *f, struct token_mask **out, bool *any,
                                 struct td_error *err)
 {
-    struct token_mask *mask = &f->masks[f->mask_next++ % TOKEN_FILTER_MASKS];
+    struct token_mask *mask = mask_to_fill(f);
     if (mask->bits == NULL)
         mask->bits = calloc(mask_words(f) + 1, sizeof *mask->bits);
     if (mask->bits == NULL)
@@ -185,9 +229,42 @@ static enum td_status make_mask(struct token_filter *f, struct token_mask **out,
             return explodes(err);
     }
     mask->set = f->set;
+    mask->used_at = ++f->wanted;
     mask->used = !mask->cut;
     *out = mask;
     return TD_OK;
+}
+
+bool token_filter_knows(struct token_filter *f)
+{
+    return find_mask(f) != NULL;
+}
+
+bool token_filter_is_cheap(struct token_filter *f)
+{
+    if (find_mask(f))
+        return true;
+    uint32_t alive = 0;
+    for (uint32_t n = 0; n < f->index->node_count; n = f->index->nodes[n].end) {
+        const struct token_node *node = &f->index->nodes[n];
+        uint32_t set = matcher_step(f->matcher, f->set, node->byte);
+        if (set == MATCH_FULL)
+            return false;
+        alive += set == MATCH_DEAD ? 0 : node->end - n;
+    }
+    return alive < f->index->node_count / CHEAP_SHARE;
+}
+
+/* -INFINITY for the tokens of one word of a mask that are not allowed. */
+static void forbid_word(float *logits, uint64_t allowed, uint32_t count)
+{
+    if (allowed == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            logits[i] = -INFINITY;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        logits[i] = allowed >> i & 1 ? logits[i] : -INFINITY;
 }
 
 enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_t vocab_count,
@@ -209,12 +286,11 @@ enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_
                          "demands");
     for (uint32_t i = 0; ends && i < f->index->end_count; i++)
         allow(mask, (uint32_t)f->index->ends[i]);
-    for (uint32_t id = 0; id < vocab_count; id++) {
-        uint64_t word = id < f->index->vocab_count ? mask->bits[id / 64] : 0;
-        if (word == UINT64_MAX && id % 64 == 0 && id + 63 < vocab_count)
-            id += 63; /* all of the word's tokens are allowed */
-        else if (!(word >> (id % 64) & 1))
-            logits[id] = -INFINITY;
+    for (uint32_t id = 0; id < vocab_count; id += 64) {
+        uint64_t allowed = id < f->index->vocab_count ? mask->bits[id / 64] : 0;
+        uint32_t count = vocab_count - id < 64 ? vocab_count - id : 64;
+        if (allowed != UINT64_MAX)
+            forbid_word(logits + id, allowed, count);
     }
     return TD_OK;
 }

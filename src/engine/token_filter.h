@@ -10,11 +10,14 @@
 #include "engine/grammar_match.h"
 #include "engine/token_index.h"
 
-/* Kept masks. A JSON text has a few places that come again: inside a string, after a comma. */
-#define TOKEN_FILTER_MASKS 16
+/* Kept masks: a JSON text has a few places that come again, such as inside a string and after a comma. At most
+ * so many, and so many bytes of them: a mask of 128k tokens has 16 KiB. */
+#define TOKEN_FILTER_MASKS 128
+#define TOKEN_FILTER_MASK_BYTES ((size_t)1 << 20)
 
 struct token_mask {
     uint32_t set;
+    uint32_t used_at;   /* when it was last wanted */
     uint32_t bytes_max; /* largest number of bytes to the end after one of its tokens */
     bool used;
     bool cut;       /* the budget refused tokens: of no use at another length */
@@ -30,8 +33,9 @@ struct token_filter {
     uint32_t tokens_left; /* with the one that is chosen next */
     uint32_t set;
     struct token_mask masks[TOKEN_FILTER_MASKS];
-    uint32_t mask_next;
-    uint32_t *path; /* [len_max + 1] sets along the piece in a walk */
+    uint32_t mask_max; /* how many fit the bytes, at least 4 */
+    uint32_t wanted;   /* masks ever wanted: the clock of used_at */
+    uint32_t *path;    /* [len_max + 1] sets along the piece in a walk */
 };
 
 /* **returns new** (token_filter_free). Retains the grammar, borrows the others. */
@@ -47,6 +51,10 @@ void token_filter_set_budget(struct token_filter *filter, uint32_t tokens_left);
 /* *allowed: whether `id` may come next. */
 TD_MUST_CHECK enum td_status token_filter_test(struct token_filter *filter, int32_t id,
                                                bool *allowed, struct td_error *err);
+/* Whether all tokens were sorted here before. */
+bool token_filter_knows(struct token_filter *filter);
+/* Whether it costs little to sort all tokens here: it was done before, or few can be allowed. */
+bool token_filter_is_cheap(struct token_filter *filter);
 /* Sets the logits of all tokens that are not allowed to -INFINITY. TD_UNSUPPORTED when none is allowed. */
 TD_MUST_CHECK enum td_status token_filter_apply(struct token_filter *filter, float *logits,
                                                 uint32_t vocab_count, struct td_error *err);

@@ -1,6 +1,8 @@
-/* The vocabulary in the order of its pieces' bytes, with the length that each shares with the one before: a
- * prefix tree without its nodes, to find every token that a grammar allows in one walk. Made when a model is
- * first used with a grammar. Immutable; any thread. */
+/* The vocabulary as a prefix tree, to find every token that a grammar allows in one walk. Made when a model is
+ * first used with a grammar. Immutable; any thread.
+ *
+ * Nodes stand in the order of their text, each before those below it, so that a walk goes through an array
+ * and passes over what is below a node by going on at its `end`. */
 #ifndef ENGINE_TOKEN_INDEX_H
 #define ENGINE_TOKEN_INDEX_H
 
@@ -8,20 +10,33 @@
 
 #include <stdatomic.h>
 
-struct token_entry {
-    uint32_t id;
-    uint16_t shared; /* bytes it begins with as the entry before does */
-    uint16_t len;
+#define TOKEN_NODE_NONE UINT32_MAX
+
+struct token_node {
+    uint32_t id;    /* the token that ends here, or TOKEN_NODE_NONE */
+    uint32_t end;   /* of what is below the node */
+    uint16_t depth; /* bytes before this one */
+    uint8_t byte;
+    /* This byte, those on the way to it and all below are plain: printable ASCII less quote and backslash,
+     * which is what a string of JSON goes on with. */
+    bool plain;
 };
 
 struct token_index {
-    struct token_entry *entries; /* [count] tokens that have text and end nothing */
-    uint32_t count;
-    int32_t *ends; /* [end_count] tokens that end a generation */
+    struct token_node *nodes; /* [node_count] of tokens that have text and end nothing */
+    uint32_t node_count;
+    uint64_t *plain; /* [vocab / 64] tokens of plain nodes */
+    int32_t *ends;   /* [end_count] tokens that end a generation */
     uint32_t end_count;
     uint32_t vocab_count;
     uint32_t len_max; /* of the longest piece */
 };
+
+/* Bytes that are plain, as above. */
+static inline bool token_byte_is_plain(unsigned char byte)
+{
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
 
 /* **returns new** (token_index_free). */
 TD_MUST_CHECK enum td_status token_index_new(const struct tokenizer *tokenizer,

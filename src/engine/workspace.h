@@ -37,6 +37,32 @@ struct workspace_row {
     int32_t id;
 };
 
+/* Consecutive rows of one segment. */
+struct workspace_span {
+    uint32_t segment, row, count;
+};
+
+/* Positions whose softmax is taken by itself (attention.c); a few threads share a long row by it.
+ * 256 positions of one head are 64 KiB of f16: some microseconds of reading. */
+#define SPAN_TOKENS 256
+/* Rows that one thread stores at a time: f16 keys of so many positions share a cache line, which
+ * two threads should not write. */
+#define RUN_TOKENS 32
+
+struct workspace_attention {
+    uint32_t tile_tokens;         /* most tokens of a tile */
+    uint32_t spans_max;           /* of the longest context */
+    uint32_t shared_rows_max;     /* most rows whose spans are shared among threads */
+    struct workspace_span *tiles; /* [rows]: tokens whose queries go through the pages together */
+    struct workspace_span *runs;  /* [rows]: tokens that one thread stores */
+    uint32_t tile_count, run_count;
+    atomic_flag *leased;   /* [threads]: scratch in use */
+    float *scratch;        /* [threads, scratch_floats] */
+    size_t scratch_floats; /* a page as float, a tile's queries, two softmaxes */
+    float *partials;       /* [shared rows, kv_heads, spans_max, group, value columns + 2] */
+    atomic_uint *done;     /* [shared rows, kv_heads]: spans that are ready */
+};
+
 struct workspace_options {
     uint32_t row_max;       /* 0 = WORKSPACE_ROWS_DEFAULT */
     uint32_t logit_row_max; /* rows of `logits`; 0 = none */
@@ -45,7 +71,7 @@ struct workspace_options {
 struct workspace {
     const struct td_model *model;
     struct thread_pool *threads;
-    uint32_t row_max, logit_row_max;
+    uint32_t row_max, logit_row_max, thread_count;
     const atomic_bool *stop; /* set: a pass ends between two layers; NULL = never */
 
     void *block; /* everything below lies in it */
@@ -64,7 +90,8 @@ struct workspace {
     uint8_t *activations[ACTIVATION_FORM_COUNT];
     /* [3 products, input_max, ADAPTER_SET_WIDTH_MAX]: A x of the adapters of the step that runs */
     float *reduced;
-    size_t input_max;                     /* rows * used experts (or 1) */
+    size_t input_max; /* rows * used experts (or 1) */
+    struct workspace_attention attention;
     struct workspace_experts experts;     /* empty where the model has none */
     float *logits;                        /* [logit_row_max, vocab], for the caller's use */
     struct sampler_candidate *candidates; /* [vocab], for the caller's use */
@@ -78,6 +105,7 @@ TD_MUST_CHECK enum td_status workspace_new(const struct td_model *model,
 void workspace_free(struct workspace *workspace);
 
 /* Bytes that such a workspace maps; UINT64_MAX when they cannot be counted. */
-uint64_t workspace_bytes(const struct td_model *model, const struct workspace_options *options);
+uint64_t workspace_bytes(const struct td_model *model, const struct workspace_options *options,
+                         uint32_t thread_count);
 
 #endif

@@ -65,6 +65,34 @@ struct logit_stats {
         sum_exp_x; /* sum of exp(logit - max) * (logit - max); entropy = log(sum_exp) - sum_exp_x/sum_exp */
 };
 
+/* What is known of one query head's softmax so far; begins as {-INFINITY, 0}. */
+struct attend_state {
+    float maximum; /* of the scores */
+    float total;   /* sum of exp(score - maximum) */
+};
+
+/* Some query rows (heads that share a kv head, of tokens that see the same positions) against the
+ * positions [begin, end) of one page, begin < end <= KV_PAGE_TOKENS. Online softmax (Milakov &
+ * Gimelshein 2018; Dao et al. 2022, section 3.1): states and sums go on from what they hold. Scores
+ * q.k * scale pass soft_cap when cap > 0. A row's result depends on that row and the positions
+ * alone: not on its neighbours, nor on whether the page is given as it is stored or as kv_load makes
+ * it. */
+struct attend_task {
+    const void *keys, *values; /* of one head in a page */
+    const void *next_keys;     /* those of the page after it, to be fetched early; may be NULL */
+    enum td_kv_type kv_type;   /* TD_KV_F32 or TD_KV_F16; TD_KV_Q8_0 goes through kv_load */
+    size_t head_size;
+    size_t begin, end;
+    float scale, cap;
+    const float *q; /* [rows, head_size] */
+    size_t rows;
+    struct attend_state *states; /* [rows] */
+    float *sums; /* [rows, kv_value_columns]: sums of exp(score - maximum) * value */
+};
+
+/* 64: a vocabulary has several hundred blocks, more than any usual top-k. */
+#define LOGIT_BLOCK 64u
+
 struct kernels {
     const char *name; /* "ref", "avx2", "avx512" */
 
@@ -97,6 +125,12 @@ struct kernels {
 
     /* y = x / sqrt(mean(x^2) + eps) * w (RMSNorm, Zhang & Sennrich 2019, eq. 4). y may be x. */
     void (*rms_norm)(const float *x, const float *w, size_t n, float eps, float *y);
+    /* y = (x - mean(x)) / sqrt(variance(x) + eps) * w + b (Ba et al. 2016, eq. 4; the variance is the
+     * mean of the squared distances). y may be x. */
+    void (*layer_norm)(const float *x, const float *w, const float *b, size_t n, float eps,
+                       float *y);
+    /* x[i] = gelu(x[i]), gelu(x) = x Phi(x) in its exact form */
+    void (*gelu)(float *x, size_t n);
     /* gate[i] = silu(gate[i]) * up[i] */
     void (*silu_multiply)(float *gate, const float *up, size_t n);
     /* gate[i] = gelu(gate[i]) * up[i], gelu in its tanh form */
@@ -111,18 +145,22 @@ struct kernels {
      * n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
     void (*rope)(float *head, const float *cos_sin, size_t n_rot, bool interleaved);
 
-    /* One query head against `count` cached positions; online softmax, the score row never stored.
-     * k, v: first element of this kv head at position 0; positions are kv_stride elements apart;
-     * f16 or f32 by kv_type. q, out: [head_size]. `group` query heads share the kv head:
-     * q and out are [group, head_size] contiguous. Scores q.k * scale pass soft_cap when cap > 0.
-     * A sliding window is the caller's choice of the first position. */
-    void (*attend)(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                   size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                   float cap, float *out);
-    /* Stores a float row into the cache's type. */
-    void (*store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *out);
+    /* Attention over pages of keys and values: see kv_page.h and struct attend_task. */
+    void (*attend)(const struct attend_task *task);
+    /* One position's key and value [head_size] to position `at` of a page. */
+    void (*kv_store)(const float *key, const float *value, size_t head_size,
+                     enum td_kv_type kv_type, size_t at, void *keys, void *values);
+    /* The first `count` positions of a page as TD_KV_F32; what lies beyond is left alone. */
+    void (*kv_load)(enum td_kv_type kv_type, const void *keys, const void *values, size_t head_size,
+                    size_t count, float *keys_out, float *values_out);
 
     void (*logit_stats)(const float *logits, size_t n, struct logit_stats *out);
+    /* What a sampler needs of each block of LOGIT_BLOCK logits, the last one shorter.
+     * maxima[b]: the largest. */
+    void (*block_maxima)(const float *logits, size_t n, float *maxima);
+    /* sums[b] = sum of exp((logit - max) * factor); max at least as large as any, factor > 0. What
+     * is below exp(-87) counts as nothing, but need not be 0. */
+    void (*block_exp_sums)(const float *logits, size_t n, float max, float factor, float *sums);
 };
 
 /* How many of `tokens` go into panels, from the first on; the others stay rows. */

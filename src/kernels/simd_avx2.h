@@ -57,6 +57,10 @@ SIMD_INLINE void half_store_part(uint16_t *at, vec v, size_t n)
     half_store(halves, v);
     memcpy(at, halves, n * sizeof *at);
 }
+SIMD_INLINE vec byte_load(const int8_t *at)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)at)));
+}
 SIMD_INLINE vec vec_set(float value)
 {
     return _mm256_set1_ps(value);

@@ -52,6 +52,10 @@ SIMD_INLINE void half_store_part(uint16_t *at, vec v, size_t n)
 {
     _mm256_mask_storeu_epi16(at, first_lanes(n), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
 }
+SIMD_INLINE vec byte_load(const int8_t *at)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)at)));
+}
 SIMD_INLINE vec vec_set(float value)
 {
     return _mm512_set1_ps(value);

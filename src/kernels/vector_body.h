@@ -1,4 +1,4 @@
-/* Element-wise operations, attention and logit statistics, written once in the vector words of
+/* Element-wise operations and logit statistics, written once in the vector words of
  * simd_<isa>.h and compiled by vector_<isa>.c for each instruction set. Include that header
  * first. */
 #ifndef KERNELS_VECTOR_BODY_H
@@ -7,49 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/simd_math_body.h"
 #include "kernels/variants.h"
-
-/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2) / 2 + a rounding. exp(r) is Taylor's sum
- * to the seventh power: what is left out is below r^8 / 8! < 5.3e-9 of the result. ln 2 is taken
- * off in two parts, the first with nine low bits zero so that n * LN2_HIGH is exact. With the
- * roundings of the sum (1 + r dominates) the relative error stays below 2e-7 for results that are
- * normal floats. x is held to [-104, 88.7]: outside, the result is 0 or close to the largest float.
- * NaN stays NaN. */
-SIMD_INLINE vec vec_exp(vec x)
-{
-    const float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-    x = vec_min(vec_set(88.7f), vec_max(vec_set(-104.0f), x));
-    vec n = vec_round(vec_mul(x, vec_set(0x1.715476p+0f)));
-    vec r = vec_fnma(n, vec_set(ln2_high), x);
-    r = vec_fnma(n, vec_set(ln2_low), r);
-    vec sum = vec_set(1.0f / 5040);
-    sum = vec_fma(sum, r, vec_set(1.0f / 720));
-    sum = vec_fma(sum, r, vec_set(1.0f / 120));
-    sum = vec_fma(sum, r, vec_set(1.0f / 24));
-    sum = vec_fma(sum, r, vec_set(1.0f / 6));
-    sum = vec_fma(sum, r, vec_set(0.5f));
-    sum = vec_fma(sum, r, vec_set(1.0f));
-    sum = vec_fma(sum, r, vec_set(1.0f));
-    return vec_scale(sum, n);
-}
-
-/* tanh(x) = 1 - 2 / (exp(2x) + 1), which loses its digits near zero; there Taylor's sum to the
- * ninth power: what is left out is below 0.009 x^10 < 2e-8 of the result for |x| < 1/4. From 1/4 on
- * the subtraction costs at most 2 u / 0.24 and the exponential less: 8e-7 relative in all. NaN
- * stays NaN. */
-SIMD_INLINE vec vec_tanh(vec x)
-{
-    vec size = vec_max(x, vec_sub(vec_set(0), x)), square = vec_mul(x, x);
-    vec sum = vec_set(62.0f / 2835);
-    sum = vec_fma(sum, square, vec_set(-17.0f / 315));
-    sum = vec_fma(sum, square, vec_set(2.0f / 15));
-    sum = vec_fma(sum, square, vec_set(-1.0f / 3));
-    vec small = vec_fma(vec_mul(sum, square), x, x);
-    vec e = vec_exp(vec_add(size, size));
-    vec large = vec_sub(vec_set(1), vec_div(vec_set(2), vec_add(e, vec_set(1))));
-    large = vec_if_greater(x, vec_set(0), large, vec_sub(vec_set(0), large));
-    return vec_if_greater(size, vec_set(0.25f), large, small);
-}
 
 /* ---- element-wise ---------------------------------------------------------------------------- */
 
@@ -74,6 +33,72 @@ void VARIANT(rms_norm)(const float *x, const float *w, size_t n, float eps, floa
         vec_store(y + i, vec_mul(vec_mul(vec_load(x + i), scale), vec_load(w + i)));
     vec rest = vec_mul(vec_mul(vec_load_part(x + i, n - i), scale), vec_load_part(w + i, n - i));
     vec_store_part(y + i, rest, n - i);
+}
+
+/* Sum of x - shift (power 1) or of its square (power 2), in float sums of 512 that are added up in
+ * double. */
+SIMD_INLINE double sum_shifted(const float *x, size_t n, float shift, int power)
+{
+    enum { PART = 512 };
+    double total = 0;
+    for (size_t begin = 0; begin < n; begin += PART) {
+        size_t end = n - begin < PART ? n : begin + PART, i = begin;
+        vec sum = vec_set(0);
+        for (; i + LANES <= end; i += LANES) {
+            vec v = vec_sub(vec_load(x + i), vec_set(shift));
+            sum = power == 2 ? vec_fma(v, v, sum) : vec_add(sum, v);
+        }
+        total += (double)vec_sum(sum);
+        for (; i < end; i++) {
+            double v = (double)x[i] - (double)shift;
+            total += power == 2 ? v * v : v;
+        }
+    }
+    return total;
+}
+
+/* The first element stands in for the mean until it is known, so that a row whose values are far
+ * from zero and close together loses no digits. */
+void VARIANT(layer_norm)(const float *x, const float *w, const float *b, size_t n, float eps,
+                         float *y)
+{
+    float mean = n ? x[0] : 0;
+    mean = (float)((double)mean + sum_shifted(x, n, mean, 1) / (double)n);
+    double variance = sum_shifted(x, n, mean, 2) / (double)n;
+    float scale = (float)(1.0 / sqrt(variance + (double)eps));
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vec v = vec_mul(vec_sub(vec_load(x + i), vec_set(mean)), vec_set(scale));
+        vec_store(y + i, vec_fma(v, vec_load(w + i), vec_load(b + i)));
+    }
+    vec v = vec_mul(vec_sub(vec_load_part(x + i, n - i), vec_set(mean)), vec_set(scale));
+    v = vec_fma(v, vec_load_part(w + i, n - i), vec_load_part(b + i, n - i));
+    vec_store_part(y + i, v, n - i);
+}
+
+/* gelu(x) = x - x Q(|x|) for x > 0 and x Q(|x|) otherwise, Q(x) = erfc(x / sqrt(2)) / 2 by
+ * Abramowitz & Stegun 1964, 7.1.26: erfc(z) = (a1 t + ... + a5 t^5) exp(-z^2), t = 1 / (1 + p z),
+ * within 1.5e-7. */
+SIMD_INLINE vec gelu_exact(vec x)
+{
+    vec size = vec_max(x, vec_sub(vec_set(0), x));
+    vec t = vec_div(vec_set(1), vec_fma(size, vec_set(0.3275911f * 0.70710678f), vec_set(1)));
+    vec sum = vec_set(0.5f * 1.061405429f);
+    sum = vec_fma(sum, t, vec_set(0.5f * -1.453152027f));
+    sum = vec_fma(sum, t, vec_set(0.5f * 1.421413741f));
+    sum = vec_fma(sum, t, vec_set(0.5f * -0.284496736f));
+    sum = vec_fma(sum, t, vec_set(0.5f * 0.254829592f));
+    vec e = vec_exp(vec_mul(vec_mul(x, vec_set(-0.5f)), x));
+    vec part = vec_mul(vec_mul(vec_mul(sum, t), e), x);
+    return vec_if_greater(x, vec_set(0), vec_sub(x, part), part);
+}
+
+void VARIANT(gelu)(float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vec_store(x + i, gelu_exact(vec_load(x + i)));
+    vec_store_part(x + i, gelu_exact(vec_load_part(x + i, n - i)), n - i);
 }
 
 SIMD_INLINE vec silu_times(vec gate, vec up)
@@ -127,11 +152,6 @@ void VARIANT(scale)(float *x, float factor, size_t n)
     vec_store_part(x + i, vec_mul(vec_load_part(x + i, n - i), vec_set(factor)), n - i);
 }
 
-SIMD_INLINE vec capped(vec x, float cap)
-{
-    return vec_mul(vec_tanh(vec_div(x, vec_set(cap))), vec_set(cap));
-}
-
 void VARIANT(soft_cap)(float *x, float cap, size_t n)
 {
     size_t i = 0;
@@ -170,219 +190,6 @@ void VARIANT(rope)(float *head, const float *cos_sin, size_t n_rot, bool interle
         float a = head[i], b = head[pairs + i];
         head[i] = a * cos_sin[2 * i] - b * cos_sin[2 * i + 1];
         head[pairs + i] = a * cos_sin[2 * i + 1] + b * cos_sin[2 * i];
-    }
-}
-
-void VARIANT(store_kv)(const float *x, size_t n, enum td_kv_type kv_type, void *out)
-{
-    if (kv_type == TD_KV_F32) {
-        memcpy(out, x, n * sizeof *x);
-        return;
-    }
-    uint16_t *halves = out;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        half_store(halves + i, vec_load(x + i));
-    half_store_part(halves + i, vec_load_part(x + i, n - i), n - i);
-}
-
-/* ---- attention ------------------------------------------------------------------------------- */
-
-/* Online softmax over blocks of positions (Milakov & Gimelshein 2018; Dao et al. 2022, section
- * 3.1): scores of one block stand in a small array, the sums so far are rescaled when the maximum
- * grows. Heads go in fours so that each loaded key or value serves four. */
-enum { ATTEND_BLOCK = 32, ATTEND_HEADS = 4 };
-
-struct attend_head {
-    float maximum;
-    float total;
-    float scores[ATTEND_BLOCK];
-};
-
-SIMD_INLINE vec cache_load(const void *cache, enum td_kv_type kv_type, size_t at)
-{
-    if (kv_type == TD_KV_F16)
-        return half_load((const uint16_t *)cache + at);
-    return vec_load((const float *)cache + at);
-}
-
-SIMD_INLINE vec cache_load_part(const void *cache, enum td_kv_type kv_type, size_t at, size_t n)
-{
-    if (kv_type == TD_KV_F16)
-        return half_load_part((const uint16_t *)cache + at, n);
-    return vec_load_part((const float *)cache + at, n);
-}
-
-/* Keys and values of one position are a whole row of all kv heads away from the next: too far apart
- * for the hardware to see a stream, so the position this far ahead is asked for. */
-enum { ATTEND_AHEAD = 8 };
-
-SIMD_INLINE void prefetch_position(const void *cache, enum td_kv_type kv_type, size_t at,
-                                   size_t head_size)
-{
-    size_t element_bytes = kv_type == TD_KV_F16 ? 2 : 4;
-    const char *line = (const char *)cache + at * element_bytes;
-    for (size_t i = 0; i < head_size * element_bytes; i += 64)
-        _mm_prefetch(line + i, _MM_HINT_T0);
-}
-
-/* Scaled scores of `heads` queries with the keys of one block. */
-SIMD_INLINE void block_scores(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                              size_t head_size, int heads, size_t kv_stride, size_t begin,
-                              size_t count, float scale, struct attend_head *states)
-{
-    for (size_t p = 0; p < count; p++) {
-        size_t at = (begin + p) * kv_stride, d = 0;
-        vec sums[ATTEND_HEADS];
-        float scores[ATTEND_HEADS];
-        prefetch_position(k, kv_type, at + ATTEND_AHEAD * kv_stride, head_size);
-        prefetch_position(v, kv_type, at, head_size);
-#pragma GCC unroll 4
-        for (int h = 0; h < ATTEND_HEADS; h++)
-            sums[h] = vec_set(0);
-        for (; d + LANES <= head_size; d += LANES) {
-            vec key = cache_load(k, kv_type, at + d);
-#pragma GCC unroll 4
-            for (int h = 0; h < heads; h++)
-                sums[h] = vec_fma(key, vec_load(q + (size_t)h * head_size + d), sums[h]);
-        }
-        if (d < head_size) {
-            size_t n = head_size - d;
-            vec key = cache_load_part(k, kv_type, at + d, n);
-#pragma GCC unroll 4
-            for (int h = 0; h < heads; h++)
-                sums[h] = vec_fma(key, vec_load_part(q + (size_t)h * head_size + d, n), sums[h]);
-        }
-        _mm_storeu_ps(scores, _mm_mul_ps(vec_sum_four(sums[0], sums[1], sums[2], sums[3]),
-                                         _mm_set1_ps(scale)));
-#pragma GCC unroll 4
-        for (int h = 0; h < heads; h++)
-            states[h].scores[p] = scores[h];
-    }
-}
-
-SIMD_INLINE void block_cap(struct attend_head *state, size_t count, float cap)
-{
-    for (size_t p = count; p < ATTEND_BLOCK; p++)
-        state->scores[p] = 0;
-    for (size_t p = 0; p < ATTEND_BLOCK; p += LANES)
-        vec_store(state->scores + p, capped(vec_load(state->scores + p), cap));
-}
-
-/* Turns scores into weights exp(score - maximum), zero after `count`; returns what the sums so far
- * have to be multiplied with. */
-SIMD_INLINE float block_weights(struct attend_head *state, size_t count)
-{
-    vec largest = vec_set(state->maximum);
-    for (size_t p = count; p < ATTEND_BLOCK; p++)
-        state->scores[p] = -INFINITY;
-    for (size_t p = 0; p < ATTEND_BLOCK; p += LANES)
-        largest = vec_max(largest, vec_load(state->scores + p));
-    float maximum = vec_largest(largest);
-    vec sum = vec_set(0);
-    for (size_t p = 0; p < ATTEND_BLOCK; p += LANES) {
-        vec weights = vec_exp(vec_sub(vec_load(state->scores + p), vec_set(maximum)));
-        vec_store(state->scores + p, weights);
-    }
-    for (size_t p = count; p < ATTEND_BLOCK; p++)
-        state->scores[p] = 0;
-    for (size_t p = 0; p < ATTEND_BLOCK; p += LANES)
-        sum = vec_add(sum, vec_load(state->scores + p));
-    float correction = expf(state->maximum - maximum);
-    state->total = state->total * correction + vec_sum(sum);
-    state->maximum = maximum;
-    return correction;
-}
-
-SIMD_INLINE void block_values(const void *v, enum td_kv_type kv_type, size_t head_size, int heads,
-                              size_t kv_stride, size_t begin, size_t count,
-                              const struct attend_head *states, const float *corrections,
-                              float *out)
-{
-    for (size_t d = 0; d < head_size; d += LANES) {
-        size_t n = head_size - d;
-        vec sums[ATTEND_HEADS];
-#pragma GCC unroll 4
-        for (int h = 0; h < heads; h++) {
-            float *to = out + (size_t)h * head_size + d;
-            vec so_far = n >= LANES ? vec_load(to) : vec_load_part(to, n);
-            sums[h] = vec_mul(so_far, vec_set(corrections[h]));
-        }
-        for (size_t p = 0; p < count; p++) {
-            size_t at = (begin + p) * kv_stride + d;
-            vec value =
-                n >= LANES ? cache_load(v, kv_type, at) : cache_load_part(v, kv_type, at, n);
-#pragma GCC unroll 4
-            for (int h = 0; h < heads; h++)
-                sums[h] = vec_fma(value, vec_set(states[h].scores[p]), sums[h]);
-        }
-#pragma GCC unroll 4
-        for (int h = 0; h < heads; h++) {
-            float *to = out + (size_t)h * head_size + d;
-            if (n >= LANES)
-                vec_store(to, sums[h]);
-            else
-                vec_store_part(to, sums[h], n);
-        }
-    }
-}
-
-SIMD_INLINE void attend_heads(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                              size_t head_size, int heads, size_t kv_stride, size_t count,
-                              float scale, float cap, float *out)
-{
-    struct attend_head states[ATTEND_HEADS];
-    float corrections[ATTEND_HEADS];
-    for (int h = 0; h < heads; h++)
-        states[h] = (struct attend_head){.maximum = -INFINITY};
-    memset(out, 0, (size_t)heads * head_size * sizeof *out);
-    for (size_t begin = 0; begin < count; begin += ATTEND_BLOCK) {
-        size_t n = count - begin < ATTEND_BLOCK ? count - begin : ATTEND_BLOCK;
-        block_scores(q, k, v, kv_type, head_size, heads, kv_stride, begin, n, scale, states);
-        for (int h = 0; h < heads; h++) {
-            if (cap > 0)
-                block_cap(&states[h], n, cap);
-            corrections[h] = block_weights(&states[h], n);
-        }
-        block_values(v, kv_type, head_size, heads, kv_stride, begin, n, states, corrections, out);
-    }
-    for (int h = 0; h < heads; h++) {
-        float inverse = 1.0f / states[h].total;
-        for (size_t d = 0; d < head_size; d++)
-            out[(size_t)h * head_size + d] *= inverse;
-    }
-}
-
-#define ATTEND_DEFINE(kv_type, heads)                                                        \
-    static void attend_##kv_type##_##heads(const float *q, const void *k, const void *v,     \
-                                           size_t head_size, size_t kv_stride, size_t count, \
-                                           float scale, float cap, float *out)               \
-    {                                                                                        \
-        attend_heads(q, k, v, kv_type, head_size, heads, kv_stride, count, scale, cap, out); \
-    }
-ATTEND_DEFINE(TD_KV_F16, 1)
-ATTEND_DEFINE(TD_KV_F16, 2)
-ATTEND_DEFINE(TD_KV_F16, 3)
-ATTEND_DEFINE(TD_KV_F16, 4)
-ATTEND_DEFINE(TD_KV_F32, 1)
-ATTEND_DEFINE(TD_KV_F32, 2)
-ATTEND_DEFINE(TD_KV_F32, 3)
-ATTEND_DEFINE(TD_KV_F32, 4)
-
-void VARIANT(attend)(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                     size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                     float cap, float *out)
-{
-    typedef void attend_fn(const float *, const void *, const void *, size_t, size_t, size_t, float,
-                           float, float *);
-    static attend_fn *const by_heads[2][ATTEND_HEADS] = {
-        {attend_TD_KV_F16_1, attend_TD_KV_F16_2, attend_TD_KV_F16_3, attend_TD_KV_F16_4},
-        {attend_TD_KV_F32_1, attend_TD_KV_F32_2, attend_TD_KV_F32_3, attend_TD_KV_F32_4},
-    };
-    for (size_t g = 0; g < group; g += ATTEND_HEADS) {
-        size_t heads = group - g < ATTEND_HEADS ? group - g : ATTEND_HEADS;
-        by_heads[kv_type == TD_KV_F32][heads - 1](q + g * head_size, k, v, head_size, kv_stride,
-                                                  count, scale, cap, out + g * head_size);
     }
 }
 
@@ -425,8 +232,12 @@ static void stats_finish(const struct stats_lanes *lanes, struct logit_stats *ou
     }
 }
 
-/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. Below -104 the exponential
- * is zero in float; holding x there keeps minus infinity from making 0 * infinity. NaN passes. */
+/* From here down exp is so close to the smallest normal float that it counts as nothing in a sum of at least 1.
+ * Holding arguments here keeps minus infinity from making 0 * infinity, and the sums from subnormal numbers,
+ * which cost a hundred times as much where a grammar has forbidden most tokens. */
+#define EXP_FLOOR (-87.0f)
+
+/* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. NaN passes. */
 SIMD_INLINE void stats_sum(const float *logits, size_t n, float maximum, struct logit_stats *out)
 {
     vec sum = vec_set(0), sum_x = vec_set(0);
@@ -438,7 +249,7 @@ SIMD_INLINE void stats_sum(const float *logits, size_t n, float maximum, struct 
                 rest[j] = j < n - i ? at[j] : -INFINITY;
             at = rest;
         }
-        vec x = vec_max(vec_set(-104.0f), vec_sub(vec_load(at), vec_set(maximum)));
+        vec x = vec_max(vec_set(EXP_FLOOR), vec_sub(vec_load(at), vec_set(maximum)));
         vec e = vec_exp(x);
         sum = vec_add(sum, e);
         sum_x = vec_fma(e, x, sum_x);
@@ -464,7 +275,9 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
             stats_see(&lanes, vec_load(rest), (begin + i) / LANES);
         }
         float grown = vec_largest(lanes.maximum);
-        if (grown > maximum && out->sum_exp > 0) {
+        if (!(maximum > -INFINITY) && out->sum_exp > 0) {
+            out->sum_exp = out->sum_exp_x = 0; /* of nothing but minus infinity; NaN stays */
+        } else if (grown > maximum && out->sum_exp > 0) {
             /* exp(x - new) = exp(x - old) exp(old - new), and (x - new) = (x - old) + (old -
              * new) */
             double shift = (double)maximum - (double)grown, factor = exp(shift);
@@ -476,6 +289,48 @@ void VARIANT(logit_stats)(const float *logits, size_t n, struct logit_stats *out
         stats_sum(logits + begin, count, maximum > -INFINITY ? maximum : 0.0f, out);
     }
     stats_finish(&lanes, out);
+}
+
+/* The rest of a block, filled up with minus infinity. */
+SIMD_INLINE vec logits_rest(const float *logits, size_t n)
+{
+    float rest[LANES];
+    for (size_t j = 0; j < LANES; j++)
+        rest[j] = j < n ? logits[j] : -INFINITY;
+    return vec_load(rest);
+}
+
+void VARIANT(block_maxima)(const float *logits, size_t n, float *maxima)
+{
+    for (size_t begin = 0; begin < n; begin += LOGIT_BLOCK) {
+        size_t end = n - begin < LOGIT_BLOCK ? n : begin + LOGIT_BLOCK, i = begin;
+        vec maximum = vec_set(-INFINITY);
+        for (; i + LANES <= end; i += LANES)
+            maximum = vec_max(vec_load(logits + i), maximum);
+        if (i < end)
+            maximum = vec_max(logits_rest(logits + i, end - i), maximum);
+        maxima[begin / LOGIT_BLOCK] = vec_largest(maximum);
+    }
+}
+
+SIMD_INLINE vec exp_scaled(vec logit, vec max, vec factor)
+{
+    return vec_exp(vec_max(vec_set(EXP_FLOOR), vec_mul(vec_sub(logit, max), factor)));
+}
+
+void VARIANT(block_exp_sums)(const float *logits, size_t n, float max, float factor, float *sums)
+{
+    for (size_t begin = 0; begin < n; begin += LOGIT_BLOCK) {
+        size_t end = n - begin < LOGIT_BLOCK ? n : begin + LOGIT_BLOCK, i = begin;
+        vec sum = vec_set(0);
+        for (; i + LANES <= end; i += LANES)
+            sum = vec_add(sum, exp_scaled(vec_load(logits + i), vec_set(max), vec_set(factor)));
+        if (i < end) {
+            vec rest = logits_rest(logits + i, end - i);
+            sum = vec_add(sum, exp_scaled(rest, vec_set(max), vec_set(factor)));
+        }
+        sums[begin / LOGIT_BLOCK] = vec_sum(sum);
+    }
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -494,6 +349,8 @@ const struct kernels VARIANT(kernels) = {
     .dequantize =
         dequantize_ref, /* one row a token: not worth a second version that must be exact */
     .rms_norm = VARIANT(rms_norm),
+    .layer_norm = VARIANT(layer_norm),
+    .gelu = VARIANT(gelu),
     .silu_multiply = VARIANT(silu_multiply),
     .gelu_multiply = VARIANT(gelu_multiply),
     .add = VARIANT(add),
@@ -502,8 +359,11 @@ const struct kernels VARIANT(kernels) = {
     .soft_cap = VARIANT(soft_cap),
     .rope = VARIANT(rope),
     .attend = VARIANT(attend),
-    .store_kv = VARIANT(store_kv),
+    .kv_store = VARIANT(kv_store),
+    .kv_load = VARIANT(kv_load),
     .logit_stats = VARIANT(logit_stats),
+    .block_maxima = VARIANT(block_maxima),
+    .block_exp_sums = VARIANT(block_exp_sums),
 };
 
 #endif

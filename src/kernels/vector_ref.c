@@ -1,4 +1,4 @@
-/* Reference of the element-wise operations, attention and logit statistics, and the reference
+/* Reference of the element-wise operations and logit statistics, and the reference
  * table. */
 #include <math.h>
 
@@ -13,6 +13,26 @@ void rms_norm_ref(const float *x, const float *w, size_t n, float eps, float *y)
     double scale = 1.0 / sqrt(squares / (double)n + (double)eps);
     for (size_t i = 0; i < n; i++)
         y[i] = (float)((double)x[i] * scale * (double)w[i]);
+}
+
+void layer_norm_ref(const float *x, const float *w, const float *b, size_t n, float eps, float *y)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i];
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+    double scale = 1.0 / sqrt(squares / (double)n + (double)eps);
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)(((double)x[i] - mean) * scale * (double)w[i] + (double)b[i]);
+}
+
+/* gelu(x) = x Phi(x), Phi(x) = erfc(-x / sqrt(2)) / 2 (Hendrycks & Gimpel 2016, section 2). */
+void gelu_ref(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(0.5 * (double)x[i] * erfc(-0.70710678118654752440 * (double)x[i]));
 }
 
 /* silu(x) = x / (1 + exp(-x)) (Elfwing et al. 2017, eq. 5) */
@@ -77,68 +97,6 @@ void rope_ref(float *head, const float *cos_sin, size_t n_rot, bool interleaved)
     }
 }
 
-static double cached(const void *cache, enum td_kv_type kv_type, size_t at)
-{
-    if (kv_type == TD_KV_F16)
-        return (double)f16_to_f32(((const uint16_t *)cache)[at]);
-    return (double)((const float *)cache)[at];
-}
-
-static double score(const float *q, const void *k, enum td_kv_type kv_type, size_t head_size,
-                    size_t at, float scale, float cap)
-{
-    double dot = 0;
-    for (size_t d = 0; d < head_size; d++)
-        dot += (double)q[d] * cached(k, kv_type, at + d);
-    dot *= (double)scale;
-    return cap > 0 ? capped(dot, (double)cap) : dot;
-}
-
-/* softmax(cap(q K^T * scale)) V. Scores are computed anew for every few output elements, so that no
- * array depends on count or head_size. */
-static void attend_one(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                       size_t head_size, size_t kv_stride, size_t count, float scale, float cap,
-                       float *out)
-{
-    enum { PART = 64 };
-    double maximum = -HUGE_VAL, total = 0;
-    for (size_t p = 0; p < count; p++)
-        maximum = fmax(maximum, score(q, k, kv_type, head_size, p * kv_stride, scale, cap));
-    for (size_t begin = 0; begin < head_size; begin += PART) {
-        size_t part = head_size - begin < PART ? head_size - begin : PART;
-        double sums[PART] = {0};
-        total = 0;
-        for (size_t p = 0; p < count; p++) {
-            double weight =
-                exp(score(q, k, kv_type, head_size, p * kv_stride, scale, cap) - maximum);
-            total += weight;
-            for (size_t d = 0; d < part; d++)
-                sums[d] += weight * cached(v, kv_type, p * kv_stride + begin + d);
-        }
-        for (size_t d = 0; d < part; d++)
-            out[begin + d] = (float)(sums[d] / total);
-    }
-}
-
-void attend_ref(const float *q, const void *k, const void *v, enum td_kv_type kv_type,
-                size_t head_size, size_t group, size_t kv_stride, size_t count, float scale,
-                float cap, float *out)
-{
-    for (size_t g = 0; g < group; g++)
-        attend_one(q + g * head_size, k, v, kv_type, head_size, kv_stride, count, scale, cap,
-                   out + g * head_size);
-}
-
-void store_kv_ref(const float *x, size_t n, enum td_kv_type kv_type, void *out)
-{
-    if (kv_type == TD_KV_F32) {
-        memcpy(out, x, n * sizeof *x);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        ((uint16_t *)out)[i] = f32_to_f16(x[i]);
-}
-
 /* A logit of minus infinity has probability zero and adds nothing; NaN makes both sums NaN. */
 void logit_stats_ref(const float *logits, size_t n, struct logit_stats *out)
 {
@@ -160,6 +118,25 @@ void logit_stats_ref(const float *logits, size_t n, struct logit_stats *out)
     }
 }
 
+void block_maxima_ref(const float *logits, size_t n, float *maxima)
+{
+    for (size_t i = 0; i < n; i++)
+        if (i % LOGIT_BLOCK == 0 || logits[i] > maxima[i / LOGIT_BLOCK])
+            maxima[i / LOGIT_BLOCK] = logits[i];
+}
+
+void block_exp_sums_ref(const float *logits, size_t n, float max, float factor, float *sums)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += exp(((double)logits[i] - (double)max) * (double)factor);
+        if ((i + 1) % LOGIT_BLOCK == 0 || i + 1 == n) {
+            sums[i / LOGIT_BLOCK] = (float)sum;
+            sum = 0;
+        }
+    }
+}
+
 const struct kernels kernels_ref = {
     .name = "ref",
     .form_of = activation_form_of,
@@ -168,6 +145,8 @@ const struct kernels kernels_ref = {
     .matmul = matmul_ref,
     .dequantize = dequantize_ref,
     .rms_norm = rms_norm_ref,
+    .layer_norm = layer_norm_ref,
+    .gelu = gelu_ref,
     .silu_multiply = silu_multiply_ref,
     .gelu_multiply = gelu_multiply_ref,
     .add = add_ref,
@@ -176,6 +155,9 @@ const struct kernels kernels_ref = {
     .soft_cap = soft_cap_ref,
     .rope = rope_ref,
     .attend = attend_ref,
-    .store_kv = store_kv_ref,
+    .kv_store = kv_store_ref,
+    .kv_load = kv_load_ref,
     .logit_stats = logit_stats_ref,
+    .block_maxima = block_maxima_ref,
+    .block_exp_sums = block_exp_sums_ref,
 };

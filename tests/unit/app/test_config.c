@@ -87,7 +87,8 @@ static void test_every_key_arrives(void)
         parse("state_dir: /s\n"
               "server: {workers: 3, body_bytes_max: 2048, cors_origins: [\"https://a\", \"*\"],\n"
               "         api_keys_env: KEYS, deadline_ms: 7}\n"
-              "engine: {cpu: ref, threads: 2, context_tokens: 512, slots: 9, queue: 11,\n"
+              "engine: {cpu: ref, threads: 2, context_tokens: 512, cache_tokens: 2048, slots: 9, "
+              "queue: 11,\n"
               "         adapters: [{name: law, file: /law.gguf}, {name: sql, file: s.gguf,\n"
               "                    scale: -0.5, always: true}]}\n"
               "tiers:\n"
@@ -110,7 +111,8 @@ static void test_every_key_arrives(void)
     CHECK(config->server.workers == 3 && config->server.body_bytes_max == 2048);
     CHECK(config->server.cors_origins.count == 2 && !config->server.cors_origins.items[2]);
     CHECK(strcmp(config->server.api_keys_env, "KEYS") == 0 && config->server.deadline_ms == 7);
-    CHECK(config->engine.cpu == TD_CPU_REF && config->engine.slots == 9);
+    CHECK(config->engine.cpu == TD_CPU_REF && config->engine.slots == 9 &&
+          config->engine.cache_tokens == 2048);
     CHECK(config->engine.threads == 2 && config->engine.queue == 11);
     REQUIRE(config->engine.adapter_count == 2);
     const struct config_adapter *adapters = config->engine.adapters;

@@ -9,6 +9,8 @@
 
 #define ROWS 128
 
+static const struct plan_limits limits = {.row_max = ROWS, .row_unit = 1};
+
 static struct plan_entry stream(enum td_priority priority, uint64_t order)
 {
     return (struct plan_entry){.priority = priority, .streams = true, .due = 1, .order = order};
@@ -68,22 +70,37 @@ static void test_streams_always_get_their_token_and_a_prompt_a_bounded_chunk(voi
     for (uint64_t i = 0; i < 8; i++)
         entries[i] = stream(TD_PRIORITY_INTERACTIVE, i);
     entries[8] = prompt(TD_PRIORITY_INTERACTIVE, 8, 2000);
-    struct plan plan = plan_batch(entries, 9, ROWS, &pace);
+    struct plan plan = plan_batch(entries, 9, limits, &pace);
     for (int i = 0; i < 8; i++)
         CHECK(entries[i].rows == 1);
     CHECK(entries[8].rows >= 13 && entries[8].rows <= 14);
     CHECK(plan.with_prompts && plan.row_count == 8 + entries[8].rows);
 }
 
+static void test_prompts_fill_what_the_kernels_multiply_together(void)
+{
+    struct pace pace = known_pace();
+    const struct plan_limits units = {.row_max = ROWS, .row_unit = 16};
+    struct plan_entry entries[13];
+    for (uint32_t streams = 1; streams <= 12; streams++) {
+        for (uint64_t i = 0; i < streams; i++)
+            entries[i] = stream(TD_PRIORITY_INTERACTIVE, i);
+        entries[streams] = prompt(TD_PRIORITY_INTERACTIVE, streams, 2000);
+        struct plan plan = plan_batch(entries, streams + 1, units, &pace);
+        CHECK(plan.row_count == (streams <= 8 ? 16 : 32));
+        CHECK(entries[streams].rows >= 4);
+    }
+}
+
 static void test_a_prompt_alone_gets_the_whole_pass(void)
 {
     struct pace pace = known_pace();
     struct plan_entry entry = prompt(TD_PRIORITY_INTERACTIVE, 0, 2000);
-    CHECK(plan_batch(&entry, 1, ROWS, &pace).row_count == ROWS && entry.rows == ROWS);
+    CHECK(plan_batch(&entry, 1, limits, &pace).row_count == ROWS && entry.rows == ROWS);
     entry.due = 5;
-    CHECK(plan_batch(&entry, 1, ROWS, &pace).row_count == 5);
+    CHECK(plan_batch(&entry, 1, limits, &pace).row_count == 5);
     entry.due = 0;
-    struct plan plan = plan_batch(&entry, 1, ROWS, &pace);
+    struct plan plan = plan_batch(&entry, 1, limits, &pace);
     CHECK(plan.row_count == 0 && !plan.with_prompts && entry.rows == 0);
 }
 
@@ -93,7 +110,7 @@ static void test_prompts_go_first_come_first_served(void)
     struct plan_entry entries[3] = {prompt(TD_PRIORITY_INTERACTIVE, 9, 100),
                                     prompt(TD_PRIORITY_INTERACTIVE, 7, 100),
                                     prompt(TD_PRIORITY_INTERACTIVE, 8, 100)};
-    plan_batch(entries, 3, ROWS, &pace);
+    plan_batch(entries, 3, limits, &pace);
     CHECK(entries[1].rows == 100 && entries[2].rows == 28 && entries[0].rows == 0);
 }
 
@@ -103,14 +120,14 @@ static void test_batch_work_gets_what_is_left(void)
     struct plan_entry entries[3] = {stream(TD_PRIORITY_INTERACTIVE, 0),
                                     prompt(TD_PRIORITY_BATCH, 1, 500),
                                     prompt(TD_PRIORITY_INTERACTIVE, 2, 500)};
-    plan_batch(entries, 3, ROWS, &pace);
+    plan_batch(entries, 3, limits, &pace);
     CHECK(entries[0].rows == 1 && entries[2].rows >= 6 && entries[2].rows <= 7 &&
           entries[1].rows == 1);
     entries[2].due = 0;
-    plan_batch(entries, 3, ROWS, &pace);
+    plan_batch(entries, 3, limits, &pace);
     CHECK(entries[0].rows == 1 && entries[1].rows == 1);
     entries[0].due = 0;
-    plan_batch(entries, 3, ROWS, &pace);
+    plan_batch(entries, 3, limits, &pace);
     CHECK(entries[1].rows == ROWS);
 }
 
@@ -119,12 +136,12 @@ static void test_batch_work_moves_under_any_load(void)
     struct pace pace = {0};
     struct plan_entry entries[2] = {prompt(TD_PRIORITY_INTERACTIVE, 0, 100000),
                                     prompt(TD_PRIORITY_BATCH, 1, 100)};
-    plan_batch(entries, 2, ROWS, &pace);
+    plan_batch(entries, 2, limits, &pace);
     CHECK(entries[0].rows == ROWS - 1 && entries[1].rows == 1);
     /* A stream with guessed tokens needs them all at once. */
     entries[1] = stream(TD_PRIORITY_BATCH, 1);
     entries[1].due = 6;
-    plan_batch(entries, 2, ROWS, &pace);
+    plan_batch(entries, 2, limits, &pace);
     CHECK(entries[0].rows == ROWS - 6 && entries[1].rows == 6);
 }
 
@@ -136,7 +153,7 @@ static void test_batch_streams_take_turns(void)
     for (uint64_t i = 1; i < 5; i++)
         entries[i] = stream(TD_PRIORITY_BATCH, i);
     for (uint64_t pass = 1; pass <= 40; pass++) {
-        plan_batch(entries, 5, ROWS, &pace);
+        plan_batch(entries, 5, limits, &pace);
         for (int i = 0; i < 5; i++)
             if (entries[i].rows) {
                 entries[i].served_last = pass;
@@ -151,12 +168,13 @@ static void test_batch_streams_take_turns(void)
 static void test_more_streams_than_rows_take_turns(void)
 {
     struct pace pace = {0};
+    const struct plan_limits four = {.row_max = 4, .row_unit = 1};
     struct plan_entry entries[10];
     uint32_t served[10] = {0};
     for (uint64_t i = 0; i < 10; i++)
         entries[i] = stream(TD_PRIORITY_INTERACTIVE, i);
     for (uint64_t pass = 1; pass <= 50; pass++) {
-        CHECK(plan_batch(entries, 10, 4, &pace).row_count == 4);
+        CHECK(plan_batch(entries, 10, four, &pace).row_count == 4);
         for (int i = 0; i < 10; i++)
             if (entries[i].rows) {
                 entries[i].served_last = pass;
@@ -239,7 +257,7 @@ static void run_pass(struct simulated *sim, const struct pace *pace)
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         if (sim->answer[slot] == 0)
             sim->slots[slot].due = 0;
-    CHECK(plan_batch(sim->slots, SLOTS, ROWS, pace).row_count <= ROWS);
+    CHECK(plan_batch(sim->slots, SLOTS, limits, pace).row_count <= ROWS);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         struct plan_entry *entry = &sim->slots[slot];
         if (entry->rows == 0) {
@@ -292,6 +310,7 @@ int main(void)
     RUN(test_prompts_get_as_much_time_as_streams_and_weights);
     RUN(test_the_pace_survives_odd_clocks);
     RUN(test_streams_always_get_their_token_and_a_prompt_a_bounded_chunk);
+    RUN(test_prompts_fill_what_the_kernels_multiply_together);
     RUN(test_a_prompt_alone_gets_the_whole_pass);
     RUN(test_prompts_go_first_come_first_served);
     RUN(test_batch_work_gets_what_is_left);

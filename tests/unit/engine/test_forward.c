@@ -21,7 +21,7 @@ static void open_all(uint32_t page_count)
     struct td_error err = {0};
     const struct workspace_options options = {.row_max = ROWS};
     threads = thread_pool_new(2);
-    REQUIRE(kv_pool_new(model, TD_KV_F16, TINY_CONTEXT, page_count, &pool, &err) == TD_OK);
+    REQUIRE(kv_pool_new(model, TD_KV_F16, page_count, &pool, &err) == TD_OK);
     REQUIRE(workspace_new(model, &options, threads, &workspace, &err) == TD_OK);
     for (int i = 0; i < SEQUENCES; i++)
         REQUIRE(sequence_init(&sequences[i], pool, 0, &err) == TD_OK);
@@ -43,7 +43,7 @@ static void fill_expected(void)
     struct rng rng;
     struct td_error err = {0};
     rng_init(&rng, 3);
-    open_all(SEQUENCES);
+    open_all(3 * SEQUENCES);
     for (int s = 0; s < SEQUENCES; s++)
         for (int i = 0; i < LENGTH; i++) {
             ids[s][i] = (int32_t)rng_below(&rng, TINY_VOCAB);
@@ -86,7 +86,7 @@ static void test_a_sequence_comes_to_the_same_alone_and_in_a_batch(void)
     size_t compared = 0;
     rng_init(&rng, 17);
     fill_expected();
-    open_all(SEQUENCES);
+    open_all(3 * SEQUENCES);
     while (next_batch(&rng, segments, &count)) {
         REQUIRE(forward_run(workspace, segments, count, logits, &err) == TD_OK);
         const float *row = logits;
@@ -171,7 +171,7 @@ static void test_hidden_states_come_from_the_layer_asked_for(void)
                                  TINY_WIDE, model->norm_epsilon, again);
         CHECK(memcmp(again, normed + row * TINY_WIDE, sizeof again) == 0);
     }
-    open_all(1);
+    open_all(3);
     struct segment beyond = {.sequence = &sequences[0],
                              .ids = ids[0],
                              .count = 1,

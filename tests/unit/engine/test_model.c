@@ -209,7 +209,7 @@ static void test_sessions_that_do_not_fit_are_refused_with_the_sum(void)
     struct td_session *session;
     struct td_session_options options = {0};
     REQUIRE(model != NULL);
-    struct memory_need need = {512000, kv_pool_bytes(model, TD_KV_F16, 512, 1000), 30 << 20};
+    struct memory_need need = {512000, kv_pool_bytes(model, TD_KV_F16, 8000), 30 << 20};
     CHECK(memory_check(model, &need, 0, &err) == TD_OK);
     CHECK(memory_check(model, &need, 100 << 20, &err) == TD_NO_MEMORY);
     CHECK(strstr(err.message, "cache of 512000 tokens 125 MiB + working memory 30 MiB") &&
@@ -217,11 +217,42 @@ static void test_sessions_that_do_not_fit_are_refused_with_the_sum(void)
     err = (struct td_error){0};
     need.cache_bytes = UINT64_MAX;
     CHECK(memory_check(model, &need, 0, &err) == TD_NO_MEMORY);
-    CHECK(kv_pool_bytes(model, TD_KV_F16, UINT32_MAX, UINT32_MAX) == UINT64_MAX);
+    CHECK(kv_pool_bytes(model, TD_KV_F16, UINT64_MAX / 2) == UINT64_MAX);
     err = (struct td_error){0};
     options.context_tokens = TINY_CONTEXT + 1;
     CHECK(td_session_new(model, &options, &session, &err) == TD_INVALID && session == NULL);
     td_model_close(model);
+}
+
+/* A sparse file of more bytes than there is memory: the weights are not touched. */
+static void test_models_larger_than_memory_are_refused_with_both_sizes(void)
+{
+    struct gguf_builder builder;
+    struct buf file;
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    char path[] = "/tmp/tandem_test_XXXXXX";
+    const struct td_model_options vocab_only = {.vocab_only = true};
+    builder_init(&builder);
+    tiny_hyperparameters(&builder);
+    tiny_vocabulary(&builder);
+    tiny_tensors(&builder, 1);
+    builder_finish(&builder, &file);
+    int fd = mkstemp(path);
+    REQUIRE(fd >= 0 && write(fd, file.data, file.len) == (ssize_t)file.len);
+    REQUIRE(ftruncate(fd, (off_t)(memory_ram_bytes() + (1 << 20))) == 0);
+    CHECK(td_model_open(path, NULL, &model, &err) == TD_NO_MEMORY && model == NULL);
+    CHECK(strstr(err.message, "weights of") && strstr(err.message, "the machine has"));
+    CHECK(td_model_open(path, &vocab_only, &model, NULL) == TD_OK);
+    td_model_close(model);
+    close(fd);
+    unlink(path);
+    err = (struct td_error){0};
+    CHECK(memory_check_weights("a.gguf", 3 << 20, 2 << 20, &err) == TD_NO_MEMORY);
+    CHECK(strstr(err.message, "a.gguf: weights of 3 MiB, the machine has 2 MiB"));
+    CHECK(memory_check_weights("a.gguf", 3 << 20, 3 << 20, NULL) == TD_OK);
+    builder_deinit(&builder);
+    buf_deinit(&file);
 }
 
 static void test_chat_text_cannot_spell_control_tokens(void)
@@ -324,6 +355,7 @@ int main(void)
     RUN(test_wrong_tensors_are_refused_by_name);
     RUN(test_vocab_only_needs_no_tensors_and_cannot_run);
     RUN(test_sessions_that_do_not_fit_are_refused_with_the_sum);
+    RUN(test_models_larger_than_memory_are_refused_with_both_sizes);
     RUN(test_chat_text_cannot_spell_control_tokens);
     return test_finish();
 }

@@ -216,7 +216,7 @@ static void test_repetition_penalty_covers_the_last_64_tokens(void)
     sampler_accept(&sampler, 900);
     CHECK(choose(&sampler).id == 6);
     CHECK(logits[5] == 6 && logits[900] == -1); /* put back */
-    for (int i = 0; i < SAMPLER_RECENT_TOKENS; i++)
+    for (uint32_t i = 0; i < SAMPLER_RECENT_TOKENS; i++)
         sampler_accept(&sampler, 900);
     CHECK(choose(&sampler).id == 5);
 }

@@ -120,6 +120,43 @@ static void test_interactive_jobs_overtake_a_batch_job_but_not_for_ever(void)
     scheduler_free(scheduler);
 }
 
+/* Eight pages, four slots; a job may come to hold four pages. */
+static void test_jobs_wait_for_pages_and_never_run_out_of_them(void)
+{
+    enum { JOBS = 9 };
+    int32_t ids[JOBS][150];
+    struct client clients[JOBS] = {0};
+    struct td_error err = {0};
+    struct td_generate_options options = plain_options(90);
+    struct scheduler *scheduler = NULL;
+    struct scheduler_options small = {.model = model,
+                                      .slot_count = 4,
+                                      .queue_capacity = JOBS,
+                                      .cache_tokens = 512,
+                                      .thread_count = 1};
+    REQUIRE(scheduler_new(&small, &scheduler, &err) == TD_OK);
+    uint32_t running_max = 0;
+    for (int i = 0; i < JOBS; i++) {
+        fill_prompt(ids[i], 150, 60 + (uint64_t)i);
+        CHECK(submit(scheduler, &clients[i], ids[i], 150, &options, &err) == TD_OK);
+    }
+    for (int i = 0; i < JOBS; i++)
+        while (!clients[i].done && test_loop_run_one(&loop, WAIT_MS)) {
+            struct scheduler_load load = scheduler_get_load(scheduler);
+            running_max = load.running > running_max ? load.running : running_max;
+            CHECK(load.pages_used <= load.page_count && load.page_count == 8);
+        }
+    CHECK(running_max == 2);
+    for (int i = 0; i < JOBS; i++) {
+        CHECK(clients[i].status == TD_OK && clients[i].tokens == 90);
+        expect_text(ids[i], 150, &options, &clients[i].text);
+        buf_deinit(&clients[i].text);
+    }
+    scheduler_free(scheduler);
+    small.cache_tokens = 511;
+    CHECK(scheduler_new(&small, &scheduler, &err) == TD_INVALID && strstr(err.message, "511"));
+}
+
 struct crowd {
     struct client clients[MIXED_JOBS];
     int32_t ids[64];
@@ -178,6 +215,7 @@ int main(void)
     RUN(test_greedy_answers_do_not_depend_on_company_that_comes_and_goes);
     RUN(test_a_faulty_job_fails_alone);
     RUN(test_interactive_jobs_overtake_a_batch_job_but_not_for_ever);
+    RUN(test_jobs_wait_for_pages_and_never_run_out_of_them);
     RUN(test_thousands_of_mixed_jobs_all_end);
     test_loop_deinit(&loop);
     td_model_close(model);

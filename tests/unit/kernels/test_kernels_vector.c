@@ -1,4 +1,4 @@
-/* The checker of element-wise operations, attention and logit statistics: every variant that this
+/* The checker of element-wise operations and logit statistics: every variant that this
  * CPU has against the reference, which computes in double.
  *
  * Bounds, u = 2^-24. The exponential of the variants is within 2e-7 of the true one, relative, for
@@ -64,6 +64,79 @@ static void check_rms_norm(const struct kernels *kernels)
 static void test_rms_norm_agrees_and_works_in_place(void)
 {
     with_variants(check_rms_norm);
+}
+
+/* The mean is off by 40 u of the mean distance to the first element and two roundings of its own, the
+ * scale by 44 u, and three more roundings follow. */
+static double layer_norm_bound(const float *x, size_t n, float eps, double w, double b, size_t at)
+{
+    double sum = 0, squares = 0, distance = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)x[i];
+        distance += fabs((double)x[i] - (double)x[0]) / (double)n;
+    }
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+    double scale = 1 / sqrt(squares / (double)n + (double)eps);
+    double off = 40 * distance + 2 * fabs(mean) + 48 * fabs((double)x[at] - mean);
+    return ULP * (off * scale * fabs(w) + 2 * fabs(b)) + 1e-44;
+}
+
+static void check_layer_norm(const struct kernels *kernels)
+{
+    static const float sizes[] = {1.0f, 1e-15f, 1e15f, 0.0f}, shifts[] = {0, 0, 0, 100.0f};
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (size_t s = 0; s < 4; s++) {
+            size_t n = lengths[l], wrong = 0;
+            float *x = random_row(n, sizes[s]), *w = random_row(n, 2), *b = random_row(n, 3);
+            float *y = random_row(n, 0), *expected = random_row(n, 0);
+            for (size_t i = 0; i < n; i++)
+                x[i] += shifts[s];
+            reference()->layer_norm(x, w, b, n, 1e-5f, expected);
+            kernels->layer_norm(x, w, b, n, 1e-5f, y);
+            for (size_t i = 0; i < n; i++)
+                wrong += !near((double)y[i], (double)expected[i],
+                               layer_norm_bound(x, n, 1e-5f, (double)w[i], (double)b[i], i));
+            kernels->layer_norm(x, w, b, n, 1e-5f, x); /* in place */
+            CHECK(wrong == 0 && memcmp(x, y, n * sizeof *x) == 0);
+            free(x);
+            free(w);
+            free(b);
+            free(y);
+            free(expected);
+        }
+}
+
+static void test_layer_norm_agrees_and_works_in_place(void)
+{
+    with_variants(check_layer_norm);
+}
+
+/* The approximation is within 1.5e-7 of erfc, of which half counts, the exponential within 2e-7 of at
+ * most a half, and six roundings. */
+static void check_exact_gelu(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l], wrong = 0;
+        float *x = random_row(n, l % 2 ? 4.0f : 30.0f);
+        x[0] = l % 3 == 0 ? 0.0f : l % 3 == 1 ? -1e30f : 1e30f;
+        float *got = copy_row(x, n), *before = copy_row(x, n);
+        reference()->gelu(x, n);
+        kernels->gelu(got, n);
+        for (size_t i = 0; i < n; i++)
+            wrong += !near((double)got[i], (double)x[i],
+                           (0.75e-7 + 1e-7 + 6 * ULP) * fmin(fabs((double)before[i]), 1e30));
+        CHECK(wrong == 0);
+        free(x);
+        free(got);
+        free(before);
+    }
+}
+
+static void test_exact_gelu_agrees_over_the_whole_range(void)
+{
+    with_variants(check_exact_gelu);
 }
 
 /* exp 2e-7, then an addition, a division and a product. */
@@ -224,109 +297,6 @@ static void test_rope_agrees_in_both_pairings(void)
     with_variants(check_rope);
 }
 
-static void check_store(const struct kernels *kernels)
-{
-    for (size_t l = 0; l < LENGTHS; l++) {
-        size_t n = lengths[l];
-        float *x = random_row(n, l % 2 ? 1e-5f : 70000.0f);
-        if (n > 2) {
-            x[0] = 0x1p-25f;
-            x[1] = 1.0f + 0x1p-11f;
-            x[2] = -INFINITY;
-        }
-        uint16_t *expected = malloc(n * 2), *got = malloc(n * 2);
-        float *plain = random_row(n, 0);
-        REQUIRE(expected != NULL && got != NULL);
-        reference()->store_kv(x, n, TD_KV_F16, expected);
-        kernels->store_kv(x, n, TD_KV_F16, got);
-        kernels->store_kv(x, n, TD_KV_F32, plain);
-        CHECK(memcmp(got, expected, n * 2) == 0 && memcmp(plain, x, n * sizeof *x) == 0);
-        free(x);
-        free(plain);
-        free(expected);
-        free(got);
-    }
-}
-
-static void test_cached_rows_are_the_reference_s_bits(void)
-{
-    with_variants(check_store);
-}
-
-struct attention {
-    size_t head_size, group, stride, count;
-    enum td_kv_type kv_type;
-    float key_size, scale, cap;
-};
-
-/* A score is off by (head_size / 8 + 8) u of its magnitude sum S, so a weight by that plus 2e-7
- * relative; the weighted mean of values of at most 1 then by twice that (numerator and
- * denominator), and by the roundings of the sums over positions, (count + 32) u, with at most one
- * rescaling rounding a block. A cap moves a score by at most 9e-7 of itself more. */
-static void check_attention_case(const struct kernels *kernels, const struct attention *a)
-{
-    size_t n = (a->count - 1) * a->stride + a->head_size, qn = a->head_size * a->group, wrong = 0;
-    float *q = random_row(qn, 1), *k = random_row(n, a->key_size), *v = random_row(n, 1);
-    float *expected = random_row(qn, 0), *got = random_row(qn, 0);
-    void *keys = malloc(n * 4), *values = malloc(n * 4);
-    REQUIRE(keys != NULL && values != NULL);
-    size_t bytes = n * (a->kv_type == TD_KV_F16 ? 2 : 4);
-    reference()->store_kv(k, n, a->kv_type, keys);
-    reference()->store_kv(v, n, a->kv_type, values);
-    keys = realloc(keys, bytes);
-    values = realloc(values, bytes);
-    REQUIRE(keys != NULL && values != NULL);
-    reference()->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
-                        a->scale, a->cap, expected);
-    kernels->attend(q, keys, values, a->kv_type, a->head_size, a->group, a->stride, a->count,
-                    a->scale, a->cap, got);
-    double sum = (double)a->head_size * (double)a->key_size * (double)a->scale;
-    double bound = 2 * (((double)a->head_size / 8 + 10) * ULP * sum + 2e-7) +
-                   2 * ((double)a->count + 64) * ULP + 2 * 9e-7 * (double)a->cap;
-    for (size_t i = 0; i < qn; i++)
-        wrong += !near((double)got[i], (double)expected[i], bound);
-    CHECK(wrong == 0);
-    if (wrong)
-        fprintf(stderr, "%s head %zu group %zu count %zu f16 %d\n", kernels->name, a->head_size,
-                a->group, a->count, a->kv_type == TD_KV_F16);
-    free(q);
-    free(k);
-    free(v);
-    free(expected);
-    free(got);
-    free(keys);
-    free(values);
-}
-
-static void check_attention(const struct kernels *kernels)
-{
-    static const size_t heads[] = {8, 16, 24, 32, 40, 64, 72, 80, 96, 128, 136, 256, 5};
-    static const size_t groups[] = {1, 2, 3, 4, 5, 7, 8, 9};
-    static const size_t counts[] = {1, 2, 31, 32, 33, 64, 65, 200};
-    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
-        for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
-            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-                if ((h + g + c) % 3) /* a third of the combinations has every value of each */
-                    continue;
-                struct attention a = {heads[h],
-                                      groups[g],
-                                      heads[h] * (1 + g % 3),
-                                      counts[c],
-                                      (g + c) % 2 ? TD_KV_F16 : TD_KV_F32,
-                                      c % 2 ? 1.0f : 30.0f,
-                                      0.125f,
-                                      0};
-                check_attention_case(kernels, &a);
-                a.cap = g % 2 ? 2.5f : 50.0f;
-                check_attention_case(kernels, &a);
-            }
-}
-
-static void test_attention_agrees_for_head_sizes_groups_counts_and_caps(void)
-{
-    with_variants(check_attention);
-}
-
 /* float sums of a block of 64 vectors, each term within 2e-7 plus the rounding of x - max (|x| u);
  * (64 + 8 + 2) u for the additions, doubles between blocks. */
 static void check_stats_case(const struct kernels *kernels, const float *logits, size_t n)
@@ -376,6 +346,47 @@ static void test_logit_statistics_agree_with_ties_growth_and_masked_logits(void)
     with_variants(check_stats);
 }
 
+/* Each term within 2e-7 for the exponential and |x| 2 u for the argument's roundings, 64 / LANES + 4
+ * additions; below exp(-87) counts as nothing. */
+static void check_blocks_case(const struct kernels *kernels, const float *logits, size_t n,
+                              float factor)
+{
+    size_t count = (n + LOGIT_BLOCK - 1) / LOGIT_BLOCK;
+    float expected[600], got[600], max = -INFINITY;
+    CHECK(count <= 600);
+    reference()->block_maxima(logits, n, expected);
+    kernels->block_maxima(logits, n, got);
+    for (size_t b = 0; b < count; b++) {
+        CHECK(got[b] == expected[b]);
+        max = expected[b] > max ? expected[b] : max;
+    }
+    reference()->block_exp_sums(logits, n, max, factor, expected);
+    kernels->block_exp_sums(logits, n, max, factor, got);
+    for (size_t b = 0; b < count; b++)
+        CHECK(near(got[b], expected[b], (2e-7 + 300 * ULP) * expected[b] + 64 * 2e-38));
+}
+
+static void check_blocks(const struct kernels *kernels)
+{
+    static const size_t counts[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 1000, 32000};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        size_t n = counts[c];
+        float *logits = random_row(n, c % 2 ? 5.0f : 60.0f);
+        check_blocks_case(kernels, logits, n, 1);
+        check_blocks_case(kernels, logits, n, 1.25f);
+        check_blocks_case(kernels, logits, n, 0.01f);
+        for (size_t i = 0; i + 1 < n; i++)
+            logits[i] = -INFINITY;
+        check_blocks_case(kernels, logits, n, 10);
+        free(logits);
+    }
+}
+
+static void test_blocks_of_logits_agree_with_masked_logits(void)
+{
+    with_variants(check_blocks);
+}
+
 static void check_bad_logits(const struct kernels *kernels)
 {
     struct logit_stats stats;
@@ -402,14 +413,15 @@ int main(void)
 {
     RUN(test_rms_norm_agrees_and_works_in_place);
     RUN(test_silu_agrees_over_the_whole_range);
+    RUN(test_layer_norm_agrees_and_works_in_place);
+    RUN(test_exact_gelu_agrees_over_the_whole_range);
     RUN(test_gelu_agrees_over_the_whole_range);
     RUN(test_soft_cap_agrees_and_keeps_what_is_not_a_number);
     RUN(test_scaled_addition_agrees_and_scaling_is_exact);
     RUN(test_add_is_exact);
     RUN(test_rope_agrees_in_both_pairings);
-    RUN(test_cached_rows_are_the_reference_s_bits);
-    RUN(test_attention_agrees_for_head_sizes_groups_counts_and_caps);
     RUN(test_logit_statistics_agree_with_ties_growth_and_masked_logits);
+    RUN(test_blocks_of_logits_agree_with_masked_logits);
     RUN(test_logits_that_are_not_numbers_show_in_the_statistics);
     return test_finish();
 }

@@ -1,0 +1,285 @@
+/* Attention, written once in the vector words of simd_<isa>.h and compiled by attention_<isa>.c for
+ * each instruction set. Include that header first.
+ *
+ * Scores and weighted values are both products of a few rows (queries, weights) with a matrix that
+ * lies row after row in the page: a broadcast element of each row times a few vectors of the
+ * matrix's row, summed in registers. Every sum runs over its index upward in one accumulator,
+ * whatever the number of rows beside it, which is why results do not depend on how queries are put
+ * together. */
+#ifndef KERNELS_ATTENTION_BODY_H
+#define KERNELS_ATTENTION_BODY_H
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/kv_page.h"
+#include "kernels/simd_math_body.h"
+#include "kernels/variants.h"
+
+enum {
+    ROWS_MAX = 6,               /* 6 x 4 sums, 4 operands and a broadcast fill 32 registers, */
+    VECS = LANES == 16 ? 4 : 2, /* 6 x 2 of 8 lanes 16 registers */
+    LINE = 64                   /* bytes that one prefetch brings */
+};
+
+/* Weights of the rows at the positions of a page. */
+struct weights {
+    float at[ROWS_MAX][KV_PAGE_TOKENS];
+};
+
+SIMD_INLINE vec element_load(const void *matrix, enum td_kv_type kv_type, size_t at)
+{
+    if (kv_type == TD_KV_F16)
+        return half_load((const uint16_t *)matrix + at);
+    return vec_load((const float *)matrix + at);
+}
+
+/* sums[r] += sum over k of a[r * a_stride + k] * matrix[k * stride ..], k < count. `ahead`: memory
+ * that is needed soon, two lines of which are asked for with each row. */
+SIMD_INLINE void multiply(const float *a, size_t a_stride, int rows, const void *matrix,
+                          enum td_kv_type kv_type, size_t stride, size_t count, int vecs,
+                          const char *ahead, vec sums[ROWS_MAX][VECS])
+{
+    for (size_t k = 0; k < count; k++) {
+        vec operand[VECS];
+        if (kv_type == TD_KV_F16) {
+            __builtin_prefetch(ahead + k * 2 * LINE);
+            __builtin_prefetch(ahead + k * 2 * LINE + LINE);
+        }
+#pragma GCC unroll 4
+        for (int v = 0; v < vecs; v++)
+            operand[v] = element_load(matrix, kv_type, k * stride + (size_t)v * LANES);
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; r++) {
+            vec x = vec_set(a[(size_t)r * a_stride + k]);
+#pragma GCC unroll 4
+            for (int v = 0; v < vecs; v++)
+                sums[r][v] = vec_fma(x, operand[v], sums[r][v]);
+        }
+    }
+}
+
+/* ---- scores ---------------------------------------------------------------------------------- */
+
+SIMD_INLINE void row_scores(const struct attend_task *task, enum td_kv_type kv_type, const float *q,
+                            int rows, struct weights *scores)
+{
+    enum { WIDE = VECS * LANES };
+    const char *ahead = task->values; /* read next */
+    for (size_t begin = task->begin / WIDE * WIDE; begin < task->end; begin += WIDE) {
+        vec sums[ROWS_MAX][VECS];
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+            for (int v = 0; v < VECS; v++)
+                sums[r][v] = vec_set(0);
+        const void *keys = (const char *)task->keys + begin * (kv_type == TD_KV_F16 ? 2 : 4);
+        multiply(q, task->head_size, rows, keys, kv_type, KV_PAGE_TOKENS, task->head_size, VECS,
+                 ahead, sums);
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+            for (int v = 0; v < VECS; v++)
+                vec_store(scores->at[r] + begin + (size_t)v * LANES,
+                          vec_mul(sums[r][v], vec_set(task->scale)));
+    }
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+static void fill_outside(const struct attend_task *task, float *scores, float value)
+{
+    for (size_t i = 0; i < task->begin; i++)
+        scores[i] = value;
+    for (size_t i = task->end; i < KV_PAGE_TOKENS; i++)
+        scores[i] = value;
+}
+
+/* Turns scores into weights exp(score - maximum), zero outside the positions; rescales what the row
+ * has so far when its maximum grew. */
+static void row_weights(const struct attend_task *task, float *scores, struct attend_state *state,
+                        float *sums)
+{
+    enum { COUNT = KV_PAGE_TOKENS / LANES };
+    vec parts[COUNT], largest = vec_set(state->maximum), sum = vec_set(0);
+    bool whole = task->begin == 0 && task->end == KV_PAGE_TOKENS;
+    if (!whole)
+        fill_outside(task, scores, task->cap > 0 ? 0 : -INFINITY);
+    if (task->cap > 0) {
+        for (size_t i = 0; i < KV_PAGE_TOKENS; i += LANES)
+            vec_store(scores + i, capped(vec_load(scores + i), task->cap));
+        if (!whole)
+            fill_outside(task, scores, -INFINITY);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        parts[i] = vec_load(scores + i * LANES);
+        largest = vec_max(largest, parts[i]);
+    }
+    float maximum = vec_largest(largest);
+    for (size_t i = 0; i < COUNT; i++)
+        vec_store(scores + i * LANES, vec_exp(vec_sub(parts[i], vec_set(maximum))));
+    if (!whole)
+        fill_outside(task, scores, 0);
+    for (size_t i = 0; i < COUNT; i++)
+        sum = vec_add(sum, vec_load(scores + i * LANES));
+    float kept = 1;
+    if (maximum != state->maximum) { /* else exactly 1 */
+        kept = expf(state->maximum - maximum);
+        for (size_t i = 0; i < kv_value_columns(task->head_size); i += LANES)
+            vec_store(sums + i, vec_mul(vec_load(sums + i), vec_set(kept)));
+    }
+    state->total = state->total * kept + vec_sum(sum);
+    state->maximum = maximum;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+SIMD_INLINE void column_values(const struct attend_task *task, enum td_kv_type kv_type, int rows,
+                               size_t column, int vecs, const struct weights *weights, float *out)
+{
+    size_t columns = kv_value_columns(task->head_size);
+    size_t element_bytes = kv_type == TD_KV_F16 ? 2 : 4;
+    vec sums[ROWS_MAX][VECS];
+#pragma GCC unroll 6
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vecs; v++)
+            sums[r][v] = vec_load(out + (size_t)r * columns + column + (size_t)v * LANES);
+    const void *values =
+        (const char *)task->values + (task->begin * columns + column) * element_bytes;
+    const char *ahead = (const char *)task->next_keys + column * KV_PAGE_TOKENS * 2;
+    multiply(weights->at[0] + task->begin, KV_PAGE_TOKENS, rows, values, kv_type, columns,
+             task->end - task->begin, vecs, task->next_keys ? ahead : task->values, sums);
+#pragma GCC unroll 6
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vecs; v++)
+            vec_store(out + (size_t)r * columns + column + (size_t)v * LANES, sums[r][v]);
+}
+
+SIMD_INLINE void row_values(const struct attend_task *task, enum td_kv_type kv_type, int rows,
+                            const struct weights *weights, float *out)
+{
+    size_t columns = kv_value_columns(task->head_size), column = 0;
+    for (; column + VECS * LANES <= columns; column += VECS * LANES)
+        column_values(task, kv_type, rows, column, VECS, weights, out);
+    for (; column < columns; column += LANES)
+        column_values(task, kv_type, rows, column, 1, weights, out);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+SIMD_INLINE void attend_rows(const struct attend_task *task, enum td_kv_type kv_type, size_t row,
+                             int rows)
+{
+    struct weights weights;
+    size_t columns = kv_value_columns(task->head_size);
+    float *sums = task->sums + row * columns;
+    row_scores(task, kv_type, task->q + row * task->head_size, rows, &weights);
+    for (int r = 0; r < rows; r++)
+        row_weights(task, weights.at[r], &task->states[row + (size_t)r],
+                    sums + (size_t)r * columns);
+    row_values(task, kv_type, rows, &weights, sums);
+}
+
+#define ATTEND_DEFINE(kv_type, rows)                                                  \
+    static void attend_##kv_type##_##rows(const struct attend_task *task, size_t row) \
+    {                                                                                 \
+        attend_rows(task, kv_type, row, rows);                                        \
+    }
+#define ATTEND_DEFINE_TYPE(kv_type) \
+    ATTEND_DEFINE(kv_type, 1)       \
+    ATTEND_DEFINE(kv_type, 2)       \
+    ATTEND_DEFINE(kv_type, 3)       \
+    ATTEND_DEFINE(kv_type, 4)       \
+    ATTEND_DEFINE(kv_type, 5)       \
+    ATTEND_DEFINE(kv_type, 6)
+ATTEND_DEFINE_TYPE(TD_KV_F16)
+ATTEND_DEFINE_TYPE(TD_KV_F32)
+
+void VARIANT(attend)(const struct attend_task *task)
+{
+    typedef void attend_fn(const struct attend_task *, size_t);
+    static attend_fn *const by_rows[2][ROWS_MAX] = {
+        {attend_TD_KV_F16_1, attend_TD_KV_F16_2, attend_TD_KV_F16_3, attend_TD_KV_F16_4,
+         attend_TD_KV_F16_5, attend_TD_KV_F16_6},
+        {attend_TD_KV_F32_1, attend_TD_KV_F32_2, attend_TD_KV_F32_3, attend_TD_KV_F32_4,
+         attend_TD_KV_F32_5, attend_TD_KV_F32_6},
+    };
+    /* seven rows as four and three, not six and one */
+    size_t parts = (task->rows + ROWS_MAX - 1) / ROWS_MAX;
+    for (size_t part = 0; part < parts; part++) {
+        size_t begin = task->rows * part / parts, end = task->rows * (part + 1) / parts;
+        by_rows[task->kv_type == TD_KV_F32][end - begin - 1](task, begin);
+    }
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+void VARIANT(kv_store)(const float *key, const float *value, size_t head_size,
+                       enum td_kv_type kv_type, size_t at, void *keys, void *values)
+{
+    if (kv_type != TD_KV_F16) { /* F32 is for tests, and a row of Q8_0 is quantised once */
+        kv_store_ref(key, value, head_size, kv_type, at, keys, values);
+        return;
+    }
+    size_t columns = kv_value_columns(head_size);
+    uint16_t *key_out = (uint16_t *)keys + at, *value_out = (uint16_t *)values + at * columns;
+    for (size_t i = 0; i < head_size; i += LANES) {
+        uint16_t halves[LANES];
+        size_t n = head_size - i < LANES ? head_size - i : LANES;
+        half_store(halves, n < LANES ? vec_load_part(key + i, n) : vec_load(key + i));
+        for (size_t j = 0; j < n; j++)
+            key_out[(i + j) * KV_PAGE_TOKENS] = halves[j];
+        half_store(value_out + i, n < LANES ? vec_load_part(value + i, n) : vec_load(value + i));
+    }
+    for (size_t i = (head_size + LANES - 1) / LANES * LANES; i < columns; i++)
+        value_out[i] = 0;
+}
+
+static void load_q8_0(const int8_t *keys, const int8_t *values, size_t head_size, size_t count,
+                      float *keys_out, float *values_out)
+{
+    size_t columns = kv_value_columns(head_size), blocks = kv_scale_blocks(head_size);
+    const uint16_t *key_scales = (const void *)(keys + head_size * KV_PAGE_TOKENS);
+    const uint16_t *value_scales = (const void *)(values + columns * KV_PAGE_TOKENS);
+    for (size_t i = 0; i < head_size; i++)
+        for (size_t at = 0; at < count; at += LANES) {
+            const uint16_t *scales = key_scales + i / KV_SCALE_BLOCK * KV_PAGE_TOKENS + at;
+            size_t where = i * KV_PAGE_TOKENS + at;
+            vec_store(keys_out + where, vec_mul(half_load(scales), byte_load(keys + where)));
+        }
+    for (size_t at = 0; at < count; at++) {
+        float scales[LANES];
+        for (size_t block = 0; block < blocks; block++) {
+            if (block % LANES == 0) {
+                size_t n = blocks - block;
+                const uint16_t *from = value_scales + at * blocks + block;
+                vec_store(scales, n < LANES ? half_load_part(from, n) : half_load(from));
+            }
+            size_t begin = block * KV_SCALE_BLOCK, end = begin + KV_SCALE_BLOCK;
+            vec scale = vec_set(scales[block % LANES]);
+            for (size_t i = begin; i < end && i < columns; i += LANES)
+                vec_store(values_out + at * columns + i,
+                          vec_mul(scale, byte_load(values + at * columns + i)));
+        }
+    }
+}
+
+void VARIANT(kv_load)(enum td_kv_type kv_type, const void *keys, const void *values,
+                      size_t head_size, size_t count, float *keys_out, float *values_out)
+{
+    if (kv_type == TD_KV_Q8_0) {
+        load_q8_0(keys, values, head_size, count, keys_out, values_out);
+        return;
+    }
+    size_t columns = kv_value_columns(head_size);
+    for (size_t i = 0; i < head_size; i++)
+        for (size_t at = 0; at < count; at += LANES)
+            vec_store(keys_out + i * KV_PAGE_TOKENS + at,
+                      element_load(keys, kv_type, i * KV_PAGE_TOKENS + at));
+    for (size_t i = 0; i < count * columns; i += LANES)
+        vec_store(values_out + i, element_load(values, kv_type, i));
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* Penalties that look back: the window of the repetition penalty, and DRY against a plain reading of its rule. */
+#include "engine/sampler.h"
+
+#include "engine/sampler_repeat.h"
+#include "engine/tokenizer.h"
+#include "test.h"
+#include "tiny_model.h"
+
+#include "engine/model.h"
+
+#include <math.h>
+
+#define VOCAB 50
+
+static float logits[VOCAB];
+static struct repeat_changes changes;
+
+static struct sampler make_sampler(struct td_sampling sampling)
+{
+    struct sampler sampler;
+    struct td_error err = {0};
+    sampling.seed_set = true;
+    CHECK(sampler_init(&sampler, &sampling, &err) == TD_OK);
+    return sampler;
+}
+
+static void set_logits(void)
+{
+    for (int i = 0; i < VOCAB; i++)
+        logits[i] = (float)(i % 7) - 3;
+}
+
+static void test_the_repetition_window_is_as_wide_as_asked(void)
+{
+    struct td_sampling sampling = td_sampling_default();
+    sampling.repetition_penalty = 2;
+    sampling.repetition_window = 1000;
+    struct sampler sampler = make_sampler(sampling);
+    sampler_accept(&sampler, 6);
+    for (int i = 0; i < 999; i++)
+        sampler_accept(&sampler, 13);
+    set_logits();
+    repeat_apply(&sampler, logits, VOCAB, &changes);
+    CHECK(changes.count == 2 && logits[6] == 1.5f && logits[13] == 1.5f);
+    repeat_restore(logits, &changes);
+    CHECK(logits[6] == 3 && logits[13] == 3);
+    sampler_accept(&sampler, 13); /* 6 is out of sight now */
+    repeat_apply(&sampler, logits, VOCAB, &changes);
+    CHECK(changes.count == 1 && logits[6] == 3);
+    sampler_deinit(&sampler);
+}
+
+/* The rule, read plainly: for each token of the history, the longest run of tokens before it that are also the
+ * last ones. */
+static double penalty_by_rule(const int32_t *history, int count, int32_t next, double multiplier,
+                              double base, int allowed)
+{
+    int longest = 0;
+    for (int i = 1; i < count; i++) {
+        int len = 0;
+        while (history[i] == next && len < i && history[i - 1 - len] == history[count - 1 - len])
+            len++;
+        longest = len > longest ? len : longest;
+    }
+    return longest >= allowed ? multiplier * pow(base, longest - allowed) : 0;
+}
+
+static void test_going_on_with_a_repetition_costs_more_the_longer_it_is(void)
+{
+    struct rng rng;
+    rng_init(&rng, 7);
+    for (int round = 0; round < 300; round++) {
+        struct td_sampling sampling = td_sampling_default();
+        sampling.dry_multiplier = 0.5f;
+        sampling.dry_base = 1.5f;
+        sampling.dry_allowed = 1 + (uint32_t)rng_below(&rng, 3);
+        struct sampler sampler = make_sampler(sampling);
+        int32_t history[200];
+        int count = (int)rng_below(&rng, 200);
+        for (int i = 0; i < count; i++) {
+            history[i] = (int32_t)rng_below(&rng, round % 2 ? 2 : 5);
+            sampler_accept(&sampler, history[i]);
+        }
+        set_logits();
+        repeat_apply(&sampler, logits, VOCAB, &changes);
+        for (int32_t id = 0; id < 6; id++) {
+            double before = id % 7 - 3;
+            double penalty =
+                penalty_by_rule(history, count, id, 0.5, 1.5, (int)sampling.dry_allowed);
+            CHECK(fabs((double)logits[id] - (before - fmin(penalty, 1e6))) <=
+                  1e-6 * (1 + fmin(penalty, 1e6)));
+        }
+        repeat_restore(logits, &changes);
+        for (int32_t id = 0; id < VOCAB; id++)
+            CHECK(logits[id] == (float)(id % 7) - 3);
+        sampler_deinit(&sampler);
+    }
+}
+
+static void test_both_penalties_are_taken_back_together(void)
+{
+    struct td_sampling sampling = td_sampling_default();
+    sampling.dry_multiplier = 1;
+    sampling.repetition_penalty = 1.5f;
+    struct sampler sampler = make_sampler(sampling);
+    for (int i = 0; i < 6000; i++) /* more than the history holds */
+        sampler_accept(&sampler, i % 3);
+    set_logits();
+    repeat_apply(&sampler, logits, VOCAB, &changes);
+    CHECK((double)logits[6000 % 3] < -1e5);
+    CHECK(logits[1] == -2 * 1.5f);
+    repeat_restore(logits, &changes);
+    for (int32_t id = 0; id < VOCAB; id++)
+        CHECK(logits[id] == (float)(id % 7) - 3);
+    sampler_deinit(&sampler);
+}
+
+static void test_a_line_s_end_breaks_a_repetition(void)
+{
+    struct td_model *model = tiny_model(1);
+    REQUIRE(model != NULL);
+    const int32_t newline = 4 + '\n', a = 261, b = 262; /* "ab", "abc" */
+    CHECK(repeat_is_broken_by(model->tokenizer, newline));
+    CHECK(repeat_is_broken_by(model->tokenizer, 4 + ':'));
+    CHECK(repeat_is_broken_by(model->tokenizer, 1)); /* a control token */
+    CHECK(!repeat_is_broken_by(model->tokenizer, a));
+    static float row[TINY_VOCAB];
+    for (int with = 0; with < 2; with++) {
+        struct td_sampling sampling = td_sampling_default();
+        sampling.dry_multiplier = 1;
+        struct sampler sampler = make_sampler(sampling);
+        sampler.tokenizer = model->tokenizer;
+        const int32_t text[] = {a, with ? newline : a, b, 300, a, with ? newline : a, b};
+        for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+            sampler_accept(&sampler, text[i]);
+        memset(row, 0, sizeof row);
+        repeat_apply(&sampler, row, TINY_VOCAB, &changes);
+        /* "b" alone is one repeated token after the break, below the two that are allowed. */
+        CHECK(with ? changes.count == 0 : row[300] == -1.75f);
+        repeat_restore(row, &changes);
+        sampler_deinit(&sampler);
+    }
+    td_model_close(model);
+}
+
+int main(void)
+{
+    RUN(test_the_repetition_window_is_as_wide_as_asked);
+    RUN(test_going_on_with_a_repetition_costs_more_the_longer_it_is);
+    RUN(test_both_penalties_are_taken_back_together);
+    RUN(test_a_line_s_end_breaks_a_repetition);
+    return test_finish();
+}
