@@ -119,6 +119,13 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
 
+/* Makes room in a full context: forgets the `drop` positions after the first `keep` and computes those
+ * after them anew at their new places, so that the session is exactly as if it had read the shorter
+ * text. TD_INVALID when it does not hold so many; after another failure (TD_CANCELLED, TD_NO_MEMORY)
+ * what was not computed yet is missing at the end. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_shift(struct td_session *session, uint32_t keep,
+                                                        uint32_t drop, struct td_error *err);
+
 /* Writes what the session holds to a file that td_session_load brings back, in a process of the same
  * model, cache type and kind of context. The file appears whole or not at all; nobody else may read
  * it. TD_UNSUPPORTED with adapters. */
