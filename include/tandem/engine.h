@@ -17,7 +17,7 @@
 struct td_model;
 struct td_session;
 
-enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512 };
+enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON };
 
 struct td_model_options {
     bool vocab_only; /* read metadata and vocabulary; tensors are neither needed nor checked */
@@ -88,7 +88,7 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *m
 
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
-    uint32_t thread_count;   /* 0 = one a core */
+    uint32_t thread_count;   /* 0 = one a fast core, within affinity and quota */
     enum td_kv_type kv_type;
 };
 
