@@ -89,7 +89,7 @@ static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
     planes[0] = (struct plane){0, size, element};
     planes[1] = (struct plane){size * KV_PAGE_TOKENS * element, blocks, 2};
     planes[2] = (struct plane){pool->key_bytes, 1, columns * element};
-    planes[3] = (struct plane){pool->key_bytes + columns * KV_PAGE_TOKENS * element, 1, blocks * 2};
+    planes[3] = (struct plane){pool->key_bytes + columns * KV_PAGE_TOKENS * element, blocks, 2};
 }
 
 /* Of one position, in all layers. */
