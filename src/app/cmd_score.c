@@ -57,8 +57,20 @@ static enum td_status read_labels(struct score_options *options, struct buf *fil
     return status;
 }
 
-/* The tokens of what follows the prompt. After a plain prompt they are those that the whole text has there; where
- * its tokens do not end with the prompt, and in a chat, those of the text alone. */
+/* A token that is just this text, or -1. Fine-tuned models have labels in their vocabulary that no tokenizer
+ * would make of the text. */
+static int32_t token_of(const struct td_model *model, struct td_str text)
+{
+    uint32_t count = td_model_get_info(model)->vocab_count;
+    for (uint32_t id = 0; id < count; id++)
+        if (str_equal(td_token_piece(model, (int32_t)id, false), text))
+            return (int32_t)id;
+    return -1;
+}
+
+/* The tokens of what follows the prompt: a label's own where the vocabulary has one. After a plain prompt
+ * those that the whole text has there; where its tokens do not end with the prompt's, and in a chat, those of
+ * the text alone. */
 static enum td_status tail_ids(const struct score_options *options, const struct td_model *model,
                                struct td_str prompt, const int32_t *prompt_ids, size_t prompt_count,
                                struct td_str text, int32_t **ids, size_t *count,
@@ -68,6 +80,15 @@ static enum td_status tail_ids(const struct score_options *options, const struct
     buf_init(&whole, SIZE_MAX / 2);
     *ids = NULL;
     enum td_status status = TD_OK;
+    int32_t whole_label = options->text ? -1 : token_of(model, text);
+    if (whole_label >= 0) {
+        *count = 1;
+        *ids = malloc(sizeof **ids);
+        if (*ids == NULL)
+            return error_set(err, TD_NO_MEMORY, "no memory for a label");
+        **ids = whole_label;
+        return TD_OK;
+    }
     if (!options->chat) {
         buf_append_str(&whole, prompt);
         buf_append_str(&whole, text);
@@ -86,7 +107,7 @@ static enum td_status tail_ids(const struct score_options *options, const struct
     }
     buf_deinit(&whole);
     if (status == TD_OK)
-        status = command_tokenize(model, text, false, false, ids, count, err);
+        status = command_tokenize(model, text, false, true, ids, count, err);
     if (status == TD_OK && *count == 0)
         status = error_set(err, TD_INVALID, "'" STR_FMT "' has no tokens", STR_ARG(text));
     return status;

@@ -172,7 +172,8 @@ bool job_has_room(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);
     /* A pass's tokens and the tail that may follow the last. */
-    bool room = job->filling->count + SPECULATION_TOKENS_MAX + 2 <= JOB_EVENTS_MAX;
+    uint32_t guesses = job->request.options.speculation ? SPECULATION_TOKENS_MAX : 0;
+    bool room = job->filling->count + guesses + 2 <= JOB_EVENTS_MAX;
     job->stalled = !room;
     pthread_mutex_unlock(&job->mutex);
     return room;
