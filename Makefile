@@ -8,6 +8,7 @@ MESON_FLAGS ?=
 all: $(BUILD)/build.ninja ## build build/tandem
 	@ninja -C $(BUILD) --quiet product
 	@ln -sf src/app/tandem $(BUILD)/tandem
+	@python3 tools/library_size.py
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)

@@ -224,12 +224,12 @@ static void bench_elements(const struct kernels *kernels)
 {
     enum { COUNT = 8192, TIMES = 200 };
     static float from[COUNT], x[COUNT], y[COUNT];
-    static const char *const names[] = {"silu", "gelu", "soft cap"};
+    static const char *const names[] = {"silu", "gelu", "soft cap", "exact gelu"};
     for (size_t i = 0; i < COUNT; i++) {
         from[i] = (float)(i % 97) * 0.1f - 5.0f;
         y[i] = 1.0f;
     }
-    for (int op = 0; op < 3; op++) {
+    for (int op = 0; op < 4; op++) {
         double seconds[RUNS];
         for (int run = 0; run < RUNS; run++) {
             double start = now_s();
@@ -239,8 +239,10 @@ static void bench_elements(const struct kernels *kernels)
                     kernels->silu_multiply(x, y, COUNT);
                 else if (op == 1)
                     kernels->gelu_multiply(x, y, COUNT);
-                else
+                else if (op == 2)
                     kernels->soft_cap(x, 30.0f, COUNT);
+                else
+                    kernels->gelu(x, COUNT);
             }
             seconds[run] = now_s() - start;
         }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes src/engine's Unicode tables as a C header (run by the build).
 
-Classes: one byte of bits a code point, in two levels: an index of blocks of 128 code points, and the
-distinct blocks. Canonical decompositions (NFD, without Hangul, which is arithmetic): a sorted array of
+Classes: half a byte a code point, the number of its set of class bits, in three levels: groups of 64 blocks,
+an index of the distinct groups' blocks of 128 code points, and the distinct blocks. Canonical decompositions (NFD, without Hangul, which is arithmetic): a sorted array of
 code points, and for each the place of its characters in a pool. Lower case: runs of code points
 first, first + stride, ... last that all move by the same distance. The data are those of the running
 Python's unicodedata; which Unicode version that is stands in the header's first line.
@@ -12,7 +12,8 @@ Python's unicodedata; which Unicode version that is stands in the header's first
 import sys
 import unicodedata
 
-BLOCK = 128
+BLOCK = 128  # code points
+GROUP = 64  # blocks
 CODE_POINTS = 0x110000
 LETTER, NUMBER, SPACE, PUNCTUATION, DEEPSEEK_WORD, MARK, CONTROL = 1, 2, 4, 8, 16, 32, 64  # enum unicode_class
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
@@ -107,23 +108,36 @@ def write_lower(out):
     out.write("};\n")
 
 
+def write_bytes(out, name, rows, columns=""):
+    """A table of bytes, of one row or of rows that `columns` says the length of."""
+    rows = list(rows)
+    count = len(rows) if columns else len(rows[0])
+    out.write(f"static const uint8_t unicode_{name}[{count}]{columns} = {{\n")
+    for row in rows:
+        text = "".join(f"{value}," for value in row)
+        out.write("    {" + text + "},\n" if columns else text + "\n")
+    out.write("};\n")
+
+
 def main():
     classes = class_bytes()
-    index, blocks = [], {}
+    sets = sorted(set(classes))
+    assert len(sets) <= 16, "a set's number takes four bits"
+    number = {bits: at for at, bits in enumerate(sets)}
+    index, blocks, groups, group_of = [], {}, {}, []
     for begin in range(0, CODE_POINTS, BLOCK):
-        block = classes[begin:begin + BLOCK]
-        index.append(blocks.setdefault(block, len(blocks)))
+        numbers = [number[bits] for bits in classes[begin:begin + BLOCK]]
+        packed = bytes(low | high << 4 for low, high in zip(numbers[::2], numbers[1::2]))
+        index.append(blocks.setdefault(packed, len(blocks)))
+    for begin in range(0, len(index), GROUP):
+        group_of.append(groups.setdefault(bytes(index[begin:begin + GROUP]), len(groups)))
     with open(sys.argv[1], "w", encoding="ascii") as out:
         out.write(f"/* Made by tools/generate_unicode.py from Unicode {unicodedata.unidata_version}. */\n")
-        out.write(f"#define UNICODE_BLOCK {BLOCK}\n")
-        out.write(f"static const uint8_t unicode_index[{len(index)}] = {{\n")
-        for at in range(0, len(index), 24):
-            out.write("    " + "".join(f"{i}," for i in index[at:at + 24]) + "\n")
-        out.write("};\n")
-        out.write(f"static const uint8_t unicode_blocks[{len(blocks)}][UNICODE_BLOCK] = {{\n")
-        for block in blocks:
-            out.write("    {" + ",".join(str(b) for b in block) + "},\n")
-        out.write("};\n")
+        out.write(f"#define UNICODE_BLOCK {BLOCK}\n#define UNICODE_GROUP {GROUP}\n")
+        write_bytes(out, "sets", [sets])
+        write_bytes(out, "group_of", [group_of])
+        write_bytes(out, "groups", groups, "[UNICODE_GROUP]")
+        write_bytes(out, "blocks", blocks, "[UNICODE_BLOCK / 2]")
         write_decompositions(out)
         write_lower(out)
 

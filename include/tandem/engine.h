@@ -1,4 +1,10 @@
-/* The local engine: load a GGUF model, tokenize, render chats, generate.
+/* The local engine: load a GGUF model, tokenize, render chats, generate. examples/c/ has two programs.
+ *
+ * Options structs: start with {0}, which gives the defaults, and set what should differ. Arrays are described as
+ * [rows, columns], row after row. Strings are UTF-8 unless a comment says bytes. A function that can fail leaves
+ * its outputs NULL or untouched when it does. Ownership: **returns new** names the function that frees it,
+ * **borrows** says until when; pointers that are given to a function are the caller's and only read during the call
+ * unless a comment says otherwise.
  *
  * A td_model is immutable after open and may be shared by any number of threads. A td_session is
  * one sequence with its KV cache and belongs to one thread at a time. Errors are returned as
@@ -37,19 +43,23 @@ struct td_model_info {
     const char *fingerprint; /* 16 hex digits over metadata and tensor directory */
 };
 
-/* Opens and maps a GGUF file. **returns new** (td_model_close).
- * TD_CORRUPT / TD_UNSUPPORTED / TD_IO with file, field and reason. */
+/* Opens and maps a GGUF file, whose weights stay in the file and are shared by all processes that open it; options
+ * NULL = defaults. **returns new** (td_model_close). TD_NOT_FOUND or TD_IO (the file), TD_CORRUPT (with file, field
+ * and reason), TD_UNSUPPORTED (architecture, tensor type, tokenizer or kernel variant, with those that are),
+ * TD_NO_MEMORY. The file must not be changed while it is open. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_model_open(const char *path,
                                                      const struct td_model_options *options,
                                                      struct td_model **out, struct td_error *err);
-TD_PUBLIC void td_model_close(struct td_model *model); /* accepts NULL */
+/* After every session and adapter of it. Accepts NULL. */
+TD_PUBLIC void td_model_close(struct td_model *model);
 
-/* **borrows** until td_model_close. */
+/* What the file says about itself. **borrows** until td_model_close; never NULL. */
 TD_PUBLIC const struct td_model_info *td_model_get_info(const struct td_model *model);
 
 /* Tokenizes `text` (any bytes). Writes at most `capacity` ids, and the needed number to *count in
  * any case: TD_LIMIT when capacity was too small (call again). add_bos: prepend BOS where the
- * vocabulary asks for it; parse_special: text that spells a control token becomes that token. */
+ * vocabulary asks for it; parse_special: text that spells a control token becomes that token. Never more ids than
+ * bytes, plus 2. TD_NO_MEMORY. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model, struct td_str text,
                                                    bool add_bos, bool parse_special, int32_t *ids,
                                                    size_t capacity, size_t *count,
@@ -60,21 +70,21 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_tokenize(const struct td_model *model,
 TD_PUBLIC struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special);
 
 /* Renders messages with the model's chat template, ending with the mark that opens the assistant's
- * turn. A BOS that the template writes is left out where the tokenizer adds it. *out is malloc'ed, NUL-terminated: **returns new** (free). Its length goes to *out_len. */
+ * turn. A BOS that the template writes is left out where the tokenizer adds it. *out: NUL-terminated,
+ * **returns new** (free); *out_len: its bytes. TD_INVALID (the template refuses the messages), TD_LIMIT (64 MiB),
+ * TD_NO_MEMORY. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_template_render(const struct td_model *model,
                                                           const struct td_message *messages,
                                                           size_t message_count, char **out,
                                                           size_t *out_len, struct td_error *err);
 
 /* The same, tokenized: template marks become special tokens, text of the messages never does (a
- * user cannot spell a control token). *ids **returns new** (free). */
+ * user cannot spell a control token). *ids [*count]: **returns new** (free). Fails as td_template_render, and with
+ * TD_INVALID when nothing is left. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *model,
                                                         const struct td_message *messages,
                                                         size_t message_count, int32_t **ids,
                                                         size_t *count, struct td_error *err);
-
-/* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
-enum td_kv_type { TD_KV_F16, TD_KV_F32, TD_KV_Q8_0 };
 
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
@@ -82,24 +92,49 @@ struct td_session_options {
     enum td_kv_type kv_type;
 };
 
-/* **returns new** (td_session_free). One block of memory sized now; nothing is allocated later. */
+/* A sequence with its cache, working memory and threads; options NULL = defaults. Memory is sized now and nothing is
+ * allocated later. **borrows** the model until td_session_free. **returns new** (td_session_free). TD_INVALID (more
+ * context than the model was trained for, or a model opened vocab_only), TD_NO_MEMORY (with the arithmetic, before
+ * anything is touched). */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_session_new(const struct td_model *model,
                                                       const struct td_session_options *options,
                                                       struct td_session **out,
                                                       struct td_error *err);
+/* Accepts NULL. */
 TD_PUBLIC void td_session_free(struct td_session *session);
 
-/* Number of positions in the cache; truncating forgets the positions from `count` on. */
+/* Number of positions (tokens) in the cache; truncating forgets the positions from `count` on, and does nothing when
+ * there are not so many. */
 TD_PUBLIC uint32_t td_session_length(const struct td_session *session);
 TD_PUBLIC void td_session_truncate(struct td_session *session, uint32_t count);
 
 /* Runs `count` tokens after what is cached. logits: [logit_rows, vocab], the last `logit_rows`
- * positions, caller-owned (logit_rows 0 and NULL allowed). TD_LIMIT when the context is full. */
+ * positions, caller-owned (logit_rows 0 and NULL allowed). ids: [count], each below vocab_count. After a failure the
+ * session is as before. TD_LIMIT when the context is full, TD_INVALID (an id, or more rows than tokens). The result
+ * for a token does not depend on how a text is cut into calls or on the number of threads. */
 TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *session,
                                                           const int32_t *ids, size_t count,
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
 
+/* Writes what the session holds to a file that td_session_load brings back, in a process of the same
+ * model, cache type and kind of context. The file appears whole or not at all; nobody else may read
+ * it. TD_UNSUPPORTED with adapters. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_save(const struct td_session *session,
+                                                       const char *path, struct td_error *err);
+/* Replaces what the session holds. After a failure (TD_CORRUPT, TD_INVALID: another model, TD_LIMIT,
+ * TD_IO ...) it is as before. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_load(struct td_session *session, const char *path,
+                                                       struct td_error *err);
+/* The same for `count` positions from `begin` on, in memory. Writes *bytes in any case, TD_LIMIT when
+ * that is more than capacity (call again). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_export(const struct td_session *session,
+                                                         uint32_t begin, uint32_t count, void *out,
+                                                         size_t capacity, size_t *bytes,
+                                                         struct td_error *err);
+/* Appends exported positions, which must begin where the session ends. */
+TD_PUBLIC TD_MUST_CHECK enum td_status
+td_session_import(struct td_session *session, const void *data, size_t bytes, struct td_error *err);
 /* --- adapters --- */
 
 /* A LoRA adapter of one model, from a GGUF file (general.type "adapter", adapter.type "lora"). Immutable and
@@ -204,12 +239,58 @@ struct td_generate_result {
  * Returning false cancels. */
 typedef bool td_token_fn(void *ctx, const struct td_token *token, struct td_str text);
 
-/* Generates after what the session holds plus `ids`. TD_CANCELLED when the callback said so. */
+/* Generates after what the session holds plus `ids` [count]; result may be filled in part when it fails. Ends at an
+ * end token, a stop, tokens_max, a full context (TD_FINISH_LENGTH) or where the grammar ends. TD_CANCELLED when the
+ * callback said so; TD_LIMIT when the prompt does not fit the context; TD_INVALID (no tokens, an id, an option). */
 TD_PUBLIC TD_MUST_CHECK enum td_status
 td_generate(struct td_session *session, const int32_t *ids, size_t count,
             const struct td_generate_options *options, td_token_fn *on_token, void *ctx,
             struct td_generate_result *result, struct td_error *err);
 
+/* Temperature 1, everything else off, seed from the system. */
 TD_PUBLIC struct td_sampling td_sampling_default(void);
+
+/* Embeddings: one vector of length 1 for a text, from encoders (bert, nomic-bert) and decoders alike. */
+
+enum td_pooling {
+    TD_POOLING_MODEL, /* what the file says; else mean for encoders, last for decoders */
+    TD_POOLING_MEAN,  /* of all tokens */
+    TD_POOLING_CLS,   /* the first token */
+    TD_POOLING_LAST   /* the last token */
+};
+
+/* Working memory for embedding with one model. One thread at a time. */
+struct td_embedder;
+
+struct td_embedder_options {
+    uint32_t context_tokens; /* of the longest text; 0 = the model's, at most 2048 */
+    uint32_t thread_count;   /* 0 = one a core */
+    enum td_pooling pooling;
+};
+
+struct td_ids {
+    const int32_t *data; /* [count] */
+    size_t count;
+};
+
+/* **borrows** the model. **returns new** (td_embedder_free). TD_UNSUPPORTED for a reranker without a
+ * pooling in the options. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_embedder_new(const struct td_model *model,
+                                                       const struct td_embedder_options *options,
+                                                       struct td_embedder **out,
+                                                       struct td_error *err);
+TD_PUBLIC void td_embedder_free(struct td_embedder *embedder); /* accepts NULL */
+TD_PUBLIC enum td_pooling td_embedder_pooling(const struct td_embedder *embedder);
+
+/* out: [text_count, embedding_size], caller-owned. A vector does not depend on the texts beside it.
+ * TD_LIMIT when a text is too long, TD_INVALID when it is empty. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_embed(struct td_embedder *embedder,
+                                                const struct td_ids *texts, size_t text_count,
+                                                float *out, struct td_error *err);
+/* One text, tokenized as the vocabulary asks (text never becomes a control token). out:
+ * [embedding_size]; *token_count (may be NULL) is set also when the text is too long. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_embed_text(struct td_embedder *embedder,
+                                                     struct td_str text, float *out,
+                                                     size_t *token_count, struct td_error *err);
 
 #endif

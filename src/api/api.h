@@ -11,6 +11,7 @@ struct api;
 struct auth;
 struct ledger_reader;
 struct metrics;
+struct embedding_service;
 struct scheduler;
 
 /* What the process lends. Immutable while apis exist, but for what acquire returns. */
@@ -21,10 +22,11 @@ struct api_host {
     bool (*ready)(void *ctx, const char **why_not); /* /readyz */
     void *ctx;
 
-    const struct td_model *model; /* of the local tier, or NULL */
-    struct scheduler *scheduler;  /* or NULL */
-    struct ledger *ledger;        /* or NULL */
-    const char *ledger_path;      /* or NULL */
+    const struct td_model *model;         /* of the local tier, or NULL */
+    struct scheduler *scheduler;          /* or NULL */
+    struct embedding_service *embeddings; /* or NULL */
+    struct ledger *ledger;                /* or NULL */
+    const char *ledger_path;              /* or NULL */
     struct metrics *metrics;
     struct auth *auth;               /* NULL = no key needed */
     const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */

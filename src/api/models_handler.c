@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "engine/embedding_service.h"
 
 #include <stdio.h>
 
@@ -11,8 +12,8 @@
 
 struct model_row {
     const char *id;
-    const char *kind;               /* "route", "tier", "model", "adapter" */
-    const struct tier_facts *facts; /* NULL for a route */
+    const char *kind;               /* "route", "tier", "model", "adapter", "embeddings" */
+    const struct tier_facts *facts; /* NULL for a route and for embeddings */
 };
 
 #define MODEL_ROWS_MAX 256
@@ -28,7 +29,8 @@ static void row_add(struct model_row *rows, size_t *count, const char *id, const
     rows[(*count)++] = (struct model_row){id, kind, facts};
 }
 
-static size_t collect(const struct exchange_services *services, struct model_row *rows)
+static size_t collect(const struct api *api, const struct exchange_services *services,
+                      struct model_row *rows)
 {
     size_t count = 0;
     row_add(rows, &count, "auto", "route", NULL);
@@ -38,6 +40,10 @@ static size_t collect(const struct exchange_services *services, struct model_row
         row_add(rows, &count, services->tiers[i]->facts.name, "tier", &services->tiers[i]->facts);
     for (size_t i = 0; i < services->tier_count; i++)
         row_add(rows, &count, services->tiers[i]->facts.model, "model", &services->tiers[i]->facts);
+    if (api->host->embeddings)
+        row_add(rows, &count,
+                td_model_get_info(embedding_service_model(api->host->embeddings))->name,
+                "embeddings", NULL);
     for (size_t i = 0; i < services->tier_count; i++)
         for (size_t a = 0; a < services->tiers[i]->facts.adapter_count; a++)
             row_add(rows, &count, services->tiers[i]->facts.adapters[a], "adapter",
@@ -67,7 +73,7 @@ void models_handle_list(struct api *api, struct http_request *request, const cha
     (void)rest;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct model_row rows[MODEL_ROWS_MAX];
-    size_t count = collect(services, rows);
+    size_t count = collect(api, services, rows);
     struct buf body;
     buf_init(&body, MODELS_BYTES_MAX);
     buf_append_str(&body, STR("{\"object\":\"list\",\"data\":["));
@@ -86,7 +92,7 @@ void models_handle_one(struct api *api, struct http_request *request, const char
 {
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct model_row rows[MODEL_ROWS_MAX];
-    size_t count = collect(services, rows), found = count;
+    size_t count = collect(api, services, rows), found = count;
     for (size_t i = 0; i < count; i++)
         if (strcmp(rows[i].id, rest) == 0)
             found = i;

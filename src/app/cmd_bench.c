@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/bench.h"
 #include "engine/roofline.h"
@@ -137,6 +138,7 @@ static bool print_json(const struct bench *bench)
     json_put(object, "quantization", json_new_cstr(bench->info->quantization));
     json_put(object, "file_bytes", json_new_int((int64_t)bench->info->file_bytes));
     json_put(object, "cpu", json_new_cstr(bench->kernels));
+    json_put(object, "kv_type", json_new_cstr(names_kv_type(bench->options.kv_type)));
     json_put(object, "threads", json_new_int(bench->result.thread_count));
     json_put(object, "prompt_tokens", json_new_int(options->prompt_tokens));
     json_put(object, "decode_tokens", json_new_int(options->decode_tokens));
@@ -201,6 +203,7 @@ int cmd_bench(int argc, char **argv)
          0, 1024},
         {"no-roofline", 0, OPTION_FLAG, &bench.no_roofline, NULL, "only measure", 0, 0},
         OPTION_ROW_CPU(bench.cpu),
+        OPTION_ROW_KV_TYPE(values->kv_type),
         OPTION_ROW_JSON(bench.json),
     };
     const struct option_spec spec = {

@@ -20,6 +20,7 @@ struct generate_options {
     uint32_t mirostat_version, repetition_window, dry_allowed;
     uint64_t seed;
     enum td_cpu cpu;
+    enum td_kv_type kv_type;
     struct lora_options lora;
 };
 
@@ -201,7 +202,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     collected.model = model;
     buf_init(&collected.text, ANSWER_BYTES_MAX);
     struct td_session_options session_options = {.context_tokens = options->context_tokens,
-                                                 .thread_count = options->threads};
+                                                 .thread_count = options->threads,
+                                                 .kv_type = options->kv_type};
     status = prompt_ids(options, model, &ids, &count, err);
     if (status == TD_OK)
         status = read_biases(options, &biases, &bias_count, err);
@@ -301,6 +303,7 @@ int cmd_generate(int argc, char **argv)
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
+        OPTION_ROW_KV_TYPE(values.kv_type),
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {

@@ -50,6 +50,7 @@ int cmd_perplexity(int argc, char **argv)
          1e9},
         OPTION_ROW_THREADS(values.session.thread_count),
         OPTION_ROW_CPU(cpu),
+        OPTION_ROW_KV_TYPE(values.session.kv_type),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {

@@ -104,6 +104,7 @@ static void fill_host(struct serve *serve)
         .ctx = serve->runtime,
         .model = runtime_model(serve->runtime),
         .scheduler = runtime_scheduler(serve->runtime),
+        .embeddings = runtime_embeddings(serve->runtime),
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .metrics = serve->metrics,

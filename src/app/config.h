@@ -76,8 +76,10 @@ struct config {
         uint16_t port;
     } server;
     struct {
-        const char *model; /* NULL = the embedded model */
-        int cpu;           /* enum td_cpu */
+        const char *model;           /* NULL = the embedded model */
+        const char *embedding_model; /* NULL = the same */
+        int cpu;                     /* enum td_cpu */
+        int kv_type;                 /* enum td_kv_type */
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
         struct config_adapter *adapters;
         size_t adapter_count;

@@ -187,8 +187,12 @@ static const struct config_section server_section = {server_keys, COUNT(server_k
 static const struct config_key engine_keys[] = {
     {"model", CONFIG_KEY_TEXT, AT(engine.model), NULL,
      .help = "GGUF file or pulled model; default the embedded one. TANDEM_MODEL overrides"},
+    {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
+     .help = "GGUF file or pulled model for /v1/embeddings; default the local tier's"},
     {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
      .help = "kernel variant"},
+    {"kv_type", CONFIG_KEY_CHOICE, AT(engine.kv_type), "f16", .choices = names_kv_types,
+     .help = "of the KV cache; q8_0 takes 0.53 of f16's memory"},
     {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
      .help = "compute threads; 0 = one a core"},
     {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,

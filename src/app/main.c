@@ -23,6 +23,7 @@ static const struct verb verbs[] = {
     {"detokenize", cmd_detokenize, "token ids on standard input to text"},
     {"template", cmd_template, "render chat messages with the model's template"},
     {"generate", cmd_generate, "continue a text"},
+    {"embed", cmd_embed, "texts to vectors"},
     {"logits", cmd_logits, "run ids through the model, write the logits"},
     {"perplexity", cmd_perplexity, "how well the model predicts a text"},
     {"bench", cmd_bench, "measure the engine"},

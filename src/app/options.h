@@ -7,13 +7,14 @@
 #include "tandem/types.h"
 
 enum option_type {
-    OPTION_FLAG,   /* bool: true when given */
-    OPTION_TEXT,   /* const char * */
-    OPTION_UINT,   /* uint32_t, min..max */
-    OPTION_U64,    /* uint64_t */
-    OPTION_NUMBER, /* double, min..max */
-    OPTION_CPU,    /* enum td_cpu */
-    OPTION_EACH    /* struct option_each: may stand several times */
+    OPTION_FLAG,    /* bool: true when given */
+    OPTION_TEXT,    /* const char * */
+    OPTION_UINT,    /* uint32_t, min..max */
+    OPTION_U64,     /* uint64_t */
+    OPTION_NUMBER,  /* double, min..max */
+    OPTION_CPU,     /* enum td_cpu */
+    OPTION_KV_TYPE, /* enum td_kv_type */
+    OPTION_EACH     /* struct option_each: may stand several times */
 };
 
 /* Takes each value as it comes; false refuses it. */
@@ -59,6 +60,10 @@ void options_print_help(const struct option_spec *spec);
 #define OPTION_ROW_CPU(variable)                                                          \
     {                                                                                     \
         "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512", "kernel variant", 0, 0 \
+    }
+#define OPTION_ROW_KV_TYPE(variable)                                                       \
+    {                                                                                      \
+        "kv-type", 0, OPTION_KV_TYPE, &(variable), "f16|f32|q8_0", "of the KV cache", 0, 0 \
     }
 #define OPTION_ROW_JSON(variable)                                              \
     {                                                                          \

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "engine/embedding_service.h"
 #include "engine/scheduler.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
@@ -25,6 +26,8 @@ struct runtime {
     struct snapshot_base base;
     struct td_model *model;
     char model_path[4096];
+    struct td_model *embedding_model; /* NULL = embeds with `model` */
+    struct embedding_service *embeddings;
 };
 
 /* --- opening --- */
@@ -92,11 +95,38 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .queue_capacity = config->engine.queue,
         .context_tokens = context,
         .cache_tokens = config->engine.cache_tokens,
+        .kv_type = (enum td_kv_type)config->engine.kv_type,
         .thread_count = config->engine.threads,
     };
     runtime->base.model = runtime->model;
     runtime->base.context_tokens = context;
     return scheduler_new(&scheduler_options, &runtime->base.scheduler, err);
+}
+
+/* By the file that the configuration names, else by the local tier's model; with neither there are no
+ * embeddings. */
+static enum td_status open_embeddings(struct runtime *runtime, const struct config *config,
+                                      struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    if (config->engine.embedding_model) {
+        char path[sizeof runtime->model_path];
+        struct td_model_options options = {.cpu = runtime->options.cpu};
+        if (options.cpu == TD_CPU_AUTO)
+            options.cpu = (enum td_cpu)config->engine.cpu;
+        status = model_file_find(config->engine.embedding_model, config->models.dir, path,
+                                 sizeof path, err);
+        if (status == TD_OK)
+            status = td_model_open(path, &options, &runtime->embedding_model, err);
+    }
+    struct embedding_service_options options = {
+        .model = runtime->embedding_model ? runtime->embedding_model : runtime->model,
+        .thread_count = config->engine.threads,
+        .queue_capacity = config->engine.queue,
+    };
+    if (status == TD_OK && options.model)
+        status = embedding_service_new(&options, &runtime->embeddings, err);
+    return status;
 }
 
 /* mkdir -p for the folder of a file; what exists is fine. */
@@ -152,6 +182,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
     if (status == TD_OK)
+        status = open_embeddings(runtime, config, err);
+    if (status == TD_OK)
         status = open_ledger(runtime, config, err);
     if (status == TD_OK)
         status = snapshot_new(config, &runtime->base, &runtime->current, err);
@@ -174,6 +206,8 @@ void runtime_close(struct runtime *runtime)
     snapshot_drop(runtime->first);
     if (runtime->base.scheduler)
         scheduler_free(runtime->base.scheduler);
+    embedding_service_free(runtime->embeddings);
+    td_model_close(runtime->embedding_model);
     td_model_close(runtime->model);
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
@@ -197,6 +231,11 @@ const struct td_model *runtime_model(const struct runtime *runtime)
 struct scheduler *runtime_scheduler(const struct runtime *runtime)
 {
     return runtime->base.scheduler;
+}
+
+struct embedding_service *runtime_embeddings(const struct runtime *runtime)
+{
+    return runtime->embeddings;
 }
 
 struct ledger *runtime_ledger(const struct runtime *runtime)
@@ -260,7 +299,9 @@ static bool same_server(const struct config *old, const struct config *new)
 /* Keys that only a restart can change: said once a reload, by section. */
 static void warn_fixed(const struct config *old, const struct config *new)
 {
-    if (!same_text(old->engine.model, new->engine.model) || old->engine.cpu != new->engine.cpu ||
+    if (!same_text(old->engine.model, new->engine.model) ||
+        !same_text(old->engine.embedding_model, new->engine.embedding_model) ||
+        old->engine.cpu != new->engine.cpu || old->engine.kv_type != new->engine.kv_type ||
         old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
         old->engine.context_tokens != new->engine.context_tokens ||
         old->engine.cache_tokens != new->engine.cache_tokens ||

@@ -12,6 +12,7 @@
 #include "exchange/exchange.h"
 #include "tandem/engine.h"
 
+struct embedding_service;
 struct runtime;
 struct scheduler;
 
@@ -32,9 +33,10 @@ void runtime_close(struct runtime *runtime);
 
 /* The configuration of the start (server, engine, ledger). **borrows** until runtime_close. */
 const struct config *runtime_config(const struct runtime *runtime);
-const struct td_model *runtime_model(const struct runtime *runtime); /* or NULL */
-struct scheduler *runtime_scheduler(const struct runtime *runtime);  /* or NULL */
-struct ledger *runtime_ledger(const struct runtime *runtime);        /* or NULL */
+const struct td_model *runtime_model(const struct runtime *runtime);         /* or NULL */
+struct scheduler *runtime_scheduler(const struct runtime *runtime);          /* or NULL */
+struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL */
+struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
 
 /* ctx is the struct runtime; shaped for struct api_host. */
 struct exchange_services *runtime_acquire(void *ctx);

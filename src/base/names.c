@@ -7,6 +7,7 @@ const char *const names_places[] = {"device", "premises", "region", "cloud", NUL
 const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
                                    "prefer-cloud", "only-cloud", NULL};
 const char *const names_classes[] = {"public", "sensitive", "restricted", NULL};
+const char *const names_kv_types[] = {"f16", "f32", "q8_0", NULL};
 static const char *const priorities[] = {"interactive", "batch", NULL};
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 static const char *const finishes[] = {"stop", "length", "tool_calls", "content_filter", NULL};
@@ -55,6 +56,11 @@ const char *names_finish(enum td_finish finish)
     return name_at(finishes, (size_t)finish);
 }
 
+const char *names_kv_type(enum td_kv_type kv_type)
+{
+    return name_at(names_kv_types, (size_t)kv_type);
+}
+
 bool names_mode_parse(struct td_str text, enum td_mode *out)
 {
     size_t index;
@@ -97,5 +103,14 @@ bool names_finish_parse(struct td_str text, enum td_finish *out)
     if (!name_find(finishes, text, &index))
         return false;
     *out = (enum td_finish)index;
+    return true;
+}
+
+bool names_kv_type_parse(struct td_str text, enum td_kv_type *out)
+{
+    size_t index;
+    if (!name_find(names_kv_types, text, &index))
+        return false;
+    *out = (enum td_kv_type)index;
     return true;
 }

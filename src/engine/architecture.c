@@ -48,6 +48,8 @@ static const struct architecture architectures[] = {
      .qkv_bias = PRESENCE_OPTIONAL,
      .rope_switch = true,
      .scales = true},
+    {.name = "bert", .encoder = true, .learned_positions = true},
+    {.name = "nomic-bert", .encoder = true, .encoder_gated = true},
 };
 
 const struct architecture *architecture_find(struct td_str name)
@@ -60,5 +62,6 @@ const struct architecture *architecture_find(struct td_str name)
 
 const char *architecture_list(void)
 {
-    return "llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, granite";
+    return "llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, granite, bert, "
+           "nomic-bert";
 }

@@ -18,6 +18,11 @@ struct architecture {
     bool fused; /* attn_qkv.weight holds the rows of q, k, v, and ffn_up.weight those of gate, up */
     bool experts; /* ffn_{gate,up,down}_exps.weight, chosen by ffn_gate_inp.weight */
 
+    /* A bidirectional encoder without cache or next token (bert.c), whose rows say only this: */
+    bool encoder;
+    bool learned_positions; /* position_embd.weight in the place of rope */
+    bool encoder_gated;     /* SwiGLU in the place of GELU */
+
     /* positions */
     bool rope_interleaved;    /* rotates (2i, 2i+1); else (i, i + n_rot/2) */
     bool rope_switch;         /* rope.scaling.finetuned = false turns rope off */

@@ -94,7 +94,8 @@ enum td_status bench_engine(const struct td_model *model, const struct bench_opt
                          options->depth, model->context_size);
     struct td_session *session;
     struct td_session_options session_options = {.context_tokens = positions,
-                                                 .thread_count = options->thread_count};
+                                                 .thread_count = options->thread_count,
+                                                 .kv_type = options->kv_type};
     enum td_status status = td_session_new(model, &session_options, &session, err);
     if (status != TD_OK)
         return status;

@@ -92,6 +92,13 @@ void generation_deinit(struct generation *generation)
     generation->filter = NULL;
 }
 
+void generation_skip(struct generation *generation, uint32_t count)
+{
+    generation->ids += count;
+    generation->id_count -= count;
+    generation->result.cached_tokens += count;
+}
+
 static bool is_end(const struct generation *generation, int32_t id)
 {
     return !generation->options.ignore_eos && tokenizer_is_end(generation->model->tokenizer, id);

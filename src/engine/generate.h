@@ -53,6 +53,9 @@ generation_init(struct generation *generation, struct sequence *sequence, const 
                 size_t count, const struct td_generate_options *options, struct td_error *err);
 void generation_deinit(struct generation *generation);
 
+/* The sequence has got `count` tokens of the prompt from elsewhere, before anything was due. */
+void generation_skip(struct generation *generation, uint32_t count);
+
 /* prefill_max: most prompt tokens at a time, at least 1. */
 struct generation_due generation_due(struct generation *generation, uint32_t prefill_max);
 /* After what was due has gone through: the next event. logits [due.logit_rows, vocab] are changed;

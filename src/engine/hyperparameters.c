@@ -18,6 +18,7 @@
 #define EXPERTS_MAX 1024
 #define EXPERTS_USED_MAX 64
 #define SCALE_MAX 1e6f
+#define NORM_EPSILON_MIN 9e-13f /* BERT's 1e-12, rounded to a float */
 #define ROPE_BASE_MIN (1.0f + 1e-3f)
 #define ROPE_BASE_MAX 1e12f
 /* YaRN's own values (Peng et al. 2023, section 3.2), used where a file names none. */
@@ -397,8 +398,10 @@ enum td_status model_load_hyperparameters(struct td_model *model, struct td_erro
         return status;
     status = load_ffn_sizes(model, err);
     if (status == TD_OK)
-        status = load_f32(model, "attention.layer_norm_rms_epsilon", true, 1e-12f, 1e-1f,
-                          &model->norm_epsilon, err);
+        status = load_f32(model,
+                          model->architecture->encoder ? "attention.layer_norm_epsilon"
+                                                       : "attention.layer_norm_rms_epsilon",
+                          true, NORM_EPSILON_MIN, 1e-1f, &model->norm_epsilon, err);
     if (status == TD_OK)
         status = load_head_sizes(model, err);
     if (status == TD_OK)

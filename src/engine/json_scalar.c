@@ -23,28 +23,74 @@
 #define BYTE "(\"25\" [0-5] | \"2\" [0-4] [0-9] | \"1\" [0-9] [0-9] | [1-9] [0-9] | [0-9])"
 #define HEX "[0-9a-f]"
 
+/* Lengths in characters; the longest may be more than what is written. */
+struct format {
+    const char *name, *body;
+    int64_t least, most;
+};
+
+static const struct format formats[] = {
+    {"date", DATE, 10, 10}, /* February has 28 days here: always a date */
+    {"time", TIME, 9, 21},
+    {"date-time", DATE " \"T\" " TIME, 20, 32},
+    {"duration", "\"P\" ([1-9] [0-9]{0,3} [DW] | \"T\" [1-9] [0-9]{0,3} [HMS])", 3, 7},
+    {"uuid", HEX "{8} (\"-\" " HEX "{4}){3} \"-\" " HEX "{12}", 36, 36},
+    {"email",
+     "[a-zA-Z0-9] ([._+-]? [a-zA-Z0-9]){0,31} \"@\" " LABEL " (\".\" " LABEL
+     "){0,3} \".\" [a-z]{2,10}",
+     6, 254},
+    {"hostname", LABEL " (\".\" " LABEL "){0,5}", 1, 253},
+    {"ipv4", BYTE " (\".\" " BYTE "){3}", 7, 15},
+    {"ipv6", HEX "{1,4} (\":\" " HEX "{1,4}){7}", 15, 39},
+    {"uri",
+     "\"http\" \"s\"? \"://\" " LABEL " (\".\" " LABEL "){0,4} (\"/\" [a-zA-Z0-9._~-]{0,40}){0,10}",
+     8, 600},
+    {"uri-reference", "(\"/\" [a-zA-Z0-9._~-]{1,40}){1,10}", 2, 410},
+    {"json-pointer", "(\"/\" [a-zA-Z0-9._-]{1,40}){0,10}", 0, 410},
+    {"regex", "[a-zA-Z0-9 ]{0,60}", 0, 60},
+};
+
+static const struct format *find_format(struct td_str name)
+{
+    static const char *const other_names[][2] = {
+        {"idn-email", "email"}, {"idn-hostname", "hostname"},
+        {"iri", "uri"},         {"iri-reference", "uri-reference"},
+        {"url", "uri"},         {"datetime", "date-time"}};
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (str_equal(name, str_from(other_names[i][0])))
+            name = str_from(other_names[i][1]); /* which allows no more */
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (str_equal(name, str_from(formats[i].name)))
+            return &formats[i];
+    return NULL;
+}
+
 const char *json_format_body(struct td_str format)
 {
-    static const struct {
-        const char *name, *body;
-    } formats[] = {
-        {"date", DATE}, /* February has 28 days here: always a date */
-        {"time", TIME},
-        {"date-time", DATE " \"T\" " TIME},
-        {"duration", "\"P\" ([1-9] [0-9]{0,3} [DW] | \"T\" [1-9] [0-9]{0,3} [HMS])"},
-        {"uuid", HEX "{8} (\"-\" " HEX "{4}){3} \"-\" " HEX "{12}"},
-        {"email", "[a-zA-Z0-9] ([._+-]? [a-zA-Z0-9]){0,31} \"@\" " LABEL " (\".\" " LABEL
-                  "){0,3} \".\" [a-z]{2,10}"},
-        {"hostname", LABEL " (\".\" " LABEL "){0,5}"},
-        {"ipv4", BYTE " (\".\" " BYTE "){3}"},
-        {"ipv6", HEX "{1,4} (\":\" " HEX "{1,4}){7}"},
-        {"uri", "\"http\" \"s\"? \"://\" " LABEL " (\".\" " LABEL
-                "){0,4} (\"/\" [a-zA-Z0-9._~-]{0,40}){0,10}"},
-    };
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (str_equal(format, str_from(formats[i].name)))
-            return formats[i].body;
-    return NULL;
+    const struct format *row = find_format(format);
+    return row ? row->body : NULL;
+}
+
+bool json_format_lengths(struct td_str format, int64_t lengths[2])
+{
+    const struct format *row = find_format(format);
+    lengths[0] = row ? row->least : 0;
+    lengths[1] = row ? row->most : 0;
+    return row != NULL;
+}
+
+/* OpenAPI's, and those that say what a text is for: a format that JSON Schema does not define promises
+ * nothing (2020-12, Validation, section 7.2.3). */
+bool json_format_is_note(struct td_str format)
+{
+    static const char *const names[] = {"password", "byte",     "binary", "int32", "int64",
+                                        "float",    "double",   "color",  "phone", "textarea",
+                                        "markdown", "html",     "text",   "json",  "base64",
+                                        "decimal",  "currency", "country"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(format, str_from(names[i])))
+            return true;
+    return false;
 }
 
 /* --- ranges of digits ---------------------------------------------------------------------------- */
@@ -222,6 +268,83 @@ static bool read_bounds(const struct json *schema, struct bounds *b, bool *bound
     return true;
 }
 
+/* --- multiples ----------------------------------------------------------------------------------- */
+
+#define MULTIPLES_MAX 1000 /* that are listed, from the bound nearest to 0 on */
+
+static int64_t magnitude(int64_t value)
+{
+    return value < 0 ? -value : value;
+}
+
+/* Multiples of `step` within the bounds, as a list: those that are nearest to 0. */
+static bool write_multiples(struct buf *out, const struct bounds *b, int64_t step, bool *any)
+{
+    double least = b->low_open ? floor(b->low) + 1 : ceil(b->low);
+    double most = b->high_open ? ceil(b->high) - 1 : floor(b->high);
+    if (least > (double)INTEGER_MAX || most < -(double)INTEGER_MAX || least > most)
+        return false;
+    int64_t low = clamp(least), high = clamp(most);
+    int64_t middle = low > 0    ? (low + step - 1) / step
+                     : high < 0 ? -((-high + step - 1) / step)
+                                : 0;
+    for (int64_t i = 0; i < MULTIPLES_MAX; i++) {
+        int64_t value = (middle + (i % 2 ? -(i + 1) / 2 : i / 2)) * step;
+        if (value < low || value > high || magnitude(value) > INTEGER_MAX)
+            continue;
+        add_alternative(out, any);
+        buf_printf(out, "\"%lld\"", (long long)value);
+    }
+    return *any;
+}
+
+/* All multiples of a divisor of 10, 100 or 1000: the last digits decide. */
+static bool write_last_digits(struct buf *out, int64_t step)
+{
+    int64_t power = 10;
+    int digits = 1;
+    while (digits < 4 && power % step != 0)
+        power *= 10, digits++;
+    if (digits == 4)
+        return false;
+    buf_append_str(out, STR("\"0\" | \"-\"? ("));
+    for (int64_t value = step; value < power; value += step)
+        buf_printf(out, "\"%lld\" | ", (long long)value);
+    buf_printf(out, "[1-9] [0-9]{0,%d} (", DIGITS_MAX - digits - 1);
+    for (int64_t value = 0; value < power; value += step)
+        buf_printf(out, "%s\"%0*lld\"", value ? " | " : "", digits, (long long)value);
+    buf_append_str(out, STR("))"));
+    return true;
+}
+
+/* The part of the multiples that can be said: integers where the step is one or divides one, tenths,
+ * hundredths and so on where there are no bounds. */
+static bool write_multiple_of(double step, const struct bounds *b, bool bounded, bool integer,
+                              struct buf *out, bool *any)
+{
+    int decimals = 0;
+    double scaled = step;
+    for (; decimals < 6 && fabs(scaled - 1) > 1e-9; decimals++)
+        scaled *= 10;
+    if (decimals > 0 && decimals < 6 && !integer && !bounded) {
+        buf_printf(out, "integer (\".\" [0-9]{1,%d})?", decimals);
+        return *any = true;
+    }
+    if (step < 1 && fabs(1 / step - round(1 / step)) < 1e-9 * (1 / step))
+        step = 1; /* each integer is a multiple of it */
+    if (!(step >= 1 && step <= 1e12 && step == floor(step)))
+        return false;
+    if (step == 1) {
+        if (bounded)
+            return write_integers(out, b, any);
+        buf_append_str(out, STR("integer"));
+        return *any = true;
+    }
+    if (!bounded && write_last_digits(out, (int64_t)step))
+        return *any = true;
+    return write_multiples(out, b, (int64_t)step, any);
+}
+
 bool json_number_write(const struct json *schema, bool integer, struct buf *out,
                        const char **reason)
 {
@@ -229,6 +352,14 @@ bool json_number_write(const struct json *schema, bool integer, struct buf *out,
     bool bounded, any = false;
     if (!read_bounds(schema, &bounds, &bounded, reason))
         return false;
+    const struct json *step = json_get(schema, "multipleOf");
+    if (step) {
+        *reason = "multipleOf must be a number above 0";
+        if (!(json_number(step, 0) > 0))
+            return false;
+        *reason = "no multiple that can be written lies between these bounds";
+        return write_multiple_of(json_number(step, 0), &bounds, bounded, integer, out, &any);
+    }
     if (!bounded) {
         buf_append_str(out, integer ? STR("integer") : STR("number"));
         return true;

@@ -1,7 +1,7 @@
 /* Each schema becomes one rule, r0, r1, ...; a schema that is referred to becomes one rule however often it is
  * referred to, and is written when the others are done, so that recursion in the schema is recursion in the
  * grammar and none here. The depth of this file's own recursion is that of the JSON text (64). */
-#include "engine/json_schema_internal.h"
+#include "engine/json_merge.h"
 
 #include "base/error.h"
 #include "base/str.h"
@@ -14,7 +14,7 @@
 #define COUNT_MAX 65536 /* of characters and elements */
 #define DISJOINT_DEPTH_MAX 8
 
-static const char base_rules[] =
+const char json_schema_base_rules[] =
     "ws ::= | \" \" | \"\\n\" [ \\t]{0,20}\n"
     "hex ::= [0-9a-fA-F]\n"
     "escape ::= \"\\\\\" ([\"\\\\/bfnrt] | \"u\" ([1-9a-cA-CefEF] hex{3} | \"0\" [1-9a-fA-F] "
@@ -59,8 +59,7 @@ void json_schema_literal(struct buf *out, struct td_str text)
     buf_append_char(out, '"');
 }
 
-/* The JSON text of a value, as a literal. */
-static void put_value(struct compiler *c, struct buf *body, const struct json *value)
+void json_compiler_put_value(struct compiler *c, struct buf *body, const struct json *value)
 {
     struct buf text;
     buf_init(&text, BODY_BYTES_MAX);
@@ -120,7 +119,8 @@ enum group {
     GROUP_OBJECT = 128,
     GROUP_ARRAY = 256,
     GROUP_STRING = 512,
-    GROUP_NUMBER = 1024
+    GROUP_NUMBER = 1024,
+    GROUP_MERGE = 2048 /* json_merge.c rewrites it */
 };
 
 static const struct {
@@ -139,6 +139,21 @@ static const struct {
     {"deprecated", GROUP_NOTE},
     {"readOnly", GROUP_NOTE},
     {"writeOnly", GROUP_NOTE},
+    {"$anchor", GROUP_NOTE},
+    {"$vocabulary", GROUP_NOTE},
+    {"id", GROUP_NOTE}, /* draft 4 */
+    {"example", GROUP_NOTE},
+    {"nullable", GROUP_NOTE}, /* OpenAPI: null is allowed, too; here it is not */
+    {"discriminator", GROUP_NOTE},
+    {"externalDocs", GROUP_NOTE},
+    {"xml", GROUP_NOTE},
+    {"contentEncoding", GROUP_NOTE},
+    {"contentMediaType", GROUP_NOTE},
+    {"contentSchema", GROUP_NOTE},
+    {"markdownDescription", GROUP_NOTE},
+    {"enumDescriptions", GROUP_NOTE},
+    {"defaultSnippets", GROUP_NOTE},
+    {"errorMessage", GROUP_NOTE},
     {"$ref", GROUP_REF},
     {"anyOf", GROUP_ANY_OF},
     {"oneOf", GROUP_ONE_OF},
@@ -151,6 +166,8 @@ static const struct {
     {"additionalProperties", GROUP_OBJECT},
     {"minProperties", GROUP_OBJECT},
     {"maxProperties", GROUP_OBJECT},
+    {"patternProperties", GROUP_OBJECT},
+    {"propertyNames", GROUP_OBJECT},
     {"items", GROUP_ARRAY},
     {"prefixItems", GROUP_ARRAY},
     {"minItems", GROUP_ARRAY},
@@ -164,6 +181,20 @@ static const struct {
     {"maximum", GROUP_NUMBER},
     {"exclusiveMinimum", GROUP_NUMBER},
     {"exclusiveMaximum", GROUP_NUMBER},
+    {"multipleOf", GROUP_NUMBER},
+    {"if", GROUP_MERGE},
+    {"then", GROUP_MERGE},
+    {"else", GROUP_MERGE},
+    {"not", GROUP_MERGE},
+    {"contains", GROUP_MERGE | GROUP_ARRAY},
+    {"minContains", GROUP_MERGE | GROUP_ARRAY},
+    {"maxContains", GROUP_MERGE | GROUP_ARRAY},
+    {"additionalItems", GROUP_MERGE | GROUP_ARRAY},
+    {"unevaluatedItems", GROUP_MERGE | GROUP_ARRAY},
+    {"unevaluatedProperties", GROUP_MERGE | GROUP_OBJECT},
+    {"dependentRequired", GROUP_MERGE | GROUP_OBJECT},
+    {"dependentSchemas", GROUP_MERGE | GROUP_OBJECT},
+    {"dependencies", GROUP_MERGE | GROUP_OBJECT},
 };
 
 static bool keyword_groups(struct compiler *c, const struct json *schema, unsigned *groups)
@@ -181,9 +212,13 @@ static bool keyword_groups(struct compiler *c, const struct json *schema, unsign
         if (i < count)
             *groups |= keywords[i].group;
     }
-    if (json_bool(json_get(schema, "uniqueItems"), false))
-        return json_compiler_fail(c, TD_UNSUPPORTED, "keyword 'uniqueItems' is not supported");
     return true;
+}
+
+bool json_compiler_check_keywords(struct compiler *c, const struct json *schema)
+{
+    unsigned groups;
+    return keyword_groups(c, schema, &groups);
 }
 
 /* A count from 0 on; -1 when it is absent. */
@@ -245,7 +280,7 @@ static const struct json *pointer_step(const struct json *at, struct td_str part
     return len + 1 < sizeof key ? json_get(at, key) : NULL;
 }
 
-static const struct json *resolve(const struct compiler *c, struct td_str text)
+const struct json *json_compiler_resolve(const struct compiler *c, struct td_str text)
 {
     if (text.len == 0 || text.data[0] != '#')
         return NULL;
@@ -264,7 +299,7 @@ static const struct json *resolve(const struct compiler *c, struct td_str text)
 static void write_reference(struct compiler *c, const struct json *schema, struct buf *body)
 {
     struct td_str text = json_text(json_get(schema, "$ref"));
-    const struct json *target = resolve(c, text);
+    const struct json *target = json_compiler_resolve(c, text);
     if (target == NULL) {
         json_compiler_fail(c, text.len && text.data[0] == '#' ? TD_INVALID : TD_UNSUPPORTED,
                            "$ref '" STR_FMT "' leads to nothing in this schema",
@@ -293,6 +328,12 @@ static void write_string(struct compiler *c, const struct json *schema, struct b
     int64_t counts[2];
     if (!json_compiler_counts(c, schema, "minLength", "maxLength", counts))
         return;
+    if (format && json_format_is_note(json_text(format)))
+        format = NULL;
+    int64_t lengths[2];
+    if (format && !pattern && counted && json_format_lengths(json_text(format), lengths) &&
+        counts[0] <= lengths[0] && (counts[1] < 0 || counts[1] >= lengths[1]))
+        counted = false; /* it says nothing */
     if ((pattern != NULL) + (format != NULL) + counted > 1) {
         json_compiler_fail(c, TD_UNSUPPORTED,
                            "of pattern, format and a length only one is supported for "
@@ -360,7 +401,7 @@ static void write_type(struct compiler *c, const struct json *schema, int type, 
 }
 
 /* Bits of type_names that a schema's `type` allows; 0 with a failure. */
-static unsigned read_types(struct compiler *c, const struct json *type)
+unsigned json_compiler_types(struct compiler *c, const struct json *type)
 {
     unsigned types = 0;
     bool list = json_kind_of(type) == JSON_KIND_ARRAY;
@@ -386,7 +427,7 @@ static void write_types(struct compiler *c, const struct json *schema, unsigned 
                         struct buf *body)
 {
     unsigned types = groups & GROUP_TYPE
-                         ? read_types(c, json_get(schema, "type"))
+                         ? json_compiler_types(c, json_get(schema, "type"))
                          : (groups & GROUP_OBJECT ? 1u : 0) | (groups & GROUP_ARRAY ? 2u : 0) |
                                (groups & GROUP_STRING ? 4u : 0) | (groups & GROUP_NUMBER ? 8u : 0);
     if (types == 0)
@@ -404,153 +445,21 @@ static void write_types(struct compiler *c, const struct json *schema, unsigned 
     }
 }
 
-static unsigned type_of_value(const struct json *value)
-{
-    switch (json_kind_of(value)) {
-    case JSON_KIND_OBJECT:
-        return 1;
-    case JSON_KIND_ARRAY:
-        return 2;
-    case JSON_KIND_TEXT:
-        return 4;
-    case JSON_KIND_DOUBLE:
-        return 8;
-    case JSON_KIND_INT:
-        return 8 | 16;
-    case JSON_KIND_BOOL:
-        return 32;
-    default:
-        return 64;
-    }
-}
-
-static void write_values(struct compiler *c, const struct json *schema, struct buf *body)
-{
-    const struct json *list = json_get(schema, "enum"), *constant = json_get(schema, "const");
-    const struct json *type = json_get(schema, "type");
-    unsigned types = type ? read_types(c, type) : ~0u;
-    bool any = false;
-    if (!constant && json_kind_of(list) != JSON_KIND_ARRAY) {
-        json_compiler_fail(c, TD_INVALID, "enum must be an array");
-        return;
-    }
-    for (size_t i = 0; i < (constant ? 1 : json_count(list)); i++) {
-        const struct json *value = constant ? constant : json_at(list, i);
-        if (!(types & type_of_value(value)))
-            continue;
-        if (any)
-            buf_append_str(body, STR(" | "));
-        put_value(c, body, value);
-        any = true;
-    }
-    if (!any)
-        json_compiler_fail(c, TD_INVALID, "no value is allowed");
-}
-
-/* --- alternatives -------------------------------------------------------------------------------- */
-
-/* The values that a schema is a list of, or 0. */
-static size_t listed_values(const struct json *schema, const struct json **list)
-{
-    const struct json *constant = json_get(schema, "const");
-    *list = constant ? constant : json_get(schema, "enum");
-    return constant ? 1 : json_count(*list);
-}
-
-static bool values_meet(const struct json *a, size_t a_count, const struct json *b, size_t b_count,
-                        bool a_const, bool b_const)
-{
-    bool meet = false;
-    for (size_t i = 0; i < a_count && !meet; i++)
-        for (size_t j = 0; j < b_count && !meet; j++) {
-            struct buf x, y;
-            buf_init(&x, BODY_BYTES_MAX);
-            buf_init(&y, BODY_BYTES_MAX);
-            json_write(a_const ? a : json_at(a, i), &x);
-            json_write(b_const ? b : json_at(b, j), &y);
-            meet = x.failed || y.failed || str_equal(buf_view(&x), buf_view(&y));
-            buf_deinit(&x);
-            buf_deinit(&y);
-        }
-    return meet;
-}
-
-static unsigned possible_types(const struct json *schema)
-{
-    const struct json *list;
-    size_t count = listed_values(schema, &list);
-    unsigned types = 0;
-    if (count == 0)
-        return json_get(schema, "type") ? read_types(NULL, json_get(schema, "type")) : ~0u;
-    for (size_t i = 0; i < count; i++)
-        types |= type_of_value(json_get(schema, "const") ? list : json_at(list, i));
-    return types;
-}
-
-/* Whether no value satisfies both, as far as types, listed values and required members show. */
-static bool disjoint(const struct compiler *c, const struct json *a, const struct json *b,
-                     int depth)
-{
-    for (int i = 0; i < DISJOINT_DEPTH_MAX && json_get(a, "$ref"); i++)
-        a = resolve(c, json_text(json_get(a, "$ref")));
-    for (int i = 0; i < DISJOINT_DEPTH_MAX && json_get(b, "$ref"); i++)
-        b = resolve(c, json_text(json_get(b, "$ref")));
-    if (depth == 0 || json_kind_of(a) != JSON_KIND_OBJECT || json_kind_of(b) != JSON_KIND_OBJECT)
-        return false;
-    unsigned x = possible_types(a), y = possible_types(b);
-    x |= x & 8 ? 16u : 0; /* an integer is a number */
-    y |= y & 8 ? 16u : 0;
-    if (!(x & y))
-        return true;
-    const struct json *a_list, *b_list;
-    size_t a_count = listed_values(a, &a_list), b_count = listed_values(b, &b_list);
-    if (a_count && b_count)
-        return !values_meet(a_list, a_count, b_list, b_count, json_get(a, "const") != NULL,
-                            json_get(b, "const") != NULL);
-    if ((x & y) != 1)
-        return false;
-    const struct json *required = json_get(a, "required");
-    for (size_t i = 0; i < json_count(required); i++) {
-        const char *name = json_cstr(json_at(required, i));
-        const struct json *p = name ? json_get(json_get(a, "properties"), name) : NULL;
-        const struct json *q = name ? json_get(json_get(b, "properties"), name) : NULL;
-        if (p && q && disjoint(c, p, q, depth - 1))
-            return true;
-    }
-    return false;
-}
-
-static void write_alternatives(struct compiler *c, const struct json *schema, const char *keyword,
-                               struct buf *body)
-{
-    const struct json *list = json_get(schema, keyword);
-    size_t count = json_count(list);
-    if (json_kind_of(list) != JSON_KIND_ARRAY || count == 0) {
-        json_compiler_fail(c, TD_INVALID, "%s must be an array with a schema", keyword);
-        return;
-    }
-    if (strcmp(keyword, "allOf") == 0 && count > 1) {
-        json_compiler_fail(c, TD_UNSUPPORTED,
-                           "keyword 'allOf' with more than one schema is not supported");
-        return;
-    }
-    if (strcmp(keyword, "oneOf") == 0 && count > 64) {
-        json_compiler_fail(c, TD_LIMIT, "oneOf with more than 64 schemas");
-        return;
-    }
-    for (size_t i = 0; i < count && c->status == TD_OK; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "%zu", i);
-        for (size_t j = 0; strcmp(keyword, "oneOf") == 0 && j < i; j++)
-            if (!disjoint(c, json_at(list, i), json_at(list, j), DISJOINT_DEPTH_MAX))
-                json_compiler_fail(c, TD_UNSUPPORTED,
-                                   "oneOf: schemas %zu and %zu may both hold; use anyOf", j, i);
-        unsigned rule = json_compiler_sub_schema(c, json_at(list, i), keyword, str_from(name));
-        buf_printf(body, "%sr%u", i ? " | " : "", rule);
-    }
-}
-
 /* --- a schema ------------------------------------------------------------------------------------ */
+
+/* Without references and allOf; alternatives may stand beside other keywords. */
+static void write_flat(struct compiler *c, const struct json *flat, struct buf *body)
+{
+    unsigned groups;
+    if (!keyword_groups(c, flat, &groups))
+        return;
+    if (groups & (GROUP_ANY_OF | GROUP_ONE_OF))
+        json_write_distributed(c, flat, groups & GROUP_ONE_OF ? "oneOf" : "anyOf", body);
+    else if (groups & GROUP_ENUM)
+        json_write_values(c, flat, body);
+    else
+        write_types(c, flat, groups, body);
+}
 
 static void write_body(struct compiler *c, const struct json *schema, struct buf *body)
 {
@@ -560,29 +469,32 @@ static void write_body(struct compiler *c, const struct json *schema, struct buf
     } kinds[] = {{GROUP_REF, 0, "$ref"},
                  {GROUP_ANY_OF, 0, "anyOf"},
                  {GROUP_ONE_OF, 0, "oneOf"},
-                 {GROUP_ALL_OF, 0, "allOf"},
                  {GROUP_CONST, GROUP_TYPE, "const"},
                  {GROUP_ENUM, GROUP_TYPE, "enum"}};
     unsigned groups;
     if (!keyword_groups(c, schema, &groups))
         return;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!(groups & kinds[i].group))
-            continue;
-        if (groups & ~(kinds[i].group | kinds[i].beside)) {
-            json_compiler_fail(c, TD_UNSUPPORTED, "other keywords beside '%s' are not supported",
-                               kinds[i].name);
-            return;
-        }
-        if (kinds[i].group == GROUP_REF)
-            write_reference(c, schema, body);
-        else if (kinds[i].group & (GROUP_CONST | GROUP_ENUM))
-            write_values(c, schema, body);
-        else
-            write_alternatives(c, schema, kinds[i].name, body);
-        return;
+    bool merge = json_merge_needed(schema);
+    size_t kind = 0, kind_count = sizeof kinds / sizeof *kinds;
+    while (kind < kind_count && !(groups & kinds[kind].group))
+        kind++;
+    merge = merge || (kind < kind_count && groups & ~(kinds[kind].group | kinds[kind].beside));
+    if (merge) {
+        bool empty = false;
+        const struct json *flat = json_merge_flatten(c, schema, &empty);
+        if (empty)
+            json_compiler_fail(c, TD_INVALID, "no value satisfies all that is asked here");
+        if (flat)
+            write_flat(c, flat, body);
+    } else if (kind == kind_count) {
+        write_types(c, schema, groups, body);
+    } else if (kinds[kind].group == GROUP_REF) {
+        write_reference(c, schema, body);
+    } else if (kinds[kind].group & (GROUP_CONST | GROUP_ENUM)) {
+        json_write_values(c, schema, body);
+    } else {
+        json_write_alternatives(c, schema, kinds[kind].name, body);
     }
-    write_types(c, schema, groups, body);
 }
 
 /* `schema` NULL: none was given, anything is allowed. */
@@ -616,7 +528,7 @@ enum td_status json_schema_write(const struct json *schema, struct buf *out, str
     c->rule_count = 1;
     buf_init(&c->path, BODY_BYTES_MAX);
     buf_append_str(out, STR("root ::= r0\n"));
-    buf_append_str(out, str_from(base_rules));
+    buf_append_str(out, str_from(json_schema_base_rules));
     json_compiler_write(c, schema, 0);
     for (; c->written_count < c->reference_count && c->status == TD_OK; c->written_count++) {
         struct reference reference = c->references[c->written_count];
@@ -625,6 +537,8 @@ enum td_status json_schema_write(const struct json *schema, struct buf *out, str
         json_compiler_write(c, reference.schema, reference.rule);
     }
     enum td_status status = c->status;
+    for (size_t i = 0; i < c->owned_count; i++)
+        json_free(c->owned[i]);
     buf_deinit(&c->path);
     free(c);
     return status;

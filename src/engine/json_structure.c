@@ -1,12 +1,13 @@
 /* Objects and arrays of a JSON schema as rules. */
 #include "base/str.h"
 #include "base/utf8.h"
-#include "engine/json_schema_internal.h"
+#include "engine/json_merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MEMBERS_MAX 1000
+#define UNIQUE_VALUES_MAX 64
 #define KEY_BYTES_MAX 200 /* of names that other members must not have */
 
 /* --- objects ------------------------------------------------------------------------------------- */
@@ -100,6 +101,31 @@ static struct member *add_member(struct compiler *c, struct member *members, siz
     return &members[(*count)++];
 }
 
+/* A named member that a pattern names, too, has both schemas: NULL when none does. */
+static const struct json *with_patterns(struct compiler *c, const struct json *schema,
+                                        const char *name, const struct json *own)
+{
+    void *iterator = NULL;
+    const char *pattern;
+    const struct json *value;
+    const struct json *patterns = json_get(schema, "patternProperties");
+    while (json_next(patterns, &iterator, &pattern, &value)) {
+        bool matches = false, empty = false;
+        if (!json_pattern_matches(str_from(pattern), str_from(name), &matches)) {
+            json_compiler_fail(c, TD_UNSUPPORTED, "patternProperties '%.60s'", pattern);
+            return own;
+        }
+        if (!matches)
+            continue;
+        own = json_merge_both(c, own, value, &empty);
+        if (empty)
+            json_compiler_fail(c, TD_INVALID, "no value of '%.60s' satisfies its pattern", name);
+        if (own == NULL)
+            return NULL;
+    }
+    return own;
+}
+
 static bool read_members(struct compiler *c, const struct json *schema, struct member *members,
                          size_t *count)
 {
@@ -118,6 +144,9 @@ static bool read_members(struct compiler *c, const struct json *schema, struct m
             return false;
         for (size_t i = 0; i < json_count(required); i++)
             member->required |= str_equal(json_text(json_at(required, i)), member->name);
+        value = with_patterns(c, schema, key, value);
+        if (c->status != TD_OK)
+            return false;
         member->rule = json_compiler_sub_schema(c, value, "properties", member->name);
     }
     for (size_t i = 0; i < json_count(required); i++) {
@@ -182,6 +211,83 @@ static void write_members(struct compiler *c, const struct member *members, size
         buf_printf(c->out, "r%u ::= ws \"}\"\n", tails + n);
 }
 
+/* Between minProperties and maxProperties: optional members become obligatory, or are left out, in the order
+ * of the schema. counts: -1 = none. */
+static void fit_counts(struct compiler *c, struct member *members, size_t *count, bool open,
+                       const int64_t counts[2])
+{
+    int64_t required = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        required += members[i].required;
+    for (size_t i = 0; i < *count && counts[0] > required; i++) {
+        required += !members[i].required;
+        members[i].required = true;
+    }
+    if (counts[0] > required && !(open && *count == 0 && counts[0] == 1))
+        json_compiler_fail(c, TD_UNSUPPORTED, "minProperties above the number of named members");
+    if (counts[1] >= 0 && required > counts[1])
+        json_compiler_fail(c, TD_INVALID, "maxProperties is below what is required");
+    int64_t spare = counts[1] < 0 ? INT64_MAX : counts[1] - required;
+    for (size_t i = 0; i < *count; i++)
+        if (members[i].required || spare-- > 0)
+            members[kept++] = members[i];
+    *count = kept;
+}
+
+/* Members of any name. A name that comes twice counts once: more than one cannot be promised. */
+static void write_map(unsigned other, const int64_t counts[2], struct buf *body)
+{
+    if (counts[1] == 0) {
+        buf_append_str(body, STR("\"{\" ws \"}\""));
+        return;
+    }
+    buf_printf(body, "\"{\" ws (%sr%u (\",\" ws r%u)", counts[0] > 0 ? "" : "\"}\" | ", other,
+               other);
+    json_compiler_put_counts(body, 0, counts[1] < 0 ? -1 : counts[1] - 1);
+    buf_append_str(body, STR(" ws \"}\")"));
+}
+
+/* The names of the one pattern that there is, and the rule of their values. 0 with a failure. */
+static unsigned pattern_names(struct compiler *c, const struct json *schema,
+                              const struct json *patterns, unsigned *value)
+{
+    void *iterator = NULL;
+    const char *pattern = "", *reason = NULL;
+    const struct json *sub;
+    struct buf body;
+    if (json_count(patterns) > 1 || json_get(schema, "propertyNames")) {
+        json_compiler_fail(c, TD_UNSUPPORTED, "several patternProperties without properties");
+        return 0;
+    }
+    json_next(patterns, &iterator, &pattern, &sub);
+    *value = json_compiler_sub_schema(c, sub, "patternProperties", str_from(pattern));
+    unsigned rule = c->rule_count++;
+    buf_init(&body, BODY_BYTES_MAX);
+    buf_append_str(&body, STR("\"\\\"\" "));
+    if (!json_pattern_write(str_from(pattern), &body, &reason))
+        json_compiler_fail(c, TD_UNSUPPORTED, "patternProperties is not supported with %s", reason);
+    buf_append_str(&body, STR(" \"\\\"\""));
+    if (c->status == TD_OK)
+        json_compiler_put_rule(c, rule, &body);
+    buf_deinit(&body);
+    return rule;
+}
+
+/* The names that propertyNames allows, as a schema of strings. */
+static unsigned asked_names(struct compiler *c, const struct json *schema, size_t named)
+{
+    struct json *strings = json_new_object();
+    bool empty = false;
+    json_put(strings, "type", json_new_cstr("string"));
+    const struct json *both =
+        json_merge_both(c, strings, json_get(schema, "propertyNames"), &empty);
+    json_free(strings);
+    if (named > 0 || empty)
+        json_compiler_fail(c, TD_UNSUPPORTED, "propertyNames beside required members");
+    return both ? json_compiler_sub_schema(c, both, "propertyNames", STR("")) : 0;
+}
+
 void json_write_object(struct compiler *c, const struct json *schema, struct buf *body)
 {
     const struct json *additional = json_get(schema, "additionalProperties");
@@ -195,24 +301,31 @@ void json_write_object(struct compiler *c, const struct json *schema, struct buf
     bool open = additional
                     ? json_kind_of(additional) != JSON_KIND_BOOL || json_bool(additional, true)
                     : json_get(schema, "properties") == NULL;
-    size_t required = 0;
-    for (size_t i = 0; i < count; i++)
-        required += members[i].required;
-    int64_t least = json_compiler_count(c, schema, "minProperties");
-    int64_t most = json_compiler_count(c, schema, "maxProperties");
-    if (least > (int64_t)required)
-        json_compiler_fail(c, TD_UNSUPPORTED,
-                           "minProperties above the number of required members is not "
-                           "supported");
-    if (most >= 0 && (open || most < (int64_t)count))
-        json_compiler_fail(c, TD_UNSUPPORTED,
-                           "maxProperties below what the members may be is not "
-                           "supported");
+    const struct json *patterns = json_get(schema, "patternProperties");
+    if (json_count(patterns) > 0)
+        open = json_get(schema, "properties") == NULL; /* named members alone, or patterns alone */
+    int64_t counts[2] = {json_compiler_count(c, schema, "minProperties"),
+                         json_compiler_count(c, schema, "maxProperties")};
+    if (counts[1] >= 0 && count > 0)
+        open = false; /* the named ones are enough */
+    fit_counts(c, members, &count, open, counts);
     if (open && c->status == TD_OK) {
-        unsigned value = json_compiler_sub_schema(c, additional, "additionalProperties", STR(""));
-        unsigned name = other_names(c, members, count);
+        unsigned value = 0, name = 0;
+        if (json_count(patterns) > 0)
+            name = pattern_names(c, schema, patterns, &value);
+        else
+            value = json_compiler_sub_schema(c, additional, "additionalProperties", STR(""));
+        if (name == 0)
+            name = json_get(schema, "propertyNames") ? asked_names(c, schema, count)
+                                                     : other_names(c, members, count);
         other = c->rule_count++;
         buf_printf(c->out, "r%u ::= r%u \":\" ws r%u\n", other, name, value);
+    } else if (json_get(schema, "propertyNames")) {
+        json_compiler_fail(c, TD_UNSUPPORTED, "propertyNames beside properties");
+    }
+    if (other && count == 0) {
+        write_map(other, counts, body);
+        goto out;
     }
     unsigned heads = c->rule_count;
     c->rule_count += (unsigned)count + 1;
@@ -264,6 +377,75 @@ static void write_tuple(struct compiler *c, const struct json *prefix, const str
     buf_printf(body, "\"[\" ws r%u", first);
 }
 
+/* The values that elements are one of, or NULL. */
+static const struct json *element_values(struct compiler *c, const struct json *items)
+{
+    bool empty = false;
+    const struct json *flat = items ? json_merge_flatten(c, items, &empty) : NULL;
+    const struct json *list = json_get(flat, "enum");
+    bool booleans = str_equal(json_text(json_get(flat, "type")), STR("boolean"));
+    if ((list == NULL && !booleans) || c->owned_count == OWNED_MAX)
+        return NULL;
+    struct json *values = json_new_array();
+    c->owned[c->owned_count++] = values;
+    for (int i = 0; list == NULL && i < 2; i++)
+        json_push(values, json_new_bool(i));
+    for (size_t i = 0; i < json_count(list); i++)
+        if (json_value_fits(c, flat, json_at(list, i)))
+            json_push(values, json_clone(json_at(list, i)));
+    return values;
+}
+
+/* Elements that all differ, of a list of values: each may come once, in the order of the list. Rule (i, n):
+ * n have been written and value i is next. */
+static void write_unique(struct compiler *c, const struct json *items, const int64_t counts[2],
+                         struct buf *body)
+{
+    const struct json *values = element_values(c, items);
+    size_t count = json_count(values), least = (size_t)counts[0];
+    size_t most = counts[1] < 0 || (size_t)counts[1] > count ? count : (size_t)counts[1];
+    if (values == NULL || count > UNIQUE_VALUES_MAX) {
+        json_compiler_fail(c, TD_UNSUPPORTED,
+                           "uniqueItems is only supported for elements of at most %d listed values",
+                           UNIQUE_VALUES_MAX);
+        return;
+    }
+    bool twice = false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            twice = twice || json_merge_equal(json_at(values, i), json_at(values, j));
+    if (least > most || twice) {
+        json_compiler_fail(c, TD_INVALID, "minItems is above the number of different elements");
+        return;
+    }
+    unsigned first = c->rule_count, wide = (unsigned)most + 1;
+    c->rule_count += (unsigned)(count + 1) * wide;
+    for (size_t i = 0; i <= count; i++)
+        for (size_t n = 0; n <= most && n <= i; n++) {
+            if (n + (count - i) < least)
+                continue; /* too few are left */
+            struct buf rule;
+            bool any = false;
+            buf_init(&rule, BODY_BYTES_MAX);
+            if (i < count && n < most) {
+                buf_append_str(&rule, n ? STR("\",\" ws ") : STR(""));
+                json_compiler_put_value(c, &rule, json_at(values, i));
+                buf_printf(&rule, " r%u", first + (unsigned)(i + 1) * wide + (unsigned)n + 1);
+                any = true;
+            }
+            if (i < count && n + (count - i - 1) >= least) {
+                buf_printf(&rule, "%sr%u", any ? " | " : "",
+                           first + (unsigned)(i + 1) * wide + (unsigned)n);
+                any = true;
+            }
+            if (i == count)
+                buf_append_str(&rule, STR("ws \"]\""));
+            json_compiler_put_rule(c, first + (unsigned)i * wide + (unsigned)n, &rule);
+            buf_deinit(&rule);
+        }
+    buf_printf(body, "\"[\" ws r%u", first);
+}
+
 void json_write_array(struct compiler *c, const struct json *schema, struct buf *body)
 {
     const struct json *items = json_get(schema, "items");
@@ -273,6 +455,11 @@ void json_write_array(struct compiler *c, const struct json *schema, struct buf 
         return;
     if (prefix && json_kind_of(prefix) != JSON_KIND_ARRAY) {
         json_compiler_fail(c, TD_INVALID, "prefixItems must be an array");
+        return;
+    }
+    bool unique = json_bool(json_get(schema, "uniqueItems"), false) && counts[1] != 0;
+    if (unique && counts[1] != 1) {
+        write_unique(c, prefix ? NULL : items, counts, body);
         return;
     }
     if (json_count(prefix) > 0) {

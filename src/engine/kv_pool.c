@@ -75,7 +75,7 @@ void kv_pool_free(struct kv_pool *pool)
 
 uint32_t kv_page_take(struct kv_pool *pool)
 {
-    if (pool->free_count == 0)
+    if (pool->free_count == 0 && (pool->reclaim == NULL || !pool->reclaim(pool->keeper)))
         return KV_NO_PAGE;
     uint32_t page = pool->free_pages[--pool->free_count];
     pool->references[page] = 1;

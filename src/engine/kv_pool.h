@@ -23,6 +23,11 @@ struct kv_pool {
     uint32_t *references; /* [page_count] */
     uint32_t *free_pages; /* [page_count], a stack */
     uint32_t free_count;
+
+    /* Who keeps pages that nobody uses (prefix_index.h); NULL = nobody. */
+    bool (*reclaim)(void *ctx);               /* makes a page free; false when there is none */
+    void (*forget)(void *ctx, uint32_t page); /* drops its reference to a page, if it has one */
+    void *keeper;
 };
 
 /* TD_INVALID for a type that there is not. */

@@ -53,6 +53,17 @@ enum td_status memory_check(const struct td_model *model, const struct memory_ne
                      mebibytes((double)ram_bytes));
 }
 
+enum td_status memory_check_weights(const char *path, uint64_t weight_bytes, uint64_t ram_bytes,
+                                    struct td_error *err)
+{
+    if (weight_bytes <= ram_bytes)
+        return TD_OK;
+    return error_set(err, TD_NO_MEMORY,
+                     "%s: weights of %.0f MiB, the machine has %.0f MiB; use a smaller model or "
+                     "one with fewer bits a weight",
+                     path, mebibytes((double)weight_bytes), mebibytes((double)ram_bytes));
+}
+
 void *memory_map(uint64_t bytes)
 {
     if (bytes == UINT64_MAX)

@@ -18,6 +18,10 @@ TD_MUST_CHECK enum td_status memory_check(const struct td_model *model,
                                           const struct memory_need *need, uint64_t ram_bytes,
                                           struct td_error *err);
 
+/* TD_NO_MEMORY when weights of so many bytes alone are more than ram_bytes: before any is touched. */
+TD_MUST_CHECK enum td_status memory_check_weights(const char *path, uint64_t weight_bytes,
+                                                  uint64_t ram_bytes, struct td_error *err);
+
 /* A block of zeroes whose pages are touched when first used; NULL when there is none.
  * **returns new** (memory_unmap). */
 void *memory_map(uint64_t bytes);

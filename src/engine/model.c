@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/bert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,6 +229,8 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     enum td_status status = model_load_hyperparameters(model, err);
     if (status != TD_OK)
         return status;
+    if (model->architecture->encoder)
+        return bert_load(model, err);
     struct lookup lookup = {.model = model, .err = err, .status = TD_OK};
     size_t tensor_count = gguf_tensor_count(model->gguf);
     lookup.used = calloc(tensor_count + 1, sizeof *lookup.used);
@@ -249,4 +252,15 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
         refuse_unused(&lookup);
     free(lookup.used);
     return lookup.status;
+}
+
+enum td_status model_require_decoder(const struct td_model *model, struct td_error *err)
+{
+    if (model->encoder == NULL)
+        return TD_OK;
+    return error_set(
+        err, TD_UNSUPPORTED,
+        "%s: architecture '%s' is an encoder: it has embeddings (tandem embed), no next "
+        "tokens",
+        gguf_path(model->gguf), model->architecture->name);
 }

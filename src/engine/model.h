@@ -74,6 +74,7 @@ struct td_model {
     struct weight output;    /* [vocab, embedding]; the embedding when tied */
     const float *output_norm;
     struct layer *layers;
+    struct bert *encoder;    /* in the place of layers and output; NULL for decoders */
     struct matrix *matrices; /* [matrix_count], by weight.number */
     uint32_t matrix_count;
 
@@ -93,5 +94,9 @@ TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
                                                         struct td_error *err);
 /* Rope and window of each of model->layers, which must be there. */
 TD_MUST_CHECK enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err);
+
+/* TD_UNSUPPORTED for an encoder, which has no next token. */
+TD_MUST_CHECK enum td_status model_require_decoder(const struct td_model *model,
+                                                   struct td_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/memory.h"
 #include "engine/model.h"
 
 #include <inttypes.h>
@@ -137,6 +138,8 @@ static enum td_status open_parts(struct td_model *model, const char *path,
     if (model->kernels == NULL)
         return error_set(err, TD_UNSUPPORTED, "this CPU lacks the kernels asked for");
     enum td_status status = gguf_open(path, options->vocab_only, &model->gguf, err);
+    if (status == TD_OK && !model->vocab_only)
+        status = memory_check_weights(path, gguf_file_bytes(model->gguf), memory_ram_bytes(), err);
     if (status == TD_OK)
         status = find_architecture(model, err);
     if (status == TD_OK)
@@ -182,6 +185,7 @@ void td_model_close(struct td_model *model)
         token_index_free(atomic_load(&model->token_index->index));
     free(model->token_index);
     free(model->layers);
+    free(model->encoder);
     free(model->matrices);
     free(model->name);
     jinja_close(model->jinja);

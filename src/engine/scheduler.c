@@ -54,10 +54,12 @@ static void *scheduler_main(void *arg)
 /* Pages of the cache: what was asked for; else all contexts, or what fits into half of the memory
  * that weights and working memory leave, one context at least. Only what is used costs memory, and
  * who finds none left waits (scheduler_admit.c). */
-static enum td_status count_pages(const struct scheduler *scheduler, uint32_t cache_tokens,
-                                  uint64_t work_bytes, uint64_t *out, struct td_error *err)
+static enum td_status count_pages(const struct scheduler *scheduler,
+                                  const struct scheduler_options *options, uint64_t work_bytes,
+                                  uint64_t *out, struct td_error *err)
 {
     const struct td_model *model = scheduler->model;
+    uint32_t cache_tokens = options->cache_tokens;
     uint32_t context = scheduler->context_size, least = kv_pages_of(context);
     if (cache_tokens != 0 && cache_tokens < context)
         return error_set(err, TD_INVALID,
@@ -66,7 +68,7 @@ static enum td_status count_pages(const struct scheduler *scheduler, uint32_t ca
     *out = cache_tokens ? kv_pages_of(cache_tokens) : (uint64_t)scheduler->slot_count * least;
     if (cache_tokens == 0) {
         uint64_t ram = memory_ram_bytes(), fixed = gguf_file_bytes(model->gguf) + work_bytes;
-        uint64_t page_bytes = kv_pool_bytes(model, TD_KV_F16, 1);
+        uint64_t page_bytes = kv_pool_bytes(model, options->kv_type, 1);
         uint64_t affordable = ram > fixed && page_bytes ? (ram - fixed) / 2 / page_bytes : 0;
         affordable = affordable < least ? least : affordable;
         *out = *out < affordable ? *out : affordable;
@@ -77,20 +79,25 @@ static enum td_status count_pages(const struct scheduler *scheduler, uint32_t ca
     return TD_OK;
 }
 
-static enum td_status open_cache(struct scheduler *scheduler, uint32_t cache_tokens,
-                                 uint64_t work_bytes, struct td_error *err)
+static enum td_status open_cache(struct scheduler *scheduler,
+                                 const struct scheduler_options *options, uint64_t work_bytes,
+                                 struct td_error *err)
 {
     uint64_t pages = 0;
-    enum td_status status = count_pages(scheduler, cache_tokens, work_bytes, &pages, err);
+    enum td_status status = count_pages(scheduler, options, work_bytes, &pages, err);
     if (status != TD_OK)
         return status;
     struct memory_need need = {.cache_tokens = pages * KV_PAGE_TOKENS,
-                               .cache_bytes = kv_pool_bytes(scheduler->model, TD_KV_F16, pages),
+                               .cache_bytes =
+                                   kv_pool_bytes(scheduler->model, options->kv_type, pages),
                                .work_bytes = work_bytes};
     status = memory_check(scheduler->model, &need, 0, err);
     if (status == TD_OK)
-        status =
-            kv_pool_new(scheduler->model, TD_KV_F16, (uint32_t)pages, &scheduler->kv_pool, err);
+        status = kv_pool_new(scheduler->model, options->kv_type, (uint32_t)pages,
+                             &scheduler->kv_pool, err);
+    if (status == TD_OK && (scheduler->prefixes = prefix_index_new(scheduler->kv_pool)) == NULL)
+        status = error_set(err, TD_NO_MEMORY, "no memory for an index of %llu pages",
+                           (unsigned long long)pages);
     for (uint32_t i = 0; status == TD_OK && i < scheduler->slot_count; i++)
         status = sequence_init(&scheduler->slots[i].sequence, scheduler->kv_pool,
                                scheduler->context_size, err);
@@ -108,7 +115,7 @@ static enum td_status open_memory(struct scheduler *scheduler,
     enum td_status status =
         sequence_context(model, options->context_tokens, &scheduler->context_size, err);
     if (status == TD_OK)
-        status = open_cache(scheduler, options->cache_tokens, work_bytes, err);
+        status = open_cache(scheduler, options, work_bytes, err);
     if (status == TD_OK)
         status = workspace_new(model, &workspace, scheduler->threads, &scheduler->workspace, err);
     if (status == TD_OK)
@@ -173,6 +180,7 @@ void scheduler_free(struct scheduler *scheduler)
     }
     for (uint32_t i = 0; scheduler->slots && i < scheduler->slot_count; i++)
         sequence_deinit(&scheduler->slots[i].sequence);
+    prefix_index_free(scheduler->prefixes);
     kv_pool_free(scheduler->kv_pool);
     workspace_free(scheduler->workspace);
     thread_pool_free(scheduler->threads);

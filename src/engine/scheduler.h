@@ -9,6 +9,7 @@
 #define ENGINE_SCHEDULER_H
 
 #include "base/loop.h"
+#include "engine/prefix_index.h"
 #include "tandem/engine.h"
 
 struct adapter_set;
@@ -24,6 +25,7 @@ struct scheduler_options {
      * memory. */
     uint32_t cache_tokens;
     uint32_t thread_count; /* 0 = one a core */
+    enum td_kv_type kv_type;
 };
 
 struct job_request {
@@ -32,6 +34,7 @@ struct job_request {
     enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
     struct adapter_set *adapters;       /* retained; NULL = the bare model */
+    struct prefix_scope scope;          /* among whom computed prompts are shared */
     struct loop *loop;                  /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;

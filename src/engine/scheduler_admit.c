@@ -3,8 +3,8 @@
  * and never fails for lack of memory. Nobody overtakes one who waits for pages, so that large jobs
  * get their turn.
  *
- * The pages of resting sequences (ended answers, kept for the next turn of their conversation) are
- * promised to nobody: the longest unused give theirs up when pages are short. */
+ * What ended answers have computed stays in the index of prefixes, whose pages are promised to
+ * nobody: the longest unused go when pages are short. */
 #include "engine/scheduler_internal.h"
 
 #include <string.h>
@@ -66,74 +66,29 @@ static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
                           pages + page_need <= plan_batch_share(scheduler->kv_pool->page_count));
 }
 
-/* A free slot: the one whose sequence shares the longest prefix with the prompt (the next turn of a
- * conversation finds all but its last message there), else the one that was idle longest. */
-static struct slot *choose_slot(struct scheduler *scheduler, const struct job *job,
-                                uint32_t *prefix)
+static struct slot *free_slot(struct scheduler *scheduler)
 {
-    struct slot *best = NULL;
-    *prefix = 0;
-    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
-        struct slot *slot = &scheduler->slots[i];
-        if (slot->state != SLOT_FREE)
-            continue;
-        uint32_t common = sequence_common_prefix(&slot->sequence, job->request.adapters,
-                                                 job->request.ids, job->request.id_count);
-        if (best == NULL || common > *prefix ||
-            (common == *prefix && slot->used_last < best->used_last)) {
-            best = slot;
-            *prefix = common;
-        }
-    }
-    return best;
+    for (uint32_t i = 0; i < scheduler->slot_count; i++)
+        if (scheduler->slots[i].state == SLOT_FREE)
+            return &scheduler->slots[i];
+    return NULL;
 }
 
-/* Resting sequences but `keep` give up pages until all promises can be kept. */
-static void free_pages(struct scheduler *scheduler, const struct slot *keep)
+static void start_job(struct scheduler *scheduler, struct slot *slot, struct job *job)
 {
-    uint32_t page_count = scheduler->kv_pool->page_count;
-    for (;;) {
-        struct slot *oldest = NULL;
-        uint32_t resting = 0;
-        for (uint32_t i = 0; i < scheduler->slot_count; i++) {
-            struct slot *slot = &scheduler->slots[i];
-            if (slot->state != SLOT_FREE || slot == keep || slot->sequence.page_count == 0)
-                continue;
-            resting += slot->sequence.page_count;
-            if (oldest == NULL || slot->used_last < oldest->used_last)
-                oldest = slot;
-        }
-        if (oldest == NULL || resting + scheduler->page_need <= page_count)
-            return;
-        sequence_truncate(&oldest->sequence, 0);
-    }
-}
-
-static void start_job(struct scheduler *scheduler, struct slot *slot, struct job *job,
-                      uint32_t prefix)
-{
-    /* The last token runs again in any case: its logits are not kept. */
-    size_t count = job->request.id_count;
-    if (prefix == count)
-        prefix--;
     slot->state = SLOT_RUNNING;
     slot->job = job;
-    slot->used_last = ++scheduler->admissions;
+    slot->begun = false;
+    slot->order = ++scheduler->admissions;
     slot->served_last = scheduler->pass;
     slot->page_need = scheduler_page_need(scheduler, &job->request);
     scheduler->page_need += slot->page_need;
-    sequence_truncate(&slot->sequence, prefix);
     sequence_set_adapters(&slot->sequence, job->request.adapters);
-    free_pages(scheduler, slot);
     atomic_fetch_add(&scheduler->running, 1);
-    atomic_fetch_add(&scheduler->prompt_tokens, count);
-    atomic_fetch_add(&scheduler->cached_tokens, prefix);
+    atomic_fetch_add(&scheduler->prompt_tokens, job->request.id_count);
     struct td_error err = {0};
-    enum td_status status =
-        generation_init(&slot->generation, &slot->sequence, job->request.ids + prefix,
-                        count - prefix, &job->request.options, &err);
-    slot->generation.result.prompt_tokens = (uint32_t)count;
-    slot->generation.result.cached_tokens = prefix;
+    enum td_status status = generation_init(&slot->generation, &slot->sequence, job->request.ids,
+                                            job->request.id_count, &job->request.options, &err);
     if (status != TD_OK)
         scheduler_end_slot(scheduler, slot, status, &err);
 }
@@ -142,17 +97,17 @@ void scheduler_admit(struct scheduler *scheduler)
 {
     scheduler_collect(scheduler);
     while (scheduler->waiting_count) {
-        uint32_t next = plan_next(scheduler->waiting_plans, scheduler->waiting_count), prefix;
+        uint32_t next = plan_next(scheduler->waiting_plans, scheduler->waiting_count);
         struct job *job = scheduler->waiting[next];
         uint32_t page_need = scheduler_page_need(scheduler, &job->request);
         if (page_need > scheduler->kv_pool->page_count - scheduler->page_need ||
             (!plan_is_urgent(&scheduler->waiting_plans[next]) && !batch_fits(scheduler, page_need)))
             return;
-        struct slot *slot = choose_slot(scheduler, job, &prefix);
+        struct slot *slot = free_slot(scheduler);
         if (slot == NULL)
             return;
         plan_note_overtaken(scheduler->waiting_plans, next);
         remove_waiting(scheduler, next);
-        start_job(scheduler, slot, job, prefix);
+        start_job(scheduler, slot, job);
     }
 }

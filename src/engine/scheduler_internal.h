@@ -7,11 +7,12 @@
 #include "engine/batch_plan.h"
 #include "engine/forward.h"
 #include "engine/job.h"
+#include "engine/prefix_index.h"
 
 #define SLOTS_MAX 256
 
 enum slot_state {
-    SLOT_FREE, /* its sequence rests: the next turn of its conversation may find it */
+    SLOT_FREE,
     SLOT_RUNNING,
     SLOT_ENDING /* ended, but its loop has not taken the post */
 };
@@ -23,14 +24,16 @@ struct slot {
     struct generation generation;
     struct generation_due due; /* of the pass under way */
     uint32_t page_need;        /* pages that the job may come to hold */
-    uint64_t used_last;        /* number of the admission that used it last */
+    uint64_t order;            /* number of its admission */
     uint64_t served_last;      /* number of the pass that it was in last */
+    bool begun;                /* some of the prompt has gone through the model */
 };
 
 struct scheduler {
     const struct td_model *model;
     struct thread_pool *threads;
     struct kv_pool *kv_pool;
+    struct prefix_index *prefixes; /* what ended and running answers have computed */
     struct workspace *workspace;
     struct slot *slots;
     uint32_t slot_count;

@@ -31,6 +31,8 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
 {
     job_end(slot->job, status, &slot->generation.result, err);
     generation_deinit(&slot->generation);
+    prefix_publish(scheduler->prefixes, &slot->sequence, &slot->job->request.scope, true);
+    sequence_truncate(&slot->sequence, 0);
     sequence_leave_adapters(&slot->sequence); /* they are the job's */
     scheduler_leave_slot(scheduler, slot);
 }
@@ -60,6 +62,25 @@ static bool is_ready(struct scheduler *scheduler, struct slot *slot)
     return false;
 }
 
+/* What others have computed of a prompt that has not begun is taken over: all of it but the last
+ * token, whose logits are wanted. Asked again each pass, as those before it in the queue may begin
+ * alike. */
+static void take_over(struct scheduler *scheduler, struct slot *slot)
+{
+    const struct job_request *request = &slot->job->request;
+    struct sequence *sequence = &slot->sequence;
+    size_t most = request->id_count - 1;
+    uint32_t had = sequence->length;
+    if (slot->begun ||
+        prefix_find(scheduler->prefixes, sequence, &request->scope, request->ids, most) <= had)
+        return;
+    sequence_truncate(sequence, 0);
+    uint32_t got =
+        prefix_attach(scheduler->prefixes, sequence, &request->scope, request->ids, most);
+    generation_skip(&slot->generation, got - had);
+    atomic_fetch_add(&scheduler->cached_tokens, got - had);
+}
+
 static struct plan make_plan(struct scheduler *scheduler)
 {
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
@@ -68,11 +89,12 @@ static struct plan make_plan(struct scheduler *scheduler)
         *entry = (struct plan_entry){0};
         if (!is_ready(scheduler, slot))
             continue;
+        take_over(scheduler, slot);
         *entry = (struct plan_entry){
             .priority = slot->job->request.priority,
             .streams = slot->generation.result.completion_tokens > 0,
             .due = generation_due(&slot->generation, UINT32_MAX).count,
-            .order = slot->used_last,
+            .order = slot->order,
             .served_last = slot->served_last,
         };
     }
@@ -92,6 +114,7 @@ static uint32_t fill_segments(struct scheduler *scheduler)
             continue;
         slot->due = generation_due(&slot->generation, scheduler->entries[i].rows);
         slot->served_last = scheduler->pass;
+        slot->begun = true;
         scheduler->segments[count] = (struct segment){.sequence = &slot->sequence,
                                                       .ids = slot->due.ids,
                                                       .count = slot->due.count,
@@ -164,6 +187,9 @@ bool scheduler_pass(struct scheduler *scheduler)
     enum td_status status = forward_run(scheduler->workspace, scheduler->segments, count,
                                         scheduler->workspace->logits, &err);
     if (status == TD_OK) {
+        for (uint32_t i = 0; i < count; i++)
+            prefix_publish(scheduler->prefixes, scheduler->segments[i].sequence,
+                           &scheduler->segment_slots[i]->job->request.scope, false);
         take_all(scheduler, count);
         pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows,
                   clock_monotonic_ms(NULL) - begin_ms);

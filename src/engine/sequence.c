@@ -14,6 +14,8 @@ enum td_status sequence_context(const struct td_model *model, uint32_t context_s
     if (model->vocab_only)
         return error_set(err, TD_INVALID, "%s: opened for its vocabulary only, it cannot run",
                          gguf_path(model->gguf));
+    if (model->encoder)
+        return model_require_decoder(model, err);
     if (context_size == 0)
         *out =
             model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
@@ -70,6 +72,10 @@ static bool own_last_page(struct sequence *sequence)
     if (pool->references[*last] == 1)
         return true;
     uint32_t copy = kv_page_take(pool);
+    if (copy == KV_NO_PAGE && pool->forget) { /* then nobody else may be left who holds it */
+        pool->forget(pool->keeper, *last);
+        return pool->references[*last] == 1;
+    }
     if (copy == KV_NO_PAGE)
         return false;
     kv_page_copy(pool, copy, *last);
@@ -107,6 +113,8 @@ void sequence_truncate(struct sequence *sequence, uint32_t count)
 {
     if (count < sequence->length)
         sequence->length = count;
+    if (sequence->published > sequence->length / KV_PAGE_TOKENS)
+        sequence->published = sequence->length / KV_PAGE_TOKENS;
     release_spare(sequence);
 }
 

@@ -13,6 +13,7 @@ struct sequence {
     uint32_t context_size;
     uint32_t length;     /* positions in the cache */
     uint32_t page_count; /* pages held: those of `length`, or more while a forward pass runs */
+    uint32_t published;  /* leading pages that a prefix_index knows */
     int32_t *ids;        /* [context_size]: the tokens of the cached positions */
     uint32_t *pages;     /* [pages of context_size] */
     /* Angles of the layers with ROPE_GLOBAL and ROPE_LOCAL: a long context has other ones. */

@@ -20,7 +20,10 @@ uint8_t unicode_class_of(uint32_t code_point)
 {
     if (code_point > 0x10FFFF)
         return 0;
-    return unicode_blocks[unicode_index[code_point / UNICODE_BLOCK]][code_point % UNICODE_BLOCK];
+    uint32_t block = code_point / UNICODE_BLOCK, at = code_point % UNICODE_BLOCK;
+    uint8_t group = unicode_group_of[block / UNICODE_GROUP];
+    uint8_t pair = unicode_blocks[unicode_groups[group][block % UNICODE_GROUP]][at / 2];
+    return unicode_sets[pair >> (at % 2 * 4) & 15];
 }
 
 static size_t decompose_hangul(uint32_t index, uint32_t parts[static UNICODE_PARTS_MAX])

@@ -125,6 +125,12 @@ struct kernels {
 
     /* y = x / sqrt(mean(x^2) + eps) * w (RMSNorm, Zhang & Sennrich 2019, eq. 4). y may be x. */
     void (*rms_norm)(const float *x, const float *w, size_t n, float eps, float *y);
+    /* y = (x - mean(x)) / sqrt(variance(x) + eps) * w + b (Ba et al. 2016, eq. 4; the variance is the
+     * mean of the squared distances). y may be x. */
+    void (*layer_norm)(const float *x, const float *w, const float *b, size_t n, float eps,
+                       float *y);
+    /* x[i] = gelu(x[i]), gelu(x) = x Phi(x) in its exact form */
+    void (*gelu)(float *x, size_t n);
     /* gate[i] = silu(gate[i]) * up[i] */
     void (*silu_multiply)(float *gate, const float *up, size_t n);
     /* gate[i] = gelu(gate[i]) * up[i], gelu in its tanh form */

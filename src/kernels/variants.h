@@ -19,6 +19,9 @@ extern const struct kernels kernels_avx512;
                       size_t act_stride, size_t tokens, float *y, size_t y_stride);              \
     void dequantize_##isa(enum tensor_type type, const void *row, size_t cols, float *out);      \
     void rms_norm_##isa(const float *x, const float *w, size_t n, float eps, float *y);          \
+    void layer_norm_##isa(const float *x, const float *w, const float *b, size_t n, float eps,   \
+                          float *y);                                                             \
+    void gelu_##isa(float *x, size_t n);                                                         \
     void silu_multiply_##isa(float *gate, const float *up, size_t n);                            \
     void gelu_multiply_##isa(float *gate, const float *up, size_t n);                            \
     void add_##isa(float *x, const float *y, size_t n);                                          \

@@ -35,6 +35,72 @@ void VARIANT(rms_norm)(const float *x, const float *w, size_t n, float eps, floa
     vec_store_part(y + i, rest, n - i);
 }
 
+/* Sum of x - shift (power 1) or of its square (power 2), in float sums of 512 that are added up in
+ * double. */
+SIMD_INLINE double sum_shifted(const float *x, size_t n, float shift, int power)
+{
+    enum { PART = 512 };
+    double total = 0;
+    for (size_t begin = 0; begin < n; begin += PART) {
+        size_t end = n - begin < PART ? n : begin + PART, i = begin;
+        vec sum = vec_set(0);
+        for (; i + LANES <= end; i += LANES) {
+            vec v = vec_sub(vec_load(x + i), vec_set(shift));
+            sum = power == 2 ? vec_fma(v, v, sum) : vec_add(sum, v);
+        }
+        total += (double)vec_sum(sum);
+        for (; i < end; i++) {
+            double v = (double)x[i] - (double)shift;
+            total += power == 2 ? v * v : v;
+        }
+    }
+    return total;
+}
+
+/* The first element stands in for the mean until it is known, so that a row whose values are far
+ * from zero and close together loses no digits. */
+void VARIANT(layer_norm)(const float *x, const float *w, const float *b, size_t n, float eps,
+                         float *y)
+{
+    float mean = n ? x[0] : 0;
+    mean = (float)((double)mean + sum_shifted(x, n, mean, 1) / (double)n);
+    double variance = sum_shifted(x, n, mean, 2) / (double)n;
+    float scale = (float)(1.0 / sqrt(variance + (double)eps));
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vec v = vec_mul(vec_sub(vec_load(x + i), vec_set(mean)), vec_set(scale));
+        vec_store(y + i, vec_fma(v, vec_load(w + i), vec_load(b + i)));
+    }
+    vec v = vec_mul(vec_sub(vec_load_part(x + i, n - i), vec_set(mean)), vec_set(scale));
+    v = vec_fma(v, vec_load_part(w + i, n - i), vec_load_part(b + i, n - i));
+    vec_store_part(y + i, v, n - i);
+}
+
+/* gelu(x) = x - x Q(|x|) for x > 0 and x Q(|x|) otherwise, Q(x) = erfc(x / sqrt(2)) / 2 by
+ * Abramowitz & Stegun 1964, 7.1.26: erfc(z) = (a1 t + ... + a5 t^5) exp(-z^2), t = 1 / (1 + p z),
+ * within 1.5e-7. */
+SIMD_INLINE vec gelu_exact(vec x)
+{
+    vec size = vec_max(x, vec_sub(vec_set(0), x));
+    vec t = vec_div(vec_set(1), vec_fma(size, vec_set(0.3275911f * 0.70710678f), vec_set(1)));
+    vec sum = vec_set(0.5f * 1.061405429f);
+    sum = vec_fma(sum, t, vec_set(0.5f * -1.453152027f));
+    sum = vec_fma(sum, t, vec_set(0.5f * 1.421413741f));
+    sum = vec_fma(sum, t, vec_set(0.5f * -0.284496736f));
+    sum = vec_fma(sum, t, vec_set(0.5f * 0.254829592f));
+    vec e = vec_exp(vec_mul(vec_mul(x, vec_set(-0.5f)), x));
+    vec part = vec_mul(vec_mul(vec_mul(sum, t), e), x);
+    return vec_if_greater(x, vec_set(0), vec_sub(x, part), part);
+}
+
+void VARIANT(gelu)(float *x, size_t n)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vec_store(x + i, gelu_exact(vec_load(x + i)));
+    vec_store_part(x + i, gelu_exact(vec_load_part(x + i, n - i)), n - i);
+}
+
 SIMD_INLINE vec silu_times(vec gate, vec up)
 {
     vec e = vec_exp(vec_sub(vec_set(0), gate));
@@ -283,6 +349,8 @@ const struct kernels VARIANT(kernels) = {
     .dequantize =
         dequantize_ref, /* one row a token: not worth a second version that must be exact */
     .rms_norm = VARIANT(rms_norm),
+    .layer_norm = VARIANT(layer_norm),
+    .gelu = VARIANT(gelu),
     .silu_multiply = VARIANT(silu_multiply),
     .gelu_multiply = VARIANT(gelu_multiply),
     .add = VARIANT(add),

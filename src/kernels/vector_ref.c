@@ -15,6 +15,26 @@ void rms_norm_ref(const float *x, const float *w, size_t n, float eps, float *y)
         y[i] = (float)((double)x[i] * scale * (double)w[i]);
 }
 
+void layer_norm_ref(const float *x, const float *w, const float *b, size_t n, float eps, float *y)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i];
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+    double scale = 1.0 / sqrt(squares / (double)n + (double)eps);
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)(((double)x[i] - mean) * scale * (double)w[i] + (double)b[i]);
+}
+
+/* gelu(x) = x Phi(x), Phi(x) = erfc(-x / sqrt(2)) / 2 (Hendrycks & Gimpel 2016, section 2). */
+void gelu_ref(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)(0.5 * (double)x[i] * erfc(-0.70710678118654752440 * (double)x[i]));
+}
+
 /* silu(x) = x / (1 + exp(-x)) (Elfwing et al. 2017, eq. 5) */
 void silu_multiply_ref(float *gate, const float *up, size_t n)
 {
@@ -125,6 +145,8 @@ const struct kernels kernels_ref = {
     .matmul = matmul_ref,
     .dequantize = dequantize_ref,
     .rms_norm = rms_norm_ref,
+    .layer_norm = layer_norm_ref,
+    .gelu = gelu_ref,
     .silu_multiply = silu_multiply_ref,
     .gelu_multiply = gelu_multiply_ref,
     .add = add_ref,

@@ -3,6 +3,7 @@
 #include "tier/tier.h"
 
 #include "base/clock.h"
+#include "base/crypto.h"
 #include "base/error.h"
 #include "engine/adapter.h"
 #include "engine/scheduler.h"
@@ -92,7 +93,7 @@ static uint32_t answer_tokens_max(const struct local *local, const struct td_req
 
 static struct job_request job_of(const struct td_request *request, uint32_t tokens_max)
 {
-    return (struct job_request){
+    struct job_request job = {
         .priority = request->priority,
         .options = {.sampling = request->sampling,
                     .tokens_max = tokens_max,
@@ -103,6 +104,10 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
         .on_token = on_token,
         .on_done = on_done,
     };
+    /* One caller's time to first token must not tell what another has asked. */
+    if (request->caller)
+        crypto_sha256(request->caller, strlen(request->caller), job.scope.bytes);
+    return job;
 }
 
 /* Number of the adapter that a choice means; SIZE_MAX when there is none. */

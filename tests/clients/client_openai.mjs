@@ -112,5 +112,22 @@ await test("models are listed and found", async () => {
   await throws(OpenAI.NotFoundError, 404, () => client.models.retrieve("none"));
 });
 
+await test("embeddings, as the client asks for them (base64) and as numbers", async () => {
+  const input = ["set a timer", "play some jazz"];
+  const answer = await client.embeddings.create({ model: "auto", input });
+  equal(answer.data.map((row) => row.index), [0, 1]);
+  const length = Math.hypot(...answer.data[1].embedding);
+  if (Math.abs(length - 1) > 1e-4) throw new Error(`a vector of length ${length}`);
+  const floats = await client.embeddings.create({ model: "local", input: input[1], encoding_format: "float" });
+  const off = Math.max(...floats.data[0].embedding.map((x, i) => Math.abs(x - answer.data[1].embedding[i])));
+  if (!(off < 1e-6)) throw new Error(`base64 and float differ by ${off}`);
+  if (!(answer.usage.prompt_tokens > floats.usage.prompt_tokens)) throw new Error("no usage");
+  const short = await client.embeddings.create({ model: "auto", input, dimensions: 16 });
+  equal(short.data[0].embedding.length, 16);
+  const error = await throws(OpenAI.BadRequestError, 400, () => client.embeddings.create({ model: "auto", input: "" }));
+  equal(error.param, "input");
+  await throws(OpenAI.NotFoundError, 404, () => client.embeddings.create({ model: "text-none", input }));
+});
+
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);

@@ -27,7 +27,7 @@ def golden(path):
 def test_help_lists_every_verb_and_each_explains_itself():
     code, out, _ = run("help")
     equal(code, 0)
-    for verb in ("serve chat explain doctor models tokenize detokenize template generate logits perplexity "
+    for verb in ("serve chat explain doctor models tokenize detokenize template generate embed logits perplexity "
                  "bench report version help").split():
         assert re.search(rf"^\s+{verb}\b", out.decode(), re.M), verb
         code, text, err = run(verb, "--help")
@@ -117,6 +117,28 @@ def test_generate_and_perplexity_match_the_golden():
     equal(len(got["ids"]), 16)
     equal(len(got["logprobs"]), 16)
     assert got["text"] and all(p <= 0 for p in got["logprobs"])
+
+
+@case
+def test_embed_turns_lines_into_vectors_of_length_one():
+    code, out, err = run("embed", "-m", NANO, "--json", stdin="set a timer\n\nplay jazz\n".encode())
+    equal(code, 0, err)
+    answer = json.loads(out)
+    equal([row["index"] for row in answer["data"]], [0, 1])
+    equal(answer["tokens"], sum(row["tokens"] for row in answer["data"]))
+    for row in answer["data"]:
+        equal(len(row["embedding"]), answer["dimensions"])
+        assert abs(sum(x * x for x in row["embedding"]) - 1) < 1e-4
+    code, out, err = run("embed", "-m", NANO, "set a timer")
+    equal(code, 0, err)
+    assert max(abs(float(a) - b) for a, b in zip(out.split(), answer["data"][0]["embedding"])) < 1e-6
+    code, out, err = run("embed", "-m", NANO, "--dimensions", "8", "set a timer")
+    equal(len(out.split()), 8, err)
+    assert abs(sum(float(x) ** 2 for x in out.split()) - 1) < 1e-4
+    code, _, err = run("embed", "-m", NANO, "--pooling", "max", "x")
+    assert code == 2 and "mean, cls, last" in err, err
+    code, _, err = run("embed", "-m", NANO, "")
+    assert code == 1 and "the text has no tokens" in err, err
 
 
 @case

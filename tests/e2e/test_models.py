@@ -3,19 +3,19 @@
 import hashlib
 import json
 import os
+import re
 import signal
-import socket
+import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
 from model_hub import Blob, Hub
-from tandem import BINARY, NANO, Tandem, clean_environment, run, wait_until
+from tandem import BINARY, NANO, ROOT, Tandem, clean_environment, run, wait_until
 
 DATA = NANO.read_bytes()
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -319,6 +319,45 @@ def test_what_is_no_source_is_refused_with_the_reason():
     assert code == 2 and "hf:ORG/REPO:FILE" in err, err
     code, _, err = run("models", "pul")
     assert code == 2 and "'pull'" in err, err
+
+
+def sparse_model(path, layers):
+    """A model whose weights are a hole in the file: as large as wanted, and nothing on the disk."""
+    sys.path.insert(0, str(ROOT / "bench"))
+    import make_synthetic_gguf as synthetic
+    shape = dict(layers=layers, wide=4096, heads=32, kv_heads=8, ffn=65536, vocab=512, base=1e4, context=4096)
+    tensors = [(name, rows, cols, synthetic.F16 if rows else kind)
+               for name, rows, cols, kind in synthetic.tensors(shape, "f16")]
+    pairs = synthetic.metadata("sparse", shape)
+    with open(path, "wb") as out:
+        out.write(b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs)) + b"".join(pairs))
+        offset = 0
+        for name, rows, cols, kind in tensors:
+            dims = [cols, rows] if rows else [cols]
+            out.write(synthetic.string(name) + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind, offset))
+            size = synthetic.byte_count(rows, cols, kind)
+            offset += size + synthetic.padding(size)
+        out.write(bytes(synthetic.padding(out.tell())))
+        out.truncate(out.tell() + offset)
+    return offset
+
+
+@case
+def test_a_model_larger_than_memory_is_refused_before_it_is_touched():
+    ram = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.gguf"
+        weights = sparse_model(path, layers=ram // 1_600_000_000 + 2)
+        assert weights > ram
+        for command in (["generate", "-m", path, "-p", "hello", "-n", 1], ["bench", "engine", "-m", path],
+                        ["serve", "-m", path, "--listen", "127.0.0.1:0"]):
+            begin = time.monotonic()
+            code, _, err = run(*command, env=clean_environment(TANDEM_STATE_DIR=folder))
+            equal(code, 1, err)
+            assert re.search(r"weights \d+ MiB \+ cache of \d+ tokens \d+ MiB \+ working memory \d+ MiB = \d+ MiB", err), err
+            assert "the machine has" in err, err
+            assert time.monotonic() - begin < 5
+        equal(path.stat().st_blocks * 512 < 1 << 20, True, "nothing was written")
 
 
 @case

@@ -160,22 +160,196 @@ static void test_formats_and_patterns(void)
           "\"\\\".\"\n\"ab\"");
 }
 
+static void test_schemas_that_hold_at_once_are_merged(void)
+{
+    check("{\"allOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}},"
+          "\"required\":[\"a\"]},{\"properties\":{\"a\":{\"minimum\":3},\"b\":{\"type\":\"null\"}},"
+          "\"required\":[\"b\"]}]}",
+          "{\"a\":3,\"b\":null}\n{\"a\":17,\"b\":null}",
+          "{\"a\":3}\n{\"a\":2,\"b\":null}\n{\"b\":null}");
+    check("{\"$ref\":\"#/$defs/"
+          "n\",\"maximum\":5,\"$defs\":{\"n\":{\"type\":\"number\",\"minimum\":4}}}",
+          "4\n5\n4.5", "3\n6\n\"4\"");
+    check("{\"type\":[\"string\",\"integer\",\"null\"],\"allOf\":[{\"type\":[\"number\",\"string\"]"
+          "},{"
+          "\"not\":{\"type\":\"string\"}}]}",
+          "1", "1.5\n\"a\"\nnull");
+    check(
+        "{\"enum\":[1,2,3,\"a\"],\"allOf\":[{\"enum\":[3,\"a\",4]}],\"minimum\":2,\"maxLength\":0}",
+        "3", "1\n2\n4\n\"a\"");
+    check("{\"const\":2,\"type\":\"integer\",\"maximum\":3}", "2", "1\n3");
+    check("{\"allOf\":[{\"additionalProperties\":false,\"properties\":{\"a\":{}}},{\"properties\":{"
+          "\"b\":{}}}"
+          ",{\"type\":\"object\"}]}",
+          "{}\n{\"a\":1}", "{\"b\":1}\n{\"a\":1,\"b\":1}");
+    check("{\"allOf\":[{\"prefixItems\":[{\"type\":\"integer\"}],\"items\":false},{\"items\":{"
+          "\"minimum\":5}"
+          "}],\"type\":\"array\",\"minItems\":1}",
+          "[5]\n[60]", "[]\n[4]\n[5,6]\n[\"a\"]");
+    /* recursion costs only what is used of it */
+    check("{\"$ref\":\"#/$defs/"
+          "t\",\"$defs\":{\"t\":{\"allOf\":[{\"type\":\"object\",\"required\":[\"v\"]},"
+          "{\"properties\":{\"v\":{\"type\":\"integer\"},\"next\":{\"$ref\":\"#/$defs/t\"}}}]}}}",
+          "{\"v\":1}\n{\"v\":1,\"next\":{\"v\":2,\"next\":{\"v\":3}}}",
+          "{}\n{\"v\":1,\"next\":{}}");
+}
+
+static void test_alternatives_beside_other_keywords_are_spread_out(void)
+{
+    check(
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"type\":\"null\"}},"
+        "\"anyOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+        "{\"a\":null}\n{\"b\":null}\n{\"a\":null,\"b\":null}", "{}");
+    check(
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"type\":\"null\"}},"
+        "\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+        "{\"a\":null}\n{\"b\":null}", "{}\n{\"a\":null,\"b\":null}");
+    check("{\"oneOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"required\":["
+          "\"a\"]},{"
+          "\"type\":\"object\",\"properties\":{\"b\":{\"const\":1}},\"required\":[\"b\"]}]}",
+          "{\"a\":1}\n{\"b\":1}", "{\"a\":1,\"b\":1}\n{}");
+    check(
+        "{\"type\":\"integer\",\"anyOf\":[{\"minimum\":5},{\"type\":\"string\"},{\"maximum\":-5}]}",
+        "5\n-5", "0\n\"a\"");
+    check("{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"integer\"}],\"allOf\":[{\"anyOf\":[{"
+          "\"type\":"
+          "\"integer\"},{\"type\":\"null\"}]}]}",
+          "4", "\"a\"\nnull");
+}
+
+static void test_of_one_of_only_what_no_other_accepts_is_written(void)
+{
+    /* every value of the second satisfies the first */
+    check(
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"type\":\"null\"}},"
+        "\"required\":[\"a\"],\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+        "{\"a\":null}", "{\"a\":null,\"b\":null}\n{\"b\":null}");
+}
+
+static void test_conditions_and_dependencies_hold(void)
+{
+    check("{\"type\":\"object\",\"properties\":{\"k\":{\"enum\":[\"a\",\"b\"]},\"n\":{\"type\":"
+          "\"integer\"}},"
+          "\"if\":{\"properties\":{\"k\":{\"const\":\"a\"}},\"required\":[\"k\"]},\"then\":{"
+          "\"required\":["
+          "\"n\"]},\"else\":{\"required\":[\"z\"]}}",
+          "{\"k\":\"a\",\"n\":1}", "{\"k\":\"a\"}\n{\"k\":\"b\"}\n{}");
+    check("{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}},\"dependentRequired\":{\"a\":["
+          "\"b\"]}}",
+          "{\"a\":1,\"b\":2}\n{\"b\":2}", "{\"a\":1}");
+    check("{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{\"type\":\"integer\"}},"
+          "\"dependencies\":{"
+          "\"a\":{\"properties\":{\"b\":{\"minimum\":3}}}}}",
+          "{\"a\":1,\"b\":3}", "{\"a\":1,\"b\":2}");
+    check("{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{}},\"not\":{\"required\":[\"b\"]}}",
+          "{\"a\":1}\n{}", "{\"b\":1}\n{\"a\":1,\"b\":1}");
+    check("{\"allOf\":[{\"properties\":{\"a\":{\"type\":\"null\"}}}],\"type\":\"object\","
+          "\"unevaluatedProperties\":false}",
+          "{}\n{\"a\":null}", "{\"b\":1}");
+    check("{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"contains\":{\"minimum\":5},"
+          "\"maxItems\":2}",
+          "[5]\n[7,8]", "[]\n[4]\n[5,6,7]");
+}
+
+static void test_older_spellings_mean_the_same(void)
+{
+    check("{\"type\":\"array\",\"items\":[{\"type\":\"integer\"},{\"type\":\"null\"}],"
+          "\"additionalItems\":"
+          "false}",
+          "[]\n[1]\n[1,null]", "[null]\n[1,null,2]");
+    check("{\"type\":\"integer\",\"minimum\":3,\"exclusiveMinimum\":true,\"maximum\":5,"
+          "\"exclusiveMaximum\":"
+          "false}",
+          "4\n5", "3\n6");
+}
+
+static void test_elements_that_differ_come_in_the_order_of_the_list(void)
+{
+    check("{\"type\":\"array\",\"items\":{\"enum\":[\"a\",\"b\",3]},\"uniqueItems\":true}",
+          "[]\n[\"a\"]\n[\"a\",3]\n[\"a\",\"b\",3]\n[3]",
+          "[\"a\",\"a\"]\n[\"c\"]\n[3,3]\n[\"a\",]");
+    check("{\"type\":\"array\",\"items\":{\"enum\":[1,2,3,4]},\"uniqueItems\":true,\"minItems\":2,"
+          "\"maxItems\":3}",
+          "[1,2]\n[1,4]\n[3,4]\n[2,3,4]", "[]\n[1]\n[4]\n[1,2,3,4]\n[1,1]");
+    check("{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/"
+          "b\"},\"uniqueItems\":true,\"$defs\":{\"b\":{"
+          "\"type\":\"boolean\"}}}",
+          "[false,true]\n[]\n[true]", "[true,true]");
+    check("{\"type\":\"array\",\"items\":{\"enum\":[1,\"a\",null,2]},\"uniqueItems\":true,"
+          "\"contains\":{"
+          "\"type\":\"integer\"}}",
+          "[1]\n[2]\n[1,2]", "[]\n[\"a\"]\n[1,\"a\"]");
+    check("{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":1}", "[]\n[{}]", "[1,2]");
+}
+
+static void test_multiples(void)
+{
+    check("{\"type\":\"integer\",\"multipleOf\":5}", "0\n5\n-10\n12345\n100", "1\n12\n-4\n05\n5.0");
+    check("{\"type\":\"integer\",\"multipleOf\":100}", "0\n100\n-4200", "10\n150\n00");
+    check("{\"type\":\"integer\",\"multipleOf\":7}", "0\n7\n-14\n700", "1\n13");
+    check("{\"type\":\"integer\",\"multipleOf\":3,\"minimum\":10,\"maximum\":20}", "12\n15\n18",
+          "9\n21\n10\n0");
+    check("{\"type\":\"integer\",\"multipleOf\":4,\"maximum\":-10}", "-12\n-16", "-8\n0\n-10");
+    check("{\"type\":\"number\",\"multipleOf\":0.01}", "1\n1.5\n-2.25", "1.234\n1.");
+    check("{\"type\":\"number\",\"multipleOf\":0.5,\"minimum\":1,\"maximum\":3}", "1\n2\n3",
+          "0\n1.2\n4");
+    check("{\"allOf\":[{\"multipleOf\":4},{\"multipleOf\":6}],\"type\":\"integer\"}", "0\n12\n24",
+          "4\n6");
+}
+
+static void test_names_by_pattern(void)
+{
+    check("{\"type\":\"object\",\"patternProperties\":{\"^x-[a-z]+$\":{\"type\":\"integer\"}},"
+          "\"additionalProperties\":false}",
+          "{}\n{\"x-a\":1}\n{\"x-a\":1, \"x-bc\":2}", "{\"y\":1}\n{\"x-a\":\"1\"}");
+    check("{\"type\":\"object\",\"properties\":{\"ab\":{\"type\":\"integer\"},\"b\":{\"type\":"
+          "\"integer\"}},"
+          "\"patternProperties\":{\"^a\":{\"minimum\":5}}}",
+          "{\"ab\":5,\"b\":1}", "{\"ab\":4}\n{\"ax\":5}");
+    check("{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[a-z]{2}$\"},"
+          "\"additionalProperties\":{"
+          "\"type\":\"null\"}}",
+          "{}\n{\"ab\":null}", "{\"abc\":null}\n{\"ab\":1}");
+    check("{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{},\"c\":{}},\"minProperties\":2}",
+          "{\"a\":1,\"b\":2}\n{\"a\":1,\"b\":2,\"c\":3}", "{}\n{\"a\":1}");
+    check("{\"type\":\"object\",\"properties\":{\"a\":{},\"b\":{},\"c\":{}},\"required\":[\"c\"],"
+          "\"maxProperties\":2}",
+          "{\"c\":1}\n{\"a\":1,\"c\":2}", "{\"a\":1,\"b\":1,\"c\":1}\n{\"a\":1}");
+    check(
+        "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"minProperties\":1,"
+        "\"maxProperties\":2}",
+        "{\"a\":1}\n{\"a\":1,\"b\":2}", "{}\n{\"a\":1,\"b\":2,\"c\":3}");
+}
+
 static void test_what_cannot_be_promised_is_refused_by_name(void)
 {
     static const struct {
         const char *schema, *words;
     } cases[] = {
         {"{\"not\":{}}", "at #: keyword 'not' is not supported"},
-        {"{\"properties\":{\"a\":{\"patternProperties\":{}}}}",
-         "at #/properties/a: keyword 'patternProperties'"},
-        {"{\"if\":{}}", "keyword 'if'"},
-        {"{\"type\":\"array\",\"uniqueItems\":true}", "keyword 'uniqueItems'"},
-        {"{\"type\":\"integer\",\"multipleOf\":3}", "keyword 'multipleOf'"},
+        {"{\"properties\":{\"a\":{\"frobnicate\":{}}}}", "at #/properties/a: keyword 'frobnicate'"},
+        {"{\"patternProperties\":{\"^a\":{},\"b$\":{}}}", "several patternProperties"},
+        {"{\"propertyNames\":{\"maxLength\":2},\"properties\":{\"abc\":{}}}",
+         "propertyNames beside"},
+        {"{\"type\":\"array\",\"uniqueItems\":true}", "uniqueItems is only supported"},
+        {"{\"type\":\"integer\",\"multipleOf\":0}", "multipleOf must be"},
+        {"{\"type\":\"number\",\"multipleOf\":1.5}", "no multiple"},
+        {"{\"type\":\"integer\",\"multipleOf\":7,\"minimum\":1,\"maximum\":6}", "no multiple"},
         {"{\"oneOf\":[{\"type\":\"integer\"},{\"type\":\"number\"}]}",
          "schemas 0 and 1 may both hold"},
-        {"{\"allOf\":[{},{}]}", "'allOf' with more than one"},
-        {"{\"anyOf\":[{}],\"minLength\":1}", "other keywords beside 'anyOf'"},
-        {"{\"type\":\"string\",\"format\":\"iri\"}", "format 'iri' is not supported"},
+        {"{\"allOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "no value satisfies"},
+        {"{\"allOf\":[{\"$ref\":\"#\"}]}", "refers to itself without end"},
+        {"{\"allOf\":[{\"pattern\":\"a\"},{\"pattern\":\"b\"}]}",
+         "two different values of 'pattern'"},
+        {"{\"allOf\":[{\"minimun\":1}]}", "keyword 'minimun'"},
+        {"{\"type\":\"string\",\"enum\":[\"a\"],\"pattern\":\"b\"}",
+         "'pattern' beside listed values"},
+        {"{\"properties\":{\"a\":{}},\"required\":[\"a\"],\"allOf\":[{\"additionalProperties\":"
+         "false}]}",
+         "additionalProperties forbids it"},
+        {"{\"type\":\"string\",\"format\":\"uri-template\"}",
+         "format 'uri-template' is not supported"},
+        {"{\"type\":\"string\",\"format\":\"uuid\",\"maxLength\":10}", "only one is supported"},
         {"{\"type\":\"string\",\"pattern\":\"(?=a)\"}", "look-around"},
         {"{\"type\":\"string\",\"pattern\":\"(a)\\\\1\"}", "back references"},
         {"{\"type\":\"string\",\"pattern\":\"^a|b$\"}", "alternatives beside ^"},
@@ -241,6 +415,14 @@ int main(void)
     RUN(test_objects);
     RUN(test_combinations_and_references);
     RUN(test_formats_and_patterns);
+    RUN(test_schemas_that_hold_at_once_are_merged);
+    RUN(test_alternatives_beside_other_keywords_are_spread_out);
+    RUN(test_of_one_of_only_what_no_other_accepts_is_written);
+    RUN(test_conditions_and_dependencies_hold);
+    RUN(test_older_spellings_mean_the_same);
+    RUN(test_elements_that_differ_come_in_the_order_of_the_list);
+    RUN(test_multiples);
+    RUN(test_names_by_pattern);
     RUN(test_what_cannot_be_promised_is_refused_by_name);
     RUN(test_hostile_schemas_are_bounded);
     return test_finish();

@@ -224,6 +224,37 @@ static void test_sessions_that_do_not_fit_are_refused_with_the_sum(void)
     td_model_close(model);
 }
 
+/* A sparse file of more bytes than there is memory: the weights are not touched. */
+static void test_models_larger_than_memory_are_refused_with_both_sizes(void)
+{
+    struct gguf_builder builder;
+    struct buf file;
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    char path[] = "/tmp/tandem_test_XXXXXX";
+    const struct td_model_options vocab_only = {.vocab_only = true};
+    builder_init(&builder);
+    tiny_hyperparameters(&builder);
+    tiny_vocabulary(&builder);
+    tiny_tensors(&builder, 1);
+    builder_finish(&builder, &file);
+    int fd = mkstemp(path);
+    REQUIRE(fd >= 0 && write(fd, file.data, file.len) == (ssize_t)file.len);
+    REQUIRE(ftruncate(fd, (off_t)(memory_ram_bytes() + (1 << 20))) == 0);
+    CHECK(td_model_open(path, NULL, &model, &err) == TD_NO_MEMORY && model == NULL);
+    CHECK(strstr(err.message, "weights of") && strstr(err.message, "the machine has"));
+    CHECK(td_model_open(path, &vocab_only, &model, NULL) == TD_OK);
+    td_model_close(model);
+    close(fd);
+    unlink(path);
+    err = (struct td_error){0};
+    CHECK(memory_check_weights("a.gguf", 3 << 20, 2 << 20, &err) == TD_NO_MEMORY);
+    CHECK(strstr(err.message, "a.gguf: weights of 3 MiB, the machine has 2 MiB"));
+    CHECK(memory_check_weights("a.gguf", 3 << 20, 3 << 20, NULL) == TD_OK);
+    builder_deinit(&builder);
+    buf_deinit(&file);
+}
+
 static void test_chat_text_cannot_spell_control_tokens(void)
 {
     struct td_model *model = tiny_model(1);
@@ -324,6 +355,7 @@ int main(void)
     RUN(test_wrong_tensors_are_refused_by_name);
     RUN(test_vocab_only_needs_no_tensors_and_cannot_run);
     RUN(test_sessions_that_do_not_fit_are_refused_with_the_sum);
+    RUN(test_models_larger_than_memory_are_refused_with_both_sizes);
     RUN(test_chat_text_cannot_spell_control_tokens);
     return test_finish();
 }

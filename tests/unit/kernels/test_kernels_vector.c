@@ -66,6 +66,79 @@ static void test_rms_norm_agrees_and_works_in_place(void)
     with_variants(check_rms_norm);
 }
 
+/* The mean is off by 40 u of the mean distance to the first element and two roundings of its own, the
+ * scale by 44 u, and three more roundings follow. */
+static double layer_norm_bound(const float *x, size_t n, float eps, double w, double b, size_t at)
+{
+    double sum = 0, squares = 0, distance = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)x[i];
+        distance += fabs((double)x[i] - (double)x[0]) / (double)n;
+    }
+    double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+    double scale = 1 / sqrt(squares / (double)n + (double)eps);
+    double off = 40 * distance + 2 * fabs(mean) + 48 * fabs((double)x[at] - mean);
+    return ULP * (off * scale * fabs(w) + 2 * fabs(b)) + 1e-44;
+}
+
+static void check_layer_norm(const struct kernels *kernels)
+{
+    static const float sizes[] = {1.0f, 1e-15f, 1e15f, 0.0f}, shifts[] = {0, 0, 0, 100.0f};
+    for (size_t l = 0; l < LENGTHS; l++)
+        for (size_t s = 0; s < 4; s++) {
+            size_t n = lengths[l], wrong = 0;
+            float *x = random_row(n, sizes[s]), *w = random_row(n, 2), *b = random_row(n, 3);
+            float *y = random_row(n, 0), *expected = random_row(n, 0);
+            for (size_t i = 0; i < n; i++)
+                x[i] += shifts[s];
+            reference()->layer_norm(x, w, b, n, 1e-5f, expected);
+            kernels->layer_norm(x, w, b, n, 1e-5f, y);
+            for (size_t i = 0; i < n; i++)
+                wrong += !near((double)y[i], (double)expected[i],
+                               layer_norm_bound(x, n, 1e-5f, (double)w[i], (double)b[i], i));
+            kernels->layer_norm(x, w, b, n, 1e-5f, x); /* in place */
+            CHECK(wrong == 0 && memcmp(x, y, n * sizeof *x) == 0);
+            free(x);
+            free(w);
+            free(b);
+            free(y);
+            free(expected);
+        }
+}
+
+static void test_layer_norm_agrees_and_works_in_place(void)
+{
+    with_variants(check_layer_norm);
+}
+
+/* The approximation is within 1.5e-7 of erfc, of which half counts, the exponential within 2e-7 of at
+ * most a half, and six roundings. */
+static void check_exact_gelu(const struct kernels *kernels)
+{
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = lengths[l], wrong = 0;
+        float *x = random_row(n, l % 2 ? 4.0f : 30.0f);
+        x[0] = l % 3 == 0 ? 0.0f : l % 3 == 1 ? -1e30f : 1e30f;
+        float *got = copy_row(x, n), *before = copy_row(x, n);
+        reference()->gelu(x, n);
+        kernels->gelu(got, n);
+        for (size_t i = 0; i < n; i++)
+            wrong += !near((double)got[i], (double)x[i],
+                           (0.75e-7 + 1e-7 + 6 * ULP) * fmin(fabs((double)before[i]), 1e30));
+        CHECK(wrong == 0);
+        free(x);
+        free(got);
+        free(before);
+    }
+}
+
+static void test_exact_gelu_agrees_over_the_whole_range(void)
+{
+    with_variants(check_exact_gelu);
+}
+
 /* exp 2e-7, then an addition, a division and a product. */
 static void check_silu(const struct kernels *kernels)
 {
@@ -340,6 +413,8 @@ int main(void)
 {
     RUN(test_rms_norm_agrees_and_works_in_place);
     RUN(test_silu_agrees_over_the_whole_range);
+    RUN(test_layer_norm_agrees_and_works_in_place);
+    RUN(test_exact_gelu_agrees_over_the_whole_range);
     RUN(test_gelu_agrees_over_the_whole_range);
     RUN(test_soft_cap_agrees_and_keeps_what_is_not_a_number);
     RUN(test_scaled_addition_agrees_and_scaling_is_exact);

@@ -1,0 +1,61 @@
+/* A thread of its own for embeddings: takes jobs from a bounded queue, tokenizes and embeds their
+ * texts, and answers on the owner's event loop. The embedder is made with the first job, so that a
+ * server that embeds nothing spends nothing on it.
+ *
+ * embedding_submit may be called from any thread; on_done runs on the job's loop. */
+#ifndef ENGINE_EMBEDDING_SERVICE_H
+#define ENGINE_EMBEDDING_SERVICE_H
+
+#include "base/loop.h"
+#include "tandem/engine.h"
+
+struct embedding_service;
+struct embedding_job;
+
+struct embedding_service_options {
+    const struct td_model *model; /* borrowed */
+    uint32_t thread_count;        /* 0 = one a core */
+    uint32_t queue_capacity;      /* jobs waiting: TD_BUSY above */
+};
+
+/* A text, or the ids that it has been turned into already (id_count > 0). */
+struct embedding_input {
+    struct td_str text;
+    const int32_t *ids;
+    size_t id_count;
+};
+
+struct embedding_answer {
+    const float *vectors; /* [count, size], each of length 1; valid in the call */
+    size_t count, size;
+    uint64_t token_count;
+    double total_ms; /* in the thread: without the wait in the queue */
+};
+
+struct embedding_request {
+    const struct embedding_input *inputs; /* copied */
+    size_t input_count;
+    struct loop *loop;
+    /* Exactly once unless embedding_cancel was called: TD_OK with the answer, or the failure. */
+    void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
+                    const struct td_error *err);
+    void *ctx;
+};
+
+/* **returns new** (embedding_service_free). */
+TD_MUST_CHECK enum td_status embedding_service_new(const struct embedding_service_options *options,
+                                                   struct embedding_service **out,
+                                                   struct td_error *err);
+/* Jobs that still wait are dropped: their loops have stopped. Accepts NULL. */
+void embedding_service_free(struct embedding_service *service);
+const struct td_model *embedding_service_model(const struct embedding_service *service);
+
+/* TD_BUSY when the queue is full. *out is valid until on_done returns or embedding_cancel is
+ * called. */
+TD_MUST_CHECK enum td_status embedding_submit(struct embedding_service *service,
+                                              const struct embedding_request *request,
+                                              struct embedding_job **out, struct td_error *err);
+/* On the job's loop thread. No callback after it returns; work stops within a layer. */
+void embedding_cancel(struct embedding_job *job);
+
+#endif
