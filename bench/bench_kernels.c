@@ -253,7 +253,7 @@ static void bench_elements(const struct kernels *kernels)
 
 int main(int argc, char **argv)
 {
-    static const enum td_cpu variants[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512};
+    static const enum td_cpu variants[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
     uint8_t *weights = allocate(DECODE_BYTES + 64);
     fill_weights(weights, DECODE_BYTES);
     printf("read bandwidth, one stream: %.2f GB/s\n", read_bandwidth(weights));

@@ -17,7 +17,7 @@
 struct td_model;
 struct td_session;
 
-enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512 };
+enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON };
 
 struct td_model_options {
     bool vocab_only; /* read metadata and vocabulary; tensors are neither needed nor checked */
@@ -88,7 +88,7 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *m
 
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
-    uint32_t thread_count;   /* 0 = one a core */
+    uint32_t thread_count;   /* 0 = one a fast core, within affinity and quota */
     enum td_kv_type kv_type;
 };
 
@@ -116,6 +116,13 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
                                                           const int32_t *ids, size_t count,
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
+
+/* Makes room in a full context: forgets the `drop` positions after the first `keep` and computes those
+ * after them anew at their new places, so that the session is exactly as if it had read the shorter
+ * text. TD_INVALID when it does not hold so many; after another failure (TD_CANCELLED, TD_NO_MEMORY)
+ * what was not computed yet is missing at the end. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_shift(struct td_session *session, uint32_t keep,
+                                                        uint32_t drop, struct td_error *err);
 
 /* Writes what the session holds to a file that td_session_load brings back, in a process of the same
  * model, cache type and kind of context. The file appears whole or not at all; nobody else may read

@@ -6,6 +6,7 @@
 #include "engine/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct workspace_options workspace_options = {.logit_row_max = 1};
 
@@ -176,4 +177,29 @@ enum td_status td_session_forward_hidden(struct td_session *session, const int32
 {
     struct wanted wanted = {.hidden = hidden, .layer = layer, .rows = hidden_rows};
     return run(session, ids, count, wanted, err);
+}
+
+/* Computed anew and not turned by the angle of the distance: keys and values of all layers but the
+ * first depend on what stood before them, so turned ones would still be those of the longer text. */
+enum td_status td_session_shift(struct td_session *session, uint32_t keep, uint32_t drop,
+                                struct td_error *err)
+{
+    struct sequence *sequence = &session->sequence;
+    if (keep > sequence->length || drop > sequence->length - keep)
+        return error_set(err, TD_INVALID, "%u positions after %u of a session that holds %u", drop,
+                         keep, sequence->length);
+    uint32_t rest = sequence->length - keep - drop;
+    int32_t *ids = malloc((rest + (size_t)1) * sizeof *ids);
+    if (ids == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for %u tokens", rest);
+    memcpy(ids, sequence->ids + keep + drop, rest * sizeof *ids);
+    uint32_t row_max = session->workspace->row_max;
+    enum td_status status = TD_OK;
+    td_session_truncate(session, keep);
+    for (uint32_t at = 0, count; status == TD_OK && at < rest; at += count) {
+        count = rest - at < row_max ? rest - at : row_max;
+        status = td_session_forward(session, ids + at, count, NULL, 0, err);
+    }
+    free(ids);
+    return status;
 }

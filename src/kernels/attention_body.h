@@ -17,9 +17,9 @@
 #include "kernels/variants.h"
 
 enum {
-    ROWS_MAX = 6,               /* 6 x 4 sums, 4 operands and a broadcast fill 32 registers, */
-    VECS = LANES == 16 ? 4 : 2, /* 6 x 2 of 8 lanes 16 registers */
-    LINE = 64                   /* bytes that one prefetch brings */
+    ROWS_MAX = 6,              /* 6 x 4 sums, 4 operands and a broadcast fill 32 registers, */
+    VECS = LANES == 8 ? 2 : 4, /* 6 x 2 the 16 of AVX2 */
+    LINE = 64                  /* bytes that one prefetch brings */
 };
 
 /* Weights of the rows at the positions of a page. */

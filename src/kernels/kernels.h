@@ -94,7 +94,7 @@ struct attend_task {
 #define LOGIT_BLOCK 64u
 
 struct kernels {
-    const char *name; /* "ref", "avx2", "avx512" */
+    const char *name; /* "ref", "avx2", "avx512", "neon", "neon-dotprod" */
 
     /* Which form weights of a type multiply with, and a form's size. */
     enum activation_form (*form_of)(enum tensor_type type);
@@ -176,6 +176,6 @@ static inline size_t kernels_panel_tokens(const struct kernels *kernels, enum ac
 
 /* The best variant the CPU has, or the one asked for. NULL with TD_UNSUPPORTED when the CPU lacks it. */
 const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err);
-bool kernels_cpu_parse(const char *name, enum td_cpu *out); /* "auto", "ref", "avx2", "avx512" */
+bool kernels_cpu_parse(const char *name, enum td_cpu *out); /* auto ref avx2 avx512 neon */
 
 #endif
