@@ -3,14 +3,15 @@
 /* Weight of a new pass in the moving averages: some five passes of memory follow a growing context
  * and forget a disturbance. */
 #define PACE_WEIGHT 0.2
-#define PACE_STRETCH 2.0
+/* Less than the two that is promised: passes vary. */
+#define PACE_STRETCH 1.75
 /* Passes with fewer rows say little about what a further row costs. */
 #define PACE_LARGE_ROWS 48
 /* Before passes with both were seen. */
 #define PROMPT_ROWS_UNKNOWN 16
 /* Fewer would make long prompts crawl for nothing: so many rows cost little more than one where
  * memory is the bound. */
-#define PROMPT_ROWS_MIN 4
+#define PROMPT_ROWS_MIN 6
 #define PROMPT_ROWS_MAX 65536
 #define BATCH_SHARE_DIVISOR 4
 
@@ -132,11 +133,12 @@ static uint32_t give(const struct pick *pick, uint32_t max)
     return given;
 }
 
-/* Rows of prompts beside those of streams, so that both fill whole units. */
+/* Rows of prompts beside those of streams, so that both fill whole units. A part of the first one is
+ * left as it is: there the attention is what costs, deep in a long prompt. */
 static uint32_t fill_units(uint32_t stream_rows, uint32_t prompt_rows, uint32_t row_unit)
 {
     uint32_t over = (stream_rows + prompt_rows) % row_unit;
-    if (over == 0)
+    if (over == 0 || stream_rows + prompt_rows < row_unit)
         return prompt_rows;
     if (over < row_unit / 2 && prompt_rows >= over + PROMPT_ROWS_MIN)
         return prompt_rows - over;
