@@ -231,6 +231,10 @@ struct td_generate_options {
     size_t stop_count;
     uint8_t top_logprobs;
     bool ignore_eos;
+    /* td_generate only, needs tokens_max: a full context does not end the answer. The first context_keep
+     * tokens and the later half of the others stay (td_session_shift). */
+    bool context_shift;
+    uint32_t context_keep;
     enum td_speculation speculation;
     uint32_t draft_tokens; /* most guesses at a time, at most 16; 0 = 8 */
     /* Of the smaller model, which has to have the same vocabulary (else TD_INVALID with the difference). Borrowed

@@ -11,8 +11,8 @@
 
 struct generate_options {
     const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
-    bool chat, no_bos, ignore_eos, json;
-    uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
+    bool chat, no_bos, ignore_eos, json, context_shift;
+    uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs, top_k;
     double temperature, top_p, min_p, repetition_penalty;
     double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
     double top_n_sigma, dynamic_range, dynamic_exponent, xtc_probability, xtc_threshold;
@@ -251,6 +251,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             .stop_count = stop.len ? 1 : 0,
             .top_logprobs = (uint8_t)options->top_logprobs,
             .ignore_eos = options->ignore_eos,
+            .context_shift = options->context_shift,
+            .context_keep = options->context_keep,
             .grammar = grammar,
             .speculation = speculation,
             .draft_tokens = options->draft_tokens,
@@ -339,6 +341,10 @@ int cmd_generate(int argc, char **argv)
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
         {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
         {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+        {"context-shift", 0, OPTION_FLAG, &values.context_shift, NULL,
+         "forget the older half when it is full", 0, 0},
+        {"context-keep", 0, OPTION_UINT, &values.context_keep, "N",
+         "but keep the first tokens; default none", 0, 1e7},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
