@@ -254,6 +254,10 @@ struct td_generate_options {
      * together with speculation. */
     float exit_threshold;
     bool ignore_eos;
+    /* td_generate only, needs tokens_max: a full context does not end the answer. The first context_keep
+     * tokens and the later half of the others stay (td_session_shift). */
+    bool context_shift;
+    uint32_t context_keep;
     enum td_speculation speculation;
     uint32_t draft_tokens; /* most guesses at a time, at most 16; 0 = 8 */
     /* Of the smaller model, which has to have the same vocabulary (else TD_INVALID with the difference). Borrowed
