@@ -11,14 +11,9 @@
 
 struct generate_options {
     const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
-<<<<<<< HEAD
-    bool chat, no_bos, ignore_eos, json;
-    uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
-    double exit_threshold;
-=======
     bool chat, no_bos, ignore_eos, json, context_shift;
     uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs, top_k;
->>>>>>> wip-core3
+    double exit_threshold;
     double temperature, top_p, min_p, repetition_penalty;
     double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
     double top_n_sigma, dynamic_range, dynamic_exponent, xtc_probability, xtc_threshold;
@@ -354,15 +349,12 @@ int cmd_generate(int argc, char **argv)
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
         {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
         {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
-<<<<<<< HEAD
         {"exit-threshold", 0, OPTION_NUMBER, &values.exit_threshold, "P",
          "take a token from an early exit that is so sure; 0 = off", 0, 1},
-=======
         {"context-shift", 0, OPTION_FLAG, &values.context_shift, NULL,
          "forget the older half when it is full", 0, 0},
         {"context-keep", 0, OPTION_UINT, &values.context_keep, "N",
          "but keep the first tokens; default none", 0, 1e7},
->>>>>>> wip-core3
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),

@@ -357,13 +357,8 @@ static enum td_status run_to_end(struct generation *generation, struct td_sessio
         if (status != TD_OK)
             return status;
         struct generation_due due = generation_due(generation, workspace->row_max);
-<<<<<<< HEAD
         struct segment segment = generation_segment(generation, &due);
-        enum td_status status = session_run(session, &segment, workspace->logits, err);
-=======
-        status =
-            td_session_forward(session, due.ids, due.count, workspace->logits, due.logit_rows, err);
->>>>>>> wip-core3
+        status = session_run(session, &segment, workspace->logits, err);
         struct generation_event event;
         if (status == TD_OK)
             status = generation_take(generation, &due, workspace->logits, workspace->candidates,
