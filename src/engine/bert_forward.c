@@ -1,14 +1,14 @@
-/* The forward pass of an encoder (Devlin et al. 2018; Vaswani et al. 2017, section 3, norms after the
- * additions):
+/* The forward pass of an encoder (Devlin et al. 2018; Vaswani et al. 2017, section 3, norms after
+ * the additions):
  *
  *   h = norm(token + type 0 + position)
- *   a layer:  h = norm(h + o(attention(q(h), k(h), v(h))))      every token of a text sees all of it
- *             h = norm(h + down(gelu(up(h))))                   or down(silu(gate(h)) * up(h))
+ *   a layer:  h = norm(h + o(attention(q(h), k(h), v(h))))   every token of a text sees all of it
+ *             h = norm(h + down(gelu(up(h))))                or down(silu(gate(h)) * up(h))
  *
- * Texts stand one after the other as rows, so that a weight is read once for all of them. Each step is
- * a list of items that threads take from a counter; an item computes the same numbers whoever takes
- * it. Queries are stored head by head, keys and values in the pages of the attention kernel: a block of
- * a text's tokens then goes through a page together. Nothing is allocated here. */
+ * Texts stand one after the other as rows, so that a weight is read once for all of them. Each step
+ * is a list of items that threads take from a counter; an item computes the same numbers whoever
+ * takes it. Queries are stored head by head, keys and values in the pages of the attention kernel:
+ * a block of a text's tokens then goes through a page together. Nothing is allocated here. */
 #include "engine/bert.h"
 
 #include "base/error.h"
@@ -20,8 +20,8 @@
 #include <string.h>
 
 #define BLOCK_ALIGN 64
-/* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes through
- * tokens in runs whose inputs fit the next one. */
+/* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes
+ * through tokens in runs whose inputs fit the next one. */
 #define ITEM_BYTES (48u << 10)
 #define ITEM_ROWS 32u
 #define RUN_TOKENS 64u

@@ -1,8 +1,10 @@
-/* Embeddings: the last layer's outputs of a text, pooled to one vector of length 1 (Reimers & Gurevych
- * 2019, section 3, for mean and cls; decoders take the last token, which alone has seen all).
+/* Embeddings: the last layer's outputs of a text, pooled to one vector of length 1 (Reimers &
+ * Gurevych 2019, section 3, for mean and cls; decoders take the last token, which alone has seen
+ * all).
  *
- * Encoders read texts in one pass. Decoders bring them through caches of the embedder's: several short
- * ones together, each with a small one, a long one alone. What a vector comes to does not depend on the texts beside it. */
+ * Encoders read texts in one pass. Decoders bring them through caches of the embedder's: several
+ * short ones together, each with a small one, a long one alone. What a vector comes to does not
+ * depend on the texts beside it. */
 #include "engine/embedding.h"
 
 #include "base/error.h"

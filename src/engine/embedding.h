@@ -7,7 +7,8 @@
 
 #include <stdatomic.h>
 
-/* `cancel` set: a call ends between two layers with TD_CANCELLED. NULL = nobody can. **borrows**. */
+/* `cancel` set: a call ends between two layers with TD_CANCELLED. NULL = nobody can.
+ * **borrows**. */
 void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel);
 
 /* The longest text that it reads, in tokens. */

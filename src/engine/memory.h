@@ -18,7 +18,8 @@ TD_MUST_CHECK enum td_status memory_check(const struct td_model *model,
                                           const struct memory_need *need, uint64_t ram_bytes,
                                           struct td_error *err);
 
-/* TD_NO_MEMORY when weights of so many bytes alone are more than ram_bytes: before any is touched. */
+/* TD_NO_MEMORY when weights of so many bytes alone are more than ram_bytes: before any is
+ * touched. */
 TD_MUST_CHECK enum td_status memory_check_weights(const char *path, uint64_t weight_bytes,
                                                   uint64_t ram_bytes, struct td_error *err);
 

@@ -51,7 +51,8 @@ void scheduler_collect(struct scheduler *scheduler)
     }
 }
 
-/* Batch work leaves slots and pages for those who wait, unless it is nothing that they could use. */
+/* Batch work leaves slots and pages for those who wait, unless it is nothing that they could
+ * use. */
 static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
 {
     uint32_t slots = 0, pages = 0;

@@ -68,8 +68,8 @@ static uint32_t sort_pieces(struct token_index *index, struct sort_entry *sorted
     return count;
 }
 
-/* Bytes that a piece does not share with the one before it are new nodes; the same piece again is one node
- * more beside the first. */
+/* Bytes that a piece does not share with the one before it are new nodes; the same piece again is
+ * one node more beside the first. */
 static uint32_t first_new(struct td_str before, struct td_str piece)
 {
     uint32_t shared = shared_len(before, piece);

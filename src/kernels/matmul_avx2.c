@@ -1,8 +1,9 @@
 /* Matrix products with AVX2. See tiles.h for the cutting and activation.h for the layouts.
  *
- * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Most types are
- * unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets and minimums are taken
- * off as in matmul_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times sign(w) x: 2 * 128
+ * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Most types
+ * are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets and minimums are
+ * taken off as in matmul_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times sign(w) x: 2
+ * * 128
  * * 127 = 32512 fits. */
 #include <assert.h>
 #include <immintrin.h>
