@@ -257,11 +257,6 @@ enum td_pooling td_embedder_pooling(const struct td_embedder *embedder)
     return embedder->pooling;
 }
 
-uint32_t embedder_context(const struct td_embedder *embedder)
-{
-    return embedder->context_size;
-}
-
 void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel)
 {
     embedder->cancel = cancel;

@@ -38,9 +38,6 @@ static inline bool token_byte_is_plain(unsigned char byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* **returns new** (token_index_free). */
-TD_MUST_CHECK enum td_status token_index_new(const struct tokenizer *tokenizer,
-                                             struct token_index **out, struct td_error *err);
 void token_index_free(struct token_index *index);
 
 /* Text that the token writes; "" when it writes none or ends the generation. */
