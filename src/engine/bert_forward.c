@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ALIGN 64
 /* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes
  * through tokens in runs whose inputs fit the next one. */
 #define ITEM_BYTES (48u << 10)
@@ -64,22 +63,6 @@ struct bert_workspace {
 };
 
 /* --- working memory --- */
-
-struct carver {
-    uint8_t *base;
-    size_t used;
-    bool overflow;
-};
-
-static void *carve(struct carver *carver, size_t count, size_t element_bytes)
-{
-    size_t bytes, begin = carver->used;
-    if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, BLOCK_ALIGN - 1, &bytes) ||
-        __builtin_add_overflow(begin, bytes / BLOCK_ALIGN * BLOCK_ALIGN, &carver->used))
-        carver->overflow = true;
-    return carver->base && !carver->overflow ? carver->base + begin : NULL;
-}
 
 static void carve_all(struct bert_workspace *workspace, struct carver *carver)
 {
