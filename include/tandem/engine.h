@@ -36,6 +36,8 @@ struct td_model_info {
     uint32_t embedding_size;
     int32_t bos_id, eos_id;  /* -1 = none */
     int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
+    uint32_t exit_count;     /* early exits that the file brings */
+    bool has_probe;          /* it brings a probe */
     const char *chat_family; /* recognised template family, or "" */
     /* What renders chats: "jinja", the template in the file (the family stands by for messages that it
      * refuses), or "family", where the file has none or one that the interpreter cannot run. */
@@ -185,12 +187,22 @@ TD_PUBLIC TD_MUST_CHECK enum td_status
 td_session_forward_hidden(struct td_session *session, const int32_t *ids, size_t count,
                           uint32_t layer, float *hidden, size_t hidden_rows, struct td_error *err);
 
+/* The model's probe: as td_session_forward, but gives the probability that an answer to what the session then
+ * holds will be right. TD_INVALID for a model without a probe (td_model_info). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward_probe(struct td_session *session,
+                                                                const int32_t *ids, size_t count,
+                                                                float *probability,
+                                                                struct td_error *err);
+
 /* What is known about one generated token, from the one pass over its logits. */
 struct td_token_stats {
     float logprob;  /* natural log of the chosen token's probability at temperature 1, unfiltered */
     float margin;   /* p(top1) - p(top2) at temperature 1 */
     float entropy;  /* nats, at temperature 1 */
     float not_mine; /* probability of the model's "not mine" token; 0 when it has none */
+    /* At the first token of an answer: the probability that the answer will be right, as the model's probe
+     * reads it off the prompt. 0 at other tokens and without a probe. */
+    float probe;
 };
 
 struct td_top_logprob {
@@ -220,6 +232,14 @@ TD_PUBLIC TD_MUST_CHECK enum td_status
 td_grammar_from_schema(struct td_str schema, struct td_grammar **out, struct td_error *err);
 TD_PUBLIC void td_grammar_free(struct td_grammar *grammar); /* accepts NULL */
 
+/* Guessing tokens ahead, so that one pass over the weights can confirm several. The answer is the one that comes
+ * without, token for token: a guess counts only where the sampler chooses it from the model's own logits. */
+enum td_speculation {
+    TD_SPECULATION_NONE,
+    TD_SPECULATION_NGRAM, /* what followed the same tokens before, in prompt and answer */
+    TD_SPECULATION_DRAFT  /* what a smaller model says */
+};
+
 struct td_generate_options {
     struct td_sampling sampling;
     uint32_t tokens_max;
@@ -229,7 +249,20 @@ struct td_generate_options {
     const struct td_str *stops; /* text before a stop is kept, the stop itself is not emitted */
     size_t stop_count;
     uint8_t top_logprobs;
+    /* Above 0, up to 1: a token is taken from the first early exit of the model whose best token has at
+     * least this probability, and the layers above it are not run. TD_INVALID for a model without exits, and
+     * together with speculation. */
+    float exit_threshold;
     bool ignore_eos;
+    /* td_generate only, needs tokens_max: a full context does not end the answer. The first context_keep
+     * tokens and the later half of the others stay (td_session_shift). */
+    bool context_shift;
+    uint32_t context_keep;
+    enum td_speculation speculation;
+    uint32_t draft_tokens; /* most guesses at a time, at most 16; 0 = 8 */
+    /* Of the smaller model, which has to have the same vocabulary (else TD_INVALID with the difference). Borrowed
+     * until the end, and used by nobody else until then; what it holds is replaced. */
+    struct td_session *draft;
 };
 
 struct td_generate_result {
@@ -239,6 +272,11 @@ struct td_generate_result {
     uint32_t completion_tokens;
     double prefill_ms;
     double decode_ms;
+    float probe;              /* as in td_token_stats */
+    uint32_t early_tokens;    /* taken from early exits */
+    uint64_t layers_saved;    /* that they did not run, but for keys and values */
+    uint32_t drafted_tokens;  /* guessed ahead */
+    uint32_t accepted_tokens; /* of those */
 };
 
 /* Called for each token with the text that became certain (complete UTF-8, never part of a stop
@@ -253,6 +291,35 @@ TD_PUBLIC TD_MUST_CHECK enum td_status
 td_generate(struct td_session *session, const int32_t *ids, size_t count,
             const struct td_generate_options *options, td_token_fn *on_token, void *ctx,
             struct td_generate_result *result, struct td_error *err);
+
+/* The natural log of the probability of each of ids [count], given what the session holds, `prompt` (at least a
+ * token) and the ids before. Afterwards the session holds the prompt and all ids but the last. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_score_text(struct td_session *session,
+                                                     const int32_t *prompt, size_t prompt_count,
+                                                     const int32_t *ids, size_t count,
+                                                     float *logprobs, struct td_error *err);
+
+#define TD_LABELS_MAX 4096
+#define TD_LABEL_TOKENS_MAX 64
+
+struct td_label {
+    const int32_t *ids; /* as they would follow the prompt */
+    size_t count;
+};
+
+struct td_label_options {
+    bool normalise; /* the mean over a label's tokens instead of their sum */
+    bool with_end;  /* and the answer ends after it: tells "no" from "none of these" */
+};
+
+/* Classification without generating: scores[i] is the log-probability of labels[i] right after what the
+ * session holds and `prompt`. The prompt runs once, and then only what labels have before their last tokens (with
+ * with_end: all of them), what they share once. Afterwards the session holds the prompt. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_score_labels(struct td_session *session,
+                                                       const int32_t *prompt, size_t prompt_count,
+                                                       const struct td_label *labels, size_t count,
+                                                       const struct td_label_options *options,
+                                                       float *scores, struct td_error *err);
 
 /* Temperature 1, everything else off, seed from the system. */
 TD_PUBLIC struct td_sampling td_sampling_default(void);

@@ -11,8 +11,9 @@
 
 struct generate_options {
     const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
-    bool chat, no_bos, ignore_eos, json;
-    uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
+    bool chat, no_bos, ignore_eos, json, context_shift;
+    uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs, top_k;
+    double exit_threshold;
     double temperature, top_p, min_p, repetition_penalty;
     double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
     double top_n_sigma, dynamic_range, dynamic_exponent, xtc_probability, xtc_threshold;
@@ -22,6 +23,8 @@ struct generate_options {
     enum td_cpu cpu;
     enum td_kv_type kv_type;
     struct lora_options lora;
+    const char *speculate; /* NULL, "ngram" or a model's file */
+    uint32_t draft_tokens;
 };
 
 /* What the token callback collects for --json, or prints at once. */
@@ -105,8 +108,18 @@ static bool print_result(struct collected *collected, const struct td_generate_r
     json_put(object, "finish", json_new_cstr(names_finish(result->finish)));
     json_put(object, "prompt_tokens", json_new_int(result->prompt_tokens));
     json_put(object, "completion_tokens", json_new_int(result->completion_tokens));
+    if (collected->options->speculate) {
+        json_put(object, "drafted_tokens", json_new_int(result->drafted_tokens));
+        json_put(object, "accepted_tokens", json_new_int(result->accepted_tokens));
+    }
     json_put(object, "prefill_ms", json_new_double(result->prefill_ms));
     json_put(object, "decode_ms", json_new_double(result->decode_ms));
+    if (td_model_get_info(collected->model)->has_probe)
+        json_put(object, "probe", json_new_double((double)result->probe));
+    if (collected->options->exit_threshold > 0) {
+        json_put(object, "early_tokens", json_new_int(result->early_tokens));
+        json_put(object, "layers_saved", json_new_int((int64_t)result->layers_saved));
+    }
     return command_print_json(object);
 }
 
@@ -180,11 +193,34 @@ static void fill_sampling(const struct generate_options *options, struct td_samp
     sampling->seed_set = options->seed != UINT64_MAX;
 }
 
+/* What --speculate names. *model and *session **return new**, for a draft model. */
+static enum td_status open_draft(const struct generate_options *options,
+                                 const struct td_session_options *session_options,
+                                 struct td_model **model, struct td_session **session,
+                                 enum td_speculation *kind, struct td_error *err)
+{
+    *kind = TD_SPECULATION_NONE;
+    if (options->speculate == NULL)
+        return TD_OK;
+    *kind = TD_SPECULATION_NGRAM;
+    if (strcmp(options->speculate, "ngram") == 0)
+        return TD_OK;
+    *kind = TD_SPECULATION_DRAFT;
+    enum td_status status = td_model_open(
+        options->speculate, &(struct td_model_options){.cpu = options->cpu}, model, err);
+    if (status == TD_OK)
+        status = td_session_new(*model, session_options, session, err);
+    if (status != TD_OK)
+        error_prefix(err, "--speculate (ngram, or a model's file)");
+    return status;
+}
+
 static enum td_status run(const struct generate_options *options, bool *printed,
                           struct td_error *err)
 {
-    struct td_model *model = NULL;
-    struct td_session *session = NULL;
+    struct td_model *model = NULL, *draft_model = NULL;
+    struct td_session *session = NULL, *draft = NULL;
+    enum td_speculation speculation = TD_SPECULATION_NONE;
     int32_t *ids = NULL;
     size_t count = 0, bias_count = 0;
     struct td_generate_result result = {0};
@@ -211,6 +247,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
         status = td_session_new(model, &session_options, &session, err);
     if (status == TD_OK)
         status = lora_options_apply(&options->lora, model, session, err);
+    if (status == TD_OK)
+        status = open_draft(options, &session_options, &draft_model, &draft, &speculation, err);
     if (status == TD_OK) {
         struct td_str stop = str_from(options->stop);
         struct td_generate_options generate = {
@@ -219,8 +257,14 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             .stops = &stop,
             .stop_count = stop.len ? 1 : 0,
             .top_logprobs = (uint8_t)options->top_logprobs,
+            .exit_threshold = (float)options->exit_threshold,
             .ignore_eos = options->ignore_eos,
+            .context_shift = options->context_shift,
+            .context_keep = options->context_keep,
             .grammar = grammar,
+            .speculation = speculation,
+            .draft_tokens = options->draft_tokens,
+            .draft = draft,
         };
         fill_sampling(options, &generate.sampling);
         generate.sampling.biases = biases;
@@ -244,6 +288,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     free(biases);
     td_grammar_free(grammar);
     td_session_free(session);
+    td_session_free(draft);
+    td_model_close(draft_model);
     td_model_close(model);
     return status;
 }
@@ -292,6 +338,10 @@ int cmd_generate(int argc, char **argv)
         {"mirostat-eta", 0, OPTION_NUMBER, &values.mirostat_eta, "ETA", "default: 0.1", 0, 1},
         {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE", "GBNF that the text follows", 0, 0},
         {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE", "JSON Schema likewise", 0, 0},
+        {"speculate", 0, OPTION_TEXT, &values.speculate, "ngram|FILE",
+         "guess ahead from the text, or with a smaller model", 0, 0},
+        {"draft-tokens", 0, OPTION_UINT, &values.draft_tokens, "N", "most guesses; default 8", 1,
+         16},
         {"seed", 0, OPTION_U64, &values.seed, "N", "default: from the system", 0, 0},
         {"stop", 0, OPTION_TEXT, &values.stop, "TEXT", "end before this text", 0, 0},
         {"logprobs", 0, OPTION_UINT, &values.top_logprobs, "N", "best N tokens at each place", 0,
@@ -299,6 +349,12 @@ int cmd_generate(int argc, char **argv)
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
         {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
         {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+        {"exit-threshold", 0, OPTION_NUMBER, &values.exit_threshold, "P",
+         "take a token from an early exit that is so sure; 0 = off", 0, 1},
+        {"context-shift", 0, OPTION_FLAG, &values.context_shift, NULL,
+         "forget the older half when it is full", 0, 0},
+        {"context-keep", 0, OPTION_UINT, &values.context_keep, "N",
+         "but keep the first tokens; default none", 0, 1e7},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -310,7 +366,8 @@ int cmd_generate(int argc, char **argv)
         "generate",
         "",
         "Continues a text with the model. With --json: {text, ids, logprobs, tokens, finish,\n"
-        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}.",
+        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}; with a probe in the model also\n"
+        "probe, with --exit-threshold also early_tokens and layers_saved.",
         options,
         sizeof options / sizeof *options,
         0};

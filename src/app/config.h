@@ -81,6 +81,8 @@ struct config {
         int cpu;                     /* enum td_cpu */
         int kv_type;                 /* enum td_kv_type */
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
+        int speculation; /* enum td_speculation */
+        uint32_t draft_tokens;
         struct config_adapter *adapters;
         size_t adapter_count;
     } engine;

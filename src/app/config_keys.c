@@ -9,6 +9,7 @@
 
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_cpu and enum log_level: the index is the value. */
+static const char *const speculation_names[] = {"none", "ngram", NULL};
 static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
@@ -205,6 +206,10 @@ static const struct config_key engine_keys[] = {
      .help = "most sequences that run at once"},
     {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
      .help = "requests that wait for a slot; 429 above"},
+    {"speculation", CONFIG_KEY_CHOICE, AT(engine.speculation), "none", .choices = speculation_names,
+     .help = "ngram: guess ahead what followed the same tokens before; answers stay the same"},
+    {"draft_tokens", CONFIG_KEY_UINT, AT(engine.draft_tokens), "0", 0, 16,
+     .help = "most guesses at a time; 0 = 8"},
     {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,
      .section = &adapter_section, .help = "LoRA adapters; a change needs no restart",
      .count_offset = AT(engine.adapter_count)},

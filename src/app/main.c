@@ -26,6 +26,7 @@ static const struct verb verbs[] = {
     {"embed", cmd_embed, "texts to vectors"},
     {"logits", cmd_logits, "run ids through the model, write the logits"},
     {"perplexity", cmd_perplexity, "how well the model predicts a text"},
+    {"score", cmd_score, "how probable labels or a text are after a prompt"},
     {"bench", cmd_bench, "measure the engine"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"version", cmd_version, "print the version"},

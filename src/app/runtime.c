@@ -97,6 +97,8 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .cache_tokens = config->engine.cache_tokens,
         .kv_type = (enum td_kv_type)config->engine.kv_type,
         .thread_count = config->engine.threads,
+        .speculation = (enum td_speculation)config->engine.speculation,
+        .draft_tokens = config->engine.draft_tokens,
     };
     runtime->base.model = runtime->model;
     runtime->base.context_tokens = context;
@@ -305,6 +307,8 @@ static void warn_fixed(const struct config *old, const struct config *new)
         old->engine.threads != new->engine.threads || old->engine.slots != new->engine.slots ||
         old->engine.context_tokens != new->engine.context_tokens ||
         old->engine.cache_tokens != new->engine.cache_tokens ||
+        old->engine.speculation != new->engine.speculation ||
+        old->engine.draft_tokens != new->engine.draft_tokens ||
         old->engine.queue != new->engine.queue)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=engine file=%s", new->label);
     if (!same_server(old, new))

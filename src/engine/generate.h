@@ -4,8 +4,9 @@
 #ifndef ENGINE_GENERATE_H
 #define ENGINE_GENERATE_H
 
+#include "engine/forward.h"
 #include "engine/sampler.h"
-#include "engine/sequence.h"
+#include "engine/speculation.h"
 #include "engine/text_gate.h"
 #include "engine/token_filter.h"
 
@@ -22,6 +23,17 @@ struct generation_event {
     struct td_str text;    /* borrows until the next step; may be empty */
 };
 
+/* A token that was chosen; with speculation several are before the first is handed out. */
+struct generation_choice {
+    int32_t id;
+    struct td_token_stats stats;
+    struct td_top_logprob top[TD_TOP_LOGPROBS_MAX];
+    size_t top_count;
+    uint32_t length; /* of the sequence, from whose last position it was chosen */
+    bool last;       /* nothing can follow */
+    enum td_finish finish;
+};
+
 struct generation {
     const struct td_model *model;
     struct sequence *sequence;
@@ -32,11 +44,16 @@ struct generation {
     struct td_generate_result result;
     const int32_t *ids; /* what has to go through the model next; the prompt is borrowed */
     size_t id_count;
-    double due_ms; /* when it said so */
-    int32_t last_id;
-    bool ended; /* the last token was produced; its tail may be due */
+    double due_ms; /* when it said so, and when it was ready with guessing */
+    double guessed_ms;
+    uint32_t layers_run; /* behind the last logits */
+    struct speculation speculation;
+    struct generation_choice choices[1 + SPECULATION_TOKENS_MAX];
+    uint32_t choice_count, choice_next; /* those from choice_next on are to be handed out */
+    uint32_t chosen_count;              /* tokens chosen so far */
+    int32_t last_id;                    /* the last one */
+    bool ended;                         /* the last token was handed out; its tail may be due */
     bool done;
-    struct td_top_logprob top[TD_TOP_LOGPROBS_MAX];
 };
 
 /* What has to go through the model before generation_take. */
@@ -56,8 +73,17 @@ void generation_deinit(struct generation *generation);
 /* The sequence has got `count` tokens of the prompt from elsewhere, before anything was due. */
 void generation_skip(struct generation *generation, uint32_t count);
 
-/* prefill_max: most prompt tokens at a time, at least 1. */
-struct generation_due generation_due(struct generation *generation, uint32_t prefill_max);
+/* rows_max: most tokens at a time, at least 1. Asked again before generation_take it says the same, or less for a
+ * smaller rows_max. */
+struct generation_due generation_due(struct generation *generation, uint32_t rows_max);
+/* The same as a segment of a forward pass. Borrows due and generation. */
+struct segment generation_segment(struct generation *generation, const struct generation_due *due);
+/* Whether events are left that need no pass: generation_take with nothing due gives them. */
+static inline bool generation_has_event(const struct generation *generation)
+{
+    return generation->ended || generation->choice_next < generation->choice_count;
+}
+
 /* After what was due has gone through: the next event. logits [due.logit_rows, vocab] are changed;
  * candidates [vocab] is working memory. */
 TD_MUST_CHECK enum td_status generation_take(struct generation *generation,

@@ -372,6 +372,20 @@ bool matcher_must_end(const struct matcher *m, uint32_t set)
     return m->sets[set].may_end && m->sets[set].count == 0;
 }
 
+int matcher_forced_byte(const struct matcher *m, uint32_t set)
+{
+    const struct set *s = &m->sets[set];
+    int byte = -1;
+    for (uint32_t i = 0; i < s->count && !s->may_end; i++) {
+        const struct grammar_state *state =
+            &m->grammar->states[m->nodes[m->heads.data[s->first + i]].state];
+        if (state->low != state->high || (byte >= 0 && byte != state->low))
+            return -1;
+        byte = state->low;
+    }
+    return byte;
+}
+
 uint32_t matcher_bytes_to_end(const struct matcher *m, uint32_t set)
 {
     return m->sets[set].bytes;

@@ -27,6 +27,9 @@ bool matcher_must_end(const struct matcher *matcher, uint32_t set); /* no byte c
 /* Fewest bytes after which the text may end; GRAMMAR_COST_MAX = that or more. */
 uint32_t matcher_bytes_to_end(const struct matcher *matcher, uint32_t set);
 
+/* The one byte that can follow, or -1: another can, or the text may end. */
+int matcher_forced_byte(const struct matcher *matcher, uint32_t set);
+
 /* More than half of what the limits allow is used: time for matcher_compact. */
 bool matcher_is_crowded(const struct matcher *matcher);
 /* Forgets every set but this one; returns its new number. All others are invalid after. */

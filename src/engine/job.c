@@ -144,6 +144,8 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
     *out = NULL;
     if (request->id_count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
+    if (request->options.context_shift)
+        return error_set(err, TD_UNSUPPORTED, "a job's answer ends where its context does");
     if (request->options.stop_count > TD_STOPS_MAX)
         return error_set(err, TD_INVALID, "%zu stop strings, at most %d",
                          request->options.stop_count, TD_STOPS_MAX);
@@ -171,8 +173,9 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
 bool job_has_room(struct job *job)
 {
     pthread_mutex_lock(&job->mutex);
-    /* Two: the last token and the tail that may follow it. */
-    bool room = job->filling->count + 2 <= JOB_EVENTS_MAX;
+    /* A pass's tokens and the tail that may follow the last. */
+    uint32_t guesses = job->request.options.speculation ? SPECULATION_TOKENS_MAX : 0;
+    bool room = job->filling->count + guesses + 2 <= JOB_EVENTS_MAX;
     job->stalled = !room;
     pthread_mutex_unlock(&job->mutex);
     return room;

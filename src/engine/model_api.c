@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/heads.h"
 #include "engine/memory.h"
 #include "engine/model.h"
 
@@ -91,6 +92,8 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .chat_family = template_family_name(model->family),
         .chat_renderer = model->jinja ? "jinja" : "family",
         .fingerprint = model->fingerprint,
+        .exit_count = model->heads ? model->heads->exit_count : 0,
+        .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
     if (!gguf_has(gguf, "tandem.not_mine_token_id"))
         return TD_OK;
@@ -187,6 +190,7 @@ void td_model_close(struct td_model *model)
     free(model->layers);
     free(model->encoder);
     free(model->matrices);
+    heads_free(model->heads);
     free(model->name);
     jinja_close(model->jinja);
     tokenizer_close(model->tokenizer);

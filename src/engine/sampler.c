@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct td_sampling td_sampling_default(void)
 {
@@ -95,6 +96,16 @@ void sampler_accept(struct sampler *sampler, int32_t id)
     sampler->recent[at] = id;
     sampler->recent_breaks[at] = sampler->sampling.dry_multiplier > 0 && sampler->tokenizer &&
                                  repeat_is_broken_by(sampler->tokenizer, id);
+}
+
+void sampler_follow(struct sampler *sampler, const struct sampler *leader)
+{
+    sampler->rng = leader->rng;
+    sampler->surprise_max = leader->surprise_max;
+    sampler->tokenizer = leader->tokenizer;
+    sampler->recent_count = leader->recent_count;
+    memcpy(sampler->recent, leader->recent, sizeof sampler->recent);
+    memcpy(sampler->recent_breaks, leader->recent_breaks, sizeof sampler->recent_breaks);
 }
 
 static enum td_status measure(const struct kernels *kernels, const float *logits,

@@ -68,6 +68,10 @@ void sampler_accept(struct sampler *sampler, int32_t id);
 /* Notes a token of the answer for all penalties. */
 void sampler_accept_answer(struct sampler *sampler, int32_t id);
 
+/* Takes over random numbers, history and mirostat's state, but keeps settings and memory of its own: `sampler`
+ * then chooses as the leader would, from other logits. */
+void sampler_follow(struct sampler *sampler, const struct sampler *leader);
+
 /* logits: [vocab_count], the same after the call as before (changed in between), but those that a
  * grammar forbids may be lost. candidates: [vocab_count] scratch. not_mine_id may be -1. TD_CORRUPT
  * when the logits are not numbers. */

@@ -156,10 +156,15 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
         options->queue_capacity > 65536)
         return error_set(err, TD_INVALID, "%u slots and a queue of %u: 1 to %d and at most 65536",
                          options->slot_count, options->queue_capacity, SLOTS_MAX);
+    if (options->speculation != TD_SPECULATION_NONE && options->speculation != TD_SPECULATION_NGRAM)
+        return error_set(err, TD_INVALID,
+                         "streams that run together speculate from their text only");
     struct scheduler *scheduler = calloc(1, sizeof *scheduler);
     if (scheduler == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler");
     scheduler->model = options->model;
+    scheduler->speculation = options->speculation;
+    scheduler->draft_tokens = options->draft_tokens;
     enum td_status status = start(scheduler, options, err);
     if (status != TD_OK) {
         scheduler_free(scheduler);
@@ -221,6 +226,9 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
         atomic_fetch_sub(&scheduler->jobs, 1);
         return status;
     }
+    job->request.options.speculation = scheduler->speculation;
+    job->request.options.draft_tokens = scheduler->draft_tokens;
+    job->request.options.draft = NULL;
     *out = job; /* before the push: from then on its callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;

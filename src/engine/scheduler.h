@@ -26,6 +26,8 @@ struct scheduler_options {
     uint32_t cache_tokens;
     uint32_t thread_count; /* 0 = one a fast core */
     enum td_kv_type kv_type;
+    enum td_speculation speculation; /* of all jobs: none, or from the text */
+    uint32_t draft_tokens;           /* 0 = 8 */
 };
 
 struct job_request {

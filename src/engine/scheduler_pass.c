@@ -115,11 +115,8 @@ static uint32_t fill_segments(struct scheduler *scheduler)
         slot->due = generation_due(&slot->generation, scheduler->entries[i].rows);
         slot->served_last = scheduler->pass;
         slot->begun = true;
-        scheduler->segments[count] = (struct segment){.sequence = &slot->sequence,
-                                                      .ids = slot->due.ids,
-                                                      .count = slot->due.count,
-                                                      .logit_rows = slot->due.logit_rows,
-                                                      .cancel = &slot->job->cancelled};
+        scheduler->segments[count] = generation_segment(&slot->generation, &slot->due);
+        scheduler->segments[count].cancel = &slot->job->cancelled;
         scheduler->segment_slots[count++] = slot;
     }
     return count;
@@ -146,7 +143,7 @@ static void take(struct scheduler *scheduler, struct slot *slot, float *logits)
             return;
         }
         slot->due = (struct generation_due){0};
-    } while (generation->ended);
+    } while (generation_has_event(generation));
     post(scheduler, slot);
 }
 

@@ -9,6 +9,9 @@
 /* A walk over less than this share of the vocabulary costs less than further draws. */
 #define CHEAP_SHARE 4
 
+/* Forced text is looked at so far: more than guesses take up. */
+#define FORCED_BYTES_MAX 128
+
 static size_t mask_words(const struct token_filter *f)
 {
     return ((size_t)f->index->vocab_count + 63) / 64;
@@ -305,6 +308,42 @@ enum td_status token_filter_accept(struct token_filter *f, int32_t id, struct td
         return error_set(err, TD_INTERNAL, "token %d leaves the grammar", id);
     f->set = set;
     return matcher_is_crowded(f->matcher) ? compact(f, err) : TD_OK;
+}
+
+uint32_t token_filter_forced(struct token_filter *f, int32_t *ids, uint32_t max)
+{
+    char text[FORCED_BYTES_MAX];
+    size_t len = 0, used = 0, piece_len;
+    uint32_t set = f->set, count = 0;
+    for (int byte; len < sizeof text && (byte = matcher_forced_byte(f->matcher, set)) >= 0;) {
+        set = matcher_step(f->matcher, set, (unsigned char)byte);
+        if (set == MATCH_FULL || set == MATCH_DEAD)
+            break;
+        text[len++] = (char)byte;
+    }
+    while (count < max && used < len) {
+        uint32_t id =
+            token_index_longest(f->index, (struct td_str){text + used, len - used}, &piece_len);
+        if (id == TOKEN_NODE_NONE)
+            break;
+        ids[count++] = (int32_t)id;
+        used += piece_len;
+    }
+    return count;
+}
+
+uint32_t token_filter_count_allowed(struct token_filter *f, const int32_t *ids, uint32_t count)
+{
+    uint32_t set = f->set, allowed = 0;
+    for (; allowed < count; allowed++) {
+        struct td_str piece = token_index_piece(f->tokenizer, ids[allowed]);
+        for (size_t i = 0; i < piece.len && set != MATCH_DEAD && set != MATCH_FULL; i++)
+            set = matcher_step(f->matcher, set, (unsigned char)piece.data[i]);
+        /* An end is the last token in any case, and would not be checked by the loop. */
+        if (piece.len == 0 || set == MATCH_DEAD || set == MATCH_FULL)
+            break;
+    }
+    return allowed;
 }
 
 bool token_filter_is_complete(const struct token_filter *f)

@@ -61,6 +61,11 @@ TD_MUST_CHECK enum td_status token_filter_apply(struct token_filter *filter, flo
 /* Goes on after `id`, which must be allowed. */
 TD_MUST_CHECK enum td_status token_filter_accept(struct token_filter *filter, int32_t id,
                                                  struct td_error *err);
+/* Tokens for the text that has to come next, at most `max`: 0 where there is a choice of bytes. */
+uint32_t token_filter_forced(struct token_filter *filter, int32_t *ids, uint32_t max);
+/* How many of the ids, from the first on, may follow one another. */
+uint32_t token_filter_count_allowed(struct token_filter *filter, const int32_t *ids,
+                                    uint32_t count);
 /* Nothing but an end may follow. */
 bool token_filter_is_complete(const struct token_filter *filter);
 

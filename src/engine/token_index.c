@@ -176,6 +176,25 @@ void token_index_free(struct token_index *index)
     free(index);
 }
 
+uint32_t token_index_longest(const struct token_index *index, struct td_str text, size_t *len)
+{
+    uint32_t found = TOKEN_NODE_NONE, n = 0, end = index->node_count;
+    *len = 0;
+    for (size_t depth = 0; depth < text.len; depth++) {
+        while (n < end && index->nodes[n].byte != (unsigned char)text.data[depth])
+            n = index->nodes[n].end;
+        if (n == end)
+            break;
+        end = index->nodes[n].end;
+        if (index->nodes[n].id != TOKEN_NODE_NONE) {
+            found = index->nodes[n].id;
+            *len = depth + 1;
+        }
+        n++;
+    }
+    return found;
+}
+
 enum td_status token_index_get(struct token_index_slot *slot, const struct tokenizer *tokenizer,
                                const struct token_index **out, struct td_error *err)
 {

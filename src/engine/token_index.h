@@ -46,6 +46,9 @@ void token_index_free(struct token_index *index);
 /* Text that the token writes; "" when it writes none or ends the generation. */
 struct td_str token_index_piece(const struct tokenizer *tokenizer, int32_t id);
 
+/* The longest token that `text` begins with, or TOKEN_NODE_NONE; *len: its bytes. */
+uint32_t token_index_longest(const struct token_index *index, struct td_str text, size_t *len);
+
 /* A place for an index that is made on first use; owned by the model. */
 struct token_index_slot {
     _Atomic(struct token_index *) index;

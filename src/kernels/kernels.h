@@ -80,7 +80,7 @@ struct attend_state {
 struct attend_task {
     const void *keys, *values; /* of one head in a page */
     const void *next_keys;     /* those of the page after it, to be fetched early; may be NULL */
-    enum td_kv_type kv_type;   /* TD_KV_F32 or TD_KV_F16; TD_KV_Q8_0 goes through kv_load */
+    enum td_kv_type kv_type;
     size_t head_size;
     size_t begin, end;
     float scale, cap;

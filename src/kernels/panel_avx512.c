@@ -315,15 +315,27 @@ enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_4 = 4, HEIGHT_MAX = 8 };
     MULTIPLY(body, kind, 1)    \
     MULTIPLY(body, kind, 2)    \
     MULTIPLY(body, kind, 4)
+/* Types that are rarer have no function of their own for two panels: code is 2.5 KB a type. */
+#define MULTIPLIES_SMALL(body, kind)                       \
+    MULTIPLY(body, kind, 1)                                \
+    MULTIPLY(body, kind, 4)                                \
+    static void body##_##kind##_2(const struct part *part) \
+    {                                                      \
+        struct part single = *part;                        \
+        body##_##kind##_1(&single);                        \
+        single.act += single.panel_bytes;                  \
+        single.token += KERNELS_PANEL_TOKENS;              \
+        body##_##kind##_1(&single);                        \
+    }
 enum { PLAIN = false, MINIMUM = true };
 MULTIPLIES(multiply_32, PLAIN)
 MULTIPLIES(multiply_32, MINIMUM)
-MULTIPLIES(multiply_256, TENSOR_Q2_K)
-MULTIPLIES(multiply_256, TENSOR_Q3_K)
+MULTIPLIES_SMALL(multiply_256, TENSOR_Q2_K)
+MULTIPLIES_SMALL(multiply_256, TENSOR_Q3_K)
 MULTIPLIES(multiply_256, TENSOR_Q4_K)
-MULTIPLIES(multiply_256, TENSOR_Q5_K)
+MULTIPLIES_SMALL(multiply_256, TENSOR_Q5_K)
 MULTIPLIES(multiply_256, TENSOR_Q6_K)
-MULTIPLIES(multiply_256, TENSOR_IQ4_XS)
+MULTIPLIES_SMALL(multiply_256, TENSOR_IQ4_XS)
 
 struct panel_type {
     unpack_fn *unpack;

@@ -69,6 +69,49 @@ static void test_greedy_answers_do_not_depend_on_company_that_comes_and_goes(voi
         ;
 }
 
+/* Texts of a few tokens, so that there is something to guess; some end at a stop string within a run of guesses, some
+ * are cancelled. */
+static void test_speculating_streams_write_what_they_would_alone(void)
+{
+    enum { JOBS = 10 };
+    static const struct td_logit_bias few[] = {{70, 60}, {80, 60}, {90, 60}};
+    int32_t ids[JOBS][80];
+    struct client clients[JOBS] = {0};
+    struct td_error err = {0};
+    struct td_generate_options options = plain_options(150);
+    struct td_str stop = STR("BLVB"); /* bytes of the tokens 70, 80, 90 are B, L, V */
+    struct scheduler *scheduler = NULL;
+    const struct scheduler_options open = {.model = model,
+                                           .slot_count = 4,
+                                           .queue_capacity = JOBS,
+                                           .thread_count = 2,
+                                           .speculation = TD_SPECULATION_NGRAM};
+    REQUIRE(scheduler_new(&open, &scheduler, &err) == TD_OK);
+    options.sampling.biases = few;
+    options.sampling.bias_count = 3;
+    options.stops = &stop;
+    uint32_t drafted = 0, accepted = 0;
+    for (int i = 0; i < JOBS; i++) {
+        fill_prompt(ids[i], 80, 300 + (uint64_t)i);
+        clients[i].cancel_after = i == 3 ? 40 : 0;
+        options.stop_count = i % 2;
+        CHECK(submit(scheduler, &clients[i], ids[i], 80, &options, &err) == TD_OK);
+    }
+    run_until_done(clients, JOBS);
+    for (int i = 0; i < JOBS; i++) {
+        options.stop_count = i % 2;
+        if (!clients[i].gone)
+            expect_text(ids[i], 80, &options, &clients[i].text);
+        drafted += clients[i].result.drafted_tokens;
+        accepted += clients[i].result.accepted_tokens;
+        buf_deinit(&clients[i].text);
+    }
+    CHECK(drafted > 0 && accepted <= drafted);
+    scheduler_free(scheduler);
+    while (test_loop_run_one(&loop, 0))
+        ;
+}
+
 static void test_a_faulty_job_fails_alone(void)
 {
     int32_t ids[3][100];
@@ -213,6 +256,7 @@ int main(void)
     test_loop_init(&loop);
     RUN(test_prompts_that_come_together_get_their_first_tokens_one_after_another);
     RUN(test_greedy_answers_do_not_depend_on_company_that_comes_and_goes);
+    RUN(test_speculating_streams_write_what_they_would_alone);
     RUN(test_a_faulty_job_fails_alone);
     RUN(test_interactive_jobs_overtake_a_batch_job_but_not_for_ever);
     RUN(test_jobs_wait_for_pages_and_never_run_out_of_them);

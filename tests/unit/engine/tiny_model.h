@@ -7,6 +7,7 @@
 #include "gguf_builder.h"
 #include "tandem/engine.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@
 
 enum { TINY_LAYERS = 2, TINY_WIDE = 64, TINY_HEADS = 4, TINY_KV_HEADS = 2, TINY_FFN = 96 };
 
-static inline void tiny_vocabulary(struct gguf_builder *builder)
+/* word: how the pieces after the first ones begin. */
+static inline void tiny_vocabulary_of(struct gguf_builder *builder, const char *word)
 {
     static const char *const pieces[] = {"\xe2\x96\x81the",  "ab",   "abc", "\xc3\xa9",
                                          "\xe2\x82\xac",     "STOP", "ST",  "OP",
@@ -34,7 +36,7 @@ static inline void tiny_vocabulary(struct gguf_builder *builder)
         else if (i < 270)
             snprintf(text, sizeof text, "%s", pieces[i - 260]);
         else
-            snprintf(text, sizeof text, "w%d", i);
+            snprintf(text, sizeof text, "%s%d", i < 300 ? "w" : word, i);
         builder_put_string(&builder->pairs, str_from(text));
     }
     builder_array(builder, "tokenizer.ggml.scores", GGUF_F32, TINY_VOCAB);
@@ -51,11 +53,16 @@ static inline void tiny_vocabulary(struct gguf_builder *builder)
     builder_u32(builder, "tandem.not_mine_token_id", TINY_NOT_MINE);
 }
 
-static inline void tiny_hyperparameters(struct gguf_builder *builder)
+static inline void tiny_vocabulary(struct gguf_builder *builder)
+{
+    tiny_vocabulary_of(builder, "w");
+}
+
+static inline void tiny_hyperparameters_of(struct gguf_builder *builder, unsigned layers)
 {
     builder_string(builder, "general.architecture", "llama");
     builder_u32(builder, "llama.context_length", TINY_CONTEXT);
-    builder_u32(builder, "llama.block_count", TINY_LAYERS);
+    builder_u32(builder, "llama.block_count", layers);
     builder_u32(builder, "llama.embedding_length", TINY_WIDE);
     builder_u32(builder, "llama.feed_forward_length", TINY_FFN);
     builder_u32(builder, "llama.attention.head_count", TINY_HEADS);
@@ -63,13 +70,20 @@ static inline void tiny_hyperparameters(struct gguf_builder *builder)
     builder_f32(builder, "llama.attention.layer_norm_rms_epsilon", 1e-5f);
 }
 
-static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
+static inline void tiny_hyperparameters(struct gguf_builder *builder)
+{
+    tiny_hyperparameters_of(builder, TINY_LAYERS);
+}
+
+/* Layer `idle` adds nothing to the residual stream. */
+static inline void tiny_tensors_of(struct gguf_builder *builder, uint64_t seed, unsigned layers,
+                                   unsigned idle)
 {
     struct rng rng;
     rng_init(&rng, seed);
     uint64_t kv = TINY_WIDE / TINY_HEADS * TINY_KV_HEADS;
     builder_tensor(builder, "token_embd.weight", TINY_VOCAB, TINY_WIDE, 1.0f, &rng);
-    for (unsigned i = 0; i < TINY_LAYERS; i++) {
+    for (unsigned i = 0; i < layers; i++) {
         const struct {
             const char *part;
             uint64_t rows, cols;
@@ -85,13 +99,21 @@ static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
             char name[64];
             snprintf(name, sizeof name, "blk.%u.%s.weight", i, parts[p].part);
-            bool norm = parts[p].rows == 0;
-            builder_tensor(builder, name, parts[p].rows, parts[p].cols, norm ? 1.0f : 0.4f,
+            bool norm = parts[p].rows == 0, last = p == 4 || p == 8;
+            builder_tensor(builder, name, parts[p].rows, parts[p].cols,
+                           norm                ? 1.0f
+                           : last && i == idle ? 0.0f
+                                               : 0.4f,
                            norm ? NULL : &rng);
         }
     }
     builder_tensor(builder, "output_norm.weight", 0, TINY_WIDE, 1.0f, NULL);
     builder_tensor(builder, "output.weight", TINY_VOCAB, TINY_WIDE, 0.5f, &rng);
+}
+
+static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
+{
+    tiny_tensors_of(builder, seed, TINY_LAYERS, UINT_MAX);
 }
 
 /* Writes bytes to a new file that is gone from its folder after `use` of it: opened files stay
@@ -112,14 +134,14 @@ tiny_open(const struct buf *file, const struct td_model_options *options, struct
     return model;
 }
 
-static inline struct td_model *tiny_model(uint64_t seed)
+static inline struct td_model *tiny_model_of(uint64_t seed, const char *word)
 {
     struct gguf_builder builder;
     struct buf file;
     struct td_error err = {0};
     builder_init(&builder);
     tiny_hyperparameters(&builder);
-    tiny_vocabulary(&builder);
+    tiny_vocabulary_of(&builder, word);
     tiny_tensors(&builder, seed);
     builder_finish(&builder, &file);
     struct td_model *model = tiny_open(&file, NULL, &err);
@@ -128,6 +150,17 @@ static inline struct td_model *tiny_model(uint64_t seed)
     builder_deinit(&builder);
     buf_deinit(&file);
     return model;
+}
+
+static inline struct td_model *tiny_model(uint64_t seed)
+{
+    return tiny_model_of(seed, "w");
+}
+
+/* Tokens from 300 on are other words. */
+static inline struct td_model *tiny_model_renamed(uint64_t seed)
+{
+    return tiny_model_of(seed, "x");
 }
 
 #endif
