@@ -25,6 +25,7 @@ run: all ## build and serve the embedded model on 127.0.0.1:8080
 
 test: all ## every test: unit, sanitizers, fuzz regressions, end to end, official clients
 	@tools/install_packages.sh build test
+	@tools/install_packages.sh cross || echo "without a cross compiler and qemu the neon tests are skipped"
 	@python3 tools/run_tests.py
 
 bench: all ## the figures that the README claims

@@ -169,14 +169,15 @@ static void bench_type(const struct kernels *kernels, enum tensor_type type, uin
 }
 
 /* `rows` queries (heads that share a kv head, of one token or more) against 4096 positions. */
-static void bench_attend(const struct kernels *kernels, uint8_t *memory, size_t rows, float cap)
+static void bench_attend(const struct kernels *kernels, uint8_t *memory, enum td_kv_type kv_type,
+                         size_t rows, float cap)
 {
     enum { HEAD_SIZE = 64, COUNT = 4096, KV_HEADS = 8, ROWS_MAX = 96 };
     static float q[ROWS_MAX * HEAD_SIZE], sums[ROWS_MAX * HEAD_SIZE];
     static float keys[HEAD_SIZE * KV_PAGE_TOKENS], values[HEAD_SIZE * KV_PAGE_TOKENS];
     struct attend_state states[ROWS_MAX];
-    size_t key_bytes = kv_keys_bytes(TD_KV_F16, HEAD_SIZE);
-    size_t page_bytes = key_bytes + kv_values_bytes(TD_KV_F16, HEAD_SIZE);
+    size_t key_bytes = kv_keys_bytes(kv_type, HEAD_SIZE);
+    size_t page_bytes = key_bytes + kv_values_bytes(kv_type, HEAD_SIZE);
     double seconds[RUNS];
     memset(memory, 0x11, page_bytes * KV_HEADS * COUNT / KV_PAGE_TOKENS); /* small numbers */
     for (int run = 0; run < RUNS; run++) {
@@ -190,7 +191,7 @@ static void bench_attend(const struct kernels *kernels, uint8_t *memory, size_t 
                 struct attend_task task = {.keys = at,
                                            .values = at + key_bytes,
                                            .next_keys = at + KV_HEADS * page_bytes,
-                                           .kv_type = TD_KV_F16,
+                                           .kv_type = kv_type,
                                            .head_size = HEAD_SIZE,
                                            .end = KV_PAGE_TOKENS,
                                            .scale = 0.125f,
@@ -200,7 +201,7 @@ static void bench_attend(const struct kernels *kernels, uint8_t *memory, size_t 
                                            .states = states,
                                            .sums = sums};
                 if (rows > 8) {
-                    kernels->kv_load(TD_KV_F16, at, at + key_bytes, HEAD_SIZE, KV_PAGE_TOKENS, keys,
+                    kernels->kv_load(kv_type, at, at + key_bytes, HEAD_SIZE, KV_PAGE_TOKENS, keys,
                                      values);
                     task.keys = keys;
                     task.values = values;
@@ -213,10 +214,12 @@ static void bench_attend(const struct kernels *kernels, uint8_t *memory, size_t 
     }
     double work = 4.0 * HEAD_SIZE * COUNT * KV_HEADS * (double)rows;
     double bytes = (double)page_bytes * KV_HEADS * COUNT / KV_PAGE_TOKENS;
-    printf("%-7s attend %2zu rows x %d kv heads of %d over %d positions%s: %.2f ms, %.1f GFLOPS, "
-           "%.1f GB/s\n",
-           kernels->name, rows, KV_HEADS, HEAD_SIZE, COUNT, cap > 0 ? ", capped" : "",
-           median(seconds) * 1e3, work / median(seconds) * 1e-9, bytes / median(seconds) * 1e-9);
+    printf(
+        "%-7s attend %s %2zu rows x %d kv heads of %d over %d positions%s: %.2f ms, %.1f GFLOPS, "
+        "%.1f GB/s\n",
+        kernels->name, kv_type == TD_KV_F16 ? "f16" : "q8_0", rows, KV_HEADS, HEAD_SIZE, COUNT,
+        cap > 0 ? ", capped" : "", median(seconds) * 1e3, work / median(seconds) * 1e-9,
+        bytes / median(seconds) * 1e-9);
 }
 
 /* Values a nanosecond of the activations and of the cap on logits. */
@@ -253,7 +256,7 @@ static void bench_elements(const struct kernels *kernels)
 
 int main(int argc, char **argv)
 {
-    static const enum td_cpu variants[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512};
+    static const enum td_cpu variants[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
     uint8_t *weights = allocate(DECODE_BYTES + 64);
     fill_weights(weights, DECODE_BYTES);
     printf("read bandwidth, one stream: %.2f GB/s\n", read_bandwidth(weights));
@@ -266,9 +269,12 @@ int main(int argc, char **argv)
             if (traits != NULL && (argc < 3 || strcmp(argv[2], traits->name) == 0))
                 bench_type(kernels, (enum tensor_type)type, weights);
         }
-        for (size_t rows = 1; rows <= 96; rows = rows == 4 ? 96 : rows + 1) /* decode, prefill */
-            bench_attend(kernels, weights, rows, 0);
-        bench_attend(kernels, weights, 4, 50.0f);
+        /* decode, then prefill */
+        for (size_t rows = 1; rows <= 96; rows = rows == 4 ? 96 : rows + 1) {
+            bench_attend(kernels, weights, TD_KV_F16, rows, 0);
+            bench_attend(kernels, weights, TD_KV_Q8_0, rows, 0);
+        }
+        bench_attend(kernels, weights, TD_KV_F16, 4, 50.0f);
         bench_elements(kernels);
     }
     free(weights);

@@ -2,8 +2,8 @@
 """Writes src/engine's Unicode tables as a C header (run by the build).
 
 Classes: half a byte a code point, the number of its set of class bits, in three levels: groups of 64 blocks,
-an index of the distinct groups' blocks of 128 code points, and the distinct blocks. Canonical decompositions (NFD, without Hangul, which is arithmetic): a sorted array of
-code points, and for each the place of its characters in a pool. Lower case: runs of code points
+an index of the distinct groups' blocks of 128 code points, and the distinct blocks. Canonical decompositions (NFD, without Hangul, which is arithmetic): the lower halves of
+the code points, sorted within each plane, and for each the place of its characters in a pool of UTF-16. Lower case: runs of code points
 first, first + stride, ... last that all move by the same distance. The data are those of the running
 Python's unicodedata; which Unicode version that is stands in the header's first line.
 
@@ -61,22 +61,26 @@ def class_bytes():
 
 
 def write_decompositions(out):
-    pool, rows = [], []
+    parts_max = 0
+    pool, rows, planes = [], [], [0]
     for code_point in range(CODE_POINTS):
         if code_point in HANGUL_SYLLABLES or 0xD800 <= code_point < 0xE000:
             continue
         parts = [ord(c) for c in unicodedata.normalize("NFD", chr(code_point))]
         if parts != [code_point]:
-            rows.append((code_point, len(pool)))
-            pool += parts
-    rows.append((CODE_POINTS, len(pool)))
-    parts_max = max(b[1] - a[1] for a, b in zip(rows, rows[1:]))
-    out.write(f"#define UNICODE_DECOMPOSED_COUNT {len(rows) - 1}\n")
+            while len(planes) <= code_point >> 16:
+                planes.append(len(rows))
+            rows.append((code_point & 0xFFFF, len(pool)))
+            units = "".join(map(chr, parts)).encode("utf-16-le")
+            pool += [units[i] | units[i + 1] << 8 for i in range(0, len(units), 2)]
+            parts_max = max(parts_max, len(parts))
+    planes.append(len(rows))
+    rows.append((0, len(pool)))
+    out.write(f"#define UNICODE_DECOMPOSED_PLANES {len(planes) - 1}\n")
     out.write(f"_Static_assert({parts_max} <= UNICODE_PARTS_MAX, \"longer decompositions\");\n")
-    for name, kind, values in (("decomposed", "uint32_t", [row[0] for row in rows]),
-                               ("decomposed_at", "uint16_t", [row[1] for row in rows]),
-                               ("decomposed_parts", "uint32_t", pool)):
-        out.write(f"static const {kind} unicode_{name}[{len(values)}] = {{\n")
+    for name, values in (("planes", planes), ("low", [row[0] for row in rows]),
+                         ("at", [row[1] for row in rows]), ("units", pool)):
+        out.write(f"static const uint16_t unicode_decomposed_{name}[{len(values)}] = {{\n")
         for at in range(0, len(values), 16):
             out.write("    " + "".join(f"{v}," for v in values[at:at + 16]) + "\n")
         out.write("};\n")

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for the named groups (build, test), and says which.
+# Installs the Debian packages that are missing for the named groups (build, test, cross), and says which.
 # Does nothing, and needs no network, when all are there. Uses sudo when not root.
 set -eu
 
 build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
 libjansson-dev libssl-dev libsqlite3-dev libyaml-dev"
 test="clang clang-format llvm libclang-rt-14-dev git nodejs npm curl"
+cross="gcc-aarch64-linux-gnu qemu-user-static"
 
 # Provided by something other than the package (a language manager, say) is good enough.
 provided() {
@@ -15,6 +16,8 @@ provided() {
     meson) command -v meson >/dev/null 2>&1 ;;
     ninja-build) command -v ninja >/dev/null 2>&1 ;;
     pkg-config) command -v pkg-config >/dev/null 2>&1 ;;
+    gcc-aarch64-linux-gnu) command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 ;;
+    qemu-user-static) command -v qemu-aarch64-static >/dev/null 2>&1 ;;
     *) return 1 ;;
     esac
 }
@@ -24,7 +27,8 @@ for group in "$@"; do
     case $group in
     build) names=$build ;;
     test) names=$test ;;
-    *) echo "install_packages: unknown group '$group' (build, test)" >&2; exit 2 ;;
+    cross) names=$cross ;;
+    *) echo "install_packages: unknown group '$group' (build, test, cross)" >&2; exit 2 ;;
     esac
     for name in $names; do
         provided "$name" && continue

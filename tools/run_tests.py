@@ -3,13 +3,15 @@
 
 A suite is a command that prints such a line itself; one that dies without it counts as one failure.
 Suites: unit tests (release), the same under ASan+UBSan, the threaded ones under TSan, fuzz corpora as
-regressions, structure checks, end-to-end tests against the real program, and the official clients.
+regressions, structure checks, end-to-end tests against the real program, the official clients, and on
+x86 the aarch64 build with its NEON kernels, run by qemu.
 `--only TEXT` runs the suites whose name contains TEXT.
 """
 import argparse
 import concurrent.futures
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -51,14 +53,14 @@ class Suite:
         return output, passed, failed, skipped, time.monotonic() - begin
 
 
-def build(directory, *options):
+def build(directory, *options, targets=()):
     """Configures (once) and builds; exits when that fails."""
     path = ROOT / directory
     werror = os.environ.get("MESON_FLAGS", "").split()
     if not (path / "build.ninja").exists():
         subprocess.run(["meson", "setup", str(path), *options, *werror], cwd=ROOT, check=True,
                        stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-C", str(path), "--quiet"], cwd=ROOT, check=True)
+    subprocess.run(["ninja", "-C", str(path), "--quiet", *targets], cwd=ROOT, check=True)
 
 
 def unit_suites(directory, label, threaded_only=False, env=None):
@@ -68,6 +70,49 @@ def unit_suites(directory, label, threaded_only=False, env=None):
         if threaded_only and not any(word in test["name"] for word in THREADED):
             continue
         yield Suite(f"{label}/{test['name']}", test["cmd"], {**(env or {}), **test["env"]})
+
+
+# What the aarch64 build is asked: every kernel on a processor with and one without dot product
+# instructions, and the engine above them.
+NEON_PROCESSOR = "cortex-a76"
+NEON_TESTS = {"kernels/test_kernels": (NEON_PROCESSOR, "cortex-a72"), "kernels/test_kernels_vector": (NEON_PROCESSOR,),
+              "kernels/test_kernels_attention": (NEON_PROCESSOR,),
+              "base/test_cores": (NEON_PROCESSOR,), "base/test_thread_pool": (NEON_PROCESSOR,),
+              "engine/test_gguf": (NEON_PROCESSOR,), "engine/test_golden_logits": (NEON_PROCESSOR,)}
+
+
+def neon_suites():
+    """An aarch64 build of the product, and its tests under qemu; a named skip where that cannot be had."""
+    if platform.machine() != "x86_64":
+        return  # on aarch64 these are the unit tests; elsewhere there is no cross compiler to expect
+    for tool in ("aarch64-linux-gnu-gcc", "qemu-aarch64-static"):
+        if not shutil.which(tool):
+            yield skipped("neon/all", f"no {tool} (tools/install_packages.sh cross)")
+            return
+    root = ROOT / "build-aarch64-root"
+    if subprocess.run(["tools/aarch64_root.sh", str(root)], cwd=ROOT, stdout=subprocess.DEVNULL).returncode:
+        yield skipped("neon/all", "the aarch64 libraries could not be fetched (tools/aarch64_root.sh)")
+        return
+    programs = {name: f"tests/unit/{name}" for name in NEON_TESTS}
+    build("build-aarch64", "--buildtype=release", "--cross-file", str(root / "root.cross"),
+          "--cross-file", "tools/aarch64.cross", targets=("product", *programs.values()))
+    for name, processors in NEON_TESTS.items():
+        for processor in processors:
+            command = ["qemu-aarch64-static", "-cpu", processor, "-L", str(root),
+                       str(ROOT / "build-aarch64" / programs[name])]
+            if name.endswith("golden_logits"):
+                command.append("neon")  # the variant; the reference takes minutes there
+            yield Suite(f"neon/{name.split('_', 1)[1]} on {processor}", command)
+    program = ROOT / "build-aarch64" / "tandem-under-qemu"
+    program.write_text(f"#!/bin/sh\nexec qemu-aarch64-static -cpu {NEON_PROCESSOR} -L '{root}' "
+                       f"'{ROOT}/build-aarch64/src/app/tandem' \"$@\"\n")
+    program.chmod(0o755)
+    yield Suite("neon/e2e_answers", [sys.executable, "tests/e2e/test_answers.py"],
+                env={"TANDEM_BINARY": str(program)}, exclusive=True)
+
+
+def skipped(name, why):
+    return Suite(name, [sys.executable, "-c", f"print({f'SKIP {name}: {why}'!r}); print('0 passed, 0 failed, 1 skipped')"])
 
 
 def collect(only):
@@ -91,6 +136,8 @@ def collect(only):
         build("build-tsan", "--buildtype=debugoptimized", "-Db_sanitize=thread", "-Db_lundef=false")
         suites += unit_suites("build-tsan", "tsan", threaded_only=True, env={
             "TSAN_OPTIONS": "halt_on_error=1"})
+    if wanted("neon"):
+        suites += neon_suites()
     if wanted("fuzz") and shutil.which("clang"):
         suites.append(Suite("fuzz/regressions", [sys.executable, "tools/run_fuzz.py", "--replay"]))
     for kind in ("structure", "e2e", "clients", "conformance"):

@@ -17,7 +17,7 @@
 struct td_model;
 struct td_session;
 
-enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512 };
+enum td_cpu { TD_CPU_AUTO, TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON };
 
 struct td_model_options {
     bool vocab_only; /* read metadata and vocabulary; tensors are neither needed nor checked */
@@ -36,6 +36,8 @@ struct td_model_info {
     uint32_t embedding_size;
     int32_t bos_id, eos_id;  /* -1 = none */
     int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
+    uint32_t exit_count;     /* early exits that the file brings */
+    bool has_probe;          /* it brings a probe */
     const char *chat_family; /* recognised template family, or "" */
     /* What renders chats: "jinja", the template in the file (the family stands by for messages that it
      * refuses), or "family", where the file has none or one that the interpreter cannot run. */
@@ -88,7 +90,7 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_chat_tokenize(const struct td_model *m
 
 struct td_session_options {
     uint32_t context_tokens; /* 0 = the model's, at most 4096 */
-    uint32_t thread_count;   /* 0 = one a core */
+    uint32_t thread_count;   /* 0 = one a fast core, within affinity and quota */
     enum td_kv_type kv_type;
 };
 
@@ -116,6 +118,13 @@ TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward(struct td_session *ses
                                                           const int32_t *ids, size_t count,
                                                           float *logits, size_t logit_rows,
                                                           struct td_error *err);
+
+/* Makes room in a full context: forgets the `drop` positions after the first `keep` and computes those
+ * after them anew at their new places, so that the session is exactly as if it had read the shorter
+ * text. TD_INVALID when it does not hold so many; after another failure (TD_CANCELLED, TD_NO_MEMORY)
+ * what was not computed yet is missing at the end. */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_shift(struct td_session *session, uint32_t keep,
+                                                        uint32_t drop, struct td_error *err);
 
 /* Writes what the session holds to a file that td_session_load brings back, in a process of the same
  * model, cache type and kind of context. The file appears whole or not at all; nobody else may read
@@ -178,12 +187,22 @@ TD_PUBLIC TD_MUST_CHECK enum td_status
 td_session_forward_hidden(struct td_session *session, const int32_t *ids, size_t count,
                           uint32_t layer, float *hidden, size_t hidden_rows, struct td_error *err);
 
+/* The model's probe: as td_session_forward, but gives the probability that an answer to what the session then
+ * holds will be right. TD_INVALID for a model without a probe (td_model_info). */
+TD_PUBLIC TD_MUST_CHECK enum td_status td_session_forward_probe(struct td_session *session,
+                                                                const int32_t *ids, size_t count,
+                                                                float *probability,
+                                                                struct td_error *err);
+
 /* What is known about one generated token, from the one pass over its logits. */
 struct td_token_stats {
     float logprob;  /* natural log of the chosen token's probability at temperature 1, unfiltered */
     float margin;   /* p(top1) - p(top2) at temperature 1 */
     float entropy;  /* nats, at temperature 1 */
     float not_mine; /* probability of the model's "not mine" token; 0 when it has none */
+    /* At the first token of an answer: the probability that the answer will be right, as the model's probe
+     * reads it off the prompt. 0 at other tokens and without a probe. */
+    float probe;
 };
 
 struct td_top_logprob {
@@ -230,7 +249,15 @@ struct td_generate_options {
     const struct td_str *stops; /* text before a stop is kept, the stop itself is not emitted */
     size_t stop_count;
     uint8_t top_logprobs;
+    /* Above 0, up to 1: a token is taken from the first early exit of the model whose best token has at
+     * least this probability, and the layers above it are not run. TD_INVALID for a model without exits, and
+     * together with speculation. */
+    float exit_threshold;
     bool ignore_eos;
+    /* td_generate only, needs tokens_max: a full context does not end the answer. The first context_keep
+     * tokens and the later half of the others stay (td_session_shift). */
+    bool context_shift;
+    uint32_t context_keep;
     enum td_speculation speculation;
     uint32_t draft_tokens; /* most guesses at a time, at most 16; 0 = 8 */
     /* Of the smaller model, which has to have the same vocabulary (else TD_INVALID with the difference). Borrowed
@@ -245,6 +272,9 @@ struct td_generate_result {
     uint32_t completion_tokens;
     double prefill_ms;
     double decode_ms;
+    float probe;              /* as in td_token_stats */
+    uint32_t early_tokens;    /* taken from early exits */
+    uint64_t layers_saved;    /* that they did not run, but for keys and values */
     uint32_t drafted_tokens;  /* guessed ahead */
     uint32_t accepted_tokens; /* of those */
 };

@@ -5,6 +5,7 @@
 #include "app/key_source.h"
 #include "app/model_file.h"
 #include "app/options.h"
+#include "base/cores.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -68,11 +69,27 @@ static void check_cpu(struct doctor *doctor)
     if (!kernels)
         add(doctor, "cpu", HEALTH_FAIL, "leave out --cpu, or use --cpu=ref", "%s", err.message);
     else if (strcmp(kernels->name, "ref") == 0 && doctor->cpu == TD_CPU_AUTO)
-        add(doctor, "cpu", HEALTH_WARN, "a CPU with AVX2 is many times faster",
+        add(doctor, "cpu", HEALTH_WARN, "a CPU with AVX2 or NEON is many times faster",
             "only the reference kernels fit this CPU");
     else
-        add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s, %ld cores", kernels->name,
-            sysconf(_SC_NPROCESSORS_ONLN));
+        add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s", kernels->name);
+}
+
+/* As the engine sees them: see base/cores.h. */
+static void check_cores(struct doctor *doctor)
+{
+    struct cores cores;
+    char quota[48] = "", slow[48] = "";
+    cores_read("", NULL, &cores);
+    if (cores.fast < cores.usable)
+        snprintf(slow, sizeof slow, " (%u fast, %u slow)", cores.fast, cores.usable - cores.fast);
+    if (cores.quota > 0)
+        snprintf(quota, sizeof quota, ", a quota of %.2f cores", cores.quota);
+    uint32_t fits = cores_thread_count(&cores), set = doctor->config->engine.threads;
+    bool too_many = set > cores.usable || (cores.quota > 0 && set > fits);
+    add(doctor, "cores", too_many ? HEALTH_WARN : HEALTH_OK,
+        too_many ? "leave out engine.threads: more threads than cores wait for each other" : NULL,
+        "%u%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
 }
 
 static void check_model(struct doctor *doctor)
@@ -283,8 +300,8 @@ static void check_routes(struct doctor *doctor)
 
 static void run_checks(struct doctor *doctor)
 {
-    static void (*const checks[])(struct doctor *) = {check_routes, check_cpu,    check_model,
-                                                      check_state,  check_ledger, check_port};
+    static void (*const checks[])(struct doctor *) = {
+        check_routes, check_cpu, check_cores, check_model, check_state, check_ledger, check_port};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)

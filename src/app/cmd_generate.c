@@ -11,8 +11,9 @@
 
 struct generate_options {
     const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
-    bool chat, no_bos, ignore_eos, json;
-    uint32_t tokens_max, threads, context_tokens, top_logprobs, top_k;
+    bool chat, no_bos, ignore_eos, json, context_shift;
+    uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs, top_k;
+    double exit_threshold;
     double temperature, top_p, min_p, repetition_penalty;
     double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
     double top_n_sigma, dynamic_range, dynamic_exponent, xtc_probability, xtc_threshold;
@@ -113,6 +114,12 @@ static bool print_result(struct collected *collected, const struct td_generate_r
     }
     json_put(object, "prefill_ms", json_new_double(result->prefill_ms));
     json_put(object, "decode_ms", json_new_double(result->decode_ms));
+    if (td_model_get_info(collected->model)->has_probe)
+        json_put(object, "probe", json_new_double((double)result->probe));
+    if (collected->options->exit_threshold > 0) {
+        json_put(object, "early_tokens", json_new_int(result->early_tokens));
+        json_put(object, "layers_saved", json_new_int((int64_t)result->layers_saved));
+    }
     return command_print_json(object);
 }
 
@@ -250,7 +257,10 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             .stops = &stop,
             .stop_count = stop.len ? 1 : 0,
             .top_logprobs = (uint8_t)options->top_logprobs,
+            .exit_threshold = (float)options->exit_threshold,
             .ignore_eos = options->ignore_eos,
+            .context_shift = options->context_shift,
+            .context_keep = options->context_keep,
             .grammar = grammar,
             .speculation = speculation,
             .draft_tokens = options->draft_tokens,
@@ -339,6 +349,12 @@ int cmd_generate(int argc, char **argv)
         {"no-bos", 0, OPTION_FLAG, &values.no_bos, NULL, "do not add BOS", 0, 0},
         {"ignore-eos", 0, OPTION_FLAG, &values.ignore_eos, NULL, "go on at the end token", 0, 0},
         {"context", 0, OPTION_UINT, &values.context_tokens, "N", "size of the KV cache", 0, 1e7},
+        {"exit-threshold", 0, OPTION_NUMBER, &values.exit_threshold, "P",
+         "take a token from an early exit that is so sure; 0 = off", 0, 1},
+        {"context-shift", 0, OPTION_FLAG, &values.context_shift, NULL,
+         "forget the older half when it is full", 0, 0},
+        {"context-keep", 0, OPTION_UINT, &values.context_keep, "N",
+         "but keep the first tokens; default none", 0, 1e7},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -350,7 +366,8 @@ int cmd_generate(int argc, char **argv)
         "generate",
         "",
         "Continues a text with the model. With --json: {text, ids, logprobs, tokens, finish,\n"
-        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}.",
+        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}; with a probe in the model also\n"
+        "probe, with --exit-threshold also early_tokens and layers_saved.",
         options,
         sizeof options / sizeof *options,
         0};

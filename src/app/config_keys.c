@@ -10,7 +10,7 @@
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_cpu and enum log_level: the index is the value. */
 static const char *const speculation_names[] = {"none", "ngram", NULL};
-static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", NULL};
+static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
@@ -195,7 +195,7 @@ static const struct config_key engine_keys[] = {
     {"kv_type", CONFIG_KEY_CHOICE, AT(engine.kv_type), "f16", .choices = names_kv_types,
      .help = "of the KV cache; q8_0 takes 0.53 of f16's memory"},
     {"threads", CONFIG_KEY_UINT, AT(engine.threads), "0", 0, 1024,
-     .help = "compute threads; 0 = one a core"},
+     .help = "compute threads; 0 = one a fast core, within affinity and quota"},
     {"context_tokens", CONFIG_KEY_UINT, AT(engine.context_tokens), "0", 0, 1048576,
      .help = "of one sequence; 0 = the model's, at most 4096"},
     {"cache_tokens", CONFIG_KEY_UINT, AT(engine.cache_tokens), "0", 0, 268435456,

@@ -88,7 +88,7 @@ static bool set_value(const struct option_spec *spec, const struct option *optio
         return true;
     case OPTION_CPU:
         return kernels_cpu_parse(text, option->value) ||
-               mistake(spec, "--cpu is one of auto, ref, avx2, avx512, not '%s'%s", text, "");
+               mistake(spec, "--cpu is one of auto, ref, avx2, avx512, neon, not '%s'%s", text, "");
     case OPTION_KV_TYPE:
         return names_kv_type_parse(str_from(text), option->value) ||
                mistake(spec, "--kv-type is one of f16, f32, q8_0, not '%s'%s", text, "");

@@ -57,9 +57,9 @@ void options_print_help(const struct option_spec *spec);
         "model", 'm', OPTION_TEXT, &(variable), "FILE", "GGUF model; default the embedded one", 0, \
             0                                                                                      \
     }
-#define OPTION_ROW_CPU(variable)                                                          \
-    {                                                                                     \
-        "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512", "kernel variant", 0, 0 \
+#define OPTION_ROW_CPU(variable)                                                               \
+    {                                                                                          \
+        "cpu", 0, OPTION_CPU, &(variable), "auto|ref|avx2|avx512|neon", "kernel variant", 0, 0 \
     }
 #define OPTION_ROW_KV_TYPE(variable)                                                       \
     {                                                                                      \
@@ -69,10 +69,10 @@ void options_print_help(const struct option_spec *spec);
     {                                                                          \
         "json", 0, OPTION_FLAG, &(variable), NULL, "output for programs", 0, 0 \
     }
-#define OPTION_ROW_THREADS(variable)                                                             \
-    {                                                                                            \
-        "threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a core", 0, \
-            1024                                                                                 \
+#define OPTION_ROW_THREADS(variable)                                                               \
+    {                                                                                              \
+        "threads", 't', OPTION_UINT, &(variable), "N", "compute threads; default one a fast core", \
+            0, 1024                                                                                \
     }
 #define OPTION_ROW_CONFIG(variable)                         \
     {                                                       \

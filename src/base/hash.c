@@ -1,5 +1,7 @@
 #include "base/hash.h"
 
+#include <string.h>
+
 uint64_t hash_fnv1a64(const void *data, size_t len, uint64_t basis)
 {
     const unsigned char *bytes = data;
@@ -13,4 +15,20 @@ uint64_t hash_mix64(uint64_t x)
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
+}
+
+uint64_t hash_words64(const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+    uint64_t state = HASH_FNV1A64_BASIS ^ len, word;
+    size_t at = 0;
+    for (; len - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, bytes + at, sizeof word);
+        state = (state ^ word) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio, odd */
+        state = state << 29 | state >> 35;
+    }
+    word = 0;
+    for (unsigned i = 0; at + i < len; i++)
+        word |= (uint64_t)bytes[at + i] << (8 * i);
+    return hash_mix64(state ^ word);
 }

@@ -1,7 +1,8 @@
 /* The gate is one word: a helper joins an open step by counting itself in with compare-and-swap,
  * the leader closes the step and waits until the count is back at zero. Whoever did not get in
  * before sees the next step. Waiting is a short spin (steps follow each other within microseconds),
- * then a futex on the gate. */
+ * then a futex on the gate. With more threads than cores nobody spins: the core that a spinning
+ * thread holds is the one that the awaited thread needs. */
 #include "base/thread_pool.h"
 
 #include "base/clock.h"
@@ -21,10 +22,13 @@
 #define SPIN_NS 30000
 #define SPINS_PER_CLOCK_LOOK 16
 
+#define THREADS_MAX 256 /* far below what the gate can count */
+
 struct thread_pool {
     uint32_t thread_count; /* leader included */
-    pthread_t *threads;    /* [thread_count - 1] */
-    thread_pool_fn *fn;    /* of the open step */
+    uint64_t spin_ns;
+    pthread_t *threads; /* [thread_count - 1] */
+    thread_pool_fn *fn; /* of the open step */
     void *ctx;
     _Alignas(64) atomic_uint gate;
     _Alignas(64) atomic_uint sleepers; /* helpers in futex wait */
@@ -73,7 +77,7 @@ static bool spin_until(struct thread_pool *pool, bool (*wanted)(unsigned, unsign
         if (i % SPINS_PER_CLOCK_LOOK == 0) {
             uint64_t now = clock_monotonic_ns(NULL);
             if (until == 0)
-                until = now + SPIN_NS;
+                until = now + pool->spin_ns;
             else if (now > until)
                 return false;
         }
@@ -122,26 +126,50 @@ static void *helper_main(void *arg)
     return NULL;
 }
 
-struct thread_pool *thread_pool_new(uint32_t thread_count)
+/* Starts up to thread_count - 1 helpers; with fewer the results are the same. */
+static void start_helpers(struct thread_pool *pool, const struct cores *cores,
+                          uint32_t thread_count)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    bool all_fast = cores->fast < cores->usable && thread_count <= cores->fast;
+    if (all_fast) /* refused where the mask is not allowed: then helpers are where they may be */
+        (void)pthread_attr_setaffinity_np(&attributes, sizeof cores->fast_set, &cores->fast_set);
+    while (pool->thread_count < thread_count) {
+        pthread_t *thread = &pool->threads[pool->thread_count - 1];
+        if (pthread_create(thread, &attributes, helper_main, pool) != 0 &&
+            (!all_fast || pthread_create(thread, NULL, helper_main, pool) != 0))
+            break;
+        pool->thread_count++;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+struct thread_pool *thread_pool_new_on(const struct cores *cores, uint32_t thread_count)
 {
     struct thread_pool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
     if (pool == NULL)
         return NULL;
     *pool = (struct thread_pool){.thread_count = 1};
-    if (thread_count == 0) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        thread_count = cores < 1 ? 1 : (uint32_t)cores;
-    }
-    thread_count = thread_count > 256 ? 256 : thread_count;
+    if (thread_count == 0)
+        thread_count = cores_thread_count(cores);
+    thread_count = thread_count > THREADS_MAX ? THREADS_MAX : thread_count;
+    pool->spin_ns = thread_count <= cores->usable ? SPIN_NS : 0;
     pool->threads = calloc(thread_count, sizeof *pool->threads);
     if (pool->threads == NULL) {
         free(pool);
         return NULL;
     }
-    for (; pool->thread_count < thread_count; pool->thread_count++) /* fewer compute the same */
-        if (pthread_create(&pool->threads[pool->thread_count - 1], NULL, helper_main, pool) != 0)
-            break;
+    start_helpers(pool, cores, thread_count);
     return pool;
+}
+
+struct thread_pool *thread_pool_new(uint32_t thread_count)
+{
+    struct cores cores;
+    cores_read("", NULL, &cores);
+    return thread_pool_new_on(&cores, thread_count);
 }
 
 void thread_pool_free(struct thread_pool *pool)

@@ -7,6 +7,7 @@
 #ifndef BASE_THREAD_POOL_H
 #define BASE_THREAD_POOL_H
 
+#include "base/cores.h"
 #include "tandem/types.h"
 
 struct thread_pool;
@@ -15,9 +16,11 @@ struct thread_pool;
  * time. */
 typedef void thread_pool_fn(void *ctx);
 
-/* **returns new** (thread_pool_free), or NULL. thread_count includes the leader; 0 = online
- * cores. */
+/* **returns new** (thread_pool_free), or NULL. thread_count includes the leader; 0 = what fits this
+ * machine: the fast cores, within affinity and quota (cores.h). Helpers that all have a fast core stay
+ * on those where there are slow ones too; the leader is the caller's thread and left alone. */
 struct thread_pool *thread_pool_new(uint32_t thread_count);
+struct thread_pool *thread_pool_new_on(const struct cores *cores, uint32_t thread_count);
 void thread_pool_free(struct thread_pool *pool);
 uint32_t thread_pool_count(const struct thread_pool *pool);
 

@@ -89,7 +89,7 @@ static void attend_page(const struct tile *tile, uint32_t page, uint32_t begin, 
         .scale = model->attention_scale,
         .cap = model->attention_cap};
     bool many = count * tile->group >= LOAD_ROWS_MIN && pool->kv_type != TD_KV_F32;
-    if (many || pool->kv_type == TD_KV_Q8_0) {
+    if (many) {
         uint32_t last = seen_of(tile, count - 1, begin, end).end;
         model->kernels->kv_load(pool->kv_type, task.keys, task.values, model->head_size,
                                 last ? last : end - begin, tile->keys, tile->values);

@@ -1,47 +1,84 @@
 #include "engine/batch_plan.h"
 
-/* Weight of a new pass in the moving averages: some ten passes of memory follow a growing context
+/* Weight of a new pass in the moving averages: some five passes of memory follow a growing context
  * and forget a disturbance. */
-#define PACE_WEIGHT 0.1
-/* Before a pass with prompts was seen. */
+#define PACE_WEIGHT 0.2
+/* Less than the two that is promised: passes vary. */
+#define PACE_STRETCH 1.75
+/* Passes with fewer rows say little about what a further row costs. */
+#define PACE_LARGE_ROWS 48
+/* Before passes with both were seen. */
 #define PROMPT_ROWS_UNKNOWN 16
 /* Fewer would make long prompts crawl for nothing: so many rows cost little more than one where
  * memory is the bound. */
-#define PROMPT_ROWS_MIN 4
+#define PROMPT_ROWS_MIN 6
+#define PROMPT_ROWS_MAX 65536
 #define BATCH_SHARE_DIVISOR 4
 
 /* --- pace --- */
 
-static void move(double *average, double value, bool first)
+static void move(double *average, double value)
 {
-    *average += first ? value - *average : PACE_WEIGHT * (value - *average);
+    /* One pass that lost its core says nothing about the next. */
+    if (*average > 0 && value > 4 * *average)
+        value = 4 * *average;
+    *average += *average == 0 ? value : PACE_WEIGHT * (value - *average);
 }
 
-void pace_note(struct pace *pace, bool with_prompts, uint32_t rows, double ms)
+static void move_point(struct pace_point *point, uint32_t rows, double ms)
 {
-    struct pace_point *point = with_prompts ? &pace->prompts : &pace->streams;
-    bool first = point->rows == 0;
-    /* One pass that lost its core says nothing about the next. */
-    if (!first && ms > 8 * point->ms)
-        ms = 8 * point->ms;
-    move(&point->rows, rows, first);
-    move(&point->ms, ms, first);
+    move(&point->rows, rows);
+    move(&point->ms, ms);
+}
+
+void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, double ms)
+{
+    if (prompt_rows == 0 && stream_rows <= PACE_STREAMS_MAX)
+        move(&pace->streams_ms[stream_rows], ms);
+    else if (stream_rows == 0 && prompt_rows >= PACE_LARGE_ROWS)
+        move_point(&pace->prompts, prompt_rows, ms);
+    else if (stream_rows != 0 && prompt_rows != 0)
+        move_point(&pace->both, stream_rows + prompt_rows, ms);
+}
+
+/* Of a pass with a token of each of `count` streams, between or beside what was seen; 0 = nothing
+ * was. Half of it is taken to grow with the rows. */
+static double streams_ms(const struct pace *pace, uint32_t count)
+{
+    uint32_t low = count < PACE_STREAMS_MAX ? count : PACE_STREAMS_MAX, high = low;
+    while (low > 0 && pace->streams_ms[low] == 0)
+        low--;
+    while (high <= PACE_STREAMS_MAX && pace->streams_ms[high] == 0)
+        high++;
+    bool is_low = low > 0, is_high = high <= PACE_STREAMS_MAX;
+    if (is_low && is_high && low < high)
+        return pace->streams_ms[low] +
+               (pace->streams_ms[high] - pace->streams_ms[low]) * (count - low) / (high - low);
+    if (is_low)
+        return pace->streams_ms[low] * (0.5 + 0.5 * count / low);
+    return is_high ? pace->streams_ms[high] * (0.5 + 0.5 * count / high) : 0;
+}
+
+/* What a further row costs beside streams: from there to the passes of prompts alone. */
+static double row_ms(const struct pace *pace)
+{
+    const struct pace_point *both = &pace->both, *many = &pace->prompts;
+    double usual = 0.5 * both->ms / both->rows;
+    if (many->rows < both->rows + PACE_LARGE_ROWS)
+        return usual;
+    double slope = (many->ms - both->ms) / (many->rows - both->rows);
+    return slope > 0.2 * usual ? slope : 0.2 * usual;
 }
 
 uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count)
 {
-    const struct pace_point *few = &pace->streams, *many = &pace->prompts;
-    if (many->rows == 0 || few->rows == 0 || many->rows < few->rows + 1)
+    double target_ms = PACE_STRETCH * streams_ms(pace, job_count), each_ms;
+    if (target_ms <= 0 || pace->both.rows == 0 || (each_ms = row_ms(pace)) <= 0)
         return PROMPT_ROWS_UNKNOWN;
-    double row_ms = (many->ms - few->ms) / (many->rows - few->rows);
-    double row_ms_min = 0.1 * many->ms / many->rows; /* against a noisy slope */
-    if (row_ms < row_ms_min)
-        row_ms = row_ms_min;
-    double fixed_ms = few->ms - row_ms * few->rows;
-    /* fixed + row * (stream_rows + rows) = 2 * (fixed + row * job_count) */
-    double rows =
-        (fixed_ms > 0 && row_ms > 0 ? fixed_ms / row_ms : 0) + 2.0 * job_count - stream_rows;
-    return rows < PROMPT_ROWS_MIN ? PROMPT_ROWS_MIN : rows > 65536 ? 65536 : (uint32_t)rows;
+    double rows = pace->both.rows + (target_ms - pace->both.ms) / each_ms - stream_rows;
+    if (!(rows > PROMPT_ROWS_MIN))
+        return PROMPT_ROWS_MIN;
+    return rows > PROMPT_ROWS_MAX ? PROMPT_ROWS_MAX : (uint32_t)rows;
 }
 
 /* --- one pass --- */
@@ -96,11 +133,12 @@ static uint32_t give(const struct pick *pick, uint32_t max)
     return given;
 }
 
-/* Rows of prompts beside those of streams, so that both fill whole units. */
+/* Rows of prompts beside those of streams, so that both fill whole units. A part of the first one is
+ * left as it is: there the attention is what costs, deep in a long prompt. */
 static uint32_t fill_units(uint32_t stream_rows, uint32_t prompt_rows, uint32_t row_unit)
 {
     uint32_t over = (stream_rows + prompt_rows) % row_unit;
-    if (over == 0)
+    if (over == 0 || stream_rows + prompt_rows < row_unit)
         return prompt_rows;
     if (over < row_unit / 2 && prompt_rows >= over + PROMPT_ROWS_MIN)
         return prompt_rows - over;
@@ -162,8 +200,7 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
     give_batch(entries, count, left, given == 0);
     struct plan plan = {0};
     for (uint32_t i = 0; i < count; i++) {
-        plan.row_count += entries[i].rows;
-        plan.with_prompts |= entries[i].rows > 0 && !entries[i].streams;
+        *(entries[i].streams ? &plan.stream_rows : &plan.prompt_rows) += entries[i].rows;
     }
     return plan;
 }

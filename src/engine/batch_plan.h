@@ -11,18 +11,22 @@
 
 #include "tandem/types.h"
 
-/* What passes cost: a line through the usual pass without and with prompts. */
+/* What passes have cost lately, as moving averages. */
+#define PACE_STREAMS_MAX 32
+
 struct pace_point {
-    double rows, ms; /* moving averages; rows 0 = not seen yet */
+    double rows, ms; /* rows 0 = not seen yet */
 };
 
 struct pace {
-    struct pace_point streams, prompts;
+    double streams_ms[PACE_STREAMS_MAX + 1]; /* of streams alone, by their rows; 0 = not seen */
+    struct pace_point prompts;               /* of prompts alone, large ones */
+    struct pace_point both;
 };
 
-void pace_note(struct pace *pace, bool with_prompts, uint32_t rows, double ms);
-/* Rows of prompts beside `stream_rows` rows of streams, so that the pass takes twice as long as one
- * with a token of each of `job_count` jobs: those who stream now will see such passes in any case,
+void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, double ms);
+/* Rows of prompts beside `stream_rows` rows of streams, so that the pass takes less than twice as long
+ * as one with a token of each of `job_count` jobs: those who stream now will see such passes in any case,
  * once the prompts have become streams. A cautious number before anything is known. */
 uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count);
 
@@ -36,8 +40,7 @@ struct plan_entry {
 };
 
 struct plan {
-    uint32_t row_count;
-    bool with_prompts; /* some of the rows are of prompts */
+    uint32_t stream_rows, prompt_rows;
 };
 
 struct plan_limits {

@@ -8,7 +8,7 @@ struct bench_options {
     uint32_t prompt_tokens; /* 0 = leave prefill out */
     uint32_t decode_tokens; /* 0 = leave decoding out */
     uint32_t depth;         /* positions in the cache before either */
-    uint32_t thread_count;  /* 0 = one a core */
+    uint32_t thread_count;  /* 0 = one a fast core */
     enum td_kv_type kv_type;
     uint32_t repetitions; /* 0 = 3; the median is given */
 };

@@ -65,13 +65,14 @@ static void place_row(const struct batch *batch, uint32_t index)
     if (layer->rope != ROPE_NONE)
         cos_sin = workspace->cos_sin[layer->rope == ROPE_LOCAL] +
                   (size_t)index * model->ropes[ROPE_GLOBAL].pair_count * 2;
-    if (layer->q_bias)
+    if (layer->q_bias && !forward_all_left(batch))
         model->kernels->add(q, layer->q_bias, q_size);
     if (layer->k_bias)
         model->kernels->add(k, layer->k_bias, kv_size);
     if (layer->v_bias)
         model->kernels->add(workspace->value + index * kv_size, layer->v_bias, kv_size);
-    rotate_heads(model, q, model->head_count, layer->q_norm, cos_sin);
+    if (!forward_all_left(batch))
+        rotate_heads(model, q, model->head_count, layer->q_norm, cos_sin);
     rotate_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
 }
 
@@ -107,6 +108,8 @@ static void residual_item(struct step *step, uint32_t index)
     const struct workspace *workspace = step->batch->workspace;
     const struct td_model *model = workspace->model;
     size_t at = (size_t)index * model->embedding_size;
+    if (workspace->rows[index].left)
+        return;
     if (step->norm_weight)
         model->kernels->rms_norm(workspace->normed + at, step->norm_weight, model->embedding_size,
                                  model->norm_epsilon, workspace->normed + at);
@@ -134,6 +137,28 @@ static void project(struct batch *batch, const struct weight *weight, const floa
     step_run_products(&step);
     if (norm_weight)
         add_residual(batch, norm_weight);
+}
+
+/* Keys and values alone, for rows that have left early: what comes after them in the text looks for their
+ * keys in every layer, so those are made of the state that they left with (Schuster et al. 2022, Confident
+ * Adaptive Language Modeling, section 3.3). */
+static void keys_block(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct layer *layer = batch->layer;
+    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    forward_prepare(batch, workspace->hidden, model->embedding_size, batch->row_count, NULL,
+                    layer->attention_norm, form_bit(&layer->k) | form_bit(&layer->v));
+    struct step kv = {
+        .batch = batch,
+        .products = {{&layer->k, workspace->key, kv_size}, {&layer->v, workspace->value, kv_size}},
+        .product_count = 2,
+        .input_count = batch->row_count};
+    step_run_products(&kv);
+    struct step place = {
+        .batch = batch, .item = position_item, .item_count = workspace->attention.run_count};
+    step_run(&place, 2 * kv_size * sizeof(float) * batch->row_count);
 }
 
 static void attention_block(struct batch *batch)
@@ -188,60 +213,6 @@ static void ffn_block(struct batch *batch)
     project(batch, &layer->down, layer->ffn_output_norm);
 }
 
-/* --- what leaves the pass --- */
-
-/* Logits of the rows that want them, in the order of the segments. */
-static void output_block(struct batch *batch, float *logits)
-{
-    const struct workspace *workspace = batch->workspace;
-    const struct td_model *model = workspace->model;
-    uint32_t count = 0, end = 0;
-    for (uint32_t i = 0; i < batch->segment_count; i++) {
-        end += batch->segments[i].count;
-        for (uint32_t row = end - batch->segments[i].logit_rows; row < end; row++)
-            workspace->output_rows[count++] = row;
-    }
-    if (count == 0)
-        return;
-    forward_prepare(batch, workspace->hidden, model->embedding_size, count, workspace->output_rows,
-                    model->output_norm, form_bit(&model->output));
-    struct step output = {.batch = batch,
-                          .products = {{&model->output, logits, model->vocab_count}},
-                          .product_count = 1,
-                          .input_count = count,
-                          .owners = workspace->output_rows,
-                          .logits = true};
-    step_run_products(&output);
-}
-
-/* The residual stream after `layer_count` layers, for the segments that want it from there. */
-static void give_hidden(const struct batch *batch, uint32_t layer_count)
-{
-    size_t wide = batch->workspace->model->embedding_size, end = 0;
-    for (uint32_t i = 0; i < batch->segment_count; i++) {
-        const struct segment *segment = &batch->segments[i];
-        end += segment->count;
-        if (segment->hidden_rows && segment->hidden_layer == layer_count)
-            memcpy(segment->hidden_out,
-                   batch->workspace->hidden + (end - segment->hidden_rows) * wide,
-                   segment->hidden_rows * wide * sizeof(float));
-    }
-}
-
-static void give_normed(const struct batch *batch)
-{
-    const struct td_model *model = batch->workspace->model;
-    size_t wide = model->embedding_size, end = 0;
-    for (uint32_t i = 0; i < batch->segment_count; i++) {
-        const struct segment *segment = &batch->segments[i];
-        end += segment->count;
-        const float *hidden = batch->workspace->hidden + (end - segment->normed_rows) * wide;
-        for (size_t row = 0; row < segment->normed_rows; row++)
-            model->kernels->rms_norm(hidden + row * wide, model->output_norm, wide,
-                                     model->norm_epsilon, segment->normed_out + row * wide);
-    }
-}
-
 /* --- a pass --- */
 
 static bool is_set(const atomic_bool *flag)
@@ -265,18 +236,21 @@ static bool run_layers(struct batch *batch, float *logits)
     const struct td_model *model = batch->workspace->model;
     struct step embed = {.batch = batch, .item = embed_item, .item_count = batch->row_count};
     step_run(&embed, (size_t)batch->row_count * model->embedding_size * sizeof(float));
-    give_hidden(batch, 0);
+    forward_after_layers(batch, 0, logits);
     for (uint32_t i = 0; i < model->layer_count; i++) {
         if (is_cancelled(batch))
             return false;
         batch->layer_index = i;
         batch->layer = &model->layers[i];
-        attention_block(batch);
-        ffn_block(batch);
-        give_hidden(batch, i + 1);
+        if (forward_all_left(batch)) {
+            keys_block(batch);
+        } else {
+            attention_block(batch);
+            ffn_block(batch);
+        }
+        forward_after_layers(batch, i + 1, logits);
     }
-    give_normed(batch);
-    output_block(batch, logits);
+    forward_output(batch, logits);
     return true;
 }
 

@@ -25,6 +25,13 @@ struct segment {
     /* The last normed_rows tokens as the output matrix sees them, after the last norm. */
     uint32_t normed_rows; /* 0 = not wanted */
     float *normed_out;    /* [normed_rows, embedding] */
+
+    /* A single token with logits leaves at the first early exit (heads.h) whose best token has at least this
+     * probability; 0 = none does. *layers_run is then, and else too, the number of layers behind its logits. */
+    float exit_threshold;
+    uint32_t *layers_run; /* NULL = not wanted */
+    /* The probe's answer at the last token; left as it is by a model without one. */
+    float *probe_out; /* NULL = not wanted */
 };
 
 /* Runs all segments, at most workspace->row_max tokens together. logits [sum of logit_rows, vocab],

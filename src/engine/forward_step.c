@@ -80,6 +80,8 @@ static void finish_rows(const struct step *step, uint32_t row_begin, uint32_t ro
     size_t rows = row_end - row_begin;
     for (uint32_t t = 0; t < step->input_count; t++) {
         float *y = step->products[0].y + t * step->products[0].y_stride + row_begin;
+        if (step->add_to_hidden && workspace->rows[t].left)
+            continue; /* its state stays as it left */
         if (step->add_to_hidden)
             forward_add(model, workspace->hidden + (size_t)t * model->embedding_size + row_begin, y,
                         rows);

@@ -22,8 +22,15 @@ struct batch {
     uint32_t row_count;
     const struct layer *layer;
     uint32_t layer_index;
-    bool adapted; /* a segment's sequence has adapters */
+    bool adapted;        /* a segment's sequence has adapters */
+    uint32_t left_count; /* rows that have left by an early exit */
 };
+
+/* Whether only keys and values are still to be made. */
+static inline bool forward_all_left(const struct batch *batch)
+{
+    return batch->left_count == batch->row_count;
+}
 
 /* One matrix product of a step: y[t, r] = W[r] . x_t for all rows, x prepared beforehand. */
 struct product {
@@ -81,6 +88,11 @@ void forward_prepare(struct batch *batch, const float *input, size_t size, uint3
 /* The same without norm and panels: each row stands alone. */
 void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
                           const uint32_t *from, unsigned forms);
+
+/* What leaves the pass: states, early exits and the probe after so many layers; at the end the logits of the
+ * rows that have not left. */
+void forward_after_layers(struct batch *batch, uint32_t layer_count, float *logits);
+void forward_output(struct batch *batch, float *logits);
 
 /* The feed-forward block of a mixture of experts: what is to be added to the residual stream is
  * left in workspace->normed. */

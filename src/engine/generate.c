@@ -49,7 +49,8 @@ static enum td_status start_filter(struct generation *generation, struct td_erro
  * cache. */
 static uint32_t tokens_left(const struct generation *generation, uint32_t length)
 {
-    uint32_t left = generation->sequence->context_size - length + 1;
+    bool shift = generation->options.context_shift;
+    uint32_t left = shift ? UINT32_MAX : generation->sequence->context_size - length + 1;
     uint32_t max = generation->options.tokens_max;
     uint32_t made = generation->chosen_count;
     return max && max - made < left ? max - made : left;
@@ -76,8 +77,22 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
     if (options->top_logprobs > TD_TOP_LOGPROBS_MAX)
         return error_set(err, TD_INVALID, "top_logprobs is %u, at most %d", options->top_logprobs,
                          TD_TOP_LOGPROBS_MAX);
+    if (!(options->exit_threshold >= 0 && options->exit_threshold <= 1))
+        return error_set(err, TD_INVALID, "exit_threshold is not in [0, 1]");
+    if (options->exit_threshold > 0 && sequence->model->info.exit_count == 0)
+        return error_set(err, TD_INVALID, "exit_threshold: %s has no early exits",
+                         sequence->model->name);
+    /* A guess would be judged by other layers than the token that it stands for. */
+    if (options->exit_threshold > 0 && options->speculation != TD_SPECULATION_NONE)
+        return error_set(err, TD_INVALID, "exit_threshold and speculation exclude each other");
     if (count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
+    if (options->context_shift && options->tokens_max == 0)
+        return error_set(err, TD_INVALID,
+                         "an answer that may outgrow the context needs a largest number of tokens");
+    if (options->context_shift && options->context_keep >= sequence->context_size)
+        return error_set(err, TD_INVALID, "%u tokens to keep of a context of %u",
+                         options->context_keep, sequence->context_size);
     if (count > sequence->context_size - sequence->length)
         return error_set(err, TD_LIMIT,
                          "a prompt of %zu tokens after %u does not fit the context of %u", count,
@@ -131,7 +146,8 @@ static void decide_last(struct generation *generation, struct generation_choice 
         choice->finish = TD_FINISH_STOP;
         choice->last = true;
     } else if ((tokens_max && generation->chosen_count >= tokens_max) ||
-               choice->length >= generation->sequence->context_size) {
+               (!generation->options.context_shift &&
+                choice->length >= generation->sequence->context_size)) {
         choice->finish = TD_FINISH_LENGTH;
         choice->last = true;
     }
@@ -157,6 +173,7 @@ static enum td_status choose(struct generation *generation, float *logits, uint3
     sampler_accept_answer(&generation->sampler, choice.id);
     out->id = choice.id;
     out->stats = choice.stats;
+    out->stats.probe = generation->chosen_count == 0 ? generation->result.probe : 0;
     out->top_count = top_count;
     out->length = length;
     out->last = false;
@@ -241,7 +258,9 @@ static struct generation_due due_token(struct generation *generation, uint32_t r
         return (struct generation_due){generation->ids, 1, 1};
     /* The first row is the last token, which is not in the sequence yet. */
     uint32_t left = tokens_left(generation, sequence->length + 1);
-    uint32_t room = left < rows_max ? left : rows_max;
+    uint32_t room = sequence->context_size - sequence->length;
+    room = left < room ? left : room;
+    room = room < rows_max ? room : rows_max;
     speculation_guess(speculation, sequence, generation->last_id, &generation->sampler,
                       generation->filter, room - 1);
     uint32_t count = 1 + speculation->guess_count;
@@ -267,6 +286,29 @@ struct generation_due generation_due(struct generation *generation, uint32_t row
     return due;
 }
 
+struct segment generation_segment(struct generation *generation, const struct generation_due *due)
+{
+    bool prompt = generation->chosen_count == 0;
+    return (struct segment){
+        .sequence = generation->sequence,
+        .ids = due->ids,
+        .count = due->count,
+        .logit_rows = due->logit_rows,
+        /* Not in the prompt: how much of it is left to run depends on what was cached. */
+        .exit_threshold = prompt ? 0 : generation->options.exit_threshold,
+        .layers_run = &generation->layers_run,
+        .probe_out = prompt && due->logit_rows ? &generation->result.probe : NULL};
+}
+
+static void count_layers(struct generation *generation)
+{
+    uint32_t all = generation->model->layer_count;
+    if (generation->layers_run >= all)
+        return;
+    generation->result.early_tokens++;
+    generation->result.layers_saved += all - generation->layers_run;
+}
+
 enum td_status generation_take(struct generation *generation, const struct generation_due *due,
                                float *logits, struct sampler_candidate *candidates,
                                struct generation_event *event, struct td_error *err)
@@ -278,6 +320,8 @@ enum td_status generation_take(struct generation *generation, const struct gener
     bool prefill = generation->chosen_count == 0;
     double *spent_ms = prefill ? &generation->result.prefill_ms : &generation->result.decode_ms;
     enum td_status status = TD_OK;
+    if (!prefill)
+        count_layers(generation);
     if (due->logit_rows == 0) {
         event->kind = GENERATION_PREFILL;
         generation->ids += due->count;
@@ -291,14 +335,30 @@ enum td_status generation_take(struct generation *generation, const struct gener
     return status;
 }
 
+/* Room in a full context for what is due next. */
+static enum td_status make_room(const struct generation *generation, struct td_session *session,
+                                struct td_error *err)
+{
+    const struct sequence *sequence = &session->sequence;
+    uint32_t keep = generation->options.context_keep;
+    if (!generation->options.context_shift || generation_has_event(generation) ||
+        sequence->length < sequence->context_size)
+        return TD_OK;
+    uint32_t others = sequence->length - keep;
+    return td_session_shift(session, keep, others - others / 2, err);
+}
+
 static enum td_status run_to_end(struct generation *generation, struct td_session *session,
                                  td_token_fn *on_token, void *ctx, struct td_error *err)
 {
     struct workspace *workspace = session->workspace;
     for (;;) {
+        enum td_status status = make_room(generation, session, err);
+        if (status != TD_OK)
+            return status;
         struct generation_due due = generation_due(generation, workspace->row_max);
-        enum td_status status =
-            td_session_forward(session, due.ids, due.count, workspace->logits, due.logit_rows, err);
+        struct segment segment = generation_segment(generation, &due);
+        status = session_run(session, &segment, workspace->logits, err);
         struct generation_event event;
         if (status == TD_OK)
             status = generation_take(generation, &due, workspace->logits, workspace->candidates,

@@ -4,8 +4,8 @@
 #ifndef ENGINE_GENERATE_H
 #define ENGINE_GENERATE_H
 
+#include "engine/forward.h"
 #include "engine/sampler.h"
-#include "engine/sequence.h"
 #include "engine/speculation.h"
 #include "engine/text_gate.h"
 #include "engine/token_filter.h"
@@ -46,6 +46,7 @@ struct generation {
     size_t id_count;
     double due_ms; /* when it said so, and when it was ready with guessing */
     double guessed_ms;
+    uint32_t layers_run; /* behind the last logits */
     struct speculation speculation;
     struct generation_choice choices[1 + SPECULATION_TOKENS_MAX];
     uint32_t choice_count, choice_next; /* those from choice_next on are to be handed out */
@@ -75,6 +76,8 @@ void generation_skip(struct generation *generation, uint32_t count);
 /* rows_max: most tokens at a time, at least 1. Asked again before generation_take it says the same, or less for a
  * smaller rows_max. */
 struct generation_due generation_due(struct generation *generation, uint32_t rows_max);
+/* The same as a segment of a forward pass. Borrows due and generation. */
+struct segment generation_segment(struct generation *generation, const struct generation_due *due);
 /* Whether events are left that need no pass: generation_take with nothing due gives them. */
 static inline bool generation_has_event(const struct generation *generation)
 {

@@ -199,7 +199,7 @@ const struct gguf_tensor *gguf_tensor_at(const struct gguf *gguf, size_t index)
 
 uint64_t gguf_fingerprint(const struct gguf *gguf)
 {
-    return hash_fnv1a64(gguf->data, gguf->directory_end, HASH_FNV1A64_BASIS);
+    return hash_words64(gguf->data, gguf->directory_end);
 }
 
 /* A string may be long and hold anything: shortened, control characters replaced. */

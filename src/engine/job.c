@@ -144,6 +144,8 @@ enum td_status job_new(const struct job_request *request, struct wake *wake, str
     *out = NULL;
     if (request->id_count == 0)
         return error_set(err, TD_INVALID, "the prompt has no tokens");
+    if (request->options.context_shift)
+        return error_set(err, TD_UNSUPPORTED, "a job's answer ends where its context does");
     if (request->options.stop_count > TD_STOPS_MAX)
         return error_set(err, TD_INVALID, "%zu stop strings, at most %d",
                          request->options.stop_count, TD_STOPS_MAX);

@@ -1,10 +1,13 @@
 #include "engine/kv_pool.h"
 
 #include "base/error.h"
+#include "engine/heads.h"
 #include "engine/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define KEPT_ALIGN 64 /* a cache line */
 
 /* Sizes of a pool; false when they are beyond counting. */
 static bool measure(struct kv_pool *pool, uint64_t page_count, uint64_t *bytes)
@@ -12,10 +15,15 @@ static bool measure(struct kv_pool *pool, uint64_t page_count, uint64_t *bytes)
     const struct td_model *model = pool->model;
     pool->key_bytes = kv_keys_bytes(pool->kv_type, model->head_size);
     pool->head_bytes = pool->key_bytes + kv_values_bytes(pool->kv_type, model->head_size);
-    return !__builtin_mul_overflow(pool->head_bytes,
-                                   (size_t)model->layer_count * model->kv_head_count,
-                                   &pool->page_bytes) &&
-           !__builtin_mul_overflow(pool->page_bytes, page_count, bytes);
+    size_t kept = (size_t)heads_kept_width(model) * KV_PAGE_TOKENS * sizeof(float), bytes_kv;
+    if (__builtin_mul_overflow(pool->head_bytes, (size_t)model->layer_count * model->kv_head_count,
+                               &bytes_kv) ||
+        bytes_kv > SIZE_MAX / 4)
+        return false;
+    pool->kept_at = (bytes_kv + KEPT_ALIGN - 1) / KEPT_ALIGN * KEPT_ALIGN;
+    pool->page_bytes =
+        kept ? pool->kept_at + (kept + KEPT_ALIGN - 1) / KEPT_ALIGN * KEPT_ALIGN : bytes_kv;
+    return !__builtin_mul_overflow(pool->page_bytes, page_count, bytes);
 }
 
 uint64_t kv_pool_bytes(const struct td_model *model, enum td_kv_type kv_type, uint64_t page_count)

@@ -2,7 +2,7 @@
  * sequence, of all layers. Pages are counted references, so that sequences can share a prefix. One
  * thread at a time. The block is mapped, not allocated: a page that was never used costs nothing.
  *
- * Within a page: [layer, kv head] of keys, then values, as kernels/kv_page.h says. */
+ * Within a page: [layer, kv head] of keys, then values, as kernels/kv_page.h says; then what a probe keeps. */
 #ifndef ENGINE_KV_POOL_H
 #define ENGINE_KV_POOL_H
 
@@ -18,6 +18,7 @@ struct kv_pool {
     uint32_t used_count; /* pages with a reference */
     size_t key_bytes;    /* one head's keys of a page */
     size_t head_bytes;   /* one head's keys and values of a page */
+    size_t kept_at;      /* where a page has what the probe keeps of its positions (heads.h) */
     size_t page_bytes;
     uint8_t *block;       /* [page_count, page_bytes] */
     uint32_t *references; /* [page_count] */
@@ -65,6 +66,12 @@ static inline uint8_t *kv_page_values(const struct kv_pool *pool, uint32_t page,
                                       uint32_t kv_head)
 {
     return kv_page_keys(pool, page, layer, kv_head) + pool->key_bytes;
+}
+
+/* What the probe keeps of the positions of a page: [KV_PAGE_TOKENS, heads_kept_width]. */
+static inline float *kv_page_kept(const struct kv_pool *pool, uint32_t page)
+{
+    return (float *)(void *)(pool->block + page * pool->page_bytes + pool->kept_at);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/bert.h"
+#include "engine/heads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,7 +252,7 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
     if (lookup.status == TD_OK)
         refuse_unused(&lookup);
     free(lookup.used);
-    return lookup.status;
+    return lookup.status == TD_OK ? heads_load(model, err) : lookup.status;
 }
 
 enum td_status model_require_decoder(const struct td_model *model, struct td_error *err)

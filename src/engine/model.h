@@ -12,6 +12,8 @@
 #include "engine/tokenizer.h"
 #include "kernels/kernels.h"
 
+#define WEIGHT_UNNUMBERED UINT32_MAX
+
 /* A matrix [rows, cols] as stored in the file. */
 struct weight {
     const void *data;
@@ -20,7 +22,7 @@ struct weight {
     enum tensor_type type;
     enum activation_form form; /* what its inputs must be prepared as */
     size_t expert_bytes;       /* from one expert's matrix to the next; 0 = there is one */
-    uint32_t number;           /* of the model's matrices: what adapters know it by */
+    uint32_t number; /* of the model's matrices: what adapters know it by; or WEIGHT_UNNUMBERED */
 };
 
 /* Where the rows of a weight lie in the file; several are parts of one tensor where it is fused. */
@@ -77,6 +79,7 @@ struct td_model {
     struct bert *encoder;    /* in the place of layers and output; NULL for decoders */
     struct matrix *matrices; /* [matrix_count], by weight.number */
     uint32_t matrix_count;
+    struct heads *heads; /* early exits and probe; NULL = the file brings none */
 
     struct token_index_slot *token_index; /* made when a grammar is first used */
     enum template_family family;
@@ -94,6 +97,12 @@ TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
                                                         struct td_error *err);
 /* Rope and window of each of model->layers, which must be there. */
 TD_MUST_CHECK enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err);
+
+/* Ids of what model->jinja, which must be there, renders of `input`; its tokens and BOS are filled in here.
+ * *ids **returns new** (free). */
+TD_MUST_CHECK enum td_status model_tokenize_chat(const struct td_model *model,
+                                                 const struct jinja_input *input, int32_t **ids,
+                                                 size_t *count, struct td_error *err);
 
 /* TD_UNSUPPORTED for an encoder, which has no next token. */
 TD_MUST_CHECK enum td_status model_require_decoder(const struct td_model *model,

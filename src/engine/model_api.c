@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/heads.h"
 #include "engine/memory.h"
 #include "engine/model.h"
 
@@ -91,6 +92,8 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .chat_family = template_family_name(model->family),
         .chat_renderer = model->jinja ? "jinja" : "family",
         .fingerprint = model->fingerprint,
+        .exit_count = model->heads ? model->heads->exit_count : 0,
+        .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
     if (!gguf_has(gguf, "tandem.not_mine_token_id"))
         return TD_OK;
@@ -187,6 +190,7 @@ void td_model_close(struct td_model *model)
     free(model->layers);
     free(model->encoder);
     free(model->matrices);
+    heads_free(model->heads);
     free(model->name);
     jinja_close(model->jinja);
     tokenizer_close(model->tokenizer);
@@ -246,20 +250,25 @@ static void drop_bos(struct template_output *out, struct td_str bos)
         buf_consume(&out->segments, sizeof *segments);
 }
 
+/* By the file's own template, which must be there. */
+static enum td_status render_input(const struct td_model *model, struct jinja_input input,
+                                   struct template_output *out, struct td_error *err)
+{
+    input.bos_token = special_text(model, tokenizer_bos(model->tokenizer));
+    input.eos_token = special_text(model, tokenizer_eos(model->tokenizer));
+    enum td_status status = jinja_render(model->jinja, &input, out, err);
+    if (status == TD_OK && tokenizer_adds_bos(model->tokenizer))
+        drop_bos(out, input.bos_token);
+    return status;
+}
+
 static enum td_status render_own(const struct td_model *model, const struct td_message *messages,
                                  size_t message_count, struct template_output *out,
                                  struct td_error *err)
 {
-    struct td_str bos = special_text(model, tokenizer_bos(model->tokenizer));
-    struct jinja_input input = {.messages = messages,
-                                .message_count = message_count,
-                                .bos_token = bos,
-                                .eos_token = special_text(model, tokenizer_eos(model->tokenizer)),
-                                .add_generation = true};
-    enum td_status status = jinja_render(model->jinja, &input, out, err);
-    if (status == TD_OK && tokenizer_adds_bos(model->tokenizer))
-        drop_bos(out, bos);
-    return status;
+    struct jinja_input input = {
+        .messages = messages, .message_count = message_count, .add_generation = true};
+    return render_input(model, input, out, err);
 }
 
 /* The file's own template; where it refuses the messages, or the interpreter refuses what it does, the
@@ -318,18 +327,17 @@ static enum td_status encode_segments(const struct td_model *model,
                                      segment_count, true, ids, err);
 }
 
-enum td_status td_chat_tokenize(const struct td_model *model, const struct td_message *messages,
-                                size_t message_count, int32_t **ids, size_t *count,
-                                struct td_error *err)
+/* Takes *rendered (template_output_deinit) when status is TD_OK. */
+static enum td_status give_ids(const struct td_model *model, enum td_status status,
+                               struct template_output *rendered, int32_t **ids, size_t *count,
+                               struct td_error *err)
 {
-    struct template_output rendered;
     struct buf out;
     *ids = NULL;
     *count = 0;
     buf_init(&out, PROMPT_BYTES_MAX);
-    enum td_status status = render(model, messages, message_count, &rendered, err);
     if (status == TD_OK)
-        status = encode_segments(model, &rendered, &out, err);
+        status = encode_segments(model, rendered, &out, err);
     if (status == TD_OK && out.len > 0) {
         *count = out.len / sizeof **ids;
         *ids = (int32_t *)(void *)buf_take(&out);
@@ -338,7 +346,25 @@ enum td_status td_chat_tokenize(const struct td_model *model, const struct td_me
     } else if (status == TD_OK) {
         status = error_set(err, TD_INVALID, "the prompt is empty");
     }
-    template_output_deinit(&rendered);
+    template_output_deinit(rendered);
     buf_deinit(&out);
     return status;
+}
+
+enum td_status td_chat_tokenize(const struct td_model *model, const struct td_message *messages,
+                                size_t message_count, int32_t **ids, size_t *count,
+                                struct td_error *err)
+{
+    struct template_output rendered;
+    enum td_status status = render(model, messages, message_count, &rendered, err);
+    return give_ids(model, status, &rendered, ids, count, err);
+}
+
+enum td_status model_tokenize_chat(const struct td_model *model, const struct jinja_input *input,
+                                   int32_t **ids, size_t *count, struct td_error *err)
+{
+    struct template_output rendered;
+    template_output_init(&rendered, PROMPT_BYTES_MAX);
+    enum td_status status = render_input(model, *input, &rendered, err);
+    return give_ids(model, status, &rendered, ids, count, err);
 }

@@ -24,7 +24,7 @@ struct scheduler_options {
     /* Of the KV cache that all share; 0 = every slot's context, or what fits into half of the
      * memory. */
     uint32_t cache_tokens;
-    uint32_t thread_count; /* 0 = one a core */
+    uint32_t thread_count; /* 0 = one a fast core */
     enum td_kv_type kv_type;
     enum td_speculation speculation; /* of all jobs: none, or from the text */
     uint32_t draft_tokens;           /* 0 = 8 */

@@ -115,11 +115,8 @@ static uint32_t fill_segments(struct scheduler *scheduler)
         slot->due = generation_due(&slot->generation, scheduler->entries[i].rows);
         slot->served_last = scheduler->pass;
         slot->begun = true;
-        scheduler->segments[count] = (struct segment){.sequence = &slot->sequence,
-                                                      .ids = slot->due.ids,
-                                                      .count = slot->due.count,
-                                                      .logit_rows = slot->due.logit_rows,
-                                                      .cancel = &slot->job->cancelled};
+        scheduler->segments[count] = generation_segment(&slot->generation, &slot->due);
+        scheduler->segments[count].cancel = &slot->job->cancelled;
         scheduler->segment_slots[count++] = slot;
     }
     return count;
@@ -191,10 +188,10 @@ bool scheduler_pass(struct scheduler *scheduler)
             prefix_publish(scheduler->prefixes, scheduler->segments[i].sequence,
                            &scheduler->segment_slots[i]->job->request.scope, false);
         take_all(scheduler, count);
-        pace_note(&scheduler->pace, plan.with_prompts, plan.row_count,
+        pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows,
                   clock_monotonic_ms(NULL) - begin_ms);
         atomic_fetch_add(&scheduler->passes, 1);
-        atomic_fetch_add(&scheduler->rows, plan.row_count);
+        atomic_fetch_add(&scheduler->rows, plan.stream_rows + plan.prompt_rows);
     } else if (status != TD_CANCELLED) { /* the cancelled are settled before the next pass */
         run_one_by_one(scheduler, count);
     }

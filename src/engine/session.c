@@ -7,6 +7,7 @@
 #include "engine/speculation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A row of logits for each guess of a speculating generation, and one for what follows. */
 static const struct workspace_options workspace_options = {.logit_row_max =
@@ -105,78 +106,124 @@ enum td_status td_session_set_adapters(struct td_session *session,
     return TD_OK;
 }
 
-/* What a call wants of the last `rows` of its tokens. */
-struct wanted {
-    float *logits;  /* [rows, vocab]; NULL = none */
-    float *hidden;  /* [rows, embedding]; NULL = none */
-    uint32_t layer; /* of hidden */
-    size_t rows;
-};
-
-static enum td_status check_input(const struct td_session *session, const int32_t *ids,
-                                  size_t count, const struct wanted *wanted, struct td_error *err)
+static enum td_status check_input(const struct td_session *session, const struct segment *whole,
+                                  struct td_error *err)
 {
     const struct sequence *sequence = &session->sequence;
     uint32_t vocab_count = session->model->vocab_count;
-    if (wanted->rows > count || (wanted->rows > 0 && !wanted->logits && !wanted->hidden))
-        return error_set(err, TD_INVALID, "%zu rows asked of %zu tokens", wanted->rows, count);
-    if (wanted->hidden && wanted->layer > session->model->layer_count)
-        return error_set(err, TD_INVALID, "layer %u asked for, %s has %u", wanted->layer,
+    if (whole->hidden_rows && whole->hidden_layer > session->model->layer_count)
+        return error_set(err, TD_INVALID, "layer %u asked for, %s has %u", whole->hidden_layer,
                          session->model->name, session->model->layer_count);
-    if (count > sequence->context_size - sequence->length)
-        return error_set(err, TD_LIMIT, "%zu tokens after %u do not fit the context of %u", count,
-                         sequence->length, sequence->context_size);
-    for (size_t i = 0; i < count; i++)
-        if (ids[i] < 0 || (uint32_t)ids[i] >= vocab_count)
-            return error_set(err, TD_INVALID, "token %zu is %d, outside the vocabulary of %u", i,
-                             ids[i], vocab_count);
+    if (whole->count > sequence->context_size - sequence->length)
+        return error_set(err, TD_LIMIT, "%u tokens after %u do not fit the context of %u",
+                         whole->count, sequence->length, sequence->context_size);
+    for (uint32_t i = 0; i < whole->count; i++)
+        if (whole->ids[i] < 0 || (uint32_t)whole->ids[i] >= vocab_count)
+            return error_set(err, TD_INVALID, "token %u is %d, outside the vocabulary of %u", i,
+                             whole->ids[i], vocab_count);
     return TD_OK;
 }
 
-static enum td_status run(struct td_session *session, const int32_t *ids, size_t count,
-                          struct wanted wanted, struct td_error *err)
+/* Of the last `wanted` of `count` tokens, how many are among the first `end`, at most `tokens`. */
+static uint32_t rows_in(uint32_t count, uint32_t wanted, uint32_t end, uint32_t tokens)
 {
-    enum td_status status = check_input(session, ids, count, &wanted, err);
-    if (status != TD_OK)
-        return status;
+    uint32_t first = count - wanted, rows = end > first ? end - first : 0;
+    return rows < tokens ? rows : tokens;
+}
+
+enum td_status session_run(struct td_session *session, const struct segment *whole, float *logits,
+                           struct td_error *err)
+{
+    const struct td_model *model = session->model;
+    enum td_status status = check_input(session, whole, err);
     uint32_t length_before = session->sequence.length, row_max = session->workspace->row_max;
-    size_t first_row = count - wanted.rows; /* first token of which something is wanted */
-    for (size_t done = 0; done < count;) {
-        size_t tokens = count - done < row_max ? count - done : row_max;
-        size_t rows = done + tokens > first_row ? done + tokens - first_row : 0;
-        rows = rows < tokens ? rows : tokens;
-        struct segment segment = {.sequence = &session->sequence,
-                                  .ids = ids + done,
-                                  .count = (uint32_t)tokens,
-                                  .logit_rows = wanted.logits ? (uint32_t)rows : 0,
-                                  .cancel = session->cancel,
-                                  .hidden_layer = wanted.layer,
-                                  .hidden_rows = wanted.hidden ? (uint32_t)rows : 0,
-                                  .hidden_out = wanted.hidden};
-        status = forward_run(session->workspace, &segment, 1, wanted.logits, err);
-        if (status != TD_OK) {
-            sequence_truncate(&session->sequence, length_before);
-            return status;
-        }
-        if (wanted.logits)
-            wanted.logits += rows * session->model->vocab_count;
-        if (wanted.hidden)
-            wanted.hidden += rows * session->model->embedding_size;
-        done += tokens;
+    struct segment part = *whole;
+    part.sequence = &session->sequence;
+    part.cancel = session->cancel;
+    for (uint32_t done = 0; status == TD_OK && done < whole->count; done += part.count) {
+        part.ids = whole->ids + done;
+        part.count = whole->count - done < row_max ? whole->count - done : row_max;
+        uint32_t end = done + part.count;
+        part.logit_rows = rows_in(whole->count, whole->logit_rows, end, part.count);
+        part.hidden_rows = rows_in(whole->count, whole->hidden_rows, end, part.count);
+        part.normed_rows = rows_in(whole->count, whole->normed_rows, end, part.count);
+        part.probe_out = end == whole->count ? whole->probe_out : NULL;
+        status = forward_run(session->workspace, &part, 1, logits, err);
+        if (logits)
+            logits += (size_t)part.logit_rows * model->vocab_count;
+        if (part.hidden_out)
+            part.hidden_out += (size_t)part.hidden_rows * model->embedding_size;
+        if (part.normed_out)
+            part.normed_out += (size_t)part.normed_rows * model->embedding_size;
     }
+    if (status != TD_OK)
+        sequence_truncate(&session->sequence, length_before);
+    return status;
+}
+
+/* Counts of a caller, before they become those of a segment. */
+static enum td_status check_counts(size_t count, size_t rows, const void *out, struct td_error *err)
+{
+    if (rows > count || (rows > 0 && out == NULL))
+        return error_set(err, TD_INVALID, "%zu rows asked of %zu tokens", rows, count);
+    if (count > UINT32_MAX)
+        return error_set(err, TD_LIMIT, "%zu tokens fit no context", count);
     return TD_OK;
 }
 
 enum td_status td_session_forward(struct td_session *session, const int32_t *ids, size_t count,
                                   float *logits, size_t logit_rows, struct td_error *err)
 {
-    return run(session, ids, count, (struct wanted){.logits = logits, .rows = logit_rows}, err);
+    struct segment whole = {
+        .ids = ids, .count = (uint32_t)count, .logit_rows = (uint32_t)logit_rows};
+    enum td_status status = check_counts(count, logit_rows, logits, err);
+    return status == TD_OK ? session_run(session, &whole, logits, err) : status;
 }
 
 enum td_status td_session_forward_hidden(struct td_session *session, const int32_t *ids,
                                          size_t count, uint32_t layer, float *hidden,
                                          size_t hidden_rows, struct td_error *err)
 {
-    struct wanted wanted = {.hidden = hidden, .layer = layer, .rows = hidden_rows};
-    return run(session, ids, count, wanted, err);
+    struct segment whole = {.ids = ids,
+                            .count = (uint32_t)count,
+                            .hidden_layer = layer,
+                            .hidden_rows = (uint32_t)hidden_rows,
+                            .hidden_out = hidden};
+    enum td_status status = check_counts(count, hidden_rows, hidden, err);
+    return status == TD_OK ? session_run(session, &whole, NULL, err) : status;
+}
+
+enum td_status td_session_forward_probe(struct td_session *session, const int32_t *ids,
+                                        size_t count, float *probability, struct td_error *err)
+{
+    struct segment whole = {.ids = ids, .count = (uint32_t)count, .probe_out = probability};
+    if (!session->model->info.has_probe)
+        return error_set(err, TD_INVALID, "%s has no probe", session->model->name);
+    enum td_status status = check_counts(count, 1, probability, err);
+    return status == TD_OK ? session_run(session, &whole, NULL, err) : status;
+}
+
+/* Computed anew and not turned by the angle of the distance: keys and values of all layers but the
+ * first depend on what stood before them, so turned ones would still be those of the longer text. */
+enum td_status td_session_shift(struct td_session *session, uint32_t keep, uint32_t drop,
+                                struct td_error *err)
+{
+    struct sequence *sequence = &session->sequence;
+    if (keep > sequence->length || drop > sequence->length - keep)
+        return error_set(err, TD_INVALID, "%u positions after %u of a session that holds %u", drop,
+                         keep, sequence->length);
+    uint32_t rest = sequence->length - keep - drop;
+    int32_t *ids = malloc((rest + (size_t)1) * sizeof *ids);
+    if (ids == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for %u tokens", rest);
+    memcpy(ids, sequence->ids + keep + drop, rest * sizeof *ids);
+    uint32_t row_max = session->workspace->row_max;
+    enum td_status status = TD_OK;
+    td_session_truncate(session, keep);
+    for (uint32_t at = 0, count; status == TD_OK && at < rest; at += count) {
+        count = rest - at < row_max ? rest - at : row_max;
+        status = td_session_forward(session, ids + at, count, NULL, 0, err);
+    }
+    free(ids);
+    return status;
 }

@@ -15,4 +15,8 @@ struct td_session {
     const atomic_bool *cancel;    /* set: the work stops between two layers; NULL = nobody can */
 };
 
+/* Runs a segment of the session's sequence of any length, cut where the workspace ends. */
+TD_MUST_CHECK enum td_status session_run(struct td_session *session, const struct segment *whole,
+                                         float *logits, struct td_error *err);
+
 #endif

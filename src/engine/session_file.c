@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/names.h"
+#include "engine/heads.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void planes_of(const struct kv_pool *pool, struct plane planes[PLANES])
     planes[0] = (struct plane){0, size, element};
     planes[1] = (struct plane){size * KV_PAGE_TOKENS * element, blocks, 2};
     planes[2] = (struct plane){pool->key_bytes, 1, columns * element};
-    planes[3] = (struct plane){pool->key_bytes + columns * KV_PAGE_TOKENS * element, 1, blocks * 2};
+    planes[3] = (struct plane){pool->key_bytes + columns * KV_PAGE_TOKENS * element, blocks, 2};
 }
 
 /* Of one position, in all layers. */
@@ -99,7 +100,8 @@ static uint64_t position_bytes(const struct kv_pool *pool)
     planes_of(pool, planes);
     for (int i = 0; i < PLANES; i++)
         bytes += planes[i].rows * planes[i].unit_bytes;
-    return bytes * pool->model->layer_count * pool->model->kv_head_count;
+    return bytes * pool->model->layer_count * pool->model->kv_head_count +
+           heads_kept_width(pool->model) * sizeof(float);
 }
 
 /* Where the positions from `begin` on of one row of a plane are. */
@@ -108,6 +110,13 @@ static uint8_t *row_at(const struct sequence *sequence, uint32_t page, uint32_t 
 {
     return kv_page_keys(sequence->pool, sequence->pages[page], layer, head) + plane->offset +
            (row * KV_PAGE_TOKENS + begin % KV_PAGE_TOKENS) * plane->unit_bytes;
+}
+
+/* What the probe keeps of positions [begin, end) of one page. */
+static uint8_t *kept_at(const struct sequence *sequence, uint32_t page, uint32_t begin)
+{
+    return (uint8_t *)(kv_page_kept(sequence->pool, sequence->pages[page]) +
+                       (size_t)(begin % KV_PAGE_TOKENS) * heads_kept_width(sequence->model));
 }
 
 /* Copies positions [begin, end) from the bytes at `in`, or to those at `out`. */
@@ -134,6 +143,13 @@ static void copy_positions(const struct sequence *sequence, uint32_t begin, uint
                     in += length;
             }
         }
+        size_t kept = (to - begin) * heads_kept_width(model) * sizeof(float);
+        if (kept == 0)
+            continue;
+        uint8_t *at = kept_at(sequence, page, begin);
+        memcpy(out ? out : at, out ? at : in, kept);
+        out = out ? out + kept : NULL;
+        in = in ? in + kept : NULL;
     }
 }
 

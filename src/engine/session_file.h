@@ -19,8 +19,8 @@
  *   80  i32   ids[positions]
  *       then for each page that the positions touch, layer, kv head: of the page's positions in
  *       question the key elements [head size, positions] and their scales [blocks, positions], the
- *       value rows [positions, columns] and their scales [positions, blocks] (kernels/kv_page.h;
- *       scales with Q8_0 only) */
+ *       value rows [positions, columns] and their scales [blocks, positions] (kernels/kv_page.h;
+ *       scales with Q8_0 only); after the last head f32 [positions, heads_kept_width] of a probe */
 #ifndef ENGINE_SESSION_FILE_H
 #define ENGINE_SESSION_FILE_H
 

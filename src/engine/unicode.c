@@ -35,27 +35,40 @@ static size_t decompose_hangul(uint32_t index, uint32_t parts[static UNICODE_PAR
     return tail == 0 ? 2 : 3;
 }
 
+/* The parts of entry `index`, which are kept in UTF-16. */
+static size_t read_parts(uint32_t index, uint32_t parts[static UNICODE_PARTS_MAX])
+{
+    const uint16_t *unit = unicode_decomposed_units + unicode_decomposed_at[index];
+    const uint16_t *end = unicode_decomposed_units + unicode_decomposed_at[index + 1];
+    size_t count = 0;
+    while (unit < end) {
+        uint32_t part = *unit++;
+        if (part >= 0xD800 && part < 0xDC00)
+            part = 0x10000 + ((part - 0xD800) << 10) + (*unit++ - 0xDC00u);
+        parts[count++] = part;
+    }
+    return count;
+}
+
 size_t unicode_decompose(uint32_t code_point, uint32_t parts[static UNICODE_PARTS_MAX])
 {
+    uint32_t plane = code_point >> 16;
     parts[0] = code_point;
-    if (code_point < unicode_decomposed[0])
+    if (code_point < 0xC0 || plane >= UNICODE_DECOMPOSED_PLANES)
         return 1;
     if (code_point - HANGUL_FIRST < HANGUL_COUNT)
         return decompose_hangul(code_point - HANGUL_FIRST, parts);
-    uint32_t low = 0, high = UNICODE_DECOMPOSED_COUNT;
-    while (low < high) {
+    uint32_t low = unicode_decomposed_planes[plane], end = unicode_decomposed_planes[plane + 1];
+    for (uint32_t high = end; low < high;) {
         uint32_t middle = low + (high - low) / 2;
-        if (unicode_decomposed[middle] < code_point)
+        if (unicode_decomposed_low[middle] < (code_point & 0xFFFF))
             low = middle + 1;
         else
             high = middle;
     }
-    if (unicode_decomposed[low] != code_point || low == UNICODE_DECOMPOSED_COUNT)
+    if (low == end || unicode_decomposed_low[low] != (code_point & 0xFFFF))
         return 1;
-    size_t begin = unicode_decomposed_at[low], count = unicode_decomposed_at[low + 1] - begin;
-    for (size_t i = 0; i < count; i++)
-        parts[i] = unicode_decomposed_parts[begin + i];
-    return count;
+    return read_parts(low, parts);
 }
 
 uint32_t unicode_lower(uint32_t code_point)

@@ -35,6 +35,7 @@ struct workspace_row {
     uint32_t segment; /* its number in the batch */
     uint32_t position;
     int32_t id;
+    bool left; /* by an early exit: its state stays as it is, its logits are made */
 };
 
 /* Consecutive rows of one segment. */

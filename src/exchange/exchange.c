@@ -351,6 +351,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
     if (piece->has_stats) {
         confidence_add(&ex->confidence, &piece->stats);
+        if (piece->stats.probe > 0)
+            ex->signals.probe = (double)piece->stats.probe;
         ex->token_count++;
     } else {
         ex->plain_bytes += piece->text.len;

@@ -56,6 +56,8 @@ static char *signals_json(const struct exchange *ex)
     json_put(root, "code", json_new_bool(signals->code));
     json_put(root, "maths", json_new_bool(signals->maths));
     json_put(root, "question", json_new_bool(signals->question));
+    if (signals->probe > 0)
+        json_put(root, "probe", json_new_double(signals->probe));
     json_put(root, "findings", findings_of(ex));
     return text_of(root);
 }

@@ -17,9 +17,9 @@
 #include "kernels/variants.h"
 
 enum {
-    ROWS_MAX = 6,               /* 6 x 4 sums, 4 operands and a broadcast fill 32 registers, */
-    VECS = LANES == 16 ? 4 : 2, /* 6 x 2 of 8 lanes 16 registers */
-    LINE = 64                   /* bytes that one prefetch brings */
+    ROWS_MAX = 6,              /* 6 x 4 sums, 4 operands and a broadcast fill 32 registers, */
+    VECS = LANES == 8 ? 2 : 4, /* 6 x 2 the 16 of AVX2 */
+    LINE = 64                  /* bytes that one prefetch brings */
 };
 
 /* Weights of the rows at the positions of a page. */
@@ -59,13 +59,58 @@ SIMD_INLINE void multiply(const float *a, size_t a_stride, int rows, const void 
     }
 }
 
+/* The same with int8: an element times the scale of its column's vector and that of its row k in
+ * that vector's block; one of the two is not there. Exact, so the sums are those of kv_load's page. */
+SIMD_INLINE void multiply_bytes(const float *a, size_t a_stride, int rows, const int8_t *matrix,
+                                size_t stride, size_t count, int vecs, const vec *column_scales,
+                                const float *const *row_scales, vec sums[ROWS_MAX][VECS])
+{
+    for (size_t k = 0; k < count; k++) {
+        vec operand[VECS];
+#pragma GCC unroll 4
+        for (int v = 0; v < vecs; v++)
+            operand[v] = vec_mul(column_scales ? column_scales[v] : vec_set(row_scales[v][k]),
+                                 byte_load(matrix + k * stride + (size_t)v * LANES));
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; r++) {
+            vec x = vec_set(a[(size_t)r * a_stride + k]);
+#pragma GCC unroll 4
+            for (int v = 0; v < vecs; v++)
+                sums[r][v] = vec_fma(x, operand[v], sums[r][v]);
+        }
+    }
+}
+
 /* ---- scores ---------------------------------------------------------------------------------- */
+
+/* Products with the keys of VECS vectors of positions from `begin` on. */
+SIMD_INLINE void multiply_keys(const struct attend_task *task, enum td_kv_type kv_type,
+                               const float *q, int rows, size_t begin, vec sums[ROWS_MAX][VECS])
+{
+    size_t size = task->head_size;
+    if (kv_type != TD_KV_Q8_0) {
+        const void *keys = (const char *)task->keys + begin * (kv_type == TD_KV_F16 ? 2 : 4);
+        multiply(q, size, rows, keys, kv_type, KV_PAGE_TOKENS, size, VECS, task->values, sums);
+        return;
+    }
+    const int8_t *keys = (const int8_t *)task->keys + begin;
+    const uint16_t *scales =
+        (const uint16_t *)((const void *)((const int8_t *)task->keys + size * KV_PAGE_TOKENS)) +
+        begin;
+    for (size_t i = 0; i < size; i += KV_SCALE_BLOCK, scales += KV_PAGE_TOKENS) {
+        size_t count = size - i < KV_SCALE_BLOCK ? size - i : KV_SCALE_BLOCK;
+        vec block[VECS];
+        for (int v = 0; v < VECS; v++)
+            block[v] = half_load(scales + v * LANES);
+        multiply_bytes(q + i, size, rows, keys + i * KV_PAGE_TOKENS, KV_PAGE_TOKENS, count, VECS,
+                       block, NULL, sums);
+    }
+}
 
 SIMD_INLINE void row_scores(const struct attend_task *task, enum td_kv_type kv_type, const float *q,
                             int rows, struct weights *scores)
 {
     enum { WIDE = VECS * LANES };
-    const char *ahead = task->values; /* read next */
     for (size_t begin = task->begin / WIDE * WIDE; begin < task->end; begin += WIDE) {
         vec sums[ROWS_MAX][VECS];
 #pragma GCC unroll 6
@@ -73,9 +118,7 @@ SIMD_INLINE void row_scores(const struct attend_task *task, enum td_kv_type kv_t
 #pragma GCC unroll 4
             for (int v = 0; v < VECS; v++)
                 sums[r][v] = vec_set(0);
-        const void *keys = (const char *)task->keys + begin * (kv_type == TD_KV_F16 ? 2 : 4);
-        multiply(q, task->head_size, rows, keys, kv_type, KV_PAGE_TOKENS, task->head_size, VECS,
-                 ahead, sums);
+        multiply_keys(task, kv_type, q, rows, begin, sums);
 #pragma GCC unroll 6
         for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
@@ -134,22 +177,47 @@ static void row_weights(const struct attend_task *task, float *scores, struct at
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* Products with the values of `vecs` vectors of columns. */
+SIMD_INLINE void multiply_values(const struct attend_task *task, enum td_kv_type kv_type, int rows,
+                                 size_t column, int vecs, const struct weights *weights,
+                                 vec sums[ROWS_MAX][VECS])
+{
+    size_t columns = kv_value_columns(task->head_size), count = task->end - task->begin;
+    const float *a = weights->at[0] + task->begin;
+    if (kv_type != TD_KV_Q8_0) {
+        size_t element_bytes = kv_type == TD_KV_F16 ? 2 : 4;
+        const void *values =
+            (const char *)task->values + (task->begin * columns + column) * element_bytes;
+        const char *ahead = (const char *)task->next_keys + column * KV_PAGE_TOKENS * 2;
+        multiply(a, KV_PAGE_TOKENS, rows, values, kv_type, columns, count, vecs,
+                 task->next_keys ? ahead : task->values, sums);
+        return;
+    }
+    const int8_t *values = (const int8_t *)task->values;
+    const uint16_t *halves = (const uint16_t *)((const void *)(values + columns * KV_PAGE_TOKENS));
+    float scales[VECS][KV_PAGE_TOKENS];
+    const float *from[VECS];
+    for (int v = 0; v < vecs; v++) {
+        size_t block = (column + (size_t)v * LANES) / KV_SCALE_BLOCK;
+        for (size_t at = 0; at < KV_PAGE_TOKENS; at += LANES)
+            vec_store(scales[v] + at, half_load(halves + block * KV_PAGE_TOKENS + at));
+        from[v] = scales[v] + task->begin;
+    }
+    multiply_bytes(a, KV_PAGE_TOKENS, rows, values + task->begin * columns + column, columns, count,
+                   vecs, NULL, from, sums);
+}
+
 SIMD_INLINE void column_values(const struct attend_task *task, enum td_kv_type kv_type, int rows,
                                size_t column, int vecs, const struct weights *weights, float *out)
 {
     size_t columns = kv_value_columns(task->head_size);
-    size_t element_bytes = kv_type == TD_KV_F16 ? 2 : 4;
     vec sums[ROWS_MAX][VECS];
 #pragma GCC unroll 6
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (int v = 0; v < vecs; v++)
             sums[r][v] = vec_load(out + (size_t)r * columns + column + (size_t)v * LANES);
-    const void *values =
-        (const char *)task->values + (task->begin * columns + column) * element_bytes;
-    const char *ahead = (const char *)task->next_keys + column * KV_PAGE_TOKENS * 2;
-    multiply(weights->at[0] + task->begin, KV_PAGE_TOKENS, rows, values, kv_type, columns,
-             task->end - task->begin, vecs, task->next_keys ? ahead : task->values, sums);
+    multiply_values(task, kv_type, rows, column, vecs, weights, sums);
 #pragma GCC unroll 6
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
@@ -194,23 +262,30 @@ SIMD_INLINE void attend_rows(const struct attend_task *task, enum td_kv_type kv_
     ATTEND_DEFINE(kv_type, 4)       \
     ATTEND_DEFINE(kv_type, 5)       \
     ATTEND_DEFINE(kv_type, 6)
+ATTEND_DEFINE(TD_KV_Q8_0, 1)
+ATTEND_DEFINE(TD_KV_Q8_0, 2)
+ATTEND_DEFINE(TD_KV_Q8_0, 3)
+ATTEND_DEFINE(TD_KV_Q8_0, 4)
 ATTEND_DEFINE_TYPE(TD_KV_F16)
 ATTEND_DEFINE_TYPE(TD_KV_F32)
 
 void VARIANT(attend)(const struct attend_task *task)
 {
     typedef void attend_fn(const struct attend_task *, size_t);
-    static attend_fn *const by_rows[2][ROWS_MAX] = {
-        {attend_TD_KV_F16_1, attend_TD_KV_F16_2, attend_TD_KV_F16_3, attend_TD_KV_F16_4,
-         attend_TD_KV_F16_5, attend_TD_KV_F16_6},
-        {attend_TD_KV_F32_1, attend_TD_KV_F32_2, attend_TD_KV_F32_3, attend_TD_KV_F32_4,
-         attend_TD_KV_F32_5, attend_TD_KV_F32_6},
+    static attend_fn *const by_rows[3][ROWS_MAX] = {
+        [TD_KV_F16] = {attend_TD_KV_F16_1, attend_TD_KV_F16_2, attend_TD_KV_F16_3,
+                       attend_TD_KV_F16_4, attend_TD_KV_F16_5, attend_TD_KV_F16_6},
+        [TD_KV_F32] = {attend_TD_KV_F32_1, attend_TD_KV_F32_2, attend_TD_KV_F32_3,
+                       attend_TD_KV_F32_4, attend_TD_KV_F32_5, attend_TD_KV_F32_6},
+        [TD_KV_Q8_0] = {attend_TD_KV_Q8_0_1, attend_TD_KV_Q8_0_2, attend_TD_KV_Q8_0_3,
+                        attend_TD_KV_Q8_0_4}, /* the scales take registers, too */
     };
+    size_t most = task->kv_type == TD_KV_Q8_0 ? 4 : ROWS_MAX;
     /* seven rows as four and three, not six and one */
-    size_t parts = (task->rows + ROWS_MAX - 1) / ROWS_MAX;
+    size_t parts = (task->rows + most - 1) / most;
     for (size_t part = 0; part < parts; part++) {
         size_t begin = task->rows * part / parts, end = task->rows * (part + 1) / parts;
-        by_rows[task->kv_type == TD_KV_F32][end - begin - 1](task, begin);
+        by_rows[task->kv_type][end - begin - 1](task, begin);
     }
 }
 
@@ -249,20 +324,16 @@ static void load_q8_0(const int8_t *keys, const int8_t *values, size_t head_size
             size_t where = i * KV_PAGE_TOKENS + at;
             vec_store(keys_out + where, vec_mul(half_load(scales), byte_load(keys + where)));
         }
-    for (size_t at = 0; at < count; at++) {
-        float scales[LANES];
-        for (size_t block = 0; block < blocks; block++) {
-            if (block % LANES == 0) {
-                size_t n = blocks - block;
-                const uint16_t *from = value_scales + at * blocks + block;
-                vec_store(scales, n < LANES ? half_load_part(from, n) : half_load(from));
-            }
-            size_t begin = block * KV_SCALE_BLOCK, end = begin + KV_SCALE_BLOCK;
-            vec scale = vec_set(scales[block % LANES]);
-            for (size_t i = begin; i < end && i < columns; i += LANES)
+    for (size_t block = 0; block < blocks; block++) {
+        size_t begin = block * KV_SCALE_BLOCK, rest = columns - begin;
+        size_t end = begin + (rest < KV_SCALE_BLOCK ? rest : KV_SCALE_BLOCK);
+        float scales[KV_PAGE_TOKENS];
+        for (size_t at = 0; at < KV_PAGE_TOKENS; at += LANES)
+            vec_store(scales + at, half_load(value_scales + block * KV_PAGE_TOKENS + at));
+        for (size_t at = 0; at < count; at++)
+            for (size_t i = begin; i < end; i += LANES)
                 vec_store(values_out + at * columns + i,
-                          vec_mul(scale, byte_load(values + at * columns + i)));
-        }
+                          vec_mul(vec_set(scales[at]), byte_load(values + at * columns + i)));
     }
 }
 

@@ -37,7 +37,7 @@ static void store_q8_0(const float *key, const float *value, size_t head_size, s
         key_scales[block * KV_PAGE_TOKENS + at] = quantise(key + begin, count, quants);
         for (size_t i = 0; i < count; i++)
             keys[(begin + i) * KV_PAGE_TOKENS + at] = quants[i];
-        value_scales[at * blocks + block] =
+        value_scales[block * KV_PAGE_TOKENS + at] =
             quantise(value + begin, count, values + at * columns + begin);
     }
 }
@@ -88,8 +88,7 @@ static float value_at(enum td_kv_type kv_type, const void *values, size_t head_s
         return f16_to_f32(((const uint16_t *)values)[where]);
     const int8_t *quants = values;
     const uint16_t *scales = (const void *)(quants + columns * KV_PAGE_TOKENS);
-    return f16_to_f32(scales[at * kv_scale_blocks(head_size) + i / KV_SCALE_BLOCK]) *
-           (float)quants[where];
+    return f16_to_f32(scales[i / KV_SCALE_BLOCK * KV_PAGE_TOKENS + at]) * (float)quants[where];
 }
 
 void kv_load_ref(enum td_kv_type kv_type, const void *keys, const void *values, size_t head_size,

@@ -64,17 +64,17 @@ const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err)
     if (found == NULL)
         error_set(err, TD_UNSUPPORTED,
                   "this CPU or this build lacks the %s kernels; use --cpu=auto",
-                  cpu == TD_CPU_AVX512 ? "avx512 (F, BW, DQ, VL, VNNI)" : "avx2 (AVX2, FMA, F16C)");
+                  cpu == TD_CPU_AVX512 ? "avx512 (F, BW, DQ, VL, VNNI)"
+                  : cpu == TD_CPU_NEON ? "neon (aarch64)"
+                                       : "avx2 (AVX2, FMA, F16C)");
     return found;
 }
 
 bool kernels_cpu_parse(const char *name, enum td_cpu *out)
 {
     static const char *const names[] = {
-        [TD_CPU_AUTO] = "auto",
-        [TD_CPU_REF] = "ref",
-        [TD_CPU_AVX2] = "avx2",
-        [TD_CPU_AVX512] = "avx512",
+        [TD_CPU_AUTO] = "auto",     [TD_CPU_REF] = "ref",   [TD_CPU_AVX2] = "avx2",
+        [TD_CPU_AVX512] = "avx512", [TD_CPU_NEON] = "neon",
     };
     for (size_t i = 0; name != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) {

@@ -80,7 +80,7 @@ struct attend_state {
 struct attend_task {
     const void *keys, *values; /* of one head in a page */
     const void *next_keys;     /* those of the page after it, to be fetched early; may be NULL */
-    enum td_kv_type kv_type;   /* TD_KV_F32 or TD_KV_F16; TD_KV_Q8_0 goes through kv_load */
+    enum td_kv_type kv_type;
     size_t head_size;
     size_t begin, end;
     float scale, cap;
@@ -94,7 +94,7 @@ struct attend_task {
 #define LOGIT_BLOCK 64u
 
 struct kernels {
-    const char *name; /* "ref", "avx2", "avx512" */
+    const char *name; /* "ref", "avx2", "avx512", "neon", "neon-dotprod" */
 
     /* Which form weights of a type multiply with, and a form's size. */
     enum activation_form (*form_of)(enum tensor_type type);
@@ -176,6 +176,6 @@ static inline size_t kernels_panel_tokens(const struct kernels *kernels, enum ac
 
 /* The best variant the CPU has, or the one asked for. NULL with TD_UNSUPPORTED when the CPU lacks it. */
 const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err);
-bool kernels_cpu_parse(const char *name, enum td_cpu *out); /* "auto", "ref", "avx2", "avx512" */
+bool kernels_cpu_parse(const char *name, enum td_cpu *out); /* auto ref avx2 avx512 neon */
 
 #endif

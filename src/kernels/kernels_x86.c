@@ -29,6 +29,8 @@ const struct kernels *kernels_variant(enum td_cpu cpu)
         return has_avx2() ? &kernels_avx2 : NULL;
     case TD_CPU_AVX512:
         return has_avx512() ? &kernels_avx512 : NULL;
+    case TD_CPU_NEON:
+        return NULL;
     case TD_CPU_AUTO:
         return has_avx512() ? &kernels_avx512 : has_avx2() ? &kernels_avx2 : &kernels_ref;
     }

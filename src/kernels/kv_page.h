@@ -6,7 +6,7 @@
  *   values  [64, value columns]   a position's row; columns beyond head_size are zero
  *
  * Elements are f16 (TD_KV_F16), float (TD_KV_F32) or int8 (TD_KV_Q8_0). With Q8_0 both are followed
- * by f16 scales of each position's blocks of 32: keys [blocks, 64], values [64, blocks]; an element
+ * by f16 scales [blocks, 64] of each position's blocks of 32; an element
  * is scale * int8, which a float holds exactly. */
 #ifndef KERNELS_KV_PAGE_H
 #define KERNELS_KV_PAGE_H

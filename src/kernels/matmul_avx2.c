@@ -221,23 +221,36 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-#define TILES(body, type)         \
+#define TILES_FEW(body, type)     \
     TILE_DEFINE(body, type, 4, 1) \
     TILE_DEFINE(body, type, 1, 1) \
     TILE_DEFINE(body, type, 1, 2) \
-    TILE_DEFINE(body, type, 1, 4) \
+    TILE_DEFINE(body, type, 1, 4)
+#define TILES(body, type) \
+    TILES_FEW(body, type) \
     TILE_DEFINE(body, type, 1, 8)
+/* Types that are rarer have no function of their own for eight tokens: code is 4 KB a type. */
+#define TILES_SMALL(body, type)                              \
+    TILES_FEW(body, type)                                    \
+    static void body##_##type##_1x8(const struct tile *tile) \
+    {                                                        \
+        struct tile half = *tile;                            \
+        body##_##type##_1x4(&half);                          \
+        half.acts += 4 * half.act_stride;                    \
+        half.y += 4 * half.y_stride;                         \
+        body##_##type##_1x4(&half);                          \
+    }
 TILES(tile_32, TENSOR_Q4_0)
 TILES(tile_32, TENSOR_Q8_0)
-TILES(tile_32, TENSOR_Q4_1)
+TILES_SMALL(tile_32, TENSOR_Q4_1)
 TILES(tile_32, TENSOR_Q5_0)
-TILES(tile_32, TENSOR_Q5_1)
-TILES(tile_32, TENSOR_IQ4_NL)
-TILES(tile_32, TENSOR_MXFP4)
-TILES(tile_256, TENSOR_Q2_K)
-TILES(tile_256, TENSOR_Q3_K)
+TILES_SMALL(tile_32, TENSOR_Q5_1)
+TILES_SMALL(tile_32, TENSOR_IQ4_NL)
+TILES_SMALL(tile_32, TENSOR_MXFP4)
+TILES_SMALL(tile_256, TENSOR_Q2_K)
+TILES_SMALL(tile_256, TENSOR_Q3_K)
 TILES(tile_256, TENSOR_Q5_K)
-TILES(tile_256, TENSOR_IQ4_XS)
+TILES_SMALL(tile_256, TENSOR_IQ4_XS)
 TILES(tile_256, TENSOR_Q4_K)
 TILES(tile_256, TENSOR_Q6_K)
 TILES(tile_float, TENSOR_F32)

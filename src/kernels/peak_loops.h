@@ -1,4 +1,4 @@
-/* The loops behind kernels_peak_*, for peak_x86.c and peak_plain.c. */
+/* The loops behind kernels_peak_*, for peak_x86.c, peak_arm.c and peak_plain.c. */
 #ifndef KERNELS_PEAK_LOOPS_H
 #define KERNELS_PEAK_LOOPS_H
 
@@ -10,5 +10,8 @@ uint64_t peak_int8_avx2(uint64_t rounds);
 uint64_t peak_float_avx2(uint64_t rounds);
 uint64_t peak_int8_avx512(uint64_t rounds);
 uint64_t peak_float_avx512(uint64_t rounds);
+uint64_t peak_int8_neon(uint64_t rounds);
+uint64_t peak_float_neon(uint64_t rounds);
+uint64_t peak_int8_dotprod(uint64_t rounds);
 
 #endif

@@ -108,15 +108,6 @@ SIMD_INLINE float vec_sum(vec a)
 {
     return _mm512_reduce_add_ps(a);
 }
-/* Sums of the lanes of four vectors. */
-SIMD_INLINE __m128 vec_sum_four(vec a, vec b, vec c, vec d)
-{
-    vec ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-    vec cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-    vec all = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
-    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
-    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
-}
 SIMD_INLINE float vec_largest(vec a)
 {
     return _mm512_reduce_max_ps(a);

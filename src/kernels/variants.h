@@ -1,4 +1,4 @@
-/* The functions behind the table, for kernels_x86.c, the variants themselves and nobody else. Their
+/* The functions behind the table, for kernels_<cpu>.c, the variants themselves and nobody else. Their
  * contracts are those of struct kernels. */
 #ifndef KERNELS_VARIANTS_H
 #define KERNELS_VARIANTS_H
@@ -10,6 +10,7 @@ const struct kernels *kernels_variant(enum td_cpu cpu);
 extern const struct kernels kernels_ref;
 extern const struct kernels kernels_avx2;
 extern const struct kernels kernels_avx512;
+extern const struct kernels kernels_neon;
 
 #define KERNELS_DECLARE(isa)                                                                     \
     void activation_prepare_##isa(enum activation_form form, const float *x, size_t cols,        \
@@ -41,6 +42,11 @@ extern const struct kernels kernels_avx512;
 KERNELS_DECLARE(ref)
 KERNELS_DECLARE(avx2)
 KERNELS_DECLARE(avx512)
+KERNELS_DECLARE(neon)
+/* NEON with dot product instructions: the same bits as matmul_neon. */
+void matmul_dotprod(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
+                    size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
+                    size_t tokens, float *y, size_t y_stride);
 
 void panel_prepare_avx512(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                           size_t tokens, void *out);

@@ -11,7 +11,8 @@ enum capability {
     CAPABILITY_SCHEMA = 2,       /* JSON, or JSON of a schema that the engine can follow */
     CAPABILITY_WHOLE_SCHEMA = 4, /* a schema with keywords that no grammar promises */
     CAPABILITY_GRAMMAR = 8,      /* GBNF: no cloud reads it */
-    CAPABILITY_ADAPTERS = 16     /* LoRA adapters: files beside the local model */
+    CAPABILITY_ADAPTERS = 16,    /* LoRA adapters: files beside the local model */
+    CAPABILITY_TOOL_CHOICE = 32  /* a call that must come, or the functions of before 2023-11 */
 };
 
 struct tier_facts {

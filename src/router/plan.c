@@ -98,6 +98,9 @@ static bool beyond_context(const struct question *q, size_t tier, char why[REASO
 static bool without_capability(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     unsigned missing = q->needs & q->facts[tier].lacks;
+    if (missing & CAPABILITY_TOOL_CHOICE && !(missing & CAPABILITY_TOOLS))
+        return removed(why, "the request asks for a tool call that %s cannot promise",
+                       q->facts[tier].name);
     if (missing & CAPABILITY_TOOLS)
         return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
     if (missing & CAPABILITY_ADAPTERS)

@@ -93,6 +93,9 @@ struct signals {
     uint32_t prompt_bytes, message_count, tokens_max;
     unsigned needs;             /* of enum capability */
     bool code, maths, question; /* cheap markers, recorded */
+    /* Known once the local model has read the prompt: its probe's probability that its answer will be right.
+     * 0 = there is none. Recorded; no gate reads it yet (G1). */
+    double probe;
 };
 
 /* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a route

@@ -83,6 +83,11 @@ static unsigned capabilities_needed(const struct td_request *request)
     unsigned needs = 0;
     if (json_count(json_get(body, "tools")) > 0 || json_count(json_get(body, "functions")) > 0)
         needs |= CAPABILITY_TOOLS;
+    const struct json *choice = json_get(body, "tool_choice");
+    struct td_str named = json_text(choice);
+    if (json_count(json_get(body, "functions")) > 0 || json_kind_of(choice) == JSON_KIND_OBJECT ||
+        str_equal(named, STR("required")))
+        needs |= CAPABILITY_TOOL_CHOICE;
     struct td_str format = json_text(json_get(json_get(body, "response_format"), "type"));
     if (request->format == TD_FORMAT_JSON || (format.len > 0 && !str_equal(format, STR("text"))))
         needs |= CAPABILITY_SCHEMA | (request->grammar ? 0 : CAPABILITY_WHOLE_SCHEMA);

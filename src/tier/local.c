@@ -5,9 +5,11 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "engine/adapter.h"
 #include "engine/scheduler.h"
 #include "router/policy.h"
+#include "tier/tool_parser.h"
 
 #include <stdlib.h>
 
@@ -17,6 +19,8 @@
 /* No vocabulary spells more bytes than this a token on average, so a longer prompt cannot fit and
  * is not worth tokenizing on the event loop just to be refused. */
 #define BYTES_PER_TOKEN_MAX 64
+/* Text that a tool parser gives out at a time: what it may hold, and some more. */
+#define PLAIN_BYTES_MAX ((size_t)4 << 20)
 
 struct local {
     struct tier tier; /* first: the caller's view */
@@ -24,6 +28,7 @@ struct local {
     struct scheduler *scheduler;
     const struct tier_adapter *adapters; /* [facts.adapter_count] */
     uint32_t context_tokens;
+    enum tool_format tool_format; /* of the model's template */
 };
 
 struct tier_attempt {
@@ -31,11 +36,61 @@ struct tier_attempt {
     struct job *job;
     double start_ms, first_ms;
     uint32_t prompt_tokens;
+    const struct td_model *model;
+    struct tool_parser parser; /* format NONE: the answer is text and nothing else */
+    bool ending;               /* inside on_done: the job is gone already */
+    bool cancelled;            /* while ending */
 };
 
 static struct local *local_of(struct tier *tier)
 {
     return (struct local *)tier;
+}
+
+static void attempt_free(struct tier_attempt *attempt)
+{
+    if (attempt && attempt->parser.format != TOOL_FORMAT_NONE)
+        tool_parser_deinit(&attempt->parser);
+    free(attempt);
+}
+
+/* Gives out a piece with the calls in it (taken), in the form of OpenAI's stream. The attempt may be gone
+ * afterwards. */
+static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain,
+                 struct json *calls)
+{
+    struct tier_sink sink = attempt->sink;
+    struct json *choice = NULL;
+    piece->text = buf_view(plain);
+    if (calls) {
+        struct json *delta = json_new_object();
+        choice = json_new_object();
+        if (piece->text.len > 0)
+            json_put(delta, "content", json_new_text(piece->text));
+        json_put(delta, "tool_calls", calls);
+        json_put(choice, "index", json_new_int(0));
+        json_put(choice, "delta", delta);
+        piece->raw_delta = choice;
+    }
+    sink.on_piece(sink.ctx, piece);
+    json_free(choice);
+    buf_deinit(plain);
+}
+
+/* What the parser lets through. A mark that is a control token has no text of its own. */
+static void parse_token(struct tier_attempt *attempt, const struct td_token *token,
+                        struct td_str text, struct tier_piece *piece)
+{
+    struct buf plain;
+    struct json *calls = NULL;
+    struct td_str mark = {NULL, 0};
+    if (token && token->piece.len == 0)
+        mark = td_token_piece(attempt->model, token->id, true);
+    if (tool_parser_is_mark(&attempt->parser, mark))
+        text = mark;
+    buf_init(&plain, PLAIN_BYTES_MAX);
+    tool_parser_feed(&attempt->parser, text, &plain, &calls);
+    emit(attempt, piece, &plain, calls);
 }
 
 static void on_token(void *ctx, const struct td_token *token, struct td_str text)
@@ -51,7 +106,31 @@ static void on_token(void *ctx, const struct td_token *token, struct td_str text
         piece.top = token->top;
         piece.top_count = token->top_count;
     }
-    attempt->sink.on_piece(attempt->sink.ctx, &piece); /* may cancel: the attempt is gone then */
+    if (attempt->parser.format != TOOL_FORMAT_NONE)
+        parse_token(attempt, token, text, &piece);
+    else
+        attempt->sink.on_piece(attempt->sink.ctx, &piece);
+    /* either may cancel: the attempt is gone then */
+}
+
+/* What the parser has held back. False when the attempt was cancelled meanwhile. */
+static bool end_parser(struct tier_attempt *attempt, struct tier_result *out)
+{
+    struct buf plain;
+    struct json *calls = NULL;
+    struct tier_piece piece = {0};
+    if (attempt->parser.format == TOOL_FORMAT_NONE || out->status != TD_OK)
+        return true;
+    buf_init(&plain, PLAIN_BYTES_MAX);
+    tool_parser_end(&attempt->parser, &plain, &calls);
+    if (attempt->parser.call_count > 0 && out->finish == TD_FINISH_STOP)
+        out->finish = TD_FINISH_TOOL_CALLS;
+    attempt->ending = true;
+    if (plain.len > 0 || calls)
+        emit(attempt, &piece, &plain, calls);
+    else
+        buf_deinit(&plain);
+    return !attempt->cancelled;
 }
 
 static void on_done(void *ctx, enum td_status status, const struct td_generate_result *result,
@@ -77,8 +156,10 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
             error_set(&out.err, status, "the engine stopped: %s", td_status_name(status));
     }
     struct tier_sink sink = attempt->sink;
-    free(attempt);
-    sink.on_done(sink.ctx, &out);
+    bool wanted = end_parser(attempt, &out);
+    attempt_free(attempt);
+    if (wanted)
+        sink.on_done(sink.ctx, &out);
 }
 
 static uint32_t answer_tokens_max(const struct local *local, const struct td_request *request,
@@ -149,6 +230,36 @@ static enum td_status choose_adapters(const struct local *local, const struct td
     return adapter_set_new(local->model, uses, count, out, err);
 }
 
+/* The tools that may be called, or NULL. */
+static const struct json *tools_of(const struct td_request *request)
+{
+    const struct json *tools = json_get(request->body, "tools");
+    bool none = str_equal(json_text(json_get(request->body, "tool_choice")), STR("none"));
+    return none || json_count(tools) == 0 ? NULL : tools;
+}
+
+/* Messages that only the client's JSON holds whole: calls and their results. */
+static bool has_calls(const struct td_request *request)
+{
+    const struct json *messages = json_get(request->body, "messages");
+    for (size_t i = 0; i < json_count(messages); i++)
+        if (json_count(json_get(json_at(messages, i), "tool_calls")) > 0 ||
+            str_equal(json_text(json_get(json_at(messages, i), "role")), STR("tool")))
+            return true;
+    return false;
+}
+
+static enum td_status tokenize(const struct local *local, const struct td_request *request,
+                               int32_t **ids, size_t *count, struct td_error *err)
+{
+    const struct json *tools = tools_of(request);
+    if (local->tool_format != TOOL_FORMAT_NONE && (tools || has_calls(request)))
+        return chat_tools_tokenize(local->model, json_get(request->body, "messages"), tools, ids,
+                                   count, err);
+    return td_chat_tokenize(local->model, request->messages, request->message_count, ids, count,
+                            err);
+}
+
 static enum td_status local_start(struct tier *tier, struct loop *loop,
                                   const struct td_request *request, const struct tier_sink *sink,
                                   struct tier_attempt **out, struct td_error *err)
@@ -157,8 +268,7 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     struct tier_attempt *attempt = NULL;
     int32_t *ids = NULL;
     size_t id_count = 0;
-    enum td_status status = td_chat_tokenize(local->model, request->messages,
-                                             request->message_count, &ids, &id_count, err);
+    enum td_status status = tokenize(local, request, &ids, &id_count, err);
     if (status != TD_OK)
         return status;
     struct job_request job = job_of(request, answer_tokens_max(local, request, id_count));
@@ -178,6 +288,9 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     attempt->sink = *sink;
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->prompt_tokens = (uint32_t)id_count;
+    attempt->model = local->model;
+    if (local->tool_format != TOOL_FORMAT_NONE && tools_of(request))
+        tool_parser_init(&attempt->parser, local->tool_format, tools_of(request));
     job.ids = ids;
     job.id_count = id_count;
     job.loop = loop;
@@ -189,14 +302,17 @@ out:
     if (status == TD_OK)
         *out = attempt;
     else
-        free(attempt);
+        attempt_free(attempt);
     return status;
 }
 
 static void local_cancel(struct tier_attempt *attempt)
 {
+    attempt->cancelled = true;
+    if (attempt->ending)
+        return; /* on_done frees it */
     job_cancel(attempt->job);
-    free(attempt);
+    attempt_free(attempt);
 }
 
 static uint32_t local_count_prompt(struct tier *tier, const struct td_request *request)
@@ -211,8 +327,7 @@ static uint32_t local_count_prompt(struct tier *tier, const struct td_request *r
         return (uint32_t)count;
     int32_t *ids = NULL;
     size_t exact = 0;
-    if (td_chat_tokenize(local->model, request->messages, request->message_count, &ids, &exact,
-                         NULL) == TD_OK)
+    if (tokenize(local, request, &ids, &exact, NULL) == TD_OK)
         count = exact > UINT32_MAX ? UINT32_MAX : exact;
     free(ids);
     return (uint32_t)count;
@@ -238,7 +353,10 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
-    local->tier.facts.lacks = CAPABILITY_TOOLS | CAPABILITY_WHOLE_SCHEMA;
+    local->tool_format = chat_tool_format(options->model);
+    local->tier.facts.lacks = CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA;
+    if (local->tool_format == TOOL_FORMAT_NONE)
+        local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->model = options->model;
     local->scheduler = options->scheduler;
     local->adapters = options->adapters;

@@ -73,7 +73,7 @@ def test_logits_match_the_golden():
     index = json.loads((GOLDEN / "index.json").read_text())
     wanted = next(c for c in index["cases"] if c["name"] == "llama/f32/n24")
     expected = struct.unpack(f"<{24 * 512}f", (GOLDEN / wanted["golden"]).read_bytes())
-    for cpu in ("ref", "avx2", "avx512"):
+    for cpu in ("ref", "avx2", "avx512", "neon"):
         with tempfile.NamedTemporaryFile() as out:
             code, _, err = run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])),
                                "-o", out.name, f"--cpu={cpu}")

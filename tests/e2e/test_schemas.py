@@ -171,7 +171,7 @@ def test_what_is_written_under_a_schema_is_valid():
             schema = Maker(seed).whole()
             path.write_text(json.dumps(schema))
             code, out, err = run("generate", "-m", NANO, "--json-schema", path, "-p", "Give the data:", "-n", "400",
-                                 "--temp", "1.2", "--seed", seed + 1)
+                                 "--temp", "1.2", "--seed", seed + 1, timeout=600)
             if code != 0:
                 assert "JSON schema" in err, (seed, err)
                 refused += satisfiable(err)

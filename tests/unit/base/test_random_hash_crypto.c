@@ -54,11 +54,31 @@ static void test_sha256_known_answer(void)
     CHECK(memcmp(a, b, sizeof a) != 0);
 }
 
+static void test_words_hash_sees_every_bit_and_the_length(void)
+{
+    uint8_t bytes[64] = {0};
+    for (size_t len = 0; len <= 40; len++) {
+        uint64_t whole = hash_words64(bytes, len);
+        CHECK(hash_words64(bytes, len + 1) != whole);
+        for (size_t bit = 0; bit < len * 8; bit++) {
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            CHECK(hash_words64(bytes, len) != whole);
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+    /* The top bits of two words do not cancel each other. */
+    uint64_t none = hash_words64(bytes, 32);
+    bytes[7] = bytes[15] = 0x80;
+    CHECK(hash_words64(bytes, 32) != none);
+    CHECK(hash_words64(bytes + 1, 31) != hash_words64(bytes, 31)); /* also from odd addresses */
+}
+
 int main(void)
 {
     RUN(test_fnv1a64_known_answers);
     RUN(test_rng_known_answer);
     RUN(test_rng_repeats_from_its_seed_and_stays_in_bounds);
     RUN(test_sha256_known_answer);
+    RUN(test_words_hash_sees_every_bit_and_the_length);
     return test_finish();
 }

@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -77,9 +78,79 @@ static void test_pools_come_and_go(void)
         thread_pool_free(pool);
     }
     thread_pool_free(NULL);
-    struct thread_pool *pool = thread_pool_new(0); /* one a core */
+    struct thread_pool *pool = thread_pool_new(0); /* what fits the machine */
     REQUIRE(pool != NULL && thread_pool_count(pool) >= 1);
     run_step(pool, ITEMS);
+    thread_pool_free(pool);
+}
+
+static void test_more_threads_than_cores_do_every_item_once(void)
+{
+    struct cores cores = {.usable = 1, .fast = 1};
+    CPU_SET(0, &cores.fast_set);
+    struct thread_pool *pool = thread_pool_new_on(&cores, 5);
+    REQUIRE(pool != NULL);
+    CHECK(thread_pool_count(pool) == 5);
+    for (unsigned step = 0; step < 300; step++)
+        run_step(pool, step % 10 ? ITEMS : 0);
+    thread_pool_free(pool);
+}
+
+static void test_the_default_count_is_that_of_the_fast_cores_within_the_quota(void)
+{
+    struct cores cores = {.usable = 8, .fast = 4};
+    struct thread_pool *pool = thread_pool_new_on(&cores, 0);
+    REQUIRE(pool != NULL);
+    CHECK(thread_pool_count(pool) == 4);
+    run_step(pool, ITEMS);
+    thread_pool_free(pool);
+    cores.quota = 2.5;
+    pool = thread_pool_new_on(&cores, 0);
+    REQUIRE(pool != NULL);
+    CHECK(thread_pool_count(pool) == 2);
+    thread_pool_free(pool);
+}
+
+struct places {
+    pthread_t leader;
+    int fast;
+    atomic_uint arrived, elsewhere;
+};
+
+/* Leader and helper wait for each other, so that a helper surely came. */
+static void see_affinity(void *ctx)
+{
+    struct places *places = ctx;
+    cpu_set_t mask;
+    bool read = sched_getaffinity(0, sizeof mask, &mask) == 0;
+    bool as_asked = read && CPU_COUNT(&mask) == 1 && CPU_ISSET(places->fast, &mask);
+    if (!pthread_equal(pthread_self(), places->leader) && !as_asked)
+        atomic_fetch_add(&places->elsewhere, 1);
+    atomic_fetch_add(&places->arrived, 1);
+    for (int i = 0; i < 2000 && atomic_load(&places->arrived) < 2; i++)
+        usleep(1000);
+}
+
+/* The last core that this process may use is the fast one of a made-up machine. */
+static void test_helpers_stay_on_the_fast_cores_of_a_mixed_machine(void)
+{
+    struct cores cores;
+    cores_read("", NULL, &cores);
+    struct places places = {.leader = pthread_self()};
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &cores.fast_set))
+            places.fast = cpu;
+    CPU_ZERO(&cores.fast_set);
+    CPU_SET(places.fast, &cores.fast_set);
+    cores.usable = 4;
+    cores.fast = 2;
+    cpu_set_t before, after;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    struct thread_pool *pool = thread_pool_new_on(&cores, 2);
+    REQUIRE(pool != NULL && thread_pool_count(pool) == 2);
+    thread_pool_run(pool, see_affinity, &places);
+    CHECK(atomic_load(&places.arrived) == 2 && atomic_load(&places.elsewhere) == 0);
+    CHECK(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_EQUAL(&before, &after));
     thread_pool_free(pool);
 }
 
@@ -103,6 +174,9 @@ int main(void)
     RUN(test_steps_wait_for_helpers_that_have_begun);
     RUN(test_helpers_wake_up_after_a_pause);
     RUN(test_pools_come_and_go);
+    RUN(test_more_threads_than_cores_do_every_item_once);
+    RUN(test_the_default_count_is_that_of_the_fast_cores_within_the_quota);
+    RUN(test_helpers_stay_on_the_fast_cores_of_a_mixed_machine);
     RUN(test_step_numbers_wrap);
     return test_finish();
 }

@@ -13,9 +13,11 @@
 static struct td_model *model;
 static const int32_t prompt[] = {1, 40, 50, 60};
 
+enum { IDS_MAX = 2 * TINY_CONTEXT };
+
 struct record {
     struct buf text;
-    int32_t ids[TINY_CONTEXT];
+    int32_t ids[IDS_MAX];
     size_t count;        /* tokens */
     size_t tails;        /* calls without a token */
     size_t cancel_after; /* 0 = never */
@@ -36,7 +38,7 @@ static bool on_token(void *ctx, const struct td_token *token, struct td_str text
                          token->stats.margin >= 0 && token->stats.margin <= 1 &&
                          token->stats.entropy >= 0 && token->stats.not_mine >= 0 &&
                          token->stats.not_mine <= 1;
-    if (record->count < TINY_CONTEXT)
+    if (record->count < IDS_MAX)
         record->ids[record->count] = token->id;
     record->count++;
     return record->count != record->cancel_after;
@@ -77,6 +79,50 @@ static void test_length_limit_ends_and_is_counted(void)
     CHECK(record.count == TOKENS_MAX && record.result.completion_tokens == TOKENS_MAX);
     CHECK(record.result.prompt_tokens == 4 && record.result.finish == TD_FINISH_LENGTH);
     CHECK(record.all_valid && record.tails <= 1);
+    buf_deinit(&record.text);
+}
+
+static int32_t best_of(const float *logits)
+{
+    int32_t best = 0;
+    for (int32_t i = 1; i < TINY_VOCAB; i++)
+        best = logits[i] > logits[best] ? i : best;
+    return best;
+}
+
+/* The prompt of 4 and 508 tokens fill the context; of these 512 the first 3 and the last 254 stay. */
+static void test_an_answer_outgrows_the_context_when_asked_to(void)
+{
+    enum { KEEP = 3, STAY = 254, AT = TINY_CONTEXT - 4 };
+    struct record record = {0};
+    struct td_generate_options options = plain_options();
+    options.ignore_eos = true;
+    options.sampling.temperature = 0;
+    options.tokens_max = TINY_CONTEXT + 300;
+    CHECK(generate(&options, &record) == TD_OK);
+    CHECK(record.result.finish == TD_FINISH_LENGTH && record.count == AT + 1);
+    buf_deinit(&record.text);
+    options.context_shift = true;
+    options.context_keep = KEEP;
+    CHECK(generate(&options, &record) == TD_OK);
+    CHECK(record.count == TINY_CONTEXT + 300 && record.result.finish == TD_FINISH_LENGTH);
+    /* the first token after the shift is that of a text without what was dropped */
+    int32_t text[KEEP + STAY + 1];
+    float logits[TINY_VOCAB];
+    memcpy(text, prompt, KEEP * sizeof *text);
+    memcpy(text + KEEP, record.ids + AT - STAY, (STAY + 1) * sizeof *text);
+    struct td_session *session = NULL;
+    CHECK(td_session_new(model, NULL, &session, NULL) == TD_OK);
+    CHECK(td_session_forward(session, text, KEEP + STAY + 1, logits, 1, NULL) == TD_OK);
+    CHECK(best_of(logits) == record.ids[AT + 1]);
+    td_session_free(session);
+    buf_deinit(&record.text);
+    options.tokens_max = 0;
+    CHECK(generate(&options, &record) == TD_INVALID);
+    buf_deinit(&record.text);
+    options.tokens_max = 10;
+    options.context_keep = TINY_CONTEXT;
+    CHECK(generate(&options, &record) == TD_INVALID);
     buf_deinit(&record.text);
 }
 
@@ -279,6 +325,7 @@ int main(void)
     if (model == NULL)
         return 1;
     RUN(test_length_limit_ends_and_is_counted);
+    RUN(test_an_answer_outgrows_the_context_when_asked_to);
     RUN(test_same_seed_gives_the_same_answer);
     RUN(test_text_is_the_tokens_with_broken_bytes_replaced);
     RUN(test_any_stop_string_cuts_the_answer_before_it);

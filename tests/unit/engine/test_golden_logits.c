@@ -1,9 +1,12 @@
 /* The forward pass against llama.cpp's logits, greedy continuations and perplexities (golden/ of
- * the shared data), with every kernel variant that this CPU has. */
+ * the shared data), with every kernel variant that this CPU has, or with the one that is named:
+ *
+ *   test_golden_logits [variant] */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/perplexity.h"
+#include "kernels/kernels.h"
 #include "shared_data.h"
 #include "tandem/engine.h"
 #include "test.h"
@@ -19,8 +22,9 @@ struct variant {
     const char *name;
     enum td_cpu cpu;
 };
+static const char *only; /* variant that is named on the command line */
 static const struct variant variants[] = {
-    {"ref", TD_CPU_REF}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX512}};
+    {"ref", TD_CPU_REF}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX512}, {"neon", TD_CPU_NEON}};
 
 static float *read_floats(const char *name, size_t count)
 {
@@ -266,6 +270,14 @@ static void check_perplexity(const struct json *test, const struct td_model *mod
 typedef void check_fn(const struct json *test, const struct td_model *model,
                       const struct variant *variant);
 
+/* One that is named has to be there; of the others, those that this CPU has. */
+static bool is_wanted(const struct variant *variant)
+{
+    if (only)
+        return strcmp(only, variant->name) == 0;
+    return kernels_get(variant->cpu, NULL) != NULL;
+}
+
 static void run_kind(const char *kind, check_fn *check)
 {
     const struct json *cases = json_get(golden, "cases");
@@ -277,6 +289,8 @@ static void run_kind(const char *kind, check_fn *check)
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
             struct td_model *model;
             struct td_error err;
+            if (!is_wanted(&variants[v]))
+                continue;
             enum td_status status = open_model(test, variants[v].cpu, &model, &err);
             bool whole_file = status == TD_UNSUPPORTED && strstr(err.message, ".gguf") != NULL;
             if (status == TD_UNSUPPORTED && !(whole_file && (v > 0 || is_float_file(test)))) {
@@ -322,8 +336,9 @@ static void test_perplexity_of_a_story(void)
     run_kind("perplexity", check_perplexity);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    only = argc > 1 ? argv[1] : NULL;
     char path[512];
     struct td_error err = {0};
     if (!shared_path(path, sizeof path, "golden/index.json")) {

@@ -150,6 +150,36 @@ static void test_cancelling_leaves_the_session_as_it_was(void)
     td_session_free(session);
 }
 
+/* As if the dropped tokens had never been there. */
+static void test_a_shifted_session_is_that_of_the_shorter_text(void)
+{
+    static const uint32_t cases[][3] = {{150, 4, 70},  {150, 0, 150}, {150, 64, 64},
+                                        {100, 100, 0}, {130, 1, 1},   {150, 70, 79}};
+    fill_expected(TD_KV_F16);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t length = cases[i][0], keep = cases[i][1], drop = cases[i][2];
+        float got[TINY_VOCAB], wanted[TINY_VOCAB];
+        int32_t shorter[IDS];
+        struct td_error err = {0};
+        struct td_session *session = open_session(1, TD_KV_F16),
+                          *fresh = open_session(1, TD_KV_F16);
+        memcpy(shorter, ids, keep * sizeof *ids);
+        memcpy(shorter + keep, ids + keep + drop, (IDS - keep - drop) * sizeof *ids);
+        CHECK(td_session_forward(session, ids, length, NULL, 0, &err) == TD_OK);
+        CHECK(td_session_shift(session, keep, drop, &err) == TD_OK);
+        CHECK(td_session_length(session) == length - drop);
+        CHECK(sequence_common_prefix(&session->sequence, NULL, shorter, IDS) == length - drop);
+        CHECK(td_session_forward(session, shorter + length - drop, 10, got, 1, &err) == TD_OK);
+        CHECK(td_session_forward(fresh, shorter, length - drop + 10, wanted, 1, &err) == TD_OK);
+        CHECK(same(got, wanted, 1));
+        CHECK(td_session_shift(session, 5, 1000, &err) == TD_INVALID);
+        CHECK(td_session_shift(session, UINT32_MAX, 2, NULL) == TD_INVALID);
+        CHECK(td_session_length(session) == length - drop + 10);
+        td_session_free(session);
+        td_session_free(fresh);
+    }
+}
+
 /* Two sessions of one model at the same time. */
 static void *run_alone(void *arg)
 {
@@ -187,6 +217,7 @@ int main(void)
     RUN(test_truncating_goes_back_exactly);
     RUN(test_wrong_input_is_refused_and_changes_nothing);
     RUN(test_cancelling_leaves_the_session_as_it_was);
+    RUN(test_a_shifted_session_is_that_of_the_shorter_text);
     RUN(test_one_model_serves_many_threads);
     td_model_close(model);
     return test_finish();

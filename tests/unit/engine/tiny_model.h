@@ -7,6 +7,7 @@
 #include "gguf_builder.h"
 #include "tandem/engine.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -57,11 +58,11 @@ static inline void tiny_vocabulary(struct gguf_builder *builder)
     tiny_vocabulary_of(builder, "w");
 }
 
-static inline void tiny_hyperparameters(struct gguf_builder *builder)
+static inline void tiny_hyperparameters_of(struct gguf_builder *builder, unsigned layers)
 {
     builder_string(builder, "general.architecture", "llama");
     builder_u32(builder, "llama.context_length", TINY_CONTEXT);
-    builder_u32(builder, "llama.block_count", TINY_LAYERS);
+    builder_u32(builder, "llama.block_count", layers);
     builder_u32(builder, "llama.embedding_length", TINY_WIDE);
     builder_u32(builder, "llama.feed_forward_length", TINY_FFN);
     builder_u32(builder, "llama.attention.head_count", TINY_HEADS);
@@ -69,13 +70,20 @@ static inline void tiny_hyperparameters(struct gguf_builder *builder)
     builder_f32(builder, "llama.attention.layer_norm_rms_epsilon", 1e-5f);
 }
 
-static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
+static inline void tiny_hyperparameters(struct gguf_builder *builder)
+{
+    tiny_hyperparameters_of(builder, TINY_LAYERS);
+}
+
+/* Layer `idle` adds nothing to the residual stream. */
+static inline void tiny_tensors_of(struct gguf_builder *builder, uint64_t seed, unsigned layers,
+                                   unsigned idle)
 {
     struct rng rng;
     rng_init(&rng, seed);
     uint64_t kv = TINY_WIDE / TINY_HEADS * TINY_KV_HEADS;
     builder_tensor(builder, "token_embd.weight", TINY_VOCAB, TINY_WIDE, 1.0f, &rng);
-    for (unsigned i = 0; i < TINY_LAYERS; i++) {
+    for (unsigned i = 0; i < layers; i++) {
         const struct {
             const char *part;
             uint64_t rows, cols;
@@ -91,13 +99,21 @@ static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
             char name[64];
             snprintf(name, sizeof name, "blk.%u.%s.weight", i, parts[p].part);
-            bool norm = parts[p].rows == 0;
-            builder_tensor(builder, name, parts[p].rows, parts[p].cols, norm ? 1.0f : 0.4f,
+            bool norm = parts[p].rows == 0, last = p == 4 || p == 8;
+            builder_tensor(builder, name, parts[p].rows, parts[p].cols,
+                           norm                ? 1.0f
+                           : last && i == idle ? 0.0f
+                                               : 0.4f,
                            norm ? NULL : &rng);
         }
     }
     builder_tensor(builder, "output_norm.weight", 0, TINY_WIDE, 1.0f, NULL);
     builder_tensor(builder, "output.weight", TINY_VOCAB, TINY_WIDE, 0.5f, &rng);
+}
+
+static inline void tiny_tensors(struct gguf_builder *builder, uint64_t seed)
+{
+    tiny_tensors_of(builder, seed, TINY_LAYERS, UINT_MAX);
 }
 
 /* Writes bytes to a new file that is gone from its folder after `use` of it: opened files stay

@@ -26,6 +26,7 @@ struct script_step {
     const char *text;   /* of a token or text; FAIL: the message */
     double probability; /* of a token */
     double not_mine;    /* of a token */
+    double probe;       /* of the first token; 0 = none */
     enum td_status status;
     int http_status;
 };
@@ -123,6 +124,7 @@ static void scripted_step(void *ctx)
     piece.token_text = piece.text;
     piece.stats.logprob = (float)log(step->probability);
     piece.stats.not_mine = (float)step->not_mine;
+    piece.stats.probe = (float)step->probe;
     attempt->token_count += step->kind != SCRIPT_EMPTY;
     attempt->in_callback = true;
     attempt->sink.on_piece(attempt->sink.ctx, &piece);

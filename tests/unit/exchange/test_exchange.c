@@ -297,6 +297,23 @@ static void test_the_ledger_knows_signals_reasons_and_egress(void)
     world_deinit(&w);
 }
 
+static void test_what_the_local_probe_says_is_recorded(void)
+{
+    static const struct script_step probed[] = {
+        {.kind = SCRIPT_TOKEN, .delay_ms = 10, .text = "a", .probability = 0.9, .probe = 0.25},
+        TOKEN("b", 0.9),
+        DONE};
+    struct world w;
+    world_init(&w);
+    world_script(&w, LOCAL, probed);
+    world_run(&w);
+    CHECK(strstr(ledger_seen.signals, "\"probe\":0.25"));
+    world_script(&w, LOCAL, sure);
+    world_run(&w);
+    CHECK(!strstr(ledger_seen.signals, "probe")); /* a model without one says nothing */
+    world_deinit(&w);
+}
+
 static void test_prompts_are_stored_only_by_policy_and_never_restricted_ones(void)
 {
     struct world w;
@@ -429,6 +446,7 @@ int main(void)
     RUN(test_an_empty_message_list_is_refused_at_once);
     RUN(test_every_attempt_costs_and_all_cloud_is_what_the_answer_would_have);
     RUN(test_the_ledger_knows_signals_reasons_and_egress);
+    RUN(test_what_the_local_probe_says_is_recorded);
     RUN(test_prompts_are_stored_only_by_policy_and_never_restricted_ones);
     RUN(test_an_answer_that_the_tier_s_own_limit_cut_escalates);
     RUN(test_an_answer_as_long_as_was_asked_for_is_whole);

@@ -22,7 +22,7 @@ static inline float random_float(void)
 /* Calls `check` with each vector variant that this CPU has. */
 static inline void with_variants(void (*check)(const struct kernels *))
 {
-    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512};
+    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
     for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
         const struct kernels *kernels = kernels_get(cpus[i], NULL);
         if (kernels != NULL)

@@ -49,7 +49,7 @@ static const struct tensor_traits *traits_by_case(const char *name, enum tensor_
 
 static void test_golden_blocks_dequantize_to_the_bit(void)
 {
-    static const enum td_cpu cpus[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512};
+    static const enum td_cpu cpus[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
     enum tensor_type type;
     const struct tensor_traits *traits = traits_by_case(current_name, &type);
     REQUIRE(traits != NULL);

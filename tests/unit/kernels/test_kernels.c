@@ -235,10 +235,11 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
 
 static double product_bound(const struct matrix *m, size_t r, size_t t)
 {
-    /* Additions into one lane: at most three for 256 columns, two for 32, one for eight. */
+    /* Additions into one lane of the narrowest vectors, four lanes: at most three for 256 columns,
+     * two for 32, one for four. */
     double steps = m->form == ACTIVATION_Q8_256  ? 3.0 * (double)(m->cols / 256)
                    : m->form == ACTIVATION_Q8_32 ? 2.0 * (double)(m->cols / 32)
-                                                 : (double)((m->cols + 7) / 8);
+                                                 : (double)((m->cols + 3) / 4);
     return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
 }
 
@@ -513,6 +514,7 @@ static void test_variant_names_are_parsed_and_wrong_ones_refused(void)
     CHECK(kernels_cpu_parse("ref", &cpu) && cpu == TD_CPU_REF);
     CHECK(kernels_cpu_parse("avx2", &cpu) && cpu == TD_CPU_AVX2);
     CHECK(kernels_cpu_parse("avx512", &cpu) && cpu == TD_CPU_AVX512);
+    CHECK(kernels_cpu_parse("neon", &cpu) && cpu == TD_CPU_NEON);
     CHECK(kernels_cpu_parse("auto", &cpu) && cpu == TD_CPU_AUTO);
     CHECK(!kernels_cpu_parse("AVX2", &cpu) && !kernels_cpu_parse("", &cpu));
     CHECK(!kernels_cpu_parse(NULL, &cpu));

@@ -238,7 +238,7 @@ static void check_attention(const struct kernels *kernels)
 {
     static const size_t begins[] = {0, 1, 31, 63}, ends[] = {1, 15, 16, 17, 33, 64};
     for (size_t h = 0; h < HEAD_SIZES; h++)
-        for (size_t t = 0; t < 2; t++)
+        for (size_t t = 0; t < 3; t++)
             for (size_t e = 0; e < 6; e++) {
                 size_t begin = begins[(h + e) % 4];
                 float key_size = e % 2 ? 1 : 30, cap = (h + e) % 3 ? 0 : h % 2 ? 2.5f : 50;
@@ -252,14 +252,14 @@ static void test_attention_agrees_for_head_sizes_types_parts_and_caps(void)
 }
 
 /* Rows alone, in twos, all together, from the stored page and from the loaded one: the same bits. */
-static void check_company(const struct kernels *kernels)
+static void check_company_of(const struct kernels *kernels, enum td_kv_type kv_type)
 {
     for (size_t h = 0; h < HEAD_SIZES; h++)
         for (size_t end = 7; end <= KV_PAGE_TOKENS; end += 19) {
             size_t size = head_sizes[h];
-            struct page page = open_page(size, TD_KV_F16), loaded = open_page(size, TD_KV_F32);
+            struct page page = open_page(size, kv_type), loaded = open_page(size, TD_KV_F32);
             fill_page(kernels, &page, 0, KV_PAGE_TOKENS, 2);
-            kernels->kv_load(TD_KV_F16, page.keys, page.values, size, KV_PAGE_TOKENS, loaded.keys,
+            kernels->kv_load(kv_type, page.keys, page.values, size, KV_PAGE_TOKENS, loaded.keys,
                              loaded.values);
             struct rows all = open_rows(size), some = all;
             some.sums = exact(ROWS * page.columns * sizeof(float));
@@ -283,6 +283,12 @@ static void check_company(const struct kernels *kernels)
             free(all.sums);
             free(some.sums);
         }
+}
+
+static void check_company(const struct kernels *kernels)
+{
+    check_company_of(kernels, TD_KV_F16);
+    check_company_of(kernels, TD_KV_Q8_0);
 }
 
 static void test_rows_come_to_the_same_bits_alone_and_in_company(void)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/adapter.h"
+#include "engine/chat_tools.h"
 #include "engine/scheduler.h"
 #include "test.h"
 #include "virtual_loop.h"
@@ -24,7 +25,33 @@ static struct {
     struct td_adapter_use uses[TD_ADAPTERS_MAX];
     size_t use_count;
     int set_references;
+    enum tool_format tool_format;
+    size_t tools_seen, messages_seen; /* by the last chat_tools_tokenize */
+    int tools_count;
 } engine;
+
+enum tool_format chat_tool_format(const struct td_model *model)
+{
+    (void)model;
+    return engine.tool_format;
+}
+
+/* Token 7 is a control token, without text in an answer. */
+struct td_str td_token_piece(const struct td_model *model, int32_t id, bool special)
+{
+    (void)model;
+    return id == 7 && special ? STR("[TOOL_CALLS]") : STR("");
+}
+
+enum td_status chat_tools_tokenize(const struct td_model *model, const struct json *messages,
+                                   const struct json *tools, int32_t **ids, size_t *count,
+                                   struct td_error *err)
+{
+    engine.tools_count++;
+    engine.tools_seen = json_count(tools);
+    engine.messages_seen = json_count(messages);
+    return td_chat_tokenize(model, NULL, 0, ids, count, err);
+}
 
 enum td_status adapter_set_new(const struct td_model *model, const struct td_adapter_use *uses,
                                size_t count, struct adapter_set **out, struct td_error *err)
@@ -97,6 +124,7 @@ struct scene {
     int stats_count, done_count;
     struct td_token_stats stats;
     bool cancels;
+    char calls[512]; /* the last raw delta, written */
     struct tier_result result;
 };
 
@@ -108,6 +136,13 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     scene->stats_count += piece->has_stats;
     if (piece->has_stats)
         scene->stats = piece->stats;
+    if (piece->raw_delta) {
+        struct buf out;
+        buf_init(&out, sizeof scene->calls - 1);
+        json_write(piece->raw_delta, &out);
+        snprintf(scene->calls, sizeof scene->calls, STR_FMT, STR_ARG(buf_view(&out)));
+        buf_deinit(&out);
+    }
     if (scene->cancels)
         tier_cancel(scene->tier, scene->attempt);
 }
@@ -119,17 +154,24 @@ static void on_done(void *ctx, const struct tier_result *result)
     scene->result = *result;
 }
 
-static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prompt_count)
+static void scene_init_with(struct scene *scene, uint32_t context_tokens, size_t prompt_count,
+                            enum tool_format tool_format)
 {
     memset(scene, 0, sizeof *scene);
     memset(&engine, 0, sizeof engine);
     engine.prompt_count = prompt_count;
+    engine.tool_format = tool_format;
     virtual_loop_init(&scene->loop);
     struct tier_facts facts = {.name = "local", .context_tokens = context_tokens, .has_key = true};
     const struct tier_local_options options = {0};
     CHECK(tier_local_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     scene->message = (struct td_message){TD_ROLE_USER, STR("hello")};
     scene->request = (struct td_request){.messages = &scene->message, .message_count = 1};
+}
+
+static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prompt_count)
+{
+    scene_init_with(scene, context_tokens, prompt_count, TOOL_FORMAT_NONE);
 }
 
 static enum td_status scene_start(struct scene *scene, struct td_error *err)
@@ -168,6 +210,97 @@ static void test_tokens_become_pieces_with_stats(void)
     CHECK(s.done_count == 1 && s.result.status == TD_OK && s.result.finish == TD_FINISH_LENGTH);
     CHECK(s.result.usage.prompt_tokens == 10 && s.result.usage.completion_tokens == 2);
     CHECK(s.result.egress_bytes == 0);
+    tier_free(s.tier);
+}
+
+static struct json *body_of(const char *more)
+{
+    static const char head[] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}],\"tools\":[{\"type\":"
+        "\"function\",\"function\":{\"name\":\"stop\"}}]";
+    char text[512];
+    struct json *body = NULL;
+    snprintf(text, sizeof text, "%s%s}", head, more);
+    CHECK(json_parse(str_from(text), &body, NULL) == TD_OK);
+    return body;
+}
+
+static void say(const char *text, int32_t id)
+{
+    struct td_token token = {.id = id, .piece = str_from(text)};
+    engine.job.request.on_token(engine.job.request.ctx, &token, str_from(text));
+}
+
+static void stop_job(void)
+{
+    struct td_generate_result result = {.finish = TD_FINISH_STOP};
+    engine.job.request.on_done(engine.job.request.ctx, TD_OK, &result, NULL);
+}
+
+static void test_calls_of_tools_come_as_openai_has_them(void)
+{
+    struct scene s;
+    struct json *body = body_of("");
+    scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
+    s.request.body = body;
+    CHECK(!(s.tier->facts.lacks & CAPABILITY_TOOLS));
+    CHECK(s.tier->facts.lacks & CAPABILITY_TOOL_CHOICE);
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.tools_seen == 1 && engine.messages_seen == 1);
+    say("Well <tool", 1);
+    CHECK(strcmp(s.text, "Well ") == 0);
+    say("_call>{\"name\":\"stop\",\"arguments\":{\"a\":1}}</tool_", 1);
+    CHECK(s.calls[0] == '\0');
+    say("call>", 1);
+    stop_job();
+    CHECK(strcmp(s.text, "Well ") == 0 && s.stats_count == 3);
+    CHECK(strstr(s.calls, "{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"call_"));
+    CHECK(strstr(s.calls, "\"function\":{\"name\":\"stop\",\"arguments\":\"{\\\"a\\\":1}\"}"));
+    CHECK(s.done_count == 1 && s.result.finish == TD_FINISH_TOOL_CALLS);
+    tier_free(s.tier);
+    json_free(body);
+}
+
+static void test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end(void)
+{
+    struct scene s;
+    struct json *body = body_of("");
+    scene_init_with(&s, 0, 10, TOOL_FORMAT_MISTRAL);
+    s.request.body = body;
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    say("", 7);
+    say("[{\"name\":\"stop\",\"arguments\":{}}]", 1);
+    CHECK(s.calls[0] == '\0' && s.text[0] == '\0');
+    stop_job();
+    CHECK(strstr(s.calls, "\"name\":\"stop\"") && s.text[0] == '\0');
+    CHECK(s.done_count == 1 && s.result.finish == TD_FINISH_TOOL_CALLS);
+    /* a client that leaves when the last piece comes */
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    s.done_count = 0;
+    say("", 7);
+    say("no list", 1);
+    s.cancels = true;
+    stop_job();
+    CHECK(strcmp(s.text, "[TOOL_CALLS]no list") == 0 && s.done_count == 0 &&
+          engine.cancel_count == 0);
+    tier_free(s.tier);
+    json_free(body);
+}
+
+static void test_tools_that_may_not_be_called_leave_the_answer_alone(void)
+{
+    struct scene s;
+    struct json *body = body_of(",\"tool_choice\":\"none\"");
+    scene_init_with(&s, 0, 10, TOOL_FORMAT_HERMES);
+    s.request.body = body;
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.tools_count == 0);
+    say("<tool_call>{\"name\":\"stop\"}</tool_call>", 1);
+    CHECK(strcmp(s.text, "<tool_call>{\"name\":\"stop\"}</tool_call>") == 0);
+    stop_job();
+    CHECK(s.result.finish == TD_FINISH_STOP);
+    tier_free(s.tier);
+    json_free(body);
+    scene_init(&s, 0, 10); /* a template without tools */
+    CHECK(s.tier->facts.lacks & CAPABILITY_TOOLS);
     tier_free(s.tier);
 }
 
@@ -318,6 +451,9 @@ int main(void)
 {
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
     RUN(test_tokens_become_pieces_with_stats);
+    RUN(test_calls_of_tools_come_as_openai_has_them);
+    RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
+    RUN(test_tools_that_may_not_be_called_leave_the_answer_alone);
     RUN(test_an_answer_gets_the_room_that_is_left);
     RUN(test_a_prompt_without_room_is_refused);
     RUN(test_refusals_of_the_engine_are_passed_on);

@@ -1,0 +1,182 @@
+/* How fast a core is, the kernel says in one of two ways:
+ *
+ *   cpuN/cpu_capacity              work done in a second, 1024 for the fastest. From the device tree
+ *                                  (big.LITTLE), and on x86 since Linux 6.12
+ *   cpuN/cpufreq/cpuinfo_max_freq  kHz; says nothing of how much a core does in a cycle
+ *
+ * A step of the forward pass ends when its last item is done, and items are handed out from a
+ * counter, so a slow core costs the others up to the length of its last item. A core with 60 % of
+ * the fastest one's capacity counts as fast: the middle cores of phones with three kinds do, the
+ * small ones (20 to 45 %) do not. Frequencies alone differ less between kinds (small cores reach 60
+ * to 80 % of it), and between equal cores of which some may go higher by a few percent: 85 %.
+ *
+ * A quota (`cpu.max`, or `cpu.cfs_quota_us` of version 1) is rounded down: with one thread more than
+ * it allows, all stand still for the rest of every period of 100 ms. */
+#include "base/cores.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAST_CAPACITY_MIN 0.60
+#define FAST_FREQUENCY_MIN 0.85
+#define PATH_BYTES 4096
+
+/* The beginning of a small file; false when it cannot be read or is empty. */
+static bool read_text(const char *path, char *out, size_t capacity)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    size_t len = fread(out, 1, capacity - 1, file);
+    fclose(file);
+    out[len] = '\0';
+    return len > 0;
+}
+
+/* A positive number from root/format; 0 when there is none. */
+TD_PRINTF(2, 3)
+static double read_number(const char *root, const char *format, ...)
+{
+    char path[PATH_BYTES], text[64];
+    int begin = snprintf(path, sizeof path, "%s", root);
+    if (begin < 0 || (size_t)begin >= sizeof path)
+        return 0;
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(path + begin, sizeof path - (size_t)begin, format, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof path - (size_t)begin)
+        return 0;
+    if (!read_text(path, text, sizeof text))
+        return 0;
+    double value = strtod(text, NULL);
+    return value > 0 && value < 1e12 ? value : 0;
+}
+
+/* ---- kinds of cores -------------------------------------------------------------------------- */
+
+/* Puts the cores into `fast_set` whose number is at least `least` of the largest; false, and nothing
+ * done, when one of them has no number. */
+static bool choose_fast(const char *root, const char *file, double least, const cpu_set_t *allowed,
+                        struct cores *out)
+{
+    double speed[CPU_SETSIZE] = {0}, largest = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, allowed))
+            continue;
+        speed[cpu] = read_number(root, "/sys/devices/system/cpu/cpu%d/%s", cpu, file);
+        if (speed[cpu] <= 0)
+            return false;
+        largest = speed[cpu] > largest ? speed[cpu] : largest;
+    }
+    CPU_ZERO(&out->fast_set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, allowed) && speed[cpu] >= least * largest)
+            CPU_SET(cpu, &out->fast_set);
+    return true;
+}
+
+/* Where all have the same capacity, some kernels do not know better: frequencies are asked as well. */
+static void read_kinds(const char *root, const cpu_set_t *allowed, struct cores *out)
+{
+    out->fast_set = *allowed;
+    if (choose_fast(root, "cpu_capacity", FAST_CAPACITY_MIN, allowed, out) &&
+        !CPU_EQUAL(&out->fast_set, allowed))
+        return;
+    (void)choose_fast(root, "cpufreq/cpuinfo_max_freq", FAST_FREQUENCY_MIN, allowed, out);
+}
+
+/* ---- quotas of control groups ---------------------------------------------------------------- */
+
+static double quota_v2(const char *root, const char *group)
+{
+    char path[PATH_BYTES], text[64], *rest;
+    int len = snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/cpu.max", root, group);
+    if (len < 0 || (size_t)len >= sizeof path || !read_text(path, text, sizeof text))
+        return 0;
+    double quota = strtod(text, &rest); /* "max 100000" or "200000 100000", in us */
+    double period = strtod(rest, NULL);
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+static double quota_v1(const char *root, const char *group)
+{
+    double quota = read_number(root, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group); /* -1: none */
+    double period = read_number(root, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The smallest quota of a group and of those around it. In a container the group's path may be one
+ * of the host's, which does not exist here; its own group then stands at the top. */
+static void narrow_quota(const char *root, char *group,
+                         double (*quota_of)(const char *, const char *), struct cores *out)
+{
+    for (;;) {
+        double quota = quota_of(root, strcmp(group, "/") == 0 ? "" : group);
+        if (quota > 0 && (out->quota <= 0 || quota < out->quota))
+            out->quota = quota;
+        char *slash = strrchr(group, '/');
+        if (slash == NULL || *group == '\0')
+            return;
+        *slash = '\0';
+    }
+}
+
+/* Whether a comma-separated list of controllers has `cpu`. */
+static bool has_cpu(const char *list)
+{
+    for (size_t len; *list != '\0'; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        if (len == 3 && memcmp(list, "cpu", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Lines "number:controllers:path"; version 2 has no controllers there. */
+static void read_quota(const char *root, struct cores *out)
+{
+    char path[PATH_BYTES], text[16384], *lines = text;
+    int len = snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    if (len < 0 || (size_t)len >= sizeof path || !read_text(path, text, sizeof text))
+        return;
+    for (char *line; (line = strsep(&lines, "\n")) != NULL;) {
+        char *controllers = strchr(line, ':'), *group;
+        if (controllers == NULL || (group = strchr(controllers + 1, ':')) == NULL)
+            continue;
+        controllers++;
+        *group++ = '\0';
+        if (*controllers == '\0')
+            narrow_quota(root, group, quota_v2, out);
+        else if (has_cpu(controllers))
+            narrow_quota(root, group, quota_v1, out);
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+void cores_read(const char *root, const cpu_set_t *allowed, struct cores *out)
+{
+    cpu_set_t own;
+    *out = (struct cores){0};
+    CPU_ZERO(&own);
+    if (allowed == NULL && sched_getaffinity(0, sizeof own, &own) == 0)
+        allowed = &own;
+    if (allowed == NULL || CPU_COUNT(allowed) == 0) {
+        CPU_SET(0, &own); /* a machine whose mask does not fit (1024 processors) says nothing */
+        allowed = &own;
+    }
+    read_kinds(root, allowed, out);
+    read_quota(root, out);
+    out->usable = (uint32_t)CPU_COUNT(allowed);
+    out->fast = (uint32_t)CPU_COUNT(&out->fast_set);
+}
+
+uint32_t cores_thread_count(const struct cores *cores)
+{
+    if (cores->quota <= 0 || cores->quota >= cores->fast)
+        return cores->fast;
+    return cores->quota < 1 ? 1 : (uint32_t)cores->quota;
+}

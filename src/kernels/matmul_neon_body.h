@@ -1,0 +1,305 @@
+/* Matrix products with NEON, compiled by matmul_neon.c and matmul_dotprod.c, which say before
+ * including this what MATMUL_VARIANT is and how sixteen products are added up:
+ *
+ *     dot_16(acc, w, x): lane i of acc + sum of w[4i + k] x[4i + k], k = 0..3, in 32 bits
+ *
+ * and BLOCKS_UNROLLED, how many of the eight 32-blocks of a super-block are written out. Integers
+ * are exact, so both give the same bits. See tiles.h for the cutting, activation.h for the layouts
+ * and unpack_neon.h for the weights. */
+#ifndef KERNELS_MATMUL_NEON_BODY_H
+#define KERNELS_MATMUL_NEON_BODY_H
+
+#include <assert.h>
+
+#include "kernels/activation.h"
+#include "kernels/formats.h"
+#include "kernels/tile_types.h"
+#include "kernels/tiles.h"
+#include "kernels/unpack_neon.h"
+#include "kernels/variants.h"
+
+#define ROWS_MAX 4
+#define TOKENS_MAX 8
+
+TILE_INLINE void zero_sums(int rows, int tokens, float32x4_t sums[ROWS_MAX][TOKENS_MAX])
+{
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 8
+        for (int t = 0; t < tokens; t++)
+            sums[r][t] = vdupq_n_f32(0);
+}
+
+TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
+                            float32x4_t sums[ROWS_MAX][TOKENS_MAX])
+{
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 8
+        for (int t = 0; t < tokens; t++)
+            tile->y[(size_t)t * tile->y_stride + (size_t)r] = vaddvq_f32(sums[r][t]);
+}
+
+/* What stands at `at` in the row group after this one: rows follow each other, but the hardware sees
+ * only that each stream continues into rows that have been read already. */
+TILE_INLINE void prefetch_next_rows(const struct tile *tile, int rows, const uint8_t *at)
+{
+    __builtin_prefetch(at + (size_t)rows * tile->row_bytes);
+}
+
+/* ---- blocks of 32 ---------------------------------------------------------------------------- */
+
+TILE_INLINE void multiply_32(enum tensor_type type, const struct block_32 *w, const uint8_t *act,
+                             const struct tile *tile, int rows, int tokens,
+                             float32x4_t sums[ROWS_MAX][TOKENS_MAX])
+{
+#pragma GCC unroll 8
+    for (int t = 0; t < tokens; t++) {
+        const uint8_t *a = act + (size_t)t * tile->act_stride;
+        int8x16_t low = vld1q_s8((const void *)a);
+        int8x16_t high = vld1q_s8((const void *)(a + ACT32_HIGH_AT));
+        float32x4_t scale = vld1q_f32((const void *)(a + ACT32_SCALE_AT));
+        float32x4_t bias = vdupq_n_f32(0);
+        if (tile_has_minimum(type))
+            bias = vcvtq_f32_s32(vld1q_s32((const void *)(a + ACT32_BIAS_AT)));
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            int32x4_t dot = dot_16(vdupq_n_s32(0), w[r].low, low);
+            dot = dot_16(dot, w[r].high, high);
+            sums[r][t] = vfmaq_f32(sums[r][t], vcvtq_f32_s32(dot), vmulq_f32(w[r].scale, scale));
+            if (tile_has_minimum(type))
+                sums[r][t] = vfmaq_f32(sums[r][t], bias, vmulq_f32(w[r].minimum, scale));
+        }
+    }
+}
+
+TILE_INLINE void tile_32(const struct tile *tile, enum tensor_type type, int rows, int tokens)
+{
+    const size_t block_bytes = tile_block_bytes(type);
+    const size_t blocks = tile->cols / BLOCK_32;
+    float32x4_t sums[ROWS_MAX][TOKENS_MAX];
+    zero_sums(rows, tokens, sums);
+    for (size_t b = 0; b < blocks; b++) {
+        struct block_32 weights[ROWS_MAX];
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            const uint8_t *at = tile->rows + (size_t)r * tile->row_bytes + b * block_bytes;
+            if (tokens == 1)
+                prefetch_next_rows(tile, rows, at);
+            weights[r] = unpack_32(type, at);
+        }
+        multiply_32(type, weights, tile->acts + b / 4 * ACT32_BYTES + b % 4 * 16, tile, rows,
+                    tokens, sums);
+    }
+    store_sums(tile, rows, tokens, sums);
+}
+
+/* ---- super-blocks of 256 --------------------------------------------------------------------- */
+
+/* Adds the products of 32-block j, times its factors. */
+TILE_INLINE int32x4_t dot_32_of_256(enum tensor_type type, int32x4_t acc, const int32_t *factors,
+                                    int j, int8x16_t first, int8x16_t second, const uint8_t *a)
+{
+    const int32x4_t zero = vdupq_n_s32(0);
+    int8x16_t x = vld1q_s8((const void *)(a + 32 * j));
+    int8x16_t y = vld1q_s8((const void *)(a + 32 * j + 16));
+    if (has_wide_factors(type))
+        return vmlaq_n_s32(acc, dot_16(dot_16(zero, first, x), second, y), factors[j]);
+    acc = vmlaq_n_s32(acc, dot_16(zero, first, x), factors[2 * j]);
+    return vmlaq_n_s32(acc, dot_16(zero, second, y), factors[2 * j + 1]);
+}
+
+/* Minimums times the sums of the activations that they are taken from: at most 4 * 63 * 16 * 127 a
+ * lane. */
+TILE_INLINE int32x4_t dot_minimums(const struct scales_256 *scales, const int16_t *totals)
+{
+    int16x8_t first = vld1q_s16(totals), second = vld1q_s16(totals + 8);
+    int32x4_t sum = vmull_s16(vget_low_s16(scales->minimums[0]), vget_low_s16(first));
+    sum = vmlal_high_s16(sum, scales->minimums[0], first);
+    sum = vmlal_s16(sum, vget_low_s16(scales->minimums[1]), vget_low_s16(second));
+    return vmlal_high_s16(sum, scales->minimums[1], second);
+}
+
+TILE_INLINE void multiply_256(enum tensor_type type, const uint8_t *at, const uint8_t *act,
+                              const struct tile *tile, int tokens, float32x4_t *sums)
+{
+    struct scales_256 scales = unpack_scales(type, at);
+    int32x4_t dots[TOKENS_MAX]; /* at most 64 * 32 * 127 * 128 in magnitude */
+#pragma GCC unroll 8
+    for (int t = 0; t < tokens; t++)
+        dots[t] = vdupq_n_s32(0);
+#pragma GCC unroll BLOCKS_UNROLLED
+    for (int j = 0; j < 8; j++) {
+        int8x16_t first = quants_256(type, at, j, 0), second = quants_256(type, at, j, 1);
+#pragma GCC unroll 8
+        for (int t = 0; t < tokens; t++)
+            dots[t] = dot_32_of_256(type, dots[t], scales.factors, j, first, second,
+                                    act + (size_t)t * tile->act_stride);
+    }
+#pragma GCC unroll 8
+    for (int t = 0; t < tokens; t++) {
+        const uint8_t *a = act + (size_t)t * tile->act_stride;
+        float scale = load_f32(a + ACT256_SCALE_AT);
+        sums[t] = vfmaq_n_f32(sums[t], vcvtq_f32_s32(dots[t]), scales.scale * scale);
+        if (has_minimums_256(type)) {
+            int32x4_t taken = dot_minimums(&scales, (const void *)(a + ACT256_TOTALS_AT));
+            sums[t] = vfmsq_n_f32(sums[t], vcvtq_f32_s32(taken), scales.minimum * scale);
+        }
+    }
+}
+
+TILE_INLINE void tile_256(const struct tile *tile, enum tensor_type type, int rows, int tokens)
+{
+    const size_t block_bytes = tile_block_bytes(type);
+    const size_t blocks = tile->cols / SUPER_BLOCK;
+    float32x4_t sums[ROWS_MAX][TOKENS_MAX];
+    zero_sums(rows, tokens, sums);
+    for (size_t b = 0; b < blocks; b++)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            const uint8_t *at = tile->rows + (size_t)r * tile->row_bytes + b * block_bytes;
+            if (tokens == 1)
+                for (size_t line = 0; line < block_bytes; line += 64)
+                    prefetch_next_rows(tile, rows, at + line);
+            multiply_256(type, at, tile->acts + b * ACT256_BYTES, tile, tokens, sums[r]);
+        }
+    store_sums(tile, rows, tokens, sums);
+}
+
+/* ---- F32, F16, BF16 -------------------------------------------------------------------------- */
+
+TILE_INLINE float32x4_t load_weights(enum tensor_type type, const uint8_t *row, size_t c)
+{
+    if (type == TENSOR_F32)
+        return vreinterpretq_f32_u8(vld1q_u8(row + 4 * c));
+    uint16x4_t halves = vreinterpret_u16_u8(vld1_u8(row + 2 * c));
+    if (type == TENSOR_F16)
+        return vcvt_f32_f16(vreinterpret_f16_u16(halves));
+    return vreinterpretq_f32_u32(vshll_n_u16(halves, 16));
+}
+
+/* The last n < 4 weights of a row, zero after them. */
+TILE_INLINE float32x4_t load_last_weights(enum tensor_type type, const uint8_t *row, size_t c,
+                                          size_t n)
+{
+    const size_t element_bytes = type == TENSOR_F32 ? 4 : 2;
+    uint8_t copy[4 * sizeof(float)] = {0};
+    memcpy(copy, row + c * element_bytes, n * element_bytes);
+    return load_weights(type, copy, 0);
+}
+
+TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int rows, int tokens)
+{
+    const size_t element_bytes = type == TENSOR_F32 ? 4 : 2;
+    float32x4_t sums[ROWS_MAX][TOKENS_MAX];
+    zero_sums(rows, tokens, sums);
+    for (size_t c = 0; c < tile->cols; c += 4) {
+        size_t left = tile->cols - c;
+        float32x4_t weights[ROWS_MAX];
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            const uint8_t *row = tile->rows + (size_t)r * tile->row_bytes;
+            weights[r] =
+                left >= 4 ? load_weights(type, row, c) : load_last_weights(type, row, c, left);
+            if (tokens == 1)
+                prefetch_next_rows(tile, rows, row + c * element_bytes);
+        }
+#pragma GCC unroll 8
+        for (int t = 0; t < tokens; t++) {
+            const uint8_t *act = tile->acts + (size_t)t * tile->act_stride;
+            float32x4_t x = vld1q_f32((const void *)(act + 4 * c));
+#pragma GCC unroll 4
+            for (int r = 0; r < rows; r++)
+                sums[r][t] = vfmaq_f32(sums[r][t], weights[r], x);
+        }
+    }
+    store_sums(tile, rows, tokens, sums);
+}
+
+/* ---- choice ---------------------------------------------------------------------------------- */
+
+/* Of 32 registers, the sums of a tile take rows * tokens and the unpacked weights three a row. Rows of
+ * super-blocks go one after another, so that more of them would share nothing; four at a single token
+ * are four streams from memory. */
+#define TILES(body, type)         \
+    TILE_DEFINE(body, type, 1, 1) \
+    TILE_DEFINE(body, type, 1, 2) \
+    TILE_DEFINE(body, type, 1, 4) \
+    TILE_DEFINE(body, type, 1, 8) \
+    TILE_DEFINE(body, type, 4, 1)
+#define TILES_WIDE(body, type)    \
+    TILES(body, type)             \
+    TILE_DEFINE(body, type, 4, 2) \
+    TILE_DEFINE(body, type, 2, 4) \
+    TILE_DEFINE(body, type, 2, 8)
+TILES_WIDE(tile_32, TENSOR_Q4_0)
+TILES_WIDE(tile_32, TENSOR_Q8_0)
+TILES_WIDE(tile_32, TENSOR_Q4_1)
+TILES_WIDE(tile_32, TENSOR_Q5_0)
+TILES_WIDE(tile_32, TENSOR_Q5_1)
+TILES_WIDE(tile_32, TENSOR_IQ4_NL)
+TILES_WIDE(tile_32, TENSOR_MXFP4)
+TILES(tile_256, TENSOR_Q2_K)
+TILES(tile_256, TENSOR_Q3_K)
+TILES(tile_256, TENSOR_Q4_K)
+TILES(tile_256, TENSOR_Q5_K)
+TILES(tile_256, TENSOR_Q6_K)
+TILES(tile_256, TENSOR_IQ4_XS)
+TILES_WIDE(tile_float, TENSOR_F32)
+TILES_WIDE(tile_float, TENSOR_F16)
+TILES_WIDE(tile_float, TENSOR_BF16)
+
+/* clang-format off */
+#define NARROW(body, type) \
+    {body##_##type##_1x1, body##_##type##_1x2, body##_##type##_1x4, body##_##type##_1x8}
+#define SET(body, type)                                                                    \
+    {                                                                                      \
+        {body##_##type##_4x1, body##_##type##_1x2, body##_##type##_1x4, body##_##type##_1x8}, \
+        {4, 1, 1, 1},                                                                      \
+        NARROW(body, type),                                                                \
+    }
+#define SET_WIDE(body, type)                                                               \
+    {                                                                                      \
+        {body##_##type##_4x1, body##_##type##_4x2, body##_##type##_2x4, body##_##type##_2x8}, \
+        {4, 4, 2, 2},                                                                      \
+        NARROW(body, type),                                                                \
+    }
+/* clang-format on */
+
+static const struct tile_set tile_sets[TENSOR_TYPE_COUNT] = {
+    [TENSOR_Q4_0] = SET_WIDE(tile_32, TENSOR_Q4_0),
+    [TENSOR_Q8_0] = SET_WIDE(tile_32, TENSOR_Q8_0),
+    [TENSOR_Q4_1] = SET_WIDE(tile_32, TENSOR_Q4_1),
+    [TENSOR_Q5_0] = SET_WIDE(tile_32, TENSOR_Q5_0),
+    [TENSOR_Q5_1] = SET_WIDE(tile_32, TENSOR_Q5_1),
+    [TENSOR_IQ4_NL] = SET_WIDE(tile_32, TENSOR_IQ4_NL),
+    [TENSOR_MXFP4] = SET_WIDE(tile_32, TENSOR_MXFP4),
+    [TENSOR_Q2_K] = SET(tile_256, TENSOR_Q2_K),
+    [TENSOR_Q3_K] = SET(tile_256, TENSOR_Q3_K),
+    [TENSOR_Q4_K] = SET(tile_256, TENSOR_Q4_K),
+    [TENSOR_Q5_K] = SET(tile_256, TENSOR_Q5_K),
+    [TENSOR_Q6_K] = SET(tile_256, TENSOR_Q6_K),
+    [TENSOR_IQ4_XS] = SET(tile_256, TENSOR_IQ4_XS),
+    [TENSOR_F32] = SET_WIDE(tile_float, TENSOR_F32),
+    [TENSOR_F16] = SET_WIDE(tile_float, TENSOR_F16),
+    [TENSOR_BF16] = SET_WIDE(tile_float, TENSOR_BF16),
+};
+
+void MATMUL_VARIANT(enum tensor_type type, const void *weights, size_t row_bytes, size_t cols,
+                    size_t row_begin, size_t row_end, const void *activations, size_t act_stride,
+                    size_t tokens, float *y, size_t y_stride)
+{
+    assert((unsigned)type < TENSOR_TYPE_COUNT && tile_sets[type].wide[0] != NULL);
+    struct tile whole = {
+        .rows = (const uint8_t *)weights + row_begin * row_bytes,
+        .row_bytes = row_bytes,
+        .cols = cols,
+        .acts = activations,
+        .act_stride = act_stride,
+        .y = y + row_begin,
+        .y_stride = y_stride,
+    };
+    tiles_run(&tile_sets[type], &whole, row_end - row_begin, tokens);
+}
+
+#endif

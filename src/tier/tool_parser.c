@@ -1,0 +1,217 @@
+#include "tier/tool_parser.h"
+
+#include "base/crypto.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A call with larger arguments is given out as text. */
+#define HELD_BYTES_MAX ((size_t)1 << 20)
+
+struct marks {
+    struct td_str open, close;
+};
+
+static struct marks marks_of(enum tool_format format)
+{
+    switch (format) {
+    case TOOL_FORMAT_HERMES:
+        return (struct marks){STR("<tool_call>"), STR("</tool_call>")};
+    case TOOL_FORMAT_MISTRAL:
+        return (struct marks){STR("[TOOL_CALLS]"), {NULL, 0}};
+    case TOOL_FORMAT_LLAMA:
+        return (struct marks){STR("<|python_tag|>"), {NULL, 0}};
+    default:
+        return (struct marks){{NULL, 0}, {NULL, 0}};
+    }
+}
+
+void tool_parser_init(struct tool_parser *parser, enum tool_format format, const struct json *tools)
+{
+    *parser = (struct tool_parser){.format = format, .tools = json_clone(tools)};
+    buf_init(&parser->held, HELD_BYTES_MAX);
+}
+
+void tool_parser_deinit(struct tool_parser *parser)
+{
+    json_free(parser->tools);
+    buf_deinit(&parser->held);
+}
+
+bool tool_parser_is_mark(const struct tool_parser *parser, struct td_str token)
+{
+    struct marks marks = marks_of(parser->format);
+    return token.len > 0 && (str_equal(token, marks.open) || str_equal(token, marks.close));
+}
+
+/* --- calls --- */
+
+static bool is_offered(const struct tool_parser *parser, struct td_str name)
+{
+    for (size_t i = 0; i < json_count(parser->tools); i++) {
+        const struct json *function = json_get(json_at(parser->tools, i), "function");
+        if (name.len > 0 && str_equal(json_text(json_get(function, "name")), name))
+            return true;
+    }
+    return false;
+}
+
+/* {"name", "arguments" or "parameters"} in OpenAI's form, or NULL when it is none. */
+static struct json *call_of(const struct tool_parser *parser, const struct json *value,
+                            size_t index)
+{
+    struct td_str name = json_text(json_get(value, "name"));
+    const struct json *arguments = json_get(value, "arguments");
+    struct buf text;
+    uint8_t random[12];
+    char id[8 + 2 * sizeof random] = "call_";
+    if (!arguments)
+        arguments = json_get(value, "parameters");
+    bool object = json_kind_of(arguments) == JSON_KIND_OBJECT;
+    if (!is_offered(parser, name) || (arguments && !object) ||
+        crypto_random(random, sizeof random, NULL) != TD_OK)
+        return NULL;
+    crypto_hex(random, sizeof random, id + 5);
+    buf_init(&text, HELD_BYTES_MAX);
+    if (object)
+        json_write(arguments, &text);
+    else
+        buf_append_str(&text, STR("{}"));
+    struct json *call = json_new_object(), *function = json_new_object();
+    json_put(function, "name", json_new_text(name));
+    json_put(function, "arguments", json_new_text(buf_view(&text)));
+    json_put(call, "index", json_new_int((int64_t)index));
+    json_put(call, "id", json_new_cstr(id));
+    json_put(call, "type", json_new_cstr("function"));
+    json_put(call, "function", function);
+    buf_deinit(&text);
+    return call;
+}
+
+/* A call or an array of calls: all of it, or nothing. */
+static bool add_calls(struct tool_parser *parser, struct td_str text, struct json **calls)
+{
+    struct json *value = NULL, *added = json_new_array();
+    size_t count = 0;
+    bool ok = json_parse(str_trim(text), &value, NULL) == TD_OK;
+    bool list = json_kind_of(value) == JSON_KIND_ARRAY;
+    size_t total = list ? json_count(value) : 1;
+    for (size_t i = 0; ok && i < total; i++) {
+        struct json *call =
+            call_of(parser, list ? json_at(value, i) : value, parser->call_count + count);
+        ok = call != NULL;
+        if (ok)
+            json_push(added, call);
+        count += ok;
+    }
+    ok = ok && count > 0;
+    if (ok && *calls == NULL)
+        *calls = json_new_array();
+    for (size_t i = 0; ok && i < count; i++)
+        json_push(*calls, json_clone(json_at(added, i)));
+    parser->call_count += ok ? count : 0;
+    json_free(added);
+    json_free(value);
+    return ok;
+}
+
+/* --- text --- */
+
+/* White space between calls is no text of the answer. */
+static void give_text(struct tool_parser *parser, struct td_str text, struct buf *plain)
+{
+    if (parser->call_count > 0 && str_trim(text).len == 0)
+        return;
+    buf_append_str(plain, text);
+}
+
+static void consume(struct tool_parser *parser, size_t len, struct buf *plain)
+{
+    if (plain)
+        give_text(parser, str_slice(buf_view(&parser->held), 0, len), plain);
+    buf_consume(&parser->held, len);
+}
+
+/* Length of the longest end of `text` that `mark` begins with. */
+static size_t half_mark(struct td_str text, struct td_str mark)
+{
+    size_t len = mark.len - 1 < text.len ? mark.len - 1 : text.len;
+    while (len > 0 && memcmp(text.data + text.len - len, mark.data, len) != 0)
+        len--;
+    return len;
+}
+
+/* Outside of a call. False: nothing more can be said before more comes. */
+static bool step_text(struct tool_parser *parser, struct buf *plain)
+{
+    struct td_str held = buf_view(&parser->held), open = marks_of(parser->format).open;
+    size_t mark = str_find(held, open, 0), spaces = 0;
+    while (spaces < held.len && strchr(" \t\r\n", held.data[spaces]))
+        spaces++;
+    if (parser->format == TOOL_FORMAT_LLAMA && !parser->began && spaces < held.len &&
+        held.data[spaces] == '{') {
+        parser->in_call = true; /* without a mark: the whole answer is a call, or none of it is */
+        return true;
+    }
+    parser->began = parser->began || spaces < held.len;
+    if (mark != SIZE_MAX) {
+        consume(parser, mark, plain);
+        consume(parser, open.len, NULL);
+        parser->in_call = true;
+        return true;
+    }
+    if (parser->began)
+        consume(parser, held.len - half_mark(held, open), plain);
+    return false;
+}
+
+static bool step_call(struct tool_parser *parser, struct buf *plain, struct json **calls)
+{
+    struct marks marks = marks_of(parser->format);
+    struct td_str held = buf_view(&parser->held);
+    size_t end = marks.close.len ? str_find(held, marks.close, 0) : SIZE_MAX;
+    if (end == SIZE_MAX)
+        return false;
+    if (!add_calls(parser, str_slice(held, 0, end), calls)) {
+        buf_append_str(plain, marks.open);
+        buf_append_str(plain, str_slice(held, 0, end + marks.close.len));
+    }
+    consume(parser, end + marks.close.len, NULL);
+    parser->in_call = false;
+    return true;
+}
+
+void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf *plain,
+                      struct json **calls)
+{
+    *calls = NULL;
+    buf_append_str(&parser->held, text);
+    if (parser->held.failed) { /* too long for a call */
+        struct td_str open = marks_of(parser->format).open;
+        if (parser->in_call && parser->format != TOOL_FORMAT_LLAMA)
+            buf_append_str(plain, open);
+        buf_append_str(plain, buf_view(&parser->held));
+        buf_append_str(plain, text);
+        buf_clear(&parser->held);
+        parser->in_call = false;
+        parser->began = true;
+        return;
+    }
+    while (parser->in_call ? step_call(parser, plain, calls) : step_text(parser, plain))
+        ;
+}
+
+void tool_parser_end(struct tool_parser *parser, struct buf *plain, struct json **calls)
+{
+    struct td_str held = buf_view(&parser->held);
+    *calls = NULL;
+    bool called = parser->in_call && add_calls(parser, held, calls);
+    if (!called) {
+        if (parser->in_call && parser->format != TOOL_FORMAT_LLAMA)
+            buf_append_str(plain, marks_of(parser->format).open);
+        give_text(parser, held, plain);
+    }
+    buf_clear(&parser->held);
+    parser->in_call = false;
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Early exits and a probe in a real model file, from the outside (docs/heads.md)."""
+import json
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from gguf import add_metadata
+from tandem import NANO, Tandem, run
+
+WIDE, LAYERS = 256, 5
+PROMPT = "Classify the intent: play some music"
+
+
+def numbers(count, seed):
+    draw = random.Random(seed)
+    return [draw.uniform(-0.05, 0.05) for _ in range(count)]
+
+
+EXITS = [("tandem.exit.layers", [2, 4])]
+PROBE = [("tandem.probe.layer", 3), ("tandem.probe.input", "last+mean"),
+         ("tandem.probe.0.weight", numbers(2 * WIDE * 8, 1)), ("tandem.probe.0.bias", numbers(8, 2)),
+         ("tandem.probe.1.weight", numbers(8, 3)), ("tandem.probe.1.bias", numbers(1, 4))]
+
+
+def generate(model, *more):
+    code, out, err = run("generate", "-m", model, "--chat", "--prompt", PROMPT, "-n", "12", "--temp", "0",
+                         "--ignore-eos", "--json", *more)
+    equal(code, 0, err)
+    return json.loads(out)
+
+
+@case
+def test_exits_save_layers_only_when_they_are_asked_for():
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "exits.gguf"
+        add_metadata(NANO, model, EXITS)
+        plain, none = generate(NANO), generate(model)
+        equal((none["ids"], none["logprobs"]), (plain["ids"], plain["logprobs"]))
+        assert "early_tokens" not in none and "probe" not in none
+        always = generate(model, "--exit-threshold", "1e-6")
+        equal((always["early_tokens"], always["layers_saved"]), (11, 11 * (LAYERS - 2)))
+        some = generate(model, "--exit-threshold", "0.9")
+        assert some["layers_saved"] <= always["layers_saved"]
+        code, _, err = run("generate", "-m", NANO, "--ids", "5", "--exit-threshold", "0.5")
+        equal((code, "has no early exits" in err), (1, True), err)
+
+
+@case
+def test_the_probe_is_told_and_recorded():
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "probe.gguf"
+        add_metadata(NANO, model, PROBE)
+        told = generate(model)["probe"]
+        assert 0 < told < 1, told
+        config = "tiers:\n  - {name: local, kind: local}\n"
+        with Tandem(config, env={"TANDEM_MODEL": model}) as tandem:
+            ids = [tandem.chat(PROMPT, max_tokens=4).tandem["exchange"] for _ in range(2)]
+            for name in ids:  # the second prompt is cached
+                signals = tandem.get(f"/tandem/v1/exchanges/{name}").json["signals"]
+                equal(round(signals["probe"], 6), round(told, 6))
+
+
+@case
+def test_a_broken_head_is_refused_with_its_key():
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "broken.gguf"
+        add_metadata(NANO, model, [*EXITS, ("tandem.exit.2.norm", numbers(WIDE - 1, 1))])
+        code, _, err = run("generate", "-m", model, "--ids", "5")
+        equal(code, 1)
+        assert "tandem.exit.2.norm: 255 numbers, expected 256" in err, err
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Writes GGUF files (version 3) with nothing but the standard library: LoRA adapters, models with more metadata."""
+import random
+import struct
+
+UINT8, UINT32, FLOAT32, STRING, ARRAY = 0, 4, 6, 8, 9
+SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+
+
+def text(value):
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def pair(key, value):
+    """str, int (u32), float, bytes (array of u8), list of int (u32) or of float."""
+    if isinstance(value, str):
+        return text(key) + struct.pack("<I", STRING) + text(value)
+    if isinstance(value, int):
+        return text(key) + struct.pack("<II", UINT32, value)
+    if isinstance(value, float):
+        return text(key) + struct.pack("<If", FLOAT32, value)
+    if isinstance(value, bytes):
+        return text(key) + struct.pack("<IIQ", ARRAY, UINT8, len(value)) + value
+    kind, form = (UINT32, "I") if isinstance(value[0], int) else (FLOAT32, "f")
+    return text(key) + struct.pack("<IIQ", ARRAY, kind, len(value)) + struct.pack(f"<{len(value)}{form}", *value)
+
+
+def skip_value(data, at, kind):
+    if kind == STRING:
+        return at + 8 + struct.unpack_from("<Q", data, at)[0]
+    if kind != ARRAY:
+        return at + SIZES[kind]
+    element, count = struct.unpack_from("<IQ", data, at)
+    at += 12
+    if element != STRING:
+        return at + SIZES[element] * count
+    for _ in range(count):
+        at = skip_value(data, at, STRING)
+    return at
+
+
+def add_metadata(source, target, pairs):
+    """The same model with more keys at the end of its metadata."""
+    data = source.read_bytes()
+    tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
+    at = 24
+    for _ in range(pair_count):
+        at = skip_value(data, at, STRING)
+        at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
+    end = at
+    for _ in range(tensor_count):
+        at = skip_value(data, at, STRING)
+        at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 12
+    head = data[:8] + struct.pack("<QQ", tensor_count, pair_count + len(pairs)) + data[24:end]
+    head += b"".join(pair(key, value) for key, value in pairs) + data[end:at]
+    target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32:])
+
+
+def write(path, pairs, tensors):
+    """tensors: (name, dims with the contiguous one first, floats)."""
+    directory, data = b"", b""
+    for name, dims, values in tensors:
+        data += b"\0" * (-len(data) % 32)
+        directory += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
+        directory += struct.pack("<IQ", 0, len(data))
+        data += struct.pack(f"<{len(values)}f", *values)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs))
+    head += b"".join(pair(key, value) for key, value in pairs) + directory
+    path.write_bytes(head + b"\0" * (-len(head) % 32) + data)
+
+
+def write_adapter(path, changes, rank=4, size=0.5, seed=1, architecture="llama"):
+    """changes: (matrix, columns, rows). size 0: an adapter that changes nothing."""
+    numbers = random.Random(seed)
+    tensors = []
+    for stem, columns, rows in changes:
+        for half, dims in (("lora_a", (columns, rank)), ("lora_b", (rank, rows))):
+            values = [numbers.uniform(-size, size) for _ in range(dims[0] * dims[1])]
+            tensors.append((f"{stem}.{half}", dims, values))
+    write(path, [("general.type", "adapter"), ("general.architecture", architecture),
+                 ("adapter.type", "lora"), ("adapter.lora.alpha", 8.0)], tensors)

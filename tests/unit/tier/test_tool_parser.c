@@ -1,0 +1,171 @@
+/* Tool calls in answers: the forms of the families, whole and letter by letter, and what only looks like a
+ * call. */
+#include "base/str.h"
+#include "test.h"
+#include "tier/tool_parser.h"
+
+static const char tools_text[] =
+    "[{\"type\":\"function\",\"function\":{\"name\":\"get_weather\",\"parameters\":{}}},"
+    "{\"type\":\"function\",\"function\":{\"name\":\"stop\"}}]";
+
+struct parsed {
+    struct buf text;
+    struct json *calls; /* of all feeds, in order */
+};
+
+static void take_calls(struct parsed *parsed, struct json *calls)
+{
+    for (size_t i = 0; i < json_count(calls); i++)
+        json_push(parsed->calls, json_clone(json_at(calls, i)));
+    json_free(calls);
+}
+
+/* step 0: all at once. */
+static struct parsed parse(enum tool_format format, struct td_str answer, size_t step)
+{
+    struct parsed parsed = {.calls = json_new_array()};
+    struct tool_parser parser;
+    struct json *tools = NULL, *calls;
+    buf_init(&parsed.text, 1 << 22);
+    CHECK(json_parse(str_from(tools_text), &tools, NULL) == TD_OK);
+    tool_parser_init(&parser, format, tools);
+    json_free(tools);
+    step = step ? step : answer.len;
+    for (size_t at = 0; at < answer.len; at += step) {
+        tool_parser_feed(&parser, str_slice(answer, at, at + step), &parsed.text, &calls);
+        take_calls(&parsed, calls);
+    }
+    tool_parser_end(&parser, &parsed.text, &calls);
+    take_calls(&parsed, calls);
+    CHECK(parser.call_count == json_count(parsed.calls));
+    tool_parser_deinit(&parser);
+    return parsed;
+}
+
+/* calls: "name arguments" a line. */
+static void check(enum tool_format format, const char *answer, const char *text, const char *calls)
+{
+    for (size_t step = 0; step < 4; step++) {
+        struct parsed parsed = parse(format, str_from(answer), step);
+        struct td_str rest = str_from(calls), line;
+        size_t count = 0;
+        if (!str_equal(buf_view(&parsed.text), str_from(text)))
+            fprintf(stderr, "%s: text '" STR_FMT "'\n", answer, STR_ARG(buf_view(&parsed.text)));
+        CHECK(str_equal(buf_view(&parsed.text), str_from(text)));
+        while (str_next(&rest, '\n', &line)) {
+            const struct json *call = json_at(parsed.calls, count);
+            const struct json *function = json_get(call, "function");
+            size_t space = str_find(line, STR(" "), 0);
+            CHECK(json_int(json_get(call, "index"), -1) == (int64_t)count++);
+            CHECK(str_equal(json_text(json_get(call, "type")), STR("function")));
+            CHECK(str_starts_with(json_text(json_get(call, "id")), STR("call_")) &&
+                  json_text(json_get(call, "id")).len == 29);
+            CHECK(str_equal(json_text(json_get(function, "name")), str_slice(line, 0, space)));
+            CHECK(str_equal(json_text(json_get(function, "arguments")),
+                            str_slice(line, space + 1, line.len)));
+        }
+        CHECK(json_count(parsed.calls) == count);
+        json_free(parsed.calls);
+        buf_deinit(&parsed.text);
+    }
+}
+
+static void test_hermes_calls_stand_between_marks(void)
+{
+    check(TOOL_FORMAT_HERMES,
+          "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": "
+          "\"Rome\"}}\n</tool_call>",
+          "", "get_weather {\"city\":\"Rome\"}");
+    check(TOOL_FORMAT_HERMES,
+          "I look.\n<tool_call>{\"name\":\"stop\",\"arguments\":{}}</tool_call>\n"
+          "<tool_call>{\"name\":\"get_weather\",\"arguments\":{\"a\":[1,\"</x>\"]}}</tool_call>\n",
+          "I look.\n", "stop {}\nget_weather {\"a\":[1,\"</x>\"]}");
+    check(TOOL_FORMAT_HERMES, "<tool_call>{\"name\":\"stop\"}", "",
+          "stop {}"); /* the end ends it */
+}
+
+static void test_llama_calls_are_the_whole_answer(void)
+{
+    check(TOOL_FORMAT_LLAMA, "{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Rome\"}}",
+          "", "get_weather {\"city\":\"Rome\"}");
+    check(TOOL_FORMAT_LLAMA, " \n{\"name\":\"stop\",\"parameters\":{}}\n", "", "stop {}");
+    check(TOOL_FORMAT_LLAMA, "<|python_tag|>{\"name\":\"stop\",\"parameters\":{}}", "", "stop {}");
+    check(TOOL_FORMAT_LLAMA, "Say {\"name\":\"stop\",\"parameters\":{}}",
+          "Say {\"name\":\"stop\",\"parameters\":{}}", "");
+}
+
+static void test_mistral_calls_are_a_list_to_the_end(void)
+{
+    check(TOOL_FORMAT_MISTRAL,
+          "[TOOL_CALLS] [{\"name\":\"stop\",\"arguments\":{}},{\"name\":\"get_weather\","
+          "\"arguments\":{\"city\":\"Rome\"}}]",
+          "", "stop {}\nget_weather {\"city\":\"Rome\"}");
+}
+
+static void test_what_only_looks_like_a_call_is_text(void)
+{
+    static const char *const answers[] = {
+        "a < b and <tool_cal is no mark",
+        "<tool_call>not json</tool_call> after",
+        "<tool_call>{\"name\":\"unknown\",\"arguments\":{}}</tool_call>",
+        "<tool_call>{\"name\":\"stop\",\"arguments\":7}</tool_call>",
+        "<tool_call>{\"name\":\"stop\",\"arguments\":{}} and no end",
+        "<tool_call>[]</tool_call>",
+        "ends in half a mark <tool",
+        "",
+        "  \n",
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        check(TOOL_FORMAT_HERMES, answers[i], answers[i], "");
+    check(TOOL_FORMAT_LLAMA, "{\"name\":\"unknown\",\"parameters\":{}}",
+          "{\"name\":\"unknown\",\"parameters\":{}}", "");
+    check(TOOL_FORMAT_LLAMA, "{\"answer\": 42}", "{\"answer\": 42}", "");
+    check(TOOL_FORMAT_MISTRAL, "[TOOL_CALLS][{\"name\":\"stop\",\"arguments\":{}},3]",
+          "[TOOL_CALLS][{\"name\":\"stop\",\"arguments\":{}},3]", "");
+}
+
+static void test_text_is_given_out_as_soon_as_it_is_certain(void)
+{
+    struct tool_parser parser;
+    struct buf plain;
+    struct json *calls;
+    buf_init(&plain, 1 << 16);
+    tool_parser_init(&parser, TOOL_FORMAT_HERMES, NULL);
+    tool_parser_feed(&parser, STR("Hello <"), &plain, &calls);
+    CHECK(str_equal(buf_view(&plain), STR("Hello ")));
+    tool_parser_feed(&parser, STR("b>"), &plain, &calls);
+    CHECK(str_equal(buf_view(&plain), STR("Hello <b>")));
+    tool_parser_deinit(&parser);
+    buf_deinit(&plain);
+}
+
+static void test_a_call_without_end_does_not_grow_without_end(void)
+{
+    struct tool_parser parser;
+    struct buf plain;
+    struct json *calls;
+    char piece[4096];
+    size_t sent = 0;
+    memset(piece, 'x', sizeof piece);
+    buf_init(&plain, 8 << 20);
+    tool_parser_init(&parser, TOOL_FORMAT_HERMES, NULL);
+    tool_parser_feed(&parser, STR("<tool_call>"), &plain, &calls);
+    for (int i = 0; i < 600; i++, sent += sizeof piece)
+        tool_parser_feed(&parser, (struct td_str){piece, sizeof piece}, &plain, &calls);
+    tool_parser_end(&parser, &plain, &calls);
+    CHECK(calls == NULL && plain.len == sent + strlen("<tool_call>"));
+    CHECK(str_starts_with(buf_view(&plain), STR("<tool_call>xxx")));
+    tool_parser_deinit(&parser);
+    buf_deinit(&plain);
+}
+
+int main(void)
+{
+    RUN(test_hermes_calls_stand_between_marks);
+    RUN(test_llama_calls_are_the_whole_answer);
+    RUN(test_mistral_calls_are_a_list_to_the_end);
+    RUN(test_what_only_looks_like_a_call_is_text);
+    RUN(test_text_is_given_out_as_soon_as_it_is_certain);
+    RUN(test_a_call_without_end_does_not_grow_without_end);
+    return test_finish();
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Makes a folder with the aarch64 libraries that the project is built against (libc, jansson, OpenSSL, libevent,
+# libcurl, SQLite, libyaml) from Debian's packages. They are downloaded and unpacked, not installed: the system
+# and its list of architectures stay as they are, and it needs no privileges. `root.cross` in it says to Meson where
+# it is (the names @...@ for that are newer than Debian's Meson). Does nothing when the folder is complete.
+set -eu
+
+root=${1:-build-aarch64-root}
+packages="libc6-dev libevent-dev libcurl4-openssl-dev libjansson-dev libssl-dev libsqlite3-dev libyaml-dev"
+
+[ -f "$root/complete" ] && exit 0
+for tool in apt-get dpkg-deb; do
+    command -v $tool >/dev/null 2>&1 || { echo "aarch64_root: needs $tool (Debian or Ubuntu)" >&2; exit 1; }
+done
+rm -rf "$root"
+mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial"
+root=$(cd "$root" && pwd)
+: >"$root/apt/status" # nothing is installed there, so that all that is needed is fetched
+
+# The system's own sources and keys, another architecture, and every file that apt writes in our folder.
+cat >"$root/apt/apt.conf" <<EOF
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "";
+Debug::NoLocking "true";
+Dir::State "$root/apt";
+Dir::State::status "$root/apt/status";
+Dir::Cache "$root/apt";
+EOF
+export APT_CONFIG="$root/apt/apt.conf" DEBIAN_FRONTEND=noninteractive
+echo "fetching aarch64 libraries from Debian's packages into $root (20 MB, once)"
+apt-get update -q >"$root/apt/log" 2>&1 || true # a source without this architecture is no reason to stop
+# shellcheck disable=SC2086
+if ! apt-get install -y -q --download-only $packages >>"$root/apt/log" 2>&1; then
+    tail -3 "$root/apt/log" >&2
+    exit 1
+fi
+for package in "$root"/apt/archives/*.deb; do
+    dpkg-deb -x "$package" "$root"
+done
+
+# Links such as libm.so -> /lib/... would leave the folder.
+find "$root" -type l | while read -r link; do
+    target=$(readlink "$link")
+    case $target in
+    /*) ln -sf "$(realpath -ms --relative-to="$(dirname "$link")" "$root$target")" "$link" ;;
+    esac
+done
+rm -rf "$root/apt"
+printf "[constants]\nroot = '%s'\n" "$root" >"$root/root.cross"
+touch "$root/complete"
