@@ -172,7 +172,7 @@ static void prepare_item(struct step *step, uint32_t index)
     size_t size = step->input_size, begin = index * (size_t)step->item_rows;
     size_t end = begin + step->item_rows;
     end = end < step->input_count ? end : step->input_count;
-    assert(step->norm_weight != NULL || step->from == NULL); /* rows lie behind each other */
+    assert(step->norm_weight || !step->from || step->item_rows == 1); /* rows lie in one run */
     const float *x = step->input + (step->from ? step->from[begin] : begin) * size;
     if (step->norm_weight) {
         for (size_t row = begin; row < end; row++)
