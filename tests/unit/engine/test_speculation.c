@@ -31,7 +31,7 @@ static bool collect(void *ctx, const struct td_token *token, struct td_str text)
         answer->stats[answer->count] = token->stats;
         answer->top[answer->count++] = token->top_count ? token->top[0].id : -1;
     }
-    if (answer->text_len + text.len < sizeof answer->text) {
+    if (text.len && answer->text_len + text.len < sizeof answer->text) {
         memcpy(answer->text + answer->text_len, text.data, text.len);
         answer->text_len += text.len;
     }
