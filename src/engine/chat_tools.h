@@ -9,8 +9,10 @@
 /* How calls stand in an answer:
  *   HERMES   <tool_call>{"name": ..., "arguments": {...}}</tool_call>, any number
  *            (Qwen 2.5, Qwen 3, Hermes)
- *   LLAMA    {"name": ..., "parameters": {...}} as the whole answer (Llama 3.1 and later)
- *   MISTRAL  [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...] to the end (Mistral v3 and later) */
+ *   LLAMA    {"name": ..., "parameters": {...}} as the whole answer
+ *            (Llama 3.1 and later)
+ *   MISTRAL  [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...] to the end
+ *            (Mistral v3 and later) */
 enum tool_format { TOOL_FORMAT_NONE, TOOL_FORMAT_HERMES, TOOL_FORMAT_LLAMA, TOOL_FORMAT_MISTRAL };
 
 /* Found by asking the template: it must show a tool that it is given, and a call of it in a known

@@ -1,5 +1,5 @@
-/* Memory of what is to be run: whether it fits this machine, with the arithmetic; its block, and the
- * block's pieces. Any thread; no state. */
+/* Memory of what is to be run: whether it fits this machine, with the arithmetic; its block, and
+ * the block's pieces. Any thread; no state. */
 #ifndef ENGINE_MEMORY_H
 #define ENGINE_MEMORY_H
 
