@@ -1,5 +1,5 @@
-/* tandem score: how probable the model finds given texts after a prompt. With labels it classifies: the prompt is
- * read once, nothing is generated. */
+/* tandem score: how probable the model finds given texts after a prompt. With labels it classifies:
+ * the prompt is read once, nothing is generated. */
 #include "app/command.h"
 #include "app/options.h"
 #include "base/clock.h"
@@ -57,8 +57,8 @@ static enum td_status read_labels(struct score_options *options, struct buf *fil
     return status;
 }
 
-/* A token that is just this text, or -1. Fine-tuned models have labels in their vocabulary that no tokenizer
- * would make of the text. */
+/* A token that is just this text, or -1. Fine-tuned models have labels in their vocabulary that no
+ * tokenizer would make of the text. */
 static int32_t token_of(const struct td_model *model, struct td_str text)
 {
     uint32_t count = td_model_get_info(model)->vocab_count;
@@ -68,9 +68,9 @@ static int32_t token_of(const struct td_model *model, struct td_str text)
     return -1;
 }
 
-/* The tokens of what follows the prompt: a label's own where the vocabulary has one. After a plain prompt
- * those that the whole text has there; where its tokens do not end with the prompt's, and in a chat, those of
- * the text alone. */
+/* The tokens of what follows the prompt: a label's own where the vocabulary has one. After a plain
+ * prompt those that the whole text has there; where its tokens do not end with the prompt's, and in
+ * a chat, those of the text alone. */
 static enum td_status tail_ids(const struct score_options *options, const struct td_model *model,
                                struct td_str prompt, const int32_t *prompt_ids, size_t prompt_count,
                                struct td_str text, int32_t **ids, size_t *count,

@@ -1,5 +1,5 @@
-/* --lora FILE and --lora-scale S, which may stand several times: a scale belongs to the file before it (the
- * first one also when it stands before). */
+/* --lora FILE and --lora-scale S, which may stand several times: a scale belongs to the file before
+ * it (the first one also when it stands before). */
 #ifndef APP_LORA_OPTIONS_H
 #define APP_LORA_OPTIONS_H
 

@@ -50,8 +50,8 @@ static int parse_byte_token(const struct token *token)
     return value;
 }
 
-/* The first piece of a word begins with a space. Which of the two spellings the vocabulary has is known
- * before pieces are written. */
+/* The first piece of a word begins with a space. Which of the two spellings the vocabulary has is
+ * known before pieces are written. */
 static size_t write_wordpiece(const struct tokenizer *tokenizer, struct td_str text, char *out)
 {
     bool first = str_starts_with(text, STR(SPACE_MARK));
@@ -382,7 +382,8 @@ static enum td_status special_id(const struct tokenizer *tokenizer, const struct
     return TD_OK;
 }
 
-/* [CLS] and [SEP] stand for BOS and EOS. Files name them by several keys, or only by their texts. */
+/* [CLS] and [SEP] stand for BOS and EOS. Files name them by several keys, or only by their
+ * texts. */
 static enum td_status load_wordpiece_ids(struct tokenizer *tokenizer, const struct gguf *gguf,
                                          struct td_error *err)
 {
