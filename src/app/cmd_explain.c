@@ -36,8 +36,9 @@ static void print_head(const struct json *record)
     if (json_kind_of(confidence) == JSON_KIND_DOUBLE || json_kind_of(confidence) == JSON_KIND_INT)
         printf(" with confidence %.2f", json_number(confidence, 0));
     printf(", status %s.\n", text_of(record, "status", "?"));
-    printf("Route %s, data class %s, policy %s.\n", text_of(record, "route", "?"),
-           text_of(record, "data_class", "?"), text_of(record, "policy_version", "?"));
+    const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
+    printf("Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
+           text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
     printf("%lld prompt and %lld answer tokens, first text after %.1f ms, whole after %.1f ms, "
            "%.6f USD (all-cloud: %.6f USD).\n",
            (long long)json_int(json_get(record, "prompt_tokens"), 0),

@@ -54,6 +54,8 @@ def test_restricted_texts_are_embedded_here_and_recorded_without_the_text():
     with tandem:
         answer = embed(tandem, {"model": "auto", "input": "My card is 4111 1111 1111 1111.", "user": "u7"})
         equal(answer.status, 200)
+        code, told, err = run("explain", answer.headers["x-tandem-exchange"], env=tandem.environment)
+        assert code == 0 and b"Route embeddings" in told and b"?" not in told, (told, err)
         found = tandem.request("GET", "/tandem/v1/exchanges/" + answer.headers["x-tandem-exchange"])
         equal(found.status, 200)
         record = found.json
