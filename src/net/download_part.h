@@ -16,6 +16,11 @@ struct download_part {
     char validator[DOWNLOAD_TAG_BYTES];
 };
 
+/* Opens the file `part_path` (with `create`: or makes it) and locks it until *fd is closed: also what is checked
+ * and given its name is nobody else's meanwhile. TD_BUSY when another process has it; *fd is then -1. */
+TD_MUST_CHECK enum td_status download_part_lock(const char *part_path, bool create, int *fd,
+                                                struct td_error *err);
+
 /* Opens or makes `path`.part and locks it. TD_BUSY when another process has it. part_close in any case. */
 TD_MUST_CHECK enum td_status download_part_open(struct download_part *part, const char *path,
                                                 struct td_error *err);
