@@ -1,7 +1,9 @@
-/* What choosing a token costs beside computing its logits: the confidence features, and a grammar. Variants take
- * turns token by token, so that what else the machine does falls on all of them.
+/* What choosing a token costs beside computing its logits: the confidence features, and a grammar.
+ * Variants take turns token by token, so that what else the machine does falls on all of them.
  *
- *     bench_choice MODEL [GRAMMAR...]     a grammar is GBNF, or a JSON Schema when its name ends in .json */
+ *     bench_choice MODEL [GRAMMAR...]
+ *
+ * A grammar is GBNF, or a JSON Schema when its name ends in .json. */
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/generate.h"
@@ -48,7 +50,8 @@ static int32_t argmax(const struct kernels *kernels, const float *logits, uint32
             return (int32_t)i;
 }
 
-/* Share of a token's time that its probability, margin, entropy and "not mine" cost beside a plain argmax. */
+/* Share of a token's time that its probability, margin, entropy and "not mine" cost beside a plain
+ * argmax. */
 static void measure_confidence(const struct td_model *model, struct td_session *session)
 {
     const struct td_sampling greedy = {.top_p = 1, .repetition_penalty = 1};

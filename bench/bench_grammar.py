@@ -9,8 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from table import ROOT, heading
+from table import ROOT, heading, row
 from tandem import SHARED
+from tandem import run as tandem_run
 
 CACHE = Path(os.environ.get("TANDEM_BENCH_DIR", ROOT / "build" / "synthetic"))
 PERSON = {"type": "object", "additionalProperties": False, "required": ["name", "email", "age", "tags", "address"],
@@ -50,3 +51,44 @@ def run():
             files[-1].write_text(text)
         for model in models:
             subprocess.run([str(ROOT / "build" / "bench" / "bench_choice"), str(model), *map(str, files)], check=True)
+    speculation(models[-1])
+    labels(models[0])
+
+
+def generate(model, *extra):
+    """The fastest of three runs."""
+    runs = [json.loads(tandem_run("generate", "-m", model, "-p", "The people: a b c d", "-n", 128, "--ignore-eos",
+                                  "--temp", 0, "--json", *extra, timeout=300)[1]) for _ in range(3)]
+    return min(runs, key=lambda got: got["decode_ms"])
+
+
+def speculation(model):
+    """Greedy text of a random model repeats itself: the best case for guesses from the text."""
+    plain, guessed = generate(model), generate(model, "--speculate", "ngram")
+    row(f"{model.stem}: guesses from a text that repeats itself", f"x{plain['decode_ms'] / guessed['decode_ms']:.2f}",
+        f"{guessed['accepted_tokens']} of {guessed['drafted_tokens']} right, same tokens", plain["ids"] == guessed["ids"])
+
+
+def labels(model):
+    """The default model's 150 intents by their log-probabilities, beside the answers that it writes."""
+    path = SHARED / "data" / "clinc150" / "data_full.json"
+    if not path.exists():
+        print(f"skipped: {path.name} is not here (set TANDEM_SHARED)")
+        return
+    test = json.loads(path.read_text())["test"]
+    names = sorted({label for _, label in test})
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(names))
+        file.flush()
+        same = asked = 0
+        ms = []
+        for text, _ in test[::30]:
+            written = json.loads(tandem_run("generate", "-m", model, "--chat", "-p", text, "-n", 16, "--temp", 0,
+                                            "--json")[1])["text"].strip()
+            scored = json.loads(tandem_run("score", "-m", model, "--chat", "-p", text, "--labels", file.name,
+                                           "--json")[1])
+            ms.append(scored["ms"])
+            asked += written in names
+            same += written == scored["best"]
+    row("150 labels scored: the same as written", f"{same / asked:.1%}", f"of {asked}, goal >= 98 %", same / asked >= 0.98)
+    row("  time, prompt included", f"{sorted(ms)[len(ms) // 2]:.2f} ms")

@@ -1,5 +1,6 @@
-/* Throughput of the scan: MB/s on plain prose, on prose full of numbers and addresses, and on text that is
- * nothing but beginnings of findings. Prints one line each, the best of five passes over 8 MB. */
+/* Throughput of the scan: MB/s on plain prose, on prose full of numbers and addresses, and on text
+ * that is nothing but beginnings of findings. Prints one line each, the best of five passes over 8
+ * MB. */
 #include "base/clock.h"
 #include "privacy/privacy.h"
 

@@ -82,7 +82,9 @@ class Stream:
                     raise RuntimeError(f"the server said {event}")
                 self.usage = event.get("usage") or self.usage
                 choices = event.get("choices") or []
-                if choices and choices[0].get("delta", {}).get("content") is not None:
+                # An answer may be nothing but bytes that are no character: then its end counts.
+                last = bool(choices and choices[0].get("finish_reason") and not self.events)
+                if last or choices and choices[0].get("delta", {}).get("content") is not None:
                     self.events.append(at)
         if not self.usage:
             raise RuntimeError(f"no whole answer came: {b''.join(data for _, data in self.arrived)[:500]!r}")

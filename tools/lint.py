@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = 100
 WORDS = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 
@@ -41,6 +42,11 @@ def main():
     if unfinished:
         failed += 1
         print("unfinished marks:", *unfinished, sep="\n  ")
+    wide = [f"{p.relative_to(ROOT)}:{n}" for p in files for n, line in enumerate(p.read_text().splitlines(), 1)
+            if len(line) > COLUMNS]
+    if wide:
+        failed += 1
+        print(f"lines of more than {COLUMNS} columns:", *wide, sep="\n  ")
     failed += subprocess.run([sys.executable, str(ROOT / "tests/structure/test_structure.py")]).returncode != 0
     product = [p for p in files if p.is_relative_to(ROOT / "src")]
     longest = sorted(((n, name, p) for p in product for n, name in functions(p)), reverse=True, key=lambda f: f[0])

@@ -1,11 +1,13 @@
-/* Continues a text: cc generate.c $(pkg-config --cflags --libs tandem) && ./a.out model.gguf "Once upon a time" */
+/* Continues a text: cc generate.c $(pkg-config --cflags --libs tandem) && ./a.out model.gguf "Once
+ * upon a time" */
 #include <tandem/engine.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Called for each token; text is whole UTF-8 and may be empty while a character or a stop is incomplete. */
+/* Called for each token; text is whole UTF-8 and may be empty while a character or a stop is
+ * incomplete. */
 static bool print(void *ctx, const struct td_token *token, struct td_str text)
 {
     (void)ctx, (void)token;

@@ -130,7 +130,8 @@ struct td_sampling {
 /* LoRA adapters that one sequence may run with. */
 #define TD_ADAPTERS_MAX 8
 
-/* One adapter that a request asks for, by the name or the number (from 0) that the configuration gives it. */
+/* One adapter that a request asks for, by the name or the number (from 0) that the configuration
+ * gives it. */
 struct td_adapter_choice {
     const char *name; /* NULL = by number */
     uint32_t number;
@@ -164,9 +165,11 @@ struct td_request {
     bool logprobs;
     uint8_t top_logprobs; /* 0..TD_TOP_LOGPROBS_MAX */
     enum td_format format;
-    /* What the local engine follows; NULL with a format other than text: it cannot promise that one. */
+    /* What the local engine follows; NULL with a format other than text: it cannot promise that
+     * one. */
     struct td_grammar *grammar;
-    /* Of the local model. names_adapters: those that are always on do not count, even when there are none. */
+    /* Of the local model. names_adapters: those that are always on do not count, even when there
+     * are none. */
     struct td_adapter_choice adapters[TD_ADAPTERS_MAX];
     size_t adapter_count;
     bool names_adapters;

@@ -1,5 +1,5 @@
-/* POST /v1/embeddings: texts or token ids to vectors, by the model of this device. Nothing leaves it,
- * so texts of every class are taken; the ledger and the metrics have them under the route
+/* POST /v1/embeddings: texts or token ids to vectors, by the model of this device. Nothing leaves
+ * it, so texts of every class are taken; the ledger and the metrics have them under the route
  * "embeddings".
  *
  * A struct embedding_call lives from the request until its job's end, the client's leaving or the
@@ -179,8 +179,8 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
 
 /* --- the request --- */
 
-/* The tier whose name or model was asked for; NULL when the name means something else. "auto" and the
- * embedding model's own name mean the device's. */
+/* The tier whose name or model was asked for; NULL when the name means something else. "auto" and
+ * the embedding model's own name mean the device's. */
 static const char *find_tier(const struct api *api, const struct exchange_services *services,
                              const char *model)
 {

@@ -1,4 +1,5 @@
-/* OpenAI's wire format of embeddings: the request's JSON into a struct, vectors into the answer's. */
+/* OpenAI's wire format of embeddings: the request's JSON into a struct, vectors into the
+ * answer's. */
 #ifndef API_EMBEDDINGS_REQUEST_H
 #define API_EMBEDDINGS_REQUEST_H
 

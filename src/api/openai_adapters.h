@@ -1,6 +1,6 @@
 /* Adapters that a request asks for: `lora`, a list of {id, scale} as llama.cpp's server has it, and
- * `tandem.adapters`, a list of names or {name, scale}; both take either. An adapter's name as `model` asks
- * for it too (vLLM's way): that is the router's to see. */
+ * `tandem.adapters`, a list of names or {name, scale}; both take either. An adapter's name as
+ * `model` asks for it too (vLLM's way): that is the router's to see. */
 #ifndef API_OPENAI_ADAPTERS_H
 #define API_OPENAI_ADAPTERS_H
 

@@ -13,8 +13,9 @@
 #include "base/json.h"
 
 #define OPENAI_MESSAGES_MAX 4096
-/* Values in a body. A parsed value takes some 40 bytes, and a clone for a cloud as many: a body of 4 MB that
- * is nothing but [0,0,0,...] would take 160 MB. Large tool schemas have some thousands. */
+/* Values in a body. A parsed value takes some 40 bytes, and a clone for a cloud as many: a body of
+ * 4 MB that is nothing but [0,0,0,...] would take 160 MB. Large tool schemas have some
+ * thousands. */
 #define OPENAI_VALUES_MAX 131072
 #define OPENAI_MODEL_BYTES_MAX 256
 #define OPENAI_USER_BYTES_MAX 256

@@ -1,6 +1,6 @@
-/* The adapters that a configuration names, loaded. A reload takes over those whose file has not changed, so
- * that what was cached for them stays good; the others are read anew, and answers under way keep what
- * they began with. Belongs to a snapshot. */
+/* The adapters that a configuration names, loaded. A reload takes over those whose file has not
+ * changed, so that what was cached for them stays good; the others are read anew, and answers under
+ * way keep what they began with. Belongs to a snapshot. */
 #ifndef APP_ADAPTER_TABLE_H
 #define APP_ADAPTER_TABLE_H
 

@@ -1,6 +1,6 @@
-/* tandem bench engine: tokens a second of prefill and decode, as llama-bench measures them (pp and tg, depth -d), so
- * that the figures can be put side by side; and beside them what the machine allows and what the engine's parts
- * should come to. */
+/* tandem bench engine: tokens a second of prefill and decode, as llama-bench measures them (pp and
+ * tg, depth -d), so that the figures can be put side by side; and beside them what the machine
+ * allows and what the engine's parts should come to. */
 #include "app/command.h"
 #include "app/options.h"
 #include "base/json.h"

@@ -1,4 +1,5 @@
-/* tandem models: without a verb the local model and the tiers; the verbs have files of their own. */
+/* tandem models: without a verb the local model and the tiers; the verbs have files of their
+ * own. */
 #include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_file.h"

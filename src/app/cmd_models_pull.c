@@ -1,5 +1,5 @@
-/* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and its contents
- * have been checked, so that a model that can be named is always whole. */
+/* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
+ * its contents have been checked, so that a model that can be named is always whole. */
 #include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_source.h"
@@ -116,8 +116,8 @@ static void on_hashed(void *ctx, uint64_t bytes, uint64_t total)
 
 /* --- steps --- */
 
-/* The token belongs to Hugging Face, or to the hub that the same environment names; a mirror out of a
- * configuration file never sees it. */
+/* The token belongs to Hugging Face, or to the hub that the same environment names; a mirror out of
+ * a configuration file never sees it. */
 static void choose_endpoint(struct pull *pull)
 {
     const char *endpoint = getenv("HF_ENDPOINT");

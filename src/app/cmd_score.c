@@ -1,5 +1,5 @@
-/* tandem score: how probable the model finds given texts after a prompt. With labels it classifies: the prompt is
- * read once, nothing is generated. */
+/* tandem score: how probable the model finds given texts after a prompt. With labels it classifies:
+ * the prompt is read once, nothing is generated. */
 #include "app/command.h"
 #include "app/options.h"
 #include "base/clock.h"
@@ -57,8 +57,8 @@ static enum td_status read_labels(struct score_options *options, struct buf *fil
     return status;
 }
 
-/* A token that is just this text, or -1. Fine-tuned models have labels in their vocabulary that no tokenizer
- * would make of the text. */
+/* A token that is just this text, or -1. Fine-tuned models have labels in their vocabulary that no
+ * tokenizer would make of the text. */
 static int32_t token_of(const struct td_model *model, struct td_str text)
 {
     uint32_t count = td_model_get_info(model)->vocab_count;
@@ -68,9 +68,9 @@ static int32_t token_of(const struct td_model *model, struct td_str text)
     return -1;
 }
 
-/* The tokens of what follows the prompt: a label's own where the vocabulary has one. After a plain prompt
- * those that the whole text has there; where its tokens do not end with the prompt's, and in a chat, those of
- * the text alone. */
+/* The tokens of what follows the prompt: a label's own where the vocabulary has one. After a plain
+ * prompt those that the whole text has there; where its tokens do not end with the prompt's, and in
+ * a chat, those of the text alone. */
 static enum td_status tail_ids(const struct score_options *options, const struct td_model *model,
                                struct td_str prompt, const int32_t *prompt_ids, size_t prompt_count,
                                struct td_str text, int32_t **ids, size_t *count,
@@ -247,7 +247,7 @@ static enum td_status run(struct score_options *options, bool *printed, struct t
     struct td_str prompt = str_from(options->prompt);
     enum td_status status = read_labels(options, &label_file, err);
     if (status == TD_OK && (options->text != NULL) == (options->label_count > 0))
-        status = error_set(err, TD_INVALID, "give labels (--label, --labels FILE) or a --text");
+        status = error_set(err, TD_INVALID, "%s has no labels", options->labels_file);
     if (status == TD_OK)
         status = command_open_model(options->model, options->cpu, false, &model, err);
     if (status == TD_OK && options->prompt == NULL) {
@@ -310,6 +310,11 @@ int cmd_score(int argc, char **argv)
         sizeof options / sizeof *options,
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL)) {
+        fprintf(stderr, "tandem score: give labels (--label, --labels FILE) or a --text, not both\n"
+                        "Try 'tandem score --help'.\n");
+        return 2;
+    }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);

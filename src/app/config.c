@@ -73,8 +73,8 @@ static enum td_status fill_tiers(struct config *config, const struct environment
             continue;
         if (!tier->base_url) {
             tier->base_url = env_get(env, "OPENAI_BASE_URL");
-            /* A server of the user's own may need no key: only with one given, or for OpenAI itself,
-             * is the tier tied to the variable. */
+            /* A server of the user's own may need no key: only with one given, or for OpenAI
+             * itself, is the tier tied to the variable. */
             bool keyed = !tier->base_url || env_get(env, "OPENAI_API_KEY");
             if (keyed && !tier->api_key_env && !tier->api_key_file)
                 tier->api_key_env = "OPENAI_API_KEY";

@@ -1,5 +1,5 @@
-/* --lora FILE and --lora-scale S, which may stand several times: a scale belongs to the file before it (the
- * first one also when it stands before). */
+/* --lora FILE and --lora-scale S, which may stand several times: a scale belongs to the file before
+ * it (the first one also when it stands before). */
 #ifndef APP_LORA_OPTIONS_H
 #define APP_LORA_OPTIONS_H
 
@@ -10,6 +10,7 @@ struct lora_options {
     const char *files[TD_ADAPTERS_MAX];
     float scales[TD_ADAPTERS_MAX];
     size_t count;
+    bool scale_given;
     struct option_each file_option, scale_option;
 };
 

@@ -1,5 +1,6 @@
-/* Hugging Face serves the file F of a repository at ENDPOINT/ORG/REPO/resolve/REVISION/F. Each part is checked and
- * written with %XX where it is not plain, so that nothing in it can become a query, a host or a way upwards. */
+/* Hugging Face serves the file F of a repository at ENDPOINT/ORG/REPO/resolve/REVISION/F. Each part
+ * is checked and written with %XX where it is not plain, so that nothing in it can become a query,
+ * a host or a way upwards. */
 #include "app/model_source.h"
 
 #include "app/model_store.h"

@@ -13,9 +13,9 @@ struct model_source {
     char name[MODEL_NAME_BYTES]; /* what it will be called, with .gguf */
 };
 
-/* "hf:ORG/REPO:FILE" (revision: @REV after REPO or FILE; default main) at `endpoint`, an http(s) URL, or the path of
- * a file that is there. `name`: what to call it, or NULL for the last part of the source. TD_INVALID says which part
- * is wrong. */
+/* "hf:ORG/REPO:FILE" (revision: @REV after REPO or FILE; default main) at `endpoint`, an http(s)
+ * URL, or the path of a file that is there. `name`: what to call it, or NULL for the last part of
+ * the source. TD_INVALID says which part is wrong. */
 TD_MUST_CHECK enum td_status model_source_parse(const char *text, const char *endpoint,
                                                 const char *name, struct model_source *out,
                                                 struct td_error *err);

@@ -1,5 +1,6 @@
-/* The folder of pulled models: NAME.gguf, beside it NAME.gguf.json (where it came from, its SHA-256), and .part
- * files of downloads that are not whole. A file gets its name only after it has been checked. */
+/* The folder of pulled models: NAME.gguf, beside it NAME.gguf.json (where it came from, its
+ * SHA-256), and .part files of downloads that are not whole. A file gets its name only after it has
+ * been checked. */
 #ifndef APP_MODEL_STORE_H
 #define APP_MODEL_STORE_H
 
@@ -26,9 +27,9 @@ struct model_check {
     void *ctx;
 };
 
-/* Hashes PATH.part, checks it as a GGUF file, and renames it. sha256: 65 bytes. TD_CORRUPT (hash or contents; the
- * part is removed, it cannot be mended), TD_UNSUPPORTED (whole, but not for this version: the part stays),
- * TD_CANCELLED, TD_IO. */
+/* Hashes PATH.part, checks it as a GGUF file, and renames it. sha256: 65 bytes. TD_CORRUPT (hash or
+ * contents; the part is removed, it cannot be mended), TD_UNSUPPORTED (whole, but not for this
+ * version: the part stays), TD_CANCELLED, TD_IO. */
 TD_MUST_CHECK enum td_status model_store_install(const struct model_check *check, char *sha256,
                                                  struct td_error *err);
 

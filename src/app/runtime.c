@@ -105,8 +105,8 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
     return scheduler_new(&scheduler_options, &runtime->base.scheduler, err);
 }
 
-/* By the file that the configuration names, else by the local tier's model; with neither there are no
- * embeddings. */
+/* By the file that the configuration names, else by the local tier's model; with neither there are
+ * no embeddings. */
 static enum td_status open_embeddings(struct runtime *runtime, const struct config *config,
                                       struct td_error *err)
 {
@@ -278,7 +278,8 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* But for deadline_ms, which belongs to the snapshot; the keys in api_keys_file are read again, too. */
+/* But for deadline_ms, which belongs to the snapshot; the keys in api_keys_file are read again,
+ * too. */
 static bool same_server(const struct config *old, const struct config *new)
 {
     const struct config_texts *a = &old->server.cors_origins, *b = &new->server.cors_origins;

@@ -1,7 +1,7 @@
 /* How fast a core is, the kernel says in one of two ways:
  *
- *   cpuN/cpu_capacity              work done in a second, 1024 for the fastest. From the device tree
- *                                  (big.LITTLE), and on x86 since Linux 6.12
+ *   cpuN/cpu_capacity              work done in a second, 1024 for the fastest. From the device
+ *                                  tree (big.LITTLE), and on x86 since Linux 6.12
  *   cpuN/cpufreq/cpuinfo_max_freq  kHz; says nothing of how much a core does in a cycle
  *
  * A step of the forward pass ends when its last item is done, and items are handed out from a
@@ -10,8 +10,8 @@
  * small ones (20 to 45 %) do not. Frequencies alone differ less between kinds (small cores reach 60
  * to 80 % of it), and between equal cores of which some may go higher by a few percent: 85 %.
  *
- * A quota (`cpu.max`, or `cpu.cfs_quota_us` of version 1) is rounded down: with one thread more than
- * it allows, all stand still for the rest of every period of 100 ms. */
+ * A quota (`cpu.max`, or `cpu.cfs_quota_us` of version 1) is rounded down: with one thread more
+ * than it allows, all stand still for the rest of every period of 100 ms. */
 #include "base/cores.h"
 
 #include <stdarg.h>
@@ -57,8 +57,8 @@ static double read_number(const char *root, const char *format, ...)
 
 /* ---- kinds of cores -------------------------------------------------------------------------- */
 
-/* Puts the cores into `fast_set` whose number is at least `least` of the largest; false, and nothing
- * done, when one of them has no number. */
+/* Puts the cores into `fast_set` whose number is at least `least` of the largest; false, and
+ * nothing done, when one of them has no number. */
 static bool choose_fast(const char *root, const char *file, double least, const cpu_set_t *allowed,
                         struct cores *out)
 {
@@ -78,7 +78,8 @@ static bool choose_fast(const char *root, const char *file, double least, const 
     return true;
 }
 
-/* Where all have the same capacity, some kernels do not know better: frequencies are asked as well. */
+/* Where all have the same capacity, some kernels do not know better: frequencies are asked as
+ * well. */
 static void read_kinds(const char *root, const cpu_set_t *allowed, struct cores *out)
 {
     out->fast_set = *allowed;

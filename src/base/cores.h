@@ -19,7 +19,8 @@ struct cores {
  * limit and no difference. */
 void cores_read(const char *root, const cpu_set_t *allowed, struct cores *out);
 
-/* The threads to compute with when nobody said how many: the fast cores, as far as the quota goes. */
+/* The threads to compute with when nobody said how many: the fast cores, as far as the quota
+ * goes. */
 uint32_t cores_thread_count(const struct cores *cores);
 
 #endif

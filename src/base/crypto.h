@@ -7,7 +7,8 @@
 #define CRYPTO_SHA256_BYTES 32
 
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256_BYTES]);
-/* The same over bytes that come in parts. **returns new** (crypto_sha256_end frees it); NULL without memory. */
+/* The same over bytes that come in parts. **returns new** (crypto_sha256_end frees it); NULL
+ * without memory. */
 struct crypto_sha256;
 struct crypto_sha256 *crypto_sha256_begin(void);
 void crypto_sha256_feed(struct crypto_sha256 *hash, const void *data, size_t len);

@@ -10,8 +10,8 @@
 
 /* FNV-1a, 64 bit (Fowler, Noll, Vo); chain by passing the previous value as basis. */
 uint64_t hash_fnv1a64(const void *data, size_t len, uint64_t basis);
-/* Words of 8 bytes instead of bytes, for megabytes: seven times as fast. Each step is a bijection of the state,
- * turned so that no bit stays at its place. */
+/* Words of 8 bytes instead of bytes, for megabytes: seven times as fast. Each step is a bijection
+ * of the state, turned so that no bit stays at its place. */
 uint64_t hash_words64(const void *data, size_t len);
 /* Finaliser of splitmix64: spreads a key's bits over the whole word. */
 uint64_t hash_mix64(uint64_t x);

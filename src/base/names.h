@@ -1,5 +1,6 @@
-/* The one spelling of places, modes, data classes, priorities, roles, finish reasons and cache types: on the wire, in
- * config, in the ledger and on the terminal. Pure functions over constant tables; any thread. */
+/* The one spelling of places, modes, data classes, priorities, roles, finish reasons and cache
+ * types: on the wire, in config, in the ledger and on the terminal. Pure functions over constant
+ * tables; any thread. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 

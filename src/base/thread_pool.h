@@ -17,8 +17,8 @@ struct thread_pool;
 typedef void thread_pool_fn(void *ctx);
 
 /* **returns new** (thread_pool_free), or NULL. thread_count includes the leader; 0 = what fits this
- * machine: the fast cores, within affinity and quota (cores.h). Helpers that all have a fast core stay
- * on those where there are slow ones too; the leader is the caller's thread and left alone. */
+ * machine: the fast cores, within affinity and quota (cores.h). Helpers that all have a fast core
+ * stay on those where there are slow ones too; the leader is the caller's thread and left alone. */
 struct thread_pool *thread_pool_new(uint32_t thread_count);
 struct thread_pool *thread_pool_new_on(const struct cores *cores, uint32_t thread_count);
 void thread_pool_free(struct thread_pool *pool);

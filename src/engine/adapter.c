@@ -4,13 +4,15 @@
  *   general.architecture  the base model's
  *   adapter.type          "lora"
  *   adapter.lora.alpha    f32; absent or 0: the factor has no alpha / rank
- *   NAME.lora_a           [in, rank] of the model's matrix NAME [in, out]; of experts [in, rank, experts]
+ *   NAME.lora_a           [in, rank] of the model's matrix NAME [in, out]; of experts
+ *                         [in, rank, experts]
  *   NAME.lora_b           [rank, out]; of experts [rank, out, experts]
  *   token_embd.weight.lora_a [rank, vocab], .lora_b [rank, embedding]: changes what tokens look up,
  *                         and not a last matrix that is tied to it
  *
- * A tensor that would have to be left out is an error, as in models. Halves in F32, F16 and BF16 stay as
- * they are, quantised ones become F32: they are small, and the base's type says nothing about them. */
+ * A tensor that would have to be left out is an error, as in models. Halves in F32, F16 and BF16
+ * stay as they are, quantised ones become F32: they are small, and the base's type says nothing
+ * about them. */
 #include "engine/adapter.h"
 
 #include "base/error.h"
@@ -39,7 +41,8 @@ static enum td_status expect_string(const struct load *load, const char *key, co
 {
     struct td_str value;
     if (!gguf_get_string(load->gguf, key, &value))
-        return error_set(load->err, TD_CORRUPT, "%s: %s is missing or not a string: no adapter",
+        return error_set(load->err, TD_CORRUPT,
+                         "%s: not a LoRA adapter: %s is missing or not a string",
                          gguf_path(load->gguf), key);
     if (str_equal(value, str_from(expected)))
         return TD_OK;
@@ -72,7 +75,8 @@ static enum td_status read_keys(struct load *load)
 
 /* --- names and shapes --- */
 
-/* "blk.0.attn_q.weight" of "blk.0.attn_q.weight.lora_a", NUL-terminated; false without such an end. */
+/* "blk.0.attn_q.weight" of "blk.0.attn_q.weight.lora_a", NUL-terminated; false without such an
+ * end. */
 static bool stem_of(struct td_str name, char out[static 80], bool *is_a)
 {
     *is_a = str_ends_with(name, STR(".lora_a"));

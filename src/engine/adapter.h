@@ -1,9 +1,10 @@
-/* LoRA adapters (Hu et al. 2021, section 4.1): W' = W + scale * alpha / rank * B A, never made but applied
- * as y += factor * B (A x) beside the product with W, so that every sequence of a batch can have its own.
+/* LoRA adapters (Hu et al. 2021, section 4.1): W' = W + scale * alpha / rank * B A, never made but
+ * applied as y += factor * B (A x) beside the product with W, so that every sequence of a batch can
+ * have its own.
  *
- * An adapter is immutable once loaded, copied out of its file (which may be replaced at any time), and
- * reference-counted: whoever runs with it keeps it, whatever becomes of the name that it was found by. A
- * set is what one sequence runs with. Any thread; the counts are atomic. */
+ * An adapter is immutable once loaded, copied out of its file (which may be replaced at any time),
+ * and reference-counted: whoever runs with it keeps it, whatever becomes of the name that it was
+ * found by. A set is what one sequence runs with. Any thread; the counts are atomic. */
 #ifndef ENGINE_ADAPTER_H
 #define ENGINE_ADAPTER_H
 
@@ -17,7 +18,8 @@
 /* Sum over a set's adapters, of ranks in whole vectors: bounds the working memory of a row. */
 #define ADAPTER_SET_WIDTH_MAX 1024
 
-/* The two halves of one matrix's change. Of the embedding, a is [vocab, rank]: a token picks its row. */
+/* The two halves of one matrix's change. Of the embedding, a is [vocab, rank]: a token picks its
+ * row. */
 struct adapter_pair {
     struct weight a; /* [rank, cols of W] */
     struct weight b; /* [rows of W, rank]; rows 0: this matrix is not changed */
@@ -34,7 +36,8 @@ struct td_adapter {
     char *name;
 };
 
-/* What a set is known by wherever results are kept: sets of the same adapters and scales have equal ids. */
+/* What a set is known by wherever results are kept: sets of the same adapters and scales have equal
+ * ids. */
 struct adapter_set_id {
     uint64_t serials[TD_ADAPTERS_MAX]; /* ascending; 0 = no more */
     float scales[TD_ADAPTERS_MAX];
@@ -55,10 +58,10 @@ TD_MUST_CHECK enum td_status adapter_load_memory(const struct td_model *model, c
 /* One more owner: **returns new** (td_adapter_free). */
 const struct td_adapter *adapter_retain(const struct td_adapter *adapter);
 
-/* Retains the adapters. *out is NULL for an empty set, which is none at all. The order of the uses does
- * not matter. TD_INVALID: an adapter twice, of another model, a scale that is not finite or above
- * TD_ADAPTER_SCALE_MAX in magnitude; TD_LIMIT: too many or too wide together.
- * **returns new** (adapter_set_release). */
+/* Retains the adapters. *out is NULL for an empty set, which is none at all. The order of the uses
+ * does not matter. TD_INVALID: an adapter twice, of another model, a scale that is not finite or
+ * above TD_ADAPTER_SCALE_MAX in magnitude; TD_LIMIT: too many or too wide together. **returns new**
+ * (adapter_set_release). */
 TD_MUST_CHECK enum td_status adapter_set_new(const struct td_model *model,
                                              const struct td_adapter_use *uses, size_t count,
                                              struct adapter_set **out, struct td_error *err);

@@ -1,5 +1,5 @@
-/* Sets of adapters. Their members stand in the order of their serial numbers, so that the order in which a
- * caller names them changes neither the sums nor the id. */
+/* Sets of adapters. Their members stand in the order of their serial numbers, so that the order in
+ * which a caller names them changes neither the sums nor the id. */
 #include "engine/adapter.h"
 
 #include "base/error.h"

@@ -25,9 +25,9 @@ struct pace {
 };
 
 void pace_note(struct pace *pace, uint32_t stream_rows, uint32_t prompt_rows, double ms);
-/* Rows of prompts beside `stream_rows` rows of streams, so that the pass takes less than twice as long
- * as one with a token of each of `job_count` jobs: those who stream now will see such passes in any case,
- * once the prompts have become streams. A cautious number before anything is known. */
+/* Rows of prompts beside `stream_rows` rows of streams, so that the pass takes less than twice as
+ * long as one with a token of each of `job_count` jobs: those who stream now will see such passes
+ * in any case, once the prompts have become streams. A cautious number before anything is known. */
 uint32_t pace_prompt_rows(const struct pace *pace, uint32_t stream_rows, uint32_t job_count);
 
 struct plan_entry {

@@ -2,12 +2,13 @@
  *
  *   token_embd.weight [vocab, embedding]   token_embd_norm.{weight,bias}
  *   token_types.weight [types, embedding]  position_embd.weight [positions, embedding] (bert)
- *   blk.N.attn_{q,k,v}.{weight,bias} or blk.N.attn_qkv.{weight,bias}, blk.N.attn_output.{weight,bias}
+ *   blk.N.attn_{q,k,v}.{weight,bias} or blk.N.attn_qkv.{weight,bias}
+ *   blk.N.attn_output.{weight,bias}
  *   blk.N.attn_output_norm.{weight,bias}   blk.N.layer_output_norm.{weight,bias}
  *   blk.N.ffn_{up,down}.{weight,bias}      blk.N.ffn_gate.weight (nomic-bert)
  *
- * Each must be there with its shape, and none is left over but those of a classification head (cls),
- * which embeddings have no use for. */
+ * Each must be there with its shape, and none is left over but those of a classification head
+ * (cls), which embeddings have no use for. */
 #include "engine/bert.h"
 
 #include "base/error.h"
@@ -87,8 +88,8 @@ static const char *part_name(char out[static 64], const char *stem, const char *
     return out;
 }
 
-/* A matrix and, where the file has it, its bias. With part_count > 1 its rows are those of several of
- * `rows` each. */
+/* A matrix and, where the file has it, its bias. With part_count > 1 its rows are those of several
+ * of `rows` each. */
 static void take_linear(struct lookup *lookup, const char *stem, uint32_t cols,
                         const uint32_t *rows, struct bert_linear *const *parts, size_t part_count)
 {

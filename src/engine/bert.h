@@ -1,6 +1,6 @@
-/* Encoders: BERT (Devlin et al. 2018) and its kin, which read a whole text at once and give a vector a
- * token. They have no cache and no next token. A struct bert is immutable and part of its model; a
- * workspace belongs to one thread. */
+/* Encoders: BERT (Devlin et al. 2018) and its kin, which read a whole text at once and give a
+ * vector a token. They have no cache and no next token. A struct bert is immutable and part of its
+ * model; a workspace belongs to one thread. */
 #ifndef ENGINE_BERT_H
 #define ENGINE_BERT_H
 
@@ -46,8 +46,8 @@ struct bert_text {
 
 struct bert_workspace;
 
-/* Working memory for texts of `row_max` tokens together. **borrows** model and pool. **returns new**
- * (bert_workspace_free). */
+/* Working memory for texts of `row_max` tokens together. **borrows** model and pool. **returns
+ * new** (bert_workspace_free). */
 TD_MUST_CHECK enum td_status bert_workspace_new(const struct td_model *model, uint32_t row_max,
                                                 struct thread_pool *pool,
                                                 struct bert_workspace **out, struct td_error *err);
@@ -56,9 +56,9 @@ void bert_workspace_free(struct bert_workspace *workspace);
 uint64_t bert_workspace_bytes(const struct td_model *model, uint32_t row_max);
 
 /* The last layer's output for each token of the texts, one after the other: *out is [sum of counts,
- * embedding], **borrows** until the next run. At most BERT_TEXTS_MAX texts. A text's numbers do not depend on the others. `cancel`
- * (NULL: nobody can) ends the run between two layers. TD_INVALID, TD_LIMIT (a text is longer than the
- * positions, or all are longer than row_max), TD_CANCELLED. */
+ * embedding], **borrows** until the next run. At most BERT_TEXTS_MAX texts. A text's numbers do not
+ * depend on the others. `cancel` (NULL: nobody can) ends the run between two layers. TD_INVALID,
+ * TD_LIMIT (a text is longer than the positions, or all are longer than row_max), TD_CANCELLED. */
 TD_MUST_CHECK enum td_status bert_run(struct bert_workspace *workspace,
                                       const struct bert_text *texts, size_t text_count,
                                       const atomic_bool *cancel, const float **out,

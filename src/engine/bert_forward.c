@@ -1,14 +1,14 @@
-/* The forward pass of an encoder (Devlin et al. 2018; Vaswani et al. 2017, section 3, norms after the
- * additions):
+/* The forward pass of an encoder (Devlin et al. 2018; Vaswani et al. 2017, section 3, norms after
+ * the additions):
  *
  *   h = norm(token + type 0 + position)
- *   a layer:  h = norm(h + o(attention(q(h), k(h), v(h))))      every token of a text sees all of it
- *             h = norm(h + down(gelu(up(h))))                   or down(silu(gate(h)) * up(h))
+ *   a layer:  h = norm(h + o(attention(q(h), k(h), v(h))))   every token of a text sees all of it
+ *             h = norm(h + down(gelu(up(h))))                or down(silu(gate(h)) * up(h))
  *
- * Texts stand one after the other as rows, so that a weight is read once for all of them. Each step is
- * a list of items that threads take from a counter; an item computes the same numbers whoever takes
- * it. Queries are stored head by head, keys and values in the pages of the attention kernel: a block of
- * a text's tokens then goes through a page together. Nothing is allocated here. */
+ * Texts stand one after the other as rows, so that a weight is read once for all of them. Each step
+ * is a list of items that threads take from a counter; an item computes the same numbers whoever
+ * takes it. Queries are stored head by head, keys and values in the pages of the attention kernel:
+ * a block of a text's tokens then goes through a page together. Nothing is allocated here. */
 #include "engine/bert.h"
 
 #include "base/error.h"
@@ -19,9 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ALIGN 64
-/* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes through
- * tokens in runs whose inputs fit the next one. */
+/* As in a decoder's forward pass: weights of an item stay in the innermost cache while it goes
+ * through tokens in runs whose inputs fit the next one. */
 #define ITEM_BYTES (48u << 10)
 #define ITEM_ROWS 32u
 #define RUN_TOKENS 64u
@@ -64,22 +63,6 @@ struct bert_workspace {
 };
 
 /* --- working memory --- */
-
-struct carver {
-    uint8_t *base;
-    size_t used;
-    bool overflow;
-};
-
-static void *carve(struct carver *carver, size_t count, size_t element_bytes)
-{
-    size_t bytes, begin = carver->used;
-    if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, BLOCK_ALIGN - 1, &bytes) ||
-        __builtin_add_overflow(begin, bytes / BLOCK_ALIGN * BLOCK_ALIGN, &carver->used))
-        carver->overflow = true;
-    return carver->base && !carver->overflow ? carver->base + begin : NULL;
-}
 
 static void carve_all(struct bert_workspace *workspace, struct carver *carver)
 {

@@ -8,8 +8,8 @@
 
 #define PROBE_BYTES_MAX ((size_t)1 << 20)
 
-/* Names that no template has of its own. Llama's refuses calls beside others and Mistral's wants ids of nine
- * characters, so that the probe has one call with such an id. */
+/* Names that no template has of its own. Llama's refuses calls beside others and Mistral's wants
+ * ids of nine characters, so that the probe has one call with such an id. */
 static const char probe_tools[] =
     "[{\"type\":\"function\",\"function\":{\"name\":\"zq_probe\",\"description\":\"zq_text\","
     "\"parameters\":{\"type\":\"object\",\"properties\":{\"zq_a\":{\"type\":\"string\"}},"

@@ -1,8 +1,10 @@
-/* Embeddings: the last layer's outputs of a text, pooled to one vector of length 1 (Reimers & Gurevych
- * 2019, section 3, for mean and cls; decoders take the last token, which alone has seen all).
+/* Embeddings: the last layer's outputs of a text, pooled to one vector of length 1 (Reimers &
+ * Gurevych 2019, section 3, for mean and cls; decoders take the last token, which alone has seen
+ * all).
  *
- * Encoders read texts in one pass. Decoders bring them through caches of the embedder's: several short
- * ones together, each with a small one, a long one alone. What a vector comes to does not depend on the texts beside it. */
+ * Encoders read texts in one pass. Decoders bring them through caches of the embedder's: several
+ * short ones together, each with a small one, a long one alone. What a vector comes to does not
+ * depend on the texts beside it. */
 #include "engine/embedding.h"
 
 #include "base/error.h"
@@ -253,11 +255,6 @@ void td_embedder_free(struct td_embedder *embedder)
 enum td_pooling td_embedder_pooling(const struct td_embedder *embedder)
 {
     return embedder->pooling;
-}
-
-uint32_t embedder_context(const struct td_embedder *embedder)
-{
-    return embedder->context_size;
 }
 
 void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel)

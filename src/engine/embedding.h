@@ -7,11 +7,9 @@
 
 #include <stdatomic.h>
 
-/* `cancel` set: a call ends between two layers with TD_CANCELLED. NULL = nobody can. **borrows**. */
+/* `cancel` set: a call ends between two layers with TD_CANCELLED. NULL = nobody can.
+ * **borrows**. */
 void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel);
-
-/* The longest text that it reads, in tokens. */
-uint32_t embedder_context(const struct td_embedder *embedder);
 
 /* Divides by the length of the vector (its 2-norm); a vector of zeroes stays one. */
 void embedding_normalise(float *vector, size_t size);

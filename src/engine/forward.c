@@ -139,9 +139,9 @@ static void project(struct batch *batch, const struct weight *weight, const floa
         add_residual(batch, norm_weight);
 }
 
-/* Keys and values alone, for rows that have left early: what comes after them in the text looks for their
- * keys in every layer, so those are made of the state that they left with (Schuster et al. 2022, Confident
- * Adaptive Language Modeling, section 3.3). */
+/* Keys and values alone, for rows that have left early: what comes after them in the text looks for
+ * their keys in every layer, so those are made of the state that they left with (Schuster et al.
+ * 2022, Confident Adaptive Language Modeling, section 3.3). */
 static void keys_block(struct batch *batch)
 {
     const struct workspace *workspace = batch->workspace;

@@ -15,7 +15,8 @@ struct segment {
     const int32_t *ids; /* [count] */
     uint32_t count;
     uint32_t logit_rows; /* the last so many tokens want logits */
-    /* When the flags of all segments are set the pass ends between two layers; NULL: it has none. */
+    /* When the flags of all segments are set the pass ends between two layers; NULL: it has
+     * none. */
     const atomic_bool *cancel;
 
     /* Residual stream after so many layers (0 = the embeddings), of the last hidden_rows tokens. */
@@ -26,8 +27,9 @@ struct segment {
     uint32_t normed_rows; /* 0 = not wanted */
     float *normed_out;    /* [normed_rows, embedding] */
 
-    /* A single token with logits leaves at the first early exit (heads.h) whose best token has at least this
-     * probability; 0 = none does. *layers_run is then, and else too, the number of layers behind its logits. */
+    /* A single token with logits leaves at the first early exit (heads.h) whose best token has at
+     * least this probability; 0 = none does. *layers_run is then, and else too, the number of
+     * layers behind its logits. */
     float exit_threshold;
     uint32_t *layers_run; /* NULL = not wanted */
     /* The probe's answer at the last token; left as it is by a model without one. */

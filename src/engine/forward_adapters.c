@@ -1,7 +1,7 @@
-/* LoRA in the forward pass: y += factor * B (A x) for the rows whose sequence has adapters, each with its
- * own set (adapter.h). First A x for all inputs of a step, a small product; then, inside the items of the
- * step, B times it for the item's rows, so that what follows in the item (residual, gate, soft cap) sees
- * the whole sum. A row's numbers depend on its own set alone. */
+/* LoRA in the forward pass: y += factor * B (A x) for the rows whose sequence has adapters, each
+ * with its own set (adapter.h). First A x for all inputs of a step, a small product; then, inside
+ * the items of the step, B times it for the item's rows, so that what follows in the item
+ * (residual, gate, soft cap) sees the whole sum. A row's numbers depend on its own set alone. */
 #include "engine/adapter.h"
 #include "engine/forward_step.h"
 
@@ -49,7 +49,8 @@ static float *reduced_at(const struct step *step, uint32_t product, uint32_t inp
            ((size_t)product * workspace->input_max + input) * ADAPTER_SET_WIDTH_MAX;
 }
 
-/* factor * A x of inputs [begin, end) for one product, of one expert where the weight has several. */
+/* factor * A x of inputs [begin, end) for one product, of one expert where the weight has
+ * several. */
 static void reduce(const struct step *step, uint32_t product, uint32_t begin, uint32_t end,
                    uint32_t expert)
 {

@@ -1,9 +1,9 @@
 /* What leaves the forward pass: the residual stream where it is asked for, the logits, early exits
- * (Schuster et al. 2022, Confident Adaptive Language Modeling: a token leaves when the softmax of a head in
- * the middle is sure) and the probe.
+ * (Schuster et al. 2022, Confident Adaptive Language Modeling: a token leaves when the softmax of a
+ * head in the middle is sure) and the probe.
  *
- * Each row decides for itself and comes to the same whatever else is in the batch; the work of the layers
- * above is saved when all rows have left, which is always so for one stream alone. */
+ * Each row decides for itself and comes to the same whatever else is in the batch; the work of the
+ * layers above is saved when all rows have left, which is always so for one stream alone. */
 #include "engine/forward_step.h"
 #include "engine/heads.h"
 
@@ -45,7 +45,8 @@ static bool has_not_left(const struct batch *batch, const struct segment *segmen
 
 typedef bool row_wanted_fn(const struct batch *batch, const struct segment *segment, uint32_t row);
 
-/* Logits of the rows that want them and are `wanted`, each at its place in the order of the segments. */
+/* Logits of the rows that want them and are `wanted`, each at its place in the order of the
+ * segments. */
 static void run_outputs(struct batch *batch, row_wanted_fn *wanted, const float *norm,
                         const struct weight *weight, float *logits)
 {

@@ -3,6 +3,8 @@
  * layer. */
 #include "engine/forward_step.h"
 
+#include <assert.h>
+
 /* Below this many weight bytes (times tokens) a step runs on the caller alone: at 10 GB/s it takes
  * 3 us, as long as telling another thread about it. */
 #define SERIAL_BYTES (32u << 10)
@@ -170,6 +172,7 @@ static void prepare_item(struct step *step, uint32_t index)
     size_t size = step->input_size, begin = index * (size_t)step->item_rows;
     size_t end = begin + step->item_rows;
     end = end < step->input_count ? end : step->input_count;
+    assert(step->norm_weight || !step->from || step->item_rows == 1); /* rows lie in one run */
     const float *x = step->input + (step->from ? step->from[begin] : begin) * size;
     if (step->norm_weight) {
         for (size_t row = begin; row < end; row++)

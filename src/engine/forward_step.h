@@ -67,8 +67,9 @@ struct step {
 void step_run(struct step *step, size_t bytes);
 /* Cuts and runs the products that `step` names. */
 void step_run_products(struct step *step);
-/* Of steps whose inputs are prepared: A x of the adapters' changes, for all products (of experts: all places),
- * before the step runs; then, in its items, y += B (A x) for some rows of one product and some inputs. */
+/* Of steps whose inputs are prepared: A x of the adapters' changes, for all products (of experts:
+ * all places), before the step runs; then, in its items, y += B (A x) for some rows of one product
+ * and some inputs. */
 void forward_reduce(const struct step *step);
 void forward_reduce_experts(const struct step *step);
 void forward_add_adapters(const struct step *step, uint32_t product, uint32_t row_begin,
@@ -89,8 +90,8 @@ void forward_prepare(struct batch *batch, const float *input, size_t size, uint3
 void forward_prepare_rows(struct batch *batch, const float *input, size_t size, uint32_t count,
                           const uint32_t *from, unsigned forms);
 
-/* What leaves the pass: states, early exits and the probe after so many layers; at the end the logits of the
- * rows that have not left. */
+/* What leaves the pass: states, early exits and the probe after so many layers; at the end the
+ * logits of the rows that have not left. */
 void forward_after_layers(struct batch *batch, uint32_t layer_count, float *logits);
 void forward_output(struct batch *batch, float *logits);
 

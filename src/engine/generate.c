@@ -3,9 +3,9 @@
  * answer's confidence; as in OpenAI's usage it counts as a completion token. The model's "not mine"
  * token ends nothing: what follows it is up to the caller.
  *
- * With speculation a pass has several rows: one for the last token and one for each guess after it. Tokens are
- * chosen row by row as if each had been a pass of its own, until one is not the guess; they are handed out one
- * by one, and what was guessed wrongly leaves the cache. */
+ * With speculation a pass has several rows: one for the last token and one for each guess after it.
+ * Tokens are chosen row by row as if each had been a pass of its own, until one is not the guess;
+ * they are handed out one by one, and what was guessed wrongly leaves the cache. */
 #include "engine/generate.h"
 
 #include "base/clock.h"
@@ -45,8 +45,8 @@ static enum td_status start_filter(struct generation *generation, struct td_erro
     return TD_OK;
 }
 
-/* Tokens that the limits leave, with the next one, chosen at `length`. The last token needs no place in the
- * cache. */
+/* Tokens that the limits leave, with the next one, chosen at `length`. The last token needs no
+ * place in the cache. */
 static uint32_t tokens_left(const struct generation *generation, uint32_t length)
 {
     bool shift = generation->options.context_shift;
@@ -91,7 +91,8 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
         return error_set(err, TD_INVALID,
                          "an answer that may outgrow the context needs a largest number of tokens");
     if (options->context_shift && options->context_keep >= sequence->context_size)
-        return error_set(err, TD_INVALID, "%u tokens to keep of a context of %u",
+        return error_set(err, TD_INVALID,
+                         "context_keep is %u: fewer than the context's %u tokens can be kept",
                          options->context_keep, sequence->context_size);
     if (count > sequence->context_size - sequence->length)
         return error_set(err, TD_LIMIT,

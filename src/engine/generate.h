@@ -73,8 +73,8 @@ void generation_deinit(struct generation *generation);
 /* The sequence has got `count` tokens of the prompt from elsewhere, before anything was due. */
 void generation_skip(struct generation *generation, uint32_t count);
 
-/* rows_max: most tokens at a time, at least 1. Asked again before generation_take it says the same, or less for a
- * smaller rows_max. */
+/* rows_max: most tokens at a time, at least 1. Asked again before generation_take it says the same,
+ * or less for a smaller rows_max. */
 struct generation_due generation_due(struct generation *generation, uint32_t rows_max);
 /* The same as a segment of a forward pass. Borrows due and generation. */
 struct segment generation_segment(struct generation *generation, const struct generation_due *due);

@@ -65,7 +65,8 @@ uint64_t gguf_array_count(const struct gguf *gguf, const char *key); /* 0 when a
 const struct gguf_tensor *gguf_find_tensor(const struct gguf *gguf, const char *name);
 size_t gguf_tensor_count(const struct gguf *gguf);
 const struct gguf_tensor *gguf_tensor_at(const struct gguf *gguf, size_t index);
-/* hash_words64 over header, metadata and tensor directory: megabytes, on the way to the first token. */
+/* hash_words64 over header, metadata and tensor directory: megabytes, on the way to the first
+ * token. */
 uint64_t gguf_fingerprint(const struct gguf *gguf);
 
 /* Walks the metadata for display: key, type, and (scalars and strings) a printable value in

@@ -1,8 +1,10 @@
-/* From states to a grammar: names are linked, empty steps are taken out, and three things are found out that
- * the matcher relies on:
+/* From states to a grammar: names are linked, empty steps are taken out, and three things are found
+ * out that the matcher relies on:
  *
- * - left recursion (a rule that reaches itself without a byte) is refused, so that every closure is finite;
- * - every rule can end, and how many bytes and how many rules within rules that takes at least. A path whose
+ * - left recursion (a rule that reaches itself without a byte) is refused, so that every closure is
+ *   finite;
+ * - every rule can end, and how many bytes and how many rules within rules that takes at least. A
+ *   path whose
  *   depth would exceed the limit is not entered, so what was entered can always be completed.
  *
  * The least costs are the least fixed point of superior functions (Knuth 1977, "A generalization of
@@ -21,7 +23,7 @@ struct linker {
     struct td_error *err;
 };
 
-/* --- links --------------------------------------------------------------------------------------- */
+/* --- links ------------------------------------------------------------------------------------ */
 
 static enum td_status rule_error(const struct linker *l, enum td_status status, uint32_t rule,
                                  const char *words)
@@ -58,7 +60,7 @@ static enum td_status link_states(struct linker *l)
     return TD_OK;
 }
 
-/* --- least costs --------------------------------------------------------------------------------- */
+/* --- least costs ------------------------------------------------------------------------------ */
 
 struct costs {
     struct grammar_state *states;
@@ -182,7 +184,7 @@ static enum td_status measure(struct linker *l)
     return status;
 }
 
-/* --- left recursion ------------------------------------------------------------------------------ */
+/* --- left recursion --------------------------------------------------------------------------- */
 
 struct corners {
     const struct grammar_state *states;
@@ -284,7 +286,7 @@ static enum td_status refuse_left_recursion(struct linker *l)
     return status;
 }
 
-/* --- the whole ----------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 static void find_classes(struct td_grammar *grammar)
 {

@@ -1,9 +1,10 @@
 /* Grammars that constrain what is generated, compiled from GBNF text.
  *
  * GBNF: rules `name ::= alternatives`, `root` is where it starts; literals "..." with the escapes
- * \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH, classes [a-z] and [^...], `.`, names, groups, the repetitions
- * * + ? {m} {m,} {m,n}, alternatives with |, comments with #. A rule ends with its line, except inside
- * parentheses and after ::= and |.
+ * \n \r \t \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH, classes [a-z] and [^...], `.`, names, groups, the
+ * repetitions
+ * * + ? {m} {m,} {m,n}, alternatives with |, comments with #. A rule ends with its line, except
+ *   inside parentheses and after ::= and |.
  *
  * A compiled grammar is immutable but for its count of references; any thread. */
 #ifndef ENGINE_GRAMMAR_H
@@ -54,7 +55,7 @@ TD_MUST_CHECK enum td_status grammar_compile(struct td_str text, uint32_t depth_
                                              struct td_grammar **out, struct td_error *err);
 struct td_grammar *grammar_retain(struct td_grammar *grammar); /* NULL stays NULL */
 
-/* --- between grammar_parse.c and grammar.c -------------------------------------------------------- */
+/* --- between grammar_parse.c and grammar.c ---------------------------------------------------- */
 
 struct grammar_rule {
     struct td_str name; /* "" = made for a repetition */

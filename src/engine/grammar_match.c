@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of one matcher, together below 40 MB; a JSON schema of a hundred members stays below one. */
+/* Limits of one matcher, together below 40 MB; a JSON schema of a hundred members stays below
+ * one. */
 #define NODES_MAX (1u << 18)
 #define SETS_MAX (1u << 14)
 #define HEADS_MAX (1u << 20)     /* of all sets together */
@@ -57,7 +58,7 @@ struct matcher {
     bool found_end;
 };
 
-/* --- growing ------------------------------------------------------------------------------------- */
+/* --- growing ---------------------------------------------------------------------------------- */
 
 static void *grow(void *data, uint32_t *capacity, uint32_t wanted, uint32_t max, size_t bytes)
 {
@@ -144,7 +145,7 @@ static uint32_t find_or_add_node(struct matcher *m, uint32_t state, uint32_t par
     return m->node_count++;
 }
 
-/* --- closure ------------------------------------------------------------------------------------- */
+/* --- closure ---------------------------------------------------------------------------------- */
 
 /* Notes a place to be looked at, once a closure. */
 static void visit(struct matcher *m, uint32_t state, uint32_t parent)
@@ -195,7 +196,8 @@ static void follow(struct matcher *m, struct place place)
         add_head(m, place.state, place.parent);
         break;
     case GRAMMAR_CALL: {
-        /* The last call of a rule returns where the rule itself would: lists do not grow the stack. */
+        /* The last call of a rule returns where the rule itself would: lists do not grow the
+         * stack. */
         bool last = m->grammar->states[s->next].kind == GRAMMAR_END;
         uint32_t parent = last ? place.parent : find_or_add_node(m, s->next, place.parent);
         if (!m->full)
@@ -276,7 +278,7 @@ static uint32_t end_closure(struct matcher *m)
     return set;
 }
 
-/* --- from outside -------------------------------------------------------------------------------- */
+/* --- from outside ----------------------------------------------------------------------------- */
 
 /* Empty but for the node below all stacks and the dead set. */
 static bool reset(struct matcher *m)

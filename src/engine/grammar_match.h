@@ -1,9 +1,9 @@
 /* Where a text stands in a grammar: a set of stacks, followed byte by byte.
  *
- * Stacks share their tails (a node is a state and the node to return to) and are never built twice, so that a
- * set of stacks is a sorted list of node numbers, and equal sets have one number. What a byte does to a set
- * is remembered: an automaton that is built while it runs, as RE2 does, for a grammar with recursion. All of
- * it has limits; MATCH_FULL says that one was met. One thread. */
+ * Stacks share their tails (a node is a state and the node to return to) and are never built twice,
+ * so that a set of stacks is a sorted list of node numbers, and equal sets have one number. What a
+ * byte does to a set is remembered: an automaton that is built while it runs, as RE2 does, for a
+ * grammar with recursion. All of it has limits; MATCH_FULL says that one was met. One thread. */
 #ifndef ENGINE_GRAMMAR_MATCH_H
 #define ENGINE_GRAMMAR_MATCH_H
 

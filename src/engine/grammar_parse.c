@@ -1,6 +1,7 @@
-/* GBNF text to states: recursive descent, Thompson's construction on bytes. A repeated group becomes a rule
- * of its own, so that {0,1000} costs a thousand calls and not a thousand copies of the group. The first
- * failure is kept and makes everything after it a no-op, so that only loops have to look. */
+/* GBNF text to states: recursive descent, Thompson's construction on bytes. A repeated group
+ * becomes a rule of its own, so that {0,1000} costs a thousand calls and not a thousand copies of
+ * the group. The first failure is kept and makes everything after it a no-op, so that only loops
+ * have to look. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -57,7 +58,7 @@ static void fail(struct parser *p, enum td_status status, size_t offset, const c
         p->status = grammar_error(p->err, status, p->text, offset, "%s", words);
 }
 
-/* --- states and rules ---------------------------------------------------------------------------- */
+/* --- states and rules ------------------------------------------------------------------------- */
 
 static uint32_t add_state(struct parser *p, enum grammar_kind kind, uint32_t next, uint32_t other)
 {
@@ -140,7 +141,7 @@ static uint32_t find_or_add_rule(struct parser *p, struct td_str name, size_t of
     }
 }
 
-/* --- characters ---------------------------------------------------------------------------------- */
+/* --- characters ------------------------------------------------------------------------------- */
 
 static int peek(const struct parser *p)
 {
@@ -248,15 +249,16 @@ static struct fragment parse_literal(struct parser *p)
     return out;
 }
 
-/* --- classes of characters ----------------------------------------------------------------------- */
+/* --- classes of characters -------------------------------------------------------------------- */
 
 static void add_alternative(struct parser *p, uint32_t *start, uint32_t state)
 {
     *start = *start == GRAMMAR_NONE ? state : add_state(p, GRAMMAR_SPLIT, state, *start);
 }
 
-/* Code points low..high, whose UTF-8 has one length, as sequences of byte ranges: cut where the trailing
- * bytes are not free, until every piece is a product of ranges (Thompson's way in Plan 9's grep and RE2). */
+/* Code points low..high, whose UTF-8 has one length, as sequences of byte ranges: cut where the
+ * trailing bytes are not free, until every piece is a product of ranges (Thompson's way in Plan 9's
+ * grep and RE2). */
 static void add_utf8_range(struct parser *p, uint32_t *start, uint32_t end, struct range range)
 {
     struct range pending[32];
@@ -369,7 +371,7 @@ static struct fragment parse_class(struct parser *p)
     return class_fragment(p, ranges, count, negate, begin);
 }
 
-/* --- sequences ----------------------------------------------------------------------------------- */
+/* --- sequences -------------------------------------------------------------------------------- */
 
 /* What is repeated, as something that can be written several times: a byte range or a call. */
 struct unit {
@@ -556,7 +558,7 @@ static struct fragment parse_alternatives(struct parser *p, int groups)
     return out;
 }
 
-/* --- rules --------------------------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
 static void parse_rule(struct parser *p)
 {

@@ -24,15 +24,24 @@ static enum td_status bad_key(const struct load *load, const char *key, const ch
                      reason);
 }
 
+/* Memory that goes with the heads; NULL, with the error set, when there is none. */
+static void *new_block(struct load *load, size_t bytes)
+{
+    void *block = aligned_alloc(BLOCK_ALIGN, (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN);
+    if (block)
+        load->heads->blocks[load->heads->block_count++] = block;
+    else
+        error_set(load->err, TD_NO_MEMORY, "%s: no memory for heads", gguf_path(load->model->gguf));
+    return block;
+}
+
 /* A copy that kernels may read in place: arrays in the file are not aligned. */
 static enum td_status keep(struct load *load, const void *data, size_t bytes, const void **out)
 {
-    void *block = aligned_alloc(BLOCK_ALIGN, (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN);
+    void *block = new_block(load, bytes);
     if (block == NULL)
-        return error_set(load->err, TD_NO_MEMORY, "%s: no memory for heads",
-                         gguf_path(load->model->gguf));
+        return TD_NO_MEMORY;
     memcpy(block, data, bytes);
-    load->heads->blocks[load->heads->block_count++] = block;
     *out = block;
     return TD_OK;
 }
@@ -166,11 +175,9 @@ static enum td_status split_mean(struct load *load)
     struct probe *probe = &load->heads->probe;
     const struct probe_stage *first = &probe->stages[0];
     size_t wide = load->model->embedding_size, begin = probe->last ? wide : 0;
-    float *weight = aligned_alloc(BLOCK_ALIGN, (first->out * wide * sizeof *weight + 63) / 64 * 64);
+    float *weight = new_block(load, first->out * wide * sizeof *weight);
     if (weight == NULL)
-        return error_set(load->err, TD_NO_MEMORY, "%s: no memory for heads",
-                         gguf_path(load->model->gguf));
-    load->heads->blocks[load->heads->block_count++] = weight;
+        return TD_NO_MEMORY;
     for (uint32_t row = 0; row < first->out; row++)
         memcpy(weight + row * wide, first->weight + row * (size_t)first->in + begin,
                wide * sizeof *weight);

@@ -1,7 +1,8 @@
-/* Small heads that a model file may bring beside the model (docs/heads.md): early exits, which guess the
- * next token from the middle of the model, and a probe, which guesses after the prompt whether the answer
- * will be right. They are metadata and not tensors, because other runtimes refuse files with tensors that
- * they do not know, and skip keys. Immutable after loading; any thread. */
+/* Small heads that a model file may bring beside the model (docs/heads.md): early exits, which
+ * guess the next token from the middle of the model, and a probe, which guesses after the prompt
+ * whether the answer will be right. They are metadata and not tensors, because other runtimes
+ * refuse files with tensors that they do not know, and skip keys. Immutable after loading; any
+ * thread. */
 #ifndef ENGINE_HEADS_H
 #define ENGINE_HEADS_H
 
@@ -30,8 +31,9 @@ struct probe {
     bool last, mean; /* of the prompt's last token, of all its tokens; both: one after the other */
     struct probe_stage stages[PROBE_STAGES_MAX];
     uint32_t stage_count; /* 0 = there is no probe */
-    /* The first stage's columns for the mean, [out, embedding]: it is linear, so that the mean of the
-     * products is the product of the mean, and `out` numbers a token are kept instead of all. */
+    /* The first stage's columns for the mean, [out, embedding]: it is linear, so that the mean of
+     * the products is the product of the mean, and `out` numbers a token are kept instead of
+     * all. */
     struct weight mean_weight;
 };
 
@@ -52,8 +54,8 @@ const struct exit_head *heads_exit_at(const struct td_model *model, uint32_t lay
 /* Numbers that the probe keeps for each position; 0 = none. */
 uint32_t heads_kept_width(const struct td_model *model);
 
-/* Probability that the answer will be right, above 0: hidden [embedding] of the last token; kept_mean
- * [heads_kept_width]: the mean over the positions of what was kept. */
+/* Probability that the answer will be right, above 0: hidden [embedding] of the last token;
+ * kept_mean [heads_kept_width]: the mean over the positions of what was kept. */
 float probe_evaluate(const struct probe *probe, const float *hidden, const double *kept_mean);
 
 #endif

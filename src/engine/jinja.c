@@ -1,24 +1,26 @@
 /* The interpreter's face: compiling, the variables of a rendering, and its output as segments.
  *
- * A template is a program out of a model file, so it is treated as hostile: it can neither read nor write
- * anything but its input and its output, and every step, byte and level of nesting is counted. What it
- * can do is in jinja_filters*.c, jinja_tests.c and jinja_methods.c; there is no other way out.
+ * A template is a program out of a model file, so it is treated as hostile: it can neither read nor
+ * write anything but its input and its output, and every step, byte and level of nesting is
+ * counted. What it can do is in jinja_filters*.c, jinja_tests.c and jinja_methods.c; there is no
+ * other way out.
  *
  * Why message text cannot become a control token: every text value knows for each byte whether the
- * template's author wrote it (a mark) or the caller did. Slices, strips, joins, replacements, captures
- * and JSON carry that along, and the output is cut into segments by it: the tokenizer looks for special
- * tokens only inside of marks. So a template may split a message at "</think>" and put the parts between
- * its own marks; whatever the parts spell, they stay text. Rejected: rendering with placeholders and
- * putting the messages in afterwards (conditions on their content would see the placeholder), and
- * searching the output for the messages (a template may change them).
+ * template's author wrote it (a mark) or the caller did. Slices, strips, joins, replacements,
+ * captures and JSON carry that along, and the output is cut into segments by it: the tokenizer
+ * looks for special tokens only inside of marks. So a template may split a message at "</think>"
+ * and put the parts between its own marks; whatever the parts spell, they stay text. Rejected:
+ * rendering with placeholders and putting the messages in afterwards (conditions on their content
+ * would see the placeholder), and searching the output for the messages (a template may change
+ * them).
  *
- * What counts as a mark: literals of the template, numbers, the BOS and EOS texts, and the names of the
- * known roles ('<|' + message.role + '|>' must work; any other role is message text). All else in the
- * input is message text, tools and variables included.
+ * What counts as a mark: literals of the template, numbers, the BOS and EOS texts, and the names of
+ * the known roles ('<|' + message.role + '|>' must work; any other role is message text). All else
+ * in the input is message text, tools and variables included.
  *
- * Hugging Face's surroundings (transformers, chat_template_utils.py) are kept: trim_blocks, lstrip_blocks,
- * loop controls, tojson without HTML escapes, raise_exception, strftime_now, and `tools` and
- * `documents` that are none when not given. */
+ * Hugging Face's surroundings (transformers, chat_template_utils.py) are kept: trim_blocks,
+ * lstrip_blocks, loop controls, tojson without HTML escapes, raise_exception, strftime_now, and
+ * `tools` and `documents` that are none when not given. */
 #include "engine/jinja.h"
 
 #include "base/error.h"
@@ -138,7 +140,8 @@ static struct jinja_value from_json(struct jinja_run *run, const struct json *js
     }
 }
 
-/* tool_calls[i].function.arguments: OpenAI has a string of JSON there, templates expect the object. */
+/* tool_calls[i].function.arguments: OpenAI has a string of JSON there, templates expect the
+ * object. */
 static void read_arguments(struct jinja_run *run, struct jinja_value calls)
 {
     for (size_t i = 0; calls.kind == JINJA_LIST && i < calls.list->count; i++) {

@@ -10,8 +10,8 @@
 
 struct jinja;
 
-/* **returns new** (jinja_close). `source` is copied. TD_UNSUPPORTED with line and reason for what is
- * malformed or outside of the subset, TD_LIMIT for what is too large or nested too deep. */
+/* **returns new** (jinja_close). `source` is copied. TD_UNSUPPORTED with line and reason for what
+ * is malformed or outside of the subset, TD_LIMIT for what is too large or nested too deep. */
 TD_MUST_CHECK enum td_status jinja_open(struct td_str source, struct jinja **out,
                                         struct td_error *err);
 void jinja_close(struct jinja *jinja);
@@ -32,7 +32,8 @@ struct jinja_input {
 
 /* Renders into *out as template_render does, BOS included where the template writes it. TD_INVALID:
  * the template refuses the messages (raise_exception). TD_UNSUPPORTED: it does what the interpreter
- * or Jinja cannot do. TD_LIMIT: too many steps, too much memory or text. Errors never quote messages. */
+ * or Jinja cannot do. TD_LIMIT: too many steps, too much memory or text. Errors never quote
+ * messages. */
 TD_MUST_CHECK enum td_status jinja_render(const struct jinja *jinja,
                                           const struct jinja_input *input,
                                           struct template_output *out, struct td_error *err);

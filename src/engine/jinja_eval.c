@@ -1,6 +1,6 @@
-/* Statements. Scopes are as in Jinja: `if` has none, a round of a loop, a macro's call and `with` have
- * their own, and a `set` inside one is forgotten after it (hence namespaces). A macro sees the scope in
- * which it was defined. */
+/* Statements. Scopes are as in Jinja: `if` has none, a round of a loop, a macro's call and `with`
+ * have their own, and a `set` inside one is forgotten after it (hence namespaces). A macro sees the
+ * scope in which it was defined. */
 #include "engine/jinja_eval.h"
 
 void jinja_assign(struct jinja_run *run, uint32_t symbol, struct jinja_value value)

@@ -1,5 +1,5 @@
-/* Runs a tree: statements (jinja_eval.c), expressions (jinja_expression.c), and what templates call:
- * filters, tests, functions and methods (jinja_filters.c, jinja_tests.c, jinja_methods.c). */
+/* Runs a tree: statements (jinja_eval.c), expressions (jinja_expression.c), and what templates
+ * call: filters, tests, functions and methods (jinja_filters.c, jinja_tests.c, jinja_methods.c). */
 #ifndef ENGINE_JINJA_EVAL_H
 #define ENGINE_JINJA_EVAL_H
 

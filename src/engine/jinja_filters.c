@@ -1,5 +1,5 @@
-/* Filters, as Jinja defines them, but tojson, which is Hugging Face's: json.dumps without escapes for
- * HTML. What a filter makes of a text keeps the text's provenance. */
+/* Filters, as Jinja defines them, but tojson, which is Hugging Face's: json.dumps without escapes
+ * for HTML. What a filter makes of a text keeps the text's provenance. */
 #include "engine/jinja_eval.h"
 
 #include "base/utf8.h"

@@ -1,5 +1,6 @@
-/* Cuts a template's text into tokens, with the white space rules that Hugging Face sets (trim_blocks,
- * lstrip_blocks, one newline at the end dropped). Stateless; everything lives in the caller's arena. */
+/* Cuts a template's text into tokens, with the white space rules that Hugging Face sets
+ * (trim_blocks, lstrip_blocks, one newline at the end dropped). Stateless; everything lives in the
+ * caller's arena. */
 #ifndef ENGINE_JINJA_LEXER_H
 #define ENGINE_JINJA_LEXER_H
 

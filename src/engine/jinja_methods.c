@@ -1,6 +1,6 @@
-/* Functions that templates find without a definition, and methods of strings, mappings, lists and loops.
- * Nothing here changes a value (the sandbox of Hugging Face forbids append, pop and the like as well),
- * reads a file, or leaves the run's limits. */
+/* Functions that templates find without a definition, and methods of strings, mappings, lists and
+ * loops. Nothing here changes a value (the sandbox of Hugging Face forbids append, pop and the like
+ * as well), reads a file, or leaves the run's limits. */
 #include "engine/jinja_eval.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,5 @@
-/* Statements. The body of a block is read until one of its end words; whoever opened it checks which. */
+/* Statements. The body of a block is read until one of its end words; whoever opened it checks
+ * which. */
 #include "engine/jinja_parser.h"
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
-/* Template text to a tree. TD_UNSUPPORTED with line and reason for what is malformed or outside of the
- * subset (include, import, extends, recursive loops, ...), TD_LIMIT for what is too large or deep. */
+/* Template text to a tree. TD_UNSUPPORTED with line and reason for what is malformed or outside of
+ * the subset (include, import, extends, recursive loops, ...), TD_LIMIT for what is too large or
+ * deep. */
 #ifndef ENGINE_JINJA_PARSER_H
 #define ENGINE_JINJA_PARSER_H
 

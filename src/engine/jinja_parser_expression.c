@@ -1,5 +1,6 @@
 /* Expressions, in Jinja's order of binding from loose to tight:
- *   x if y else z · or · and · not · == != < <= > >= in · + - · ~ · * / // % · ** · unary · . [] () | is */
+ *   x if y else z · or · and · not · == != < <= > >= in · + - · ~ · * / // % · ** · unary ·
+ *   . [] () | is */
 #include "engine/jinja_parser.h"
 
 static struct jinja_node *pair(struct jinja_parser *parser, enum jinja_node_kind kind,

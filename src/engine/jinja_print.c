@@ -1,6 +1,6 @@
-/* How values print: as Python's str(), repr() and json.dumps() write them. What stands inside strings
- * keeps its provenance; the punctuation around them counts as message text, so that no value can be
- * spelled into a control token by its brackets. */
+/* How values print: as Python's str(), repr() and json.dumps() write them. What stands inside
+ * strings keeps its provenance; the punctuation around them counts as message text, so that no
+ * value can be spelled into a control token by its brackets. */
 #include "engine/jinja_value.h"
 
 #include "base/utf8.h"

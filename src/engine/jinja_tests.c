@@ -1,7 +1,8 @@
 /* Tests: what stands after `is`, and what select() and its relatives name. */
 #include "engine/jinja_eval.h"
 
-/* JINJA_TEST names are written name, condition; `value` and `other` (the first argument) are there. */
+/* JINJA_TEST names are written name, condition; `value` and `other` (the first argument) are
+ * there. */
 #define TEST(name, condition)                                                \
     static bool test_##name(struct jinja_run *run, struct jinja_value value, \
                             const struct jinja_args *args)                   \

@@ -1,5 +1,6 @@
-/* Values: texts with provenance, lists, dictionaries, equality and order as Python has them, because the
- * templates are written and tested against Jinja in Python. How values print is in jinja_print.c. */
+/* Values: texts with provenance, lists, dictionaries, equality and order as Python has them,
+ * because the templates are written and tested against Jinja in Python. How values print is in
+ * jinja_print.c. */
 #include "engine/jinja_value.h"
 
 #include "base/error.h"

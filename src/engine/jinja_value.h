@@ -9,8 +9,9 @@
 #include "base/str.h"
 #include "tandem/types.h"
 
-/* A text with provenance: a byte is a mark when the template's author (or this engine) wrote it, and
- * message text when the caller did. origin[i] says so for byte i; NULL when all are as `mark`. */
+/* A text with provenance: a byte is a mark when the template's author (or this engine) wrote it,
+ * and message text when the caller did. origin[i] says so for byte i; NULL when all are as
+ * `mark`. */
 struct jinja_text {
     const char *data;
     const uint8_t *origin;

@@ -30,7 +30,7 @@ struct wake *wake_new(void)
     return wake;
 }
 
-struct wake *wake_retain(struct wake *wake)
+static struct wake *wake_retain(struct wake *wake)
 {
     atomic_fetch_add(&wake->references, 1);
     return wake;

@@ -31,7 +31,6 @@ struct wake {
 };
 
 struct wake *wake_new(void); /* **returns new** (wake_release), or NULL */
-struct wake *wake_retain(struct wake *wake);
 void wake_release(struct wake *wake);
 void wake_signal(struct wake *wake);
 /* Waits until signalled since the last wait, at most timeout_ms (UINT32_MAX = for ever). */

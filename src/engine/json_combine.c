@@ -109,7 +109,7 @@ void json_write_values(struct compiler *c, const struct json *schema, struct buf
         json_compiler_fail(c, TD_INVALID, "no value is allowed");
 }
 
-/* --- alternatives -------------------------------------------------------------------------------- */
+/* --- alternatives ----------------------------------------------------------------------------- */
 
 /* The values that a schema is a list of, or 0. */
 static size_t listed_values(const struct json *schema, const struct json **list)
@@ -233,8 +233,8 @@ static bool requires(struct compiler *c, const struct json *schema, struct td_st
     return false;
 }
 
-/* Makes `one` smaller so that none of its values satisfies `other`: a member that `other` requires and `one`
- * does not is left out. NULL when there is none. */
+/* Makes `one` smaller so that none of its values satisfies `other`: a member that `other` requires
+ * and `one` does not is left out. NULL when there is none. */
 static const struct json *exclude(struct compiler *c, const struct json *one,
                                   const struct json *other)
 {
@@ -257,8 +257,8 @@ static const struct json *exclude(struct compiler *c, const struct json *one,
     return NULL;
 }
 
-/* Of each alternative what no other one accepts; those of which nothing is left, as far as it can be seen,
- * are left out. Returns how many stay. */
+/* Of each alternative what no other one accepts; those of which nothing is left, as far as it can
+ * be seen, are left out. Returns how many stay. */
 static size_t separate(struct compiler *c, const struct json **list, size_t count)
 {
     const struct json *apart[ONE_OF_MAX];
@@ -282,7 +282,8 @@ static size_t separate(struct compiler *c, const struct json **list, size_t coun
     return kept;
 }
 
-/* Alternatives beside other keywords: each together with them. Those that no value satisfies fall away. */
+/* Alternatives beside other keywords: each together with them. Those that no value satisfies fall
+ * away. */
 void json_write_distributed(struct compiler *c, const struct json *schema, const char *keyword,
                             struct buf *body)
 {
@@ -311,7 +312,7 @@ void json_write_distributed(struct compiler *c, const struct json *schema, const
     }
 }
 
-/* --- patterns of names --------------------------------------------------------------------------- */
+/* --- patterns of names ------------------------------------------------------------------------ */
 
 bool json_pattern_matches(struct compiler *c, struct td_str pattern, struct td_str name,
                           bool *matches)

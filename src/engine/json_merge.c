@@ -1,7 +1,8 @@
-/* Merging rewrites JSON into JSON and never looks at grammar. Every keyword has one rule for "a and b both
- * hold" (JSON Schema 2020-12, Validation, section 6): bounds take the narrower, lists of values their common
- * part, members and elements become allOf of both, which is merged when it is reached, so that a recursive
- * schema costs only as much as is used of it. Where the whole of what both allow cannot be said, less is:
+/* Merging rewrites JSON into JSON and never looks at grammar. Every keyword has one rule for "a and
+ * b both hold" (JSON Schema 2020-12, Validation, section 6): bounds take the narrower, lists of
+ * values their common part, members and elements become allOf of both, which is merged when it is
+ * reached, so that a recursive schema costs only as much as is used of it. Where the whole of what
+ * both allow cannot be said, less is:
  *
  *   if/then/else        values for which `if` holds: if and then
  *   dependentRequired   the members that others need are always there
@@ -10,8 +11,8 @@
  *   not                 only of `required` and of `type`
  *   unevaluated*        as additionalProperties and items of the whole
  *
- * Objects that are made here belong to the compiler and live until it ends; their number is bounded, which
- * also ends what refers to itself without end. */
+ * Objects that are made here belong to the compiler and live until it ends; their number is
+ * bounded, which also ends what refers to itself without end. */
 #include "engine/json_merge.h"
 
 #include "base/str.h"
@@ -93,7 +94,7 @@ static bool list_has(struct compiler *c, const struct json *list, const struct j
     return false;
 }
 
-/* --- one keyword --------------------------------------------------------------------------------- */
+/* --- one keyword ------------------------------------------------------------------------------ */
 
 typedef struct json *merge_fn(struct merge *m, const char *key, const struct json *a,
                               const struct json *b);
@@ -233,8 +234,8 @@ static struct json *join_members(struct merge *m, const char *key, const struct 
     return out;
 }
 
-/* (a1 or a2) and (b1 or b2): each of one with each of the other. For oneOf too: exactly one pair holds where
- * exactly one of each does. */
+/* (a1 or a2) and (b1 or b2): each of one with each of the other. For oneOf too: exactly one pair
+ * holds where exactly one of each does. */
 static struct json *pair_up(struct merge *m, const char *key, const struct json *a,
                             const struct json *b)
 {
@@ -275,7 +276,7 @@ static const struct {
              {"oneOf", pair_up},
              {"patternProperties", join_members}};
 
-/* --- members and elements ------------------------------------------------------------------------ */
+/* --- members and elements --------------------------------------------------------------------- */
 
 /* What `schema` asks of the member `name`; NULL: nothing. */
 static const struct json *member_schema(const struct json *schema, const char *name)
@@ -358,7 +359,7 @@ static void merge_elements(struct compiler *c, const struct json *a, const struc
         json_put(out, "items", all_of(more_a, more_b));
 }
 
-/* --- two schemas --------------------------------------------------------------------------------- */
+/* --- two schemas ------------------------------------------------------------------------------ */
 
 /* A flat schema owns itself from here on. */
 static struct json *own(struct merge *m, struct json *schema)
@@ -397,7 +398,7 @@ static struct json *merge(struct merge *m, const struct json *a, const struct js
     return failed(m) ? NULL : out;
 }
 
-/* --- one schema ---------------------------------------------------------------------------------- */
+/* --- one schema ------------------------------------------------------------------------------- */
 
 static void put_and(struct json *out, const char *key, struct json *schema)
 {
@@ -627,7 +628,7 @@ static struct json *flatten(struct merge *m, const struct json *schema)
     return flat;
 }
 
-/* --- from outside -------------------------------------------------------------------------------- */
+/* --- from outside ----------------------------------------------------------------------------- */
 
 bool json_merge_needed(const struct json *schema)
 {

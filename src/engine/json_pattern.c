@@ -1,7 +1,7 @@
-/* The part of ECMA-262 regular expressions that is regular, as GBNF: literals, classes, \d \w \s, groups,
- * alternatives, repetitions, and ^ and $ at the ends of the whole. Characters that JSON would escape (quotes,
- * backslashes, controls) are written with their escape when they stand alone and left out of classes: the
- * result matches the pattern, and is at most a part of what does. */
+/* The part of ECMA-262 regular expressions that is regular, as GBNF: literals, classes, \d \w \s,
+ * groups, alternatives, repetitions, and ^ and $ at the ends of the whole. Characters that JSON
+ * would escape (quotes, backslashes, controls) are written with their escape when they stand alone
+ * and left out of classes: the result matches the pattern, and is at most a part of what does. */
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/json_schema.h"
@@ -60,7 +60,8 @@ static void put_literal(struct pattern *p, uint32_t code)
     refuse(p, "control characters");
 }
 
-/* After a backslash: a character, or -1 for a class whose members go to *members (never negated). */
+/* After a backslash: a character, or -1 for a class whose members go to *members (never
+ * negated). */
 static int64_t read_escape(struct pattern *p, const char **members, bool *negated)
 {
     int c = peek(p);
@@ -101,7 +102,7 @@ static int64_t read_escape(struct pattern *p, const char **members, bool *negate
     return 0;
 }
 
-/* --- classes ------------------------------------------------------------------------------------- */
+/* --- classes ---------------------------------------------------------------------------------- */
 
 struct members {
     bool negated;
@@ -180,7 +181,7 @@ static void parse_class(struct pattern *p)
         refuse(p, "a class of nothing but characters that JSON escapes");
 }
 
-/* --- sequences ----------------------------------------------------------------------------------- */
+/* --- sequences -------------------------------------------------------------------------------- */
 
 static void parse_alternatives(struct pattern *p, int groups);
 
@@ -278,8 +279,8 @@ static void parse_alternatives(struct pattern *p, int groups)
     }
 }
 
-/* ^a|b$ anchors each side on its own: only a pattern without alternatives at the top, or with none of the
- * anchors, is what it seems. */
+/* ^a|b$ anchors each side on its own: only a pattern without alternatives at the top, or with none
+ * of the anchors, is what it seems. */
 static bool has_top_alternatives(struct td_str text)
 {
     int groups = 0;

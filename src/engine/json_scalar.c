@@ -9,7 +9,7 @@
 #define DIGITS_MAX 15
 #define INTEGER_MAX INT64_C(999999999999999)
 
-/* --- formats ------------------------------------------------------------------------------------- */
+/* --- formats ---------------------------------------------------------------------------------- */
 
 #define DATE                                                                                      \
     "[0-9]{4} \"-\" (\"02-\" (\"0\" [1-9] | \"1\" [0-9] | \"2\" [0-8]) | (\"0\" [469] | \"11\") " \
@@ -79,8 +79,8 @@ bool json_format_lengths(struct td_str format, int64_t lengths[2])
     return row != NULL;
 }
 
-/* OpenAPI's, and those that say what a text is for: a format that JSON Schema does not define promises
- * nothing (2020-12, Validation, section 7.2.3). */
+/* OpenAPI's, and those that say what a text is for: a format that JSON Schema does not define
+ * promises nothing (2020-12, Validation, section 7.2.3). */
 bool json_format_is_note(struct td_str format)
 {
     static const char *const names[] = {"password", "byte",     "binary", "int32", "int64",
@@ -93,7 +93,7 @@ bool json_format_is_note(struct td_str format)
     return false;
 }
 
-/* --- ranges of digits ---------------------------------------------------------------------------- */
+/* --- ranges of digits ------------------------------------------------------------------------- */
 
 static void put_class(struct buf *out, char low, char high)
 {
@@ -205,7 +205,8 @@ static bool write_integers(struct buf *out, const struct bounds *b, bool *any)
     return true;
 }
 
-/* Numbers between two integers that are both allowed: the whole part, and a fraction that is not 0. */
+/* Numbers between two integers that are both allowed: the whole part, and a fraction that is not
+ * 0. */
 static void write_fractions(struct buf *out, const struct bounds *b, bool *any)
 {
     const struct td_str fraction = STR(" \".\" [0-9]{0,5} [1-9]");
@@ -223,7 +224,8 @@ static void write_fractions(struct buf *out, const struct bounds *b, bool *any)
     }
 }
 
-/* Where no integer is near: numbers i.ffffff with one whole part i >= 0 and six digits after the point. */
+/* Where no integer is near: numbers i.ffffff with one whole part i >= 0 and six digits after the
+ * point. */
 static void write_between(struct buf *out, const struct bounds *b, bool *any)
 {
     double whole = floor(b->low), scale = 1e6;
@@ -268,7 +270,7 @@ static bool read_bounds(const struct json *schema, struct bounds *b, bool *bound
     return true;
 }
 
-/* --- multiples ----------------------------------------------------------------------------------- */
+/* --- multiples -------------------------------------------------------------------------------- */
 
 #define MULTIPLES_MAX 1000 /* that are listed, from the bound nearest to 0 on */
 
@@ -317,8 +319,8 @@ static bool write_last_digits(struct buf *out, int64_t step)
     return true;
 }
 
-/* The part of the multiples that can be said: integers where the step is one or divides one, tenths,
- * hundredths and so on where there are no bounds. */
+/* The part of the multiples that can be said: integers where the step is one or divides one,
+ * tenths, hundredths and so on where there are no bounds. */
 static bool write_multiple_of(double step, const struct bounds *b, bool bounded, bool integer,
                               struct buf *out, bool *any)
 {

@@ -1,6 +1,7 @@
-/* Each schema becomes one rule, r0, r1, ...; a schema that is referred to becomes one rule however often it is
- * referred to, and is written when the others are done, so that recursion in the schema is recursion in the
- * grammar and none here. The depth of this file's own recursion is that of the JSON text (64). */
+/* Each schema becomes one rule, r0, r1, ...; a schema that is referred to becomes one rule however
+ * often it is referred to, and is written when the others are done, so that recursion in the schema
+ * is recursion in the grammar and none here. The depth of this file's own recursion is that of the
+ * JSON text (64). */
 #include "engine/json_merge.h"
 
 #include "base/error.h"
@@ -105,7 +106,7 @@ unsigned json_compiler_sub_schema(struct compiler *c, const struct json *schema,
     return rule;
 }
 
-/* --- keywords ------------------------------------------------------------------------------------ */
+/* --- keywords --------------------------------------------------------------------------------- */
 
 enum group {
     GROUP_NOTE = 0,
@@ -259,7 +260,7 @@ void json_compiler_put_counts(struct buf *body, int64_t min, int64_t max)
         buf_printf(body, "{%lld,%lld}", (long long)min, (long long)max);
 }
 
-/* --- references ---------------------------------------------------------------------------------- */
+/* --- references ------------------------------------------------------------------------------- */
 
 /* Follows one step of a JSON pointer (RFC 6901). */
 static const struct json *pointer_step(const struct json *at, struct td_str part)
@@ -319,7 +320,7 @@ static void write_reference(struct compiler *c, const struct json *schema, struc
     buf_printf(body, "r%u", c->references[i].rule);
 }
 
-/* --- strings and numbers ------------------------------------------------------------------------- */
+/* --- strings and numbers ---------------------------------------------------------------------- */
 
 static void write_string(struct compiler *c, const struct json *schema, struct buf *body)
 {
@@ -370,7 +371,7 @@ static void write_number(struct compiler *c, const struct json *schema, bool int
         json_compiler_fail(c, TD_UNSUPPORTED, "%s", reason);
 }
 
-/* --- types --------------------------------------------------------------------------------------- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static const char *const type_names[] = {"object",  "array",   "string", "number",
                                          "integer", "boolean", "null"};
@@ -445,7 +446,7 @@ static void write_types(struct compiler *c, const struct json *schema, unsigned 
     }
 }
 
-/* --- a schema ------------------------------------------------------------------------------------ */
+/* --- a schema --------------------------------------------------------------------------------- */
 
 /* Without references and allOf; alternatives may stand beside other keywords. */
 static void write_flat(struct compiler *c, const struct json *flat, struct buf *body)

@@ -55,15 +55,16 @@ void json_compiler_put_counts(struct buf *body, int64_t min, int64_t max);
 bool json_compiler_check_keywords(struct compiler *c, const struct json *schema);
 /* What a $ref of this schema leads to, or NULL. */
 const struct json *json_compiler_resolve(const struct compiler *c, struct td_str text);
-/* Bits of what a schema's `type` allows: object 1, array 2, string 4, number 8, integer 16, boolean 32, null
+/* Bits of what a schema's `type` allows: object 1, array 2, string 4, number 8, integer 16, boolean
+ * 32, null
  * 64. 0 with a failure (c may be NULL). */
 unsigned json_compiler_types(struct compiler *c, const struct json *type);
 /* The JSON text of a value, as a literal. */
 void json_compiler_put_value(struct compiler *c, struct buf *body, const struct json *value);
 
 /* json_combine.c: listed values, and alternatives alone and beside other keywords. */
-/* Whether a listed value satisfies the types, bounds and lengths beside it; what cannot be looked at is a
- * failure. */
+/* Whether a listed value satisfies the types, bounds and lengths beside it; what cannot be looked
+ * at is a failure. */
 bool json_value_fits(struct compiler *c, const struct json *schema, const struct json *value);
 void json_write_values(struct compiler *c, const struct json *schema, struct buf *body);
 void json_write_alternatives(struct compiler *c, const struct json *schema, const char *keyword,
@@ -71,13 +72,14 @@ void json_write_alternatives(struct compiler *c, const struct json *schema, cons
 void json_write_distributed(struct compiler *c, const struct json *schema, const char *keyword,
                             struct buf *body);
 
-/* Counts work that is quadratic, or worse, in the length of a schema. False, with a failure: it was too much. */
+/* Counts work that is quadratic, or worse, in the length of a schema. False, with a failure: it was
+ * too much. */
 bool json_compiler_spend(struct compiler *c, uint64_t work);
 /* What making a copy of a value costs. */
 uint64_t json_compiler_cost(const struct json *value);
 
-/* Whether a regular expression finds a match in a name without characters that JSON escapes. False: it cannot
- * be said. */
+/* Whether a regular expression finds a match in a name without characters that JSON escapes. False:
+ * it cannot be said. */
 bool json_pattern_matches(struct compiler *c, struct td_str pattern, struct td_str name,
                           bool *matches);
 

@@ -10,7 +10,7 @@
 #define UNIQUE_VALUES_MAX 64
 #define KEY_BYTES_MAX 200 /* of names that other members must not have */
 
-/* --- objects ------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 struct member {
     struct td_str name;
@@ -25,8 +25,8 @@ static int compare_members(const void *a, const void *b)
     return order ? order : (x.len > y.len) - (x.len < y.len);
 }
 
-/* Rule `name`: what may follow the first `depth` bytes of members[low..high), which all share them, so that
- * the whole is none of their names; then the closing quote. */
+/* Rule `name`: what may follow the first `depth` bytes of members[low..high), which all share them,
+ * so that the whole is none of their names; then the closing quote. */
 static void write_other_names(struct compiler *c, const struct member *members, size_t low,
                               size_t high, size_t depth, unsigned rule)
 {
@@ -172,8 +172,8 @@ static bool read_members(struct compiler *c, const struct json *schema, struct m
     return c->status == TD_OK;
 }
 
-/* rM: one member; rH(i): nothing is written and member i is next; rT(i): something is. A list of n members is
- * 3n small rules, whichever of them are optional. */
+/* rM: one member; rH(i): nothing is written and member i is next; rT(i): something is. A list of n
+ * members is 3n small rules, whichever of them are optional. */
 static void write_members(struct compiler *c, const struct member *members, size_t count,
                           unsigned other, unsigned first_head)
 {
@@ -211,8 +211,8 @@ static void write_members(struct compiler *c, const struct member *members, size
         buf_printf(c->out, "r%u ::= ws \"}\"\n", tails + n);
 }
 
-/* Between minProperties and maxProperties: optional members become obligatory, or are left out, in the order
- * of the schema. counts: -1 = none. */
+/* Between minProperties and maxProperties: optional members become obligatory, or are left out, in
+ * the order of the schema. counts: -1 = none. */
 static void fit_counts(struct compiler *c, struct member *members, size_t *count, bool open,
                        const int64_t counts[2])
 {
@@ -336,9 +336,10 @@ out:
     free(members);
 }
 
-/* --- arrays -------------------------------------------------------------------------------------- */
+/* --- arrays ----------------------------------------------------------------------------------- */
 
-/* Elements with a schema each: rule i is what follows i elements, which may be the end from `least` on. */
+/* Elements with a schema each: rule i is what follows i elements, which may be the end from `least`
+ * on. */
 static void write_tuple(struct compiler *c, const struct json *prefix, const struct json *items,
                         const int64_t counts[2], struct buf *body)
 {
@@ -396,8 +397,8 @@ static const struct json *element_values(struct compiler *c, const struct json *
     return values;
 }
 
-/* Elements that all differ, of a list of values: each may come once, in the order of the list. Rule (i, n):
- * n have been written and value i is next. */
+/* Elements that all differ, of a list of values: each may come once, in the order of the list. Rule
+ * (i, n): n have been written and value i is next. */
 static void write_unique(struct compiler *c, const struct json *items, const int64_t counts[2],
                          struct buf *body)
 {

@@ -2,7 +2,8 @@
  * sequence, of all layers. Pages are counted references, so that sequences can share a prefix. One
  * thread at a time. The block is mapped, not allocated: a page that was never used costs nothing.
  *
- * Within a page: [layer, kv head] of keys, then values, as kernels/kv_page.h says; then what a probe keeps. */
+ * Within a page: [layer, kv head] of keys, then values, as kernels/kv_page.h says; then what a
+ * probe keeps. */
 #ifndef ENGINE_KV_POOL_H
 #define ENGINE_KV_POOL_H
 

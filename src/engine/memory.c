@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define BLOCK_ALIGN 64 /* a cache line, and the widest vector */
+
 /* The control group's limit (v2), or UINT64_MAX. */
 static uint64_t cgroup_limit(void)
 {
@@ -77,4 +79,14 @@ void memory_unmap(void *block, uint64_t bytes)
 {
     if (block)
         munmap(block, bytes);
+}
+
+void *carve(struct carver *carver, size_t count, size_t element_bytes)
+{
+    size_t bytes, begin = carver->used;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, BLOCK_ALIGN - 1, &bytes) ||
+        __builtin_add_overflow(begin, bytes / BLOCK_ALIGN * BLOCK_ALIGN, &carver->used))
+        carver->overflow = true;
+    return carver->base && !carver->overflow ? carver->base + begin : NULL;
 }

@@ -1,4 +1,5 @@
-/* Whether what is to be run fits this machine, with the arithmetic. Any thread; no state. */
+/* Memory of what is to be run: whether it fits this machine, with the arithmetic; its block, and
+ * the block's pieces. Any thread; no state. */
 #ifndef ENGINE_MEMORY_H
 #define ENGINE_MEMORY_H
 
@@ -18,7 +19,8 @@ TD_MUST_CHECK enum td_status memory_check(const struct td_model *model,
                                           const struct memory_need *need, uint64_t ram_bytes,
                                           struct td_error *err);
 
-/* TD_NO_MEMORY when weights of so many bytes alone are more than ram_bytes: before any is touched. */
+/* TD_NO_MEMORY when weights of so many bytes alone are more than ram_bytes: before any is
+ * touched. */
 TD_MUST_CHECK enum td_status memory_check_weights(const char *path, uint64_t weight_bytes,
                                                   uint64_t ram_bytes, struct td_error *err);
 
@@ -26,5 +28,16 @@ TD_MUST_CHECK enum td_status memory_check_weights(const char *path, uint64_t wei
  * **returns new** (memory_unmap). */
 void *memory_map(uint64_t bytes);
 void memory_unmap(void *block, uint64_t bytes); /* accepts NULL */
+
+/* Hands out the pieces of a block from its beginning, each on a cache line of its own; with base
+ * NULL it only counts. `overflow`: `used` is no longer true. */
+struct carver {
+    uint8_t *base;
+    size_t used;
+    bool overflow;
+};
+
+/* **borrows** of the block; NULL while it only counts. */
+void *carve(struct carver *carver, size_t count, size_t element_bytes);
 
 #endif

@@ -98,8 +98,8 @@ TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
 /* Rope and window of each of model->layers, which must be there. */
 TD_MUST_CHECK enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err);
 
-/* Ids of what model->jinja, which must be there, renders of `input`; its tokens and BOS are filled in here.
- * *ids **returns new** (free). */
+/* Ids of what model->jinja, which must be there, renders of `input`; its tokens and BOS are filled
+ * in here. *ids **returns new** (free). */
 TD_MUST_CHECK enum td_status model_tokenize_chat(const struct td_model *model,
                                                  const struct jinja_input *input, int32_t **ids,
                                                  size_t *count, struct td_error *err);

@@ -120,7 +120,8 @@ static enum td_status find_architecture(struct td_model *model, struct td_error 
                      gguf_path(model->gguf), STR_ARG(str_slice(name, 0, 64)), architecture_list());
 }
 
-/* The file's own template where the interpreter takes it; a family stands by for what it refuses. */
+/* The file's own template where the interpreter takes it; a family stands by for what it
+ * refuses. */
 static void find_template(struct td_model *model)
 {
     struct td_str text;
@@ -271,9 +272,10 @@ static enum td_status render_own(const struct td_model *model, const struct td_m
     return render_input(model, input, out, err);
 }
 
-/* The file's own template; where it refuses the messages, or the interpreter refuses what it does, the
- * family, if that can express them (Gemma's template refuses system messages, its family does not).
- * A template's refusal stands when the family is not known: plain lines would not be its answer. */
+/* The file's own template; where it refuses the messages, or the interpreter refuses what it does,
+ * the family, if that can express them (Gemma's template refuses system messages, its family does
+ * not). A template's refusal stands when the family is not known: plain lines would not be its
+ * answer. */
 static enum td_status render(const struct td_model *model, const struct td_message *messages,
                              size_t message_count, struct template_output *out,
                              struct td_error *err)

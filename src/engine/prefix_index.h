@@ -24,8 +24,8 @@ struct prefix_scope {
 struct prefix_index *prefix_index_new(struct kv_pool *pool);
 void prefix_index_free(struct prefix_index *index);
 
-/* Gives an empty sequence (with its adapters set) the longest known beginning of `ids`, up to the middle of a page (which is
- * copied when the sequence goes on). Returns its length. */
+/* Gives an empty sequence (with its adapters set) the longest known beginning of `ids`, up to the
+ * middle of a page (which is copied when the sequence goes on). Returns its length. */
 uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
                        const struct prefix_scope *scope, const int32_t *ids, size_t count);
 

@@ -1,9 +1,9 @@
-/* Two kinds of figures. The limit is the machine's: bytes that must be read over the read bandwidth, operations over
- * the peak of the multiply-add. The prediction is the engine's: one and two layers of the model
- * are run alone, where their weights stay in the cache, which gives what a layer's arithmetic takes; a whole token
- * then takes, for each layer, the longer of that and of reading its weights, and the output matrix likewise. When the
- * measured figure stays behind the prediction, something else is in the way: other programs, or code between the
- * parts. */
+/* Two kinds of figures. The limit is the machine's: bytes that must be read over the read
+ * bandwidth, operations over the peak of the multiply-add. The prediction is the engine's: one and
+ * two layers of the model are run alone, where their weights stay in the cache, which gives what a
+ * layer's arithmetic takes; a whole token then takes, for each layer, the longer of that and of
+ * reading its weights, and the output matrix likewise. When the measured figure stays behind the
+ * prediction, something else is in the way: other programs, or code between the parts. */
 #include "engine/roofline.h"
 
 #include "base/clock.h"
@@ -17,8 +17,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* As much as the model's weights are read, again and again as decoding does it, so that the caches help as much as
- * they help there; but of a large model no more than this, which is far more than caches hold. */
+/* As much as the model's weights are read, again and again as decoding does it, so that the caches
+ * help as much as they help there; but of a large model no more than this, which is far more than
+ * caches hold. */
 #define READ_BYTES_MAX (UINT64_C(512) << 20)
 #define READ_BYTES_MIN (UINT64_C(4) << 20)
 #define READ_STREAMS 8 /* one is bound by its own misses; more than 8 gave no more */

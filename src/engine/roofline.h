@@ -1,5 +1,6 @@
-/* What this machine could do with a model, what the engine's parts should come to, and what bounds it: the roofline
- * model (Williams, Waterman, Patterson 2009) with read bandwidth and multiply-add peak measured here and now. */
+/* What this machine could do with a model, what the engine's parts should come to, and what bounds
+ * it: the roofline model (Williams, Waterman, Patterson 2009) with read bandwidth and multiply-add
+ * peak measured here and now. */
 #ifndef ENGINE_ROOFLINE_H
 #define ENGINE_ROOFLINE_H
 

@@ -16,9 +16,9 @@ struct rope_options {
     enum rope_scaling scaling;
     double factor;             /* context extension, 1 = none */
     uint32_t original_context; /* YaRN: the context before the extension */
-    /* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2): pairs that turn more often than
-     * turns_fast over the original context keep their frequency, those that turn less often than
-     * turns_slow are interpolated. Fast above slow, both above 0. */
+    /* YaRN's beta_fast and beta_slow (Peng et al. 2023, section 3.2): pairs that turn more often
+     * than turns_fast over the original context keep their frequency, those that turn less often
+     * than turns_slow are interpolated. Fast above slow, both above 0. */
     double turns_fast, turns_slow;
     double attention_factor; /* extra factor on cos and sin; 1 = none */
     const float

@@ -120,7 +120,8 @@ static enum td_status measure(const struct kernels *kernels, const float *logits
     return TD_OK;
 }
 
-/* Of the distribution as the model gave it; not_mine: the logit of that token, -INFINITY without one. */
+/* Of the distribution as the model gave it; not_mine: the logit of that token, -INFINITY without
+ * one. */
 static void fill_stats(float logit, const struct logit_stats *stats, float not_mine,
                        struct td_token_stats *out)
 {
@@ -135,8 +136,8 @@ static void fill_stats(float logit, const struct logit_stats *stats, float not_m
     };
 }
 
-/* Choices that are made again without the refused token, before all tokens are tested: a pass over the logits
- * costs a tenth of a walk over the vocabulary. */
+/* Choices that are made again without the refused token, before all tokens are tested: a pass over
+ * the logits costs a tenth of a walk over the vocabulary. */
 #define REFUSALS_MAX 4
 
 /* Likewise where the choice is the best token, and the next best is found in two small blocks. */
@@ -184,8 +185,9 @@ static enum td_status take_best_allowed(struct sampler *sampler, const struct sa
     return status;
 }
 
-/* A choice that the grammar refuses is made again without it, at last among what it allows: each allowed
- * token is drawn with its share of what is allowed. Mirostat's correction counts the choice that stays. */
+/* A choice that the grammar refuses is made again without it, at last among what it allows: each
+ * allowed token is drawn with its share of what is allowed. Mirostat's correction counts the choice
+ * that stays. */
 static enum td_status draw_allowed(struct sampler *sampler, const struct sampler_row *row,
                                    const struct logit_stats *stats, int32_t *id,
                                    struct td_error *err)

@@ -1,9 +1,10 @@
 /* Choosing the next token from one row of logits, and what is known about the choice.
  *
- * Order: biases, presence and frequency penalty, repetition penalty, DRY, then the filters top-n-sigma,
- * typical-p, top-k, top-p, min-p and XTC on the distribution at temperature 1, then the temperature; a
- * grammar last, by choosing again among what it allows. Mirostat takes the place of the filters, after
- * the temperature. Statistics are those of the unfiltered distribution at temperature 1. One thread. */
+ * Order: biases, presence and frequency penalty, repetition penalty, DRY, then the filters
+ * top-n-sigma, typical-p, top-k, top-p, min-p and XTC on the distribution at temperature 1, then
+ * the temperature; a grammar last, by choosing again among what it allows. Mirostat takes the place
+ * of the filters, after the temperature. Statistics are those of the unfiltered distribution at
+ * temperature 1. One thread. */
 #ifndef ENGINE_SAMPLER_H
 #define ENGINE_SAMPLER_H
 
@@ -68,8 +69,8 @@ void sampler_accept(struct sampler *sampler, int32_t id);
 /* Notes a token of the answer for all penalties. */
 void sampler_accept_answer(struct sampler *sampler, int32_t id);
 
-/* Takes over random numbers, history and mirostat's state, but keeps settings and memory of its own: `sampler`
- * then chooses as the leader would, from other logits. */
+/* Takes over random numbers, history and mirostat's state, but keeps settings and memory of its
+ * own: `sampler` then chooses as the leader would, from other logits. */
 void sampler_follow(struct sampler *sampler, const struct sampler *leader);
 
 /* logits: [vocab_count], the same after the call as before (changed in between), but those that a

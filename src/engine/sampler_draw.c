@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Mirostat 1 estimates the distribution's shape from so many of its likeliest tokens (Basu et al. 2021,
- * algorithm 1, m). */
+/* Mirostat 1 estimates the distribution's shape from so many of its likeliest tokens (Basu et al.
+ * 2021, algorithm 1, m). */
 #define MIROSTAT_TOKENS 100u
 
 #define XTC_THRESHOLD_DEFAULT 0.1
@@ -53,8 +53,8 @@ static int32_t draw_from_all(struct sampler *sampler, const struct sampler_row *
     return (int32_t)last; /* rounding likewise, within the block */
 }
 
-/* XTC, "exclude top choices" (its author's description, p-e-w, text-generation-webui pull request 6335):
- * of the tokens that reach the threshold only the least likely stays. */
+/* XTC, "exclude top choices" (its author's description, p-e-w, text-generation-webui pull request
+ * 6335): of the tokens that reach the threshold only the least likely stays. */
 static uint32_t exclude_top_choices(struct sampler *sampler, struct sampler_candidate *candidates,
                                     uint32_t count, float max)
 {
@@ -127,7 +127,7 @@ static int32_t draw_filtered(struct sampler *sampler, const struct sampler_row *
                                 temperature_of(sampling, entropy, (double)count));
 }
 
-/* --- mirostat ------------------------------------------------------------------------------------ */
+/* --- mirostat --------------------------------------------------------------------------------- */
 
 /* Moves surprise_max by what the draw missed tau. surprise in bits. */
 static void correct(struct sampler *sampler, double surprise)
@@ -152,8 +152,8 @@ static int32_t draw_and_correct(struct sampler *sampler, struct sampler_candidat
     return id;
 }
 
-/* Version 2 (Basu et al. 2021, "Mirostat", algorithm 2 as its authors published it): drop what is more
- * surprising than surprise_max bits, draw, correct. */
+/* Version 2 (Basu et al. 2021, "Mirostat", algorithm 2 as its authors published it): drop what is
+ * more surprising than surprise_max bits, draw, correct. */
 static int32_t draw_mirostat_2(struct sampler *sampler, const struct sampler_row *row,
                                const struct logit_stats *stats)
 {

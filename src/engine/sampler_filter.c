@@ -26,8 +26,8 @@ static void make_heap(struct sampler_candidate *candidates, uint32_t count)
         sift_down(candidates, i, count);
 }
 
-/* A lower bound of the k-th largest logit: the k-th largest of the blocks' maxima. The smallest of those
- * seen so far stands on top of the heap, since what it holds is negated. */
+/* A lower bound of the k-th largest logit: the k-th largest of the blocks' maxima. The smallest of
+ * those seen so far stands on top of the heap, since what it holds is negated. */
 static float top_k_bound(const struct sampler_row *row, uint32_t k)
 {
     uint32_t blocks = sampler_block_count(row->vocab_count);
@@ -68,9 +68,9 @@ static bool is_typical(const struct td_sampling *sampling)
     return sampling->typical_p > 0.0f && sampling->typical_p < 1.0f;
 }
 
-/* Lowest logit that the filters can still keep. Tokens below (1 - top_p) / vocab hold less than 1 - top_p
- * together, so the nucleus is complete without them: the cut changes nothing, and makes the heap a few
- * hundred entries instead of the vocabulary. min-p's own cut is exact. */
+/* Lowest logit that the filters can still keep. Tokens below (1 - top_p) / vocab hold less than 1 -
+ * top_p together, so the nucleus is complete without them: the cut changes nothing, and makes the
+ * heap a few hundred entries instead of the vocabulary. min-p's own cut is exact. */
 static float cut_off(const struct td_sampling *sampling, const struct sampler_row *row,
                      const struct logit_stats *stats)
 {
@@ -111,9 +111,9 @@ static void bring_to_front(struct sampler_candidate *candidates, uint32_t count,
     }
 }
 
-/* Locally typical sampling (Meister et al. 2022, section 4): the tokens whose surprise is nearest to the
- * entropy, until they hold typical_p of the mass. Returns their number. The heap's order is by the logit
- * member, which holds the distance meanwhile. */
+/* Locally typical sampling (Meister et al. 2022, section 4): the tokens whose surprise is nearest
+ * to the entropy, until they hold typical_p of the mass. Returns their number. The heap's order is
+ * by the logit member, which holds the distance meanwhile. */
 static uint32_t keep_typical(const struct td_sampling *sampling, const struct sampler_row *row,
                              const struct logit_stats *stats, uint32_t count)
 {

@@ -1,10 +1,11 @@
-/* What is added to logits before anything else: the request's biases, and penalties for the tokens of the
- * answer so far. One list of the tokens concerned, so that a choice costs nothing for all others.
+/* What is added to logits before anything else: the request's biases, and penalties for the tokens
+ * of the answer so far. One list of the tokens concerned, so that a choice costs nothing for all
+ * others.
  *
  *     logit += bias - count * frequency_penalty - (count > 0) * presence_penalty
  *
- * as in OpenAI's reference, "Frequency and presence penalties"; count is that of the answer, not the
- * prompt's. One thread. */
+ * as in OpenAI's reference, "Frequency and presence penalties"; count is that of the answer, not
+ * the prompt's. One thread. */
 #ifndef ENGINE_SAMPLER_PENALTY_H
 #define ENGINE_SAMPLER_PENALTY_H
 

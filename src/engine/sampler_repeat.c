@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes that end a repetition: what stands in texts that repeat themselves for good reasons, such as lists and
- * dialogues. As the author of DRY chose them. */
+/* Bytes that end a repetition: what stands in texts that repeat themselves for good reasons, such
+ * as lists and dialogues. As the author of DRY chose them. */
 static const char breakers[] = "\n:\"*";
 
 #define DRY_BASE_DEFAULT 1.75
@@ -76,9 +76,10 @@ static void penalise_recent(const struct sampler *sampler, float *logits, uint32
     }
 }
 
-/* lengths[b]: how many tokens before and with the one `b` places back are the same as the last ones, none of
- * them a breaker. It is the Z function of the history read backwards (Gusfield 1997, "Algorithms on
- * Strings, Trees and Sequences", section 1.4), cut at the first breaker of the last tokens. */
+/* lengths[b]: how many tokens before and with the one `b` places back are the same as the last
+ * ones, none of them a breaker. It is the Z function of the history read backwards (Gusfield 1997,
+ * "Algorithms on Strings, Trees and Sequences", section 1.4), cut at the first breaker of the last
+ * tokens. */
 static void match_lengths(const struct sampler *sampler, uint32_t count, uint16_t *lengths)
 {
     uint32_t most = 0, left = 0, right = 0;
@@ -100,9 +101,9 @@ static void match_lengths(const struct sampler *sampler, uint32_t count, uint16_
     }
 }
 
-/* DRY, "don't repeat yourself" (its author's description, p-e-w, text-generation-webui pull request 5677): a
- * token that followed the same tokens before loses multiplier * base^(length - allowed), with the longest such
- * length. */
+/* DRY, "don't repeat yourself" (its author's description, p-e-w, text-generation-webui pull request
+ * 5677): a token that followed the same tokens before loses multiplier * base^(length - allowed),
+ * with the longest such length. */
 static void penalise_continuations(const struct sampler *sampler, float *logits,
                                    uint32_t vocab_count, struct repeat_changes *changes)
 {

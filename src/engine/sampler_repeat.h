@@ -1,5 +1,6 @@
-/* Penalties that look back at the prompt and the answer alike: for tokens that were there, and for tokens
- * that would go on with a repetition. What is changed in the logits is noted, to be put back. One thread. */
+/* Penalties that look back at the prompt and the answer alike: for tokens that were there, and for
+ * tokens that would go on with a repetition. What is changed in the logits is noted, to be put
+ * back. One thread. */
 #ifndef ENGINE_SAMPLER_REPEAT_H
 #define ENGINE_SAMPLER_REPEAT_H
 

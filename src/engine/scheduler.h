@@ -1,7 +1,7 @@
 /* The engine's one scheduler thread: takes generation jobs from a bounded queue, runs them together
- * (one forward pass at a time over the next tokens of all streams and a part of the prompts, so that
- * a long prompt never stalls running streams) and sends tokens back through the job owner's event
- * loop. An answer does not depend on what runs beside it.
+ * (one forward pass at a time over the next tokens of all streams and a part of the prompts, so
+ * that a long prompt never stalls running streams) and sends tokens back through the job owner's
+ * event loop. An answer does not depend on what runs beside it.
  *
  * scheduler_submit and job_cancel may be called from any thread; callbacks run on the job's
  * loop. */

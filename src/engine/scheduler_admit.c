@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-uint32_t scheduler_page_need(const struct scheduler *scheduler, const struct job_request *request)
+/* Pages that a job of so many prompt tokens may come to hold. */
+static uint32_t pages_needed(const struct scheduler *scheduler, const struct job_request *request)
 {
     uint64_t tokens = scheduler->context_size, page = KV_PAGE_TOKENS;
     uint32_t answer = request->options.tokens_max;
@@ -51,7 +52,8 @@ void scheduler_collect(struct scheduler *scheduler)
     }
 }
 
-/* Batch work leaves slots and pages for those who wait, unless it is nothing that they could use. */
+/* Batch work leaves slots and pages for those who wait, unless it is nothing that they could
+ * use. */
 static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
 {
     uint32_t slots = 0, pages = 0;
@@ -81,7 +83,7 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
     slot->begun = false;
     slot->order = ++scheduler->admissions;
     slot->served_last = scheduler->pass;
-    slot->page_need = scheduler_page_need(scheduler, &job->request);
+    slot->page_need = pages_needed(scheduler, &job->request);
     scheduler->page_need += slot->page_need;
     sequence_set_adapters(&slot->sequence, job->request.adapters);
     atomic_fetch_add(&scheduler->running, 1);
@@ -99,7 +101,7 @@ void scheduler_admit(struct scheduler *scheduler)
     while (scheduler->waiting_count) {
         uint32_t next = plan_next(scheduler->waiting_plans, scheduler->waiting_count);
         struct job *job = scheduler->waiting[next];
-        uint32_t page_need = scheduler_page_need(scheduler, &job->request);
+        uint32_t page_need = pages_needed(scheduler, &job->request);
         if (page_need > scheduler->kv_pool->page_count - scheduler->page_need ||
             (!plan_is_urgent(&scheduler->waiting_plans[next]) && !batch_fits(scheduler, page_need)))
             return;

@@ -63,9 +63,6 @@ struct scheduler {
     struct slot *segment_slots[SLOTS_MAX];
 };
 
-/* Pages that a job of so many prompt tokens may come to hold. */
-uint32_t scheduler_page_need(const struct scheduler *scheduler, const struct job_request *request);
-
 /* Takes new jobs off the queue, drops those that were cancelled while they waited, and gives slots
  * to those that fit. */
 void scheduler_admit(struct scheduler *scheduler);
@@ -77,7 +74,5 @@ void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
 /* Ends the slot's job and gives the slot back, now or once the job's loop takes the post. */
 void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_status status,
                         const struct td_error *err);
-/* Gives the slot of an ended job back, unless the loop would not take the last post yet. */
-void scheduler_leave_slot(struct scheduler *scheduler, struct slot *slot);
 
 #endif

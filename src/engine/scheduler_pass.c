@@ -11,7 +11,8 @@
 
 #define CANCELLED_BY_ITS_OWNER "cancelled"
 
-void scheduler_leave_slot(struct scheduler *scheduler, struct slot *slot)
+/* Gives the slot of an ended job back, unless the loop would not take the last post yet. */
+static void leave_slot(struct scheduler *scheduler, struct slot *slot)
 {
     slot->state = SLOT_ENDING;
     if (!job_post(slot->job)) {
@@ -34,7 +35,7 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
     prefix_publish(scheduler->prefixes, &slot->sequence, &slot->job->request.scope, true);
     sequence_truncate(&slot->sequence, 0);
     sequence_leave_adapters(&slot->sequence); /* they are the job's */
-    scheduler_leave_slot(scheduler, slot);
+    leave_slot(scheduler, slot);
 }
 
 static void post(struct scheduler *scheduler, struct slot *slot)
@@ -47,7 +48,7 @@ static void post(struct scheduler *scheduler, struct slot *slot)
 static bool is_ready(struct scheduler *scheduler, struct slot *slot)
 {
     if (slot->state == SLOT_ENDING)
-        scheduler_leave_slot(scheduler, slot);
+        leave_slot(scheduler, slot);
     if (slot->state != SLOT_RUNNING)
         return false;
     if (atomic_load(&slot->job->cancelled)) {

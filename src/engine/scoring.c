@@ -85,7 +85,8 @@ enum td_status td_score_text(struct td_session *session, const int32_t *prompt, 
     uint32_t before = td_session_length(session);
     if (count > 0)
         status = td_session_forward(session, prompt, prompt_count - 1, NULL, 0, err);
-    /* The prompt's last token says what the text's first is worth; the text's last says nothing any more. */
+    /* The prompt's last token says what the text's first is worth; the text's last says nothing any
+     * more. */
     if (status == TD_OK && count > 0)
         status = score_run(&scorer, &prompt[prompt_count - 1], 1, ids, logprobs);
     if (status == TD_OK && count > 1)
@@ -96,7 +97,7 @@ enum td_status td_score_text(struct td_session *session, const int32_t *prompt, 
     return status;
 }
 
-/* --- labels -------------------------------------------------------------------------------------- */
+/* --- labels ----------------------------------------------------------------------------------- */
 
 /* Labels in the order of their ids, so that those that begin alike stand together. */
 static int compare_labels(const void *a, const void *b)
@@ -120,7 +121,8 @@ struct label_walk {
     bool *known;  /* [depth_max + 1] rows of it that were computed */
 };
 
-/* The probability that the answer ends after the first `depth` tokens: of all tokens that end one. */
+/* The probability that the answer ends after the first `depth` tokens: of all tokens that end
+ * one. */
 static float end_logprob(const struct label_walk *walk, size_t depth)
 {
     const struct td_model *model = walk->scorer->model;
@@ -132,7 +134,8 @@ static float end_logprob(const struct label_walk *walk, size_t depth)
     return (float)log(sum);
 }
 
-/* The row of logits after the first `depth` tokens of a label, which the session has or is brought to. */
+/* The row of logits after the first `depth` tokens of a label, which the session has or is brought
+ * to. */
 static enum td_status row_after(struct label_walk *walk, const struct td_label *label, size_t depth)
 {
     size_t vocab = walk->scorer->model->vocab_count, from = depth;

@@ -1,7 +1,8 @@
-/* Log-probabilities of given texts: of one text token by token, and of labels that may follow a prompt, to classify
- * without generating. Labels share the prompt and whatever they begin with alike, so that the tokens that go
- * through the model are those of a prefix tree of the labels without its leaves: for labels of one token each, none
- * but the prompt's. The public functions are in tandem/engine.h. */
+/* Log-probabilities of given texts: of one text token by token, and of labels that may follow a
+ * prompt, to classify without generating. Labels share the prompt and whatever they begin with
+ * alike, so that the tokens that go through the model are those of a prefix tree of the labels
+ * without its leaves: for labels of one token each, none but the prompt's. The public functions are
+ * in tandem/engine.h. */
 #ifndef ENGINE_SCORING_H
 #define ENGINE_SCORING_H
 

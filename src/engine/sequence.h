@@ -22,8 +22,8 @@ struct sequence {
     struct adapter_set_id adapters_held; /* what the cached positions were computed with */
 };
 
-/* context_size 0 = the default: the model's, at most 4096. TD_INVALID when it is more than the model
- * was trained for, or the model has no weights. */
+/* context_size 0 = the default: the model's, at most 4096. TD_INVALID when it is more than the
+ * model was trained for, or the model has no weights. */
 TD_MUST_CHECK enum td_status sequence_context(const struct td_model *model, uint32_t context_size,
                                               uint32_t *out, struct td_error *err);
 
@@ -39,10 +39,11 @@ TD_MUST_CHECK enum td_status sequence_reserve(struct sequence *sequence, size_t 
                                               struct td_error *err);
 /* Forgets the positions from `count` on and gives back their pages. */
 void sequence_truncate(struct sequence *sequence, uint32_t count);
-/* What runs from now on: NULL = the bare model. **borrows** the set until the next call or the end; what the
- * sequence holds is forgotten unless it was computed with the same adapters. */
+/* What runs from now on: NULL = the bare model. **borrows** the set until the next call or the end;
+ * what the sequence holds is forgotten unless it was computed with the same adapters. */
 void sequence_set_adapters(struct sequence *sequence, const struct adapter_set *adapters);
-/* Nothing runs until the next sequence_set_adapters, and the set may go; the cached positions stay. */
+/* Nothing runs until the next sequence_set_adapters, and the set may go; the cached positions
+ * stay. */
 void sequence_leave_adapters(struct sequence *sequence);
 /* Number of leading `ids` that the sequence holds already, as these adapters compute them. */
 uint32_t sequence_common_prefix(const struct sequence *sequence, const struct adapter_set *adapters,

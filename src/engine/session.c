@@ -204,7 +204,8 @@ enum td_status td_session_forward_probe(struct td_session *session, const int32_
 }
 
 /* Computed anew and not turned by the angle of the distance: keys and values of all layers but the
- * first depend on what stood before them, so turned ones would still be those of the longer text. */
+ * first depend on what stood before them, so turned ones would still be those of the longer
+ * text. */
 enum td_status td_session_shift(struct td_session *session, uint32_t keep, uint32_t drop,
                                 struct td_error *err)
 {

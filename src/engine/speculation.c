@@ -22,15 +22,15 @@
 /* Vocabularies of one family differ in their padding. */
 #define VOCABULARY_PADDING_MAX 1024u
 
-/* --- how many ------------------------------------------------------------------------------------ */
+/* --- how many --------------------------------------------------------------------------------- */
 
 static void average(double *value, double seen)
 {
     *value = *value > 0 ? *value + NEW_SHARE * (seen - *value) : seen;
 }
 
-/* A pass with k guesses brings 1 + a + ... + a^k tokens when each is right with probability a (Leviathan et
- * al. 2023, equation 1). */
+/* A pass with k guesses brings 1 + a + ... + a^k tokens when each is right with probability a
+ * (Leviathan et al. 2023, equation 1). */
 uint32_t guess_count(const struct guess_pace *pace, uint32_t max)
 {
     if (!(pace->pass_ms > 0)) /* the plain pass has to be known, to compare with */
@@ -71,7 +71,7 @@ void guess_note(struct guess_pace *pace, uint32_t guessed, uint32_t right, doubl
     pace->skipped = 0;
 }
 
-/* --- what ---------------------------------------------------------------------------------------- */
+/* --- what ------------------------------------------------------------------------------------- */
 
 uint32_t guess_from_text(const int32_t *ids, uint32_t count, int32_t last_id, uint32_t max,
                          int32_t *out)
@@ -109,7 +109,8 @@ static enum td_status catch_up(struct td_session *draft, const struct sequence *
     return td_session_forward(draft, sequence->ids + known, sequence->length - known, NULL, 0, err);
 }
 
-/* Lets the smaller model go on after `last_id`. Where it fails (its context is full) there are no guesses. */
+/* Lets the smaller model go on after `last_id`. Where it fails (its context is full) there are no
+ * guesses. */
 static uint32_t guess_with_draft(struct speculation *s, const struct sequence *sequence,
                                  int32_t last_id, const struct sampler *sampler, uint32_t max)
 {
@@ -189,7 +190,7 @@ void speculation_note(struct speculation *s, uint32_t right, double pass_ms)
     s->guess_count = 0;
 }
 
-/* --- start --------------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 static enum td_status check_vocabulary(const struct td_model *model, const struct td_model *draft,
                                        struct td_error *err)

@@ -1,15 +1,17 @@
-/* Guessing the next tokens, so that one pass over the weights confirms several (Leviathan et al. 2023, "Fast
- * Inference from Transformers via Speculative Decoding"; Saxena 2023, "Prompt Lookup Decoding").
+/* Guessing the next tokens, so that one pass over the weights confirms several (Leviathan et al.
+ * 2023, "Fast Inference from Transformers via Speculative Decoding"; Saxena 2023, "Prompt Lookup
+ * Decoding").
  *
- * Guesses come from text that the grammar forces, from what followed the same tokens before, or from a
- * smaller model. They cost time and nothing else: a guess is kept where the sampler, with its own random
- * numbers, chooses just that token from the model's logits, so that the text is to the token and the bit the
- * one that comes without guessing. Leviathan's rule accepts a little more often at temperatures above zero but
- * only keeps the distribution; here a seed means the same answer with speculation and without. The smaller
- * model draws with the same random numbers as the larger one will, which makes them agree more often.
+ * Guesses come from text that the grammar forces, from what followed the same tokens before, or
+ * from a smaller model. They cost time and nothing else: a guess is kept where the sampler, with
+ * its own random numbers, chooses just that token from the model's logits, so that the text is to
+ * the token and the bit the one that comes without guessing. Leviathan's rule accepts a little more
+ * often at temperatures above zero but only keeps the distribution; here a seed means the same
+ * answer with speculation and without. The smaller model draws with the same random numbers as the
+ * larger one will, which makes them agree more often.
  *
- * How many tokens are guessed is decided by what passes and guesses have cost and how often guesses were right.
- * One thread. */
+ * How many tokens are guessed is decided by what passes and guesses have cost and how often guesses
+ * were right. One thread. */
 #ifndef ENGINE_SPECULATION_H
 #define ENGINE_SPECULATION_H
 
@@ -44,16 +46,16 @@ struct speculation {
     bool guessed; /* for the step that is due */
 };
 
-/* TD_INVALID: too many tokens, a draft where none belongs or none where one does, another vocabulary. After
- * success or failure: speculation_deinit. */
+/* TD_INVALID: too many tokens, a draft where none belongs or none where one does, another
+ * vocabulary. After success or failure: speculation_deinit. */
 TD_MUST_CHECK enum td_status speculation_init(struct speculation *speculation,
                                               const struct td_model *model,
                                               const struct td_generate_options *options,
                                               struct td_error *err);
 void speculation_deinit(struct speculation *speculation);
 
-/* Fills batch with `last_id`, which follows the sequence, and at most `max` guesses that the grammar (NULL:
- * none) allows. Once a step: further calls change nothing until speculation_note. */
+/* Fills batch with `last_id`, which follows the sequence, and at most `max` guesses that the
+ * grammar (NULL: none) allows. Once a step: further calls change nothing until speculation_note. */
 void speculation_guess(struct speculation *speculation, const struct sequence *sequence,
                        int32_t last_id, const struct sampler *sampler, struct token_filter *filter,
                        uint32_t max);
@@ -64,8 +66,8 @@ void speculation_note(struct speculation *speculation, uint32_t right, double pa
 uint32_t guess_count(const struct guess_pace *pace, uint32_t max);
 void guess_note(struct guess_pace *pace, uint32_t guessed, uint32_t right, double pass_ms);
 
-/* What followed the longest run of tokens, at least two, that is also the last of ids [count]: fills at most
- * `max` of out, returns how many. */
+/* What followed the longest run of tokens, at least two, that is also the last of ids [count]:
+ * fills at most `max` of out, returns how many. */
 uint32_t guess_from_text(const int32_t *ids, uint32_t count, int32_t last_id, uint32_t max,
                          int32_t *out);
 

@@ -1,7 +1,7 @@
 /* Chat templates by family, for files without a template and for templates that the interpreter
  * (jinja.c) refuses. The family is recognised by marks in the template's text or by special tokens
- * and rendered from a table: what stands before and after a message of each role, and what opens the
- * assistant's turn. BOS is not part of the text; the tokenizer adds it.
+ * and rendered from a table: what stands before and after a message of each role, and what opens
+ * the assistant's turn. BOS is not part of the text; the tokenizer adds it.
  *
  * Where llama.cpp's built-in templates (the "rendered" field of the golden cases) and the model's
  * own Jinja text ("jinja_rendered") differ, the rows follow "rendered", with these exceptions that

@@ -121,15 +121,15 @@ enum td_status token_filter_test(struct token_filter *f, int32_t id, bool *allow
     return status;
 }
 
-/* --- all tokens ---------------------------------------------------------------------------------- */
+/* --- all tokens ------------------------------------------------------------------------------- */
 
 static void allow(struct token_mask *mask, uint32_t id)
 {
     mask->bits[id / 64] |= UINT64_C(1) << (id % 64);
 }
 
-/* Whether every plain byte leads back to this place, as within a string: then all tokens of plain bytes are
- * allowed, and need not be walked. */
+/* Whether every plain byte leads back to this place, as within a string: then all tokens of plain
+ * bytes are allowed, and need not be walked. */
 static bool loops_on_plain(struct token_filter *f)
 {
     for (unsigned byte = 0; byte < 256; byte++)
@@ -155,8 +155,8 @@ static void allow_plain(struct token_filter *f, struct token_mask *mask)
     }
 }
 
-/* One walk over the vocabulary; false when a limit was met. path[d] is the set after d bytes; what is below a
- * byte that leads out of the grammar is passed over. */
+/* One walk over the vocabulary; false when a limit was met. path[d] is the set after d bytes; what
+ * is below a byte that leads out of the grammar is passed over. */
 static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any)
 {
     bool loops = loops_on_plain(f);

@@ -1,17 +1,18 @@
-/* Which tokens a grammar allows next. The chosen token is tried first, which costs a few table look-ups; only
- * when it is refused are all tokens sorted into allowed and not, in one walk over the vocabulary, and what was
- * found is kept for when the same place comes again.
+/* Which tokens a grammar allows next. The chosen token is tried first, which costs a few table
+ * look-ups; only when it is refused are all tokens sorted into allowed and not, in one walk over
+ * the vocabulary, and what was found is kept for when the same place comes again.
  *
- * With a budget the filter also refuses what could not be completed in the tokens that are left (a byte is
- * at most a token), so that an answer that is cut off by a limit is whole all the same. One thread. */
+ * With a budget the filter also refuses what could not be completed in the tokens that are left (a
+ * byte is at most a token), so that an answer that is cut off by a limit is whole all the same. One
+ * thread. */
 #ifndef ENGINE_TOKEN_FILTER_H
 #define ENGINE_TOKEN_FILTER_H
 
 #include "engine/grammar_match.h"
 #include "engine/token_index.h"
 
-/* Kept masks: a JSON text has a few places that come again, such as inside a string and after a comma. At most
- * so many, and so many bytes of them: a mask of 128k tokens has 16 KiB. */
+/* Kept masks: a JSON text has a few places that come again, such as inside a string and after a
+ * comma. At most so many, and so many bytes of them: a mask of 128k tokens has 16 KiB. */
 #define TOKEN_FILTER_MASKS 128
 #define TOKEN_FILTER_MASK_BYTES ((size_t)1 << 20)
 
@@ -55,7 +56,8 @@ TD_MUST_CHECK enum td_status token_filter_test(struct token_filter *filter, int3
 bool token_filter_knows(struct token_filter *filter);
 /* Whether it costs little to sort all tokens here: it was done before, or few can be allowed. */
 bool token_filter_is_cheap(struct token_filter *filter);
-/* Sets the logits of all tokens that are not allowed to -INFINITY. TD_UNSUPPORTED when none is allowed. */
+/* Sets the logits of all tokens that are not allowed to -INFINITY. TD_UNSUPPORTED when none is
+ * allowed. */
 TD_MUST_CHECK enum td_status token_filter_apply(struct token_filter *filter, float *logits,
                                                 uint32_t vocab_count, struct td_error *err);
 /* Goes on after `id`, which must be allowed. */

@@ -68,8 +68,8 @@ static uint32_t sort_pieces(struct token_index *index, struct sort_entry *sorted
     return count;
 }
 
-/* Bytes that a piece does not share with the one before it are new nodes; the same piece again is one node
- * more beside the first. */
+/* Bytes that a piece does not share with the one before it are new nodes; the same piece again is
+ * one node more beside the first. */
 static uint32_t first_new(struct td_str before, struct td_str piece)
 {
     uint32_t shared = shared_len(before, piece);
@@ -144,8 +144,8 @@ static bool fill(struct token_index *index, struct sort_entry *sorted,
     return true;
 }
 
-enum td_status token_index_new(const struct tokenizer *tokenizer, struct token_index **out,
-                               struct td_error *err)
+static enum td_status make_index(const struct tokenizer *tokenizer, struct token_index **out,
+                                 struct td_error *err)
 {
     *out = NULL;
     struct token_index *index = calloc(1, sizeof *index);
@@ -202,7 +202,7 @@ enum td_status token_index_get(struct token_index_slot *slot, const struct token
     *out = there;
     if (there)
         return TD_OK;
-    enum td_status status = token_index_new(tokenizer, &made, err);
+    enum td_status status = make_index(tokenizer, &made, err);
     if (status != TD_OK)
         return status;
     /* Two threads may both have made one: the first stays. */

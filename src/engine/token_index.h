@@ -1,8 +1,8 @@
-/* The vocabulary as a prefix tree, to find every token that a grammar allows in one walk. Made when a model is
- * first used with a grammar. Immutable; any thread.
+/* The vocabulary as a prefix tree, to find every token that a grammar allows in one walk. Made when
+ * a model is first used with a grammar. Immutable; any thread.
  *
- * Nodes stand in the order of their text, each before those below it, so that a walk goes through an array
- * and passes over what is below a node by going on at its `end`. */
+ * Nodes stand in the order of their text, each before those below it, so that a walk goes through
+ * an array and passes over what is below a node by going on at its `end`. */
 #ifndef ENGINE_TOKEN_INDEX_H
 #define ENGINE_TOKEN_INDEX_H
 
@@ -17,8 +17,8 @@ struct token_node {
     uint32_t end;   /* of what is below the node */
     uint16_t depth; /* bytes before this one */
     uint8_t byte;
-    /* This byte, those on the way to it and all below are plain: printable ASCII less quote and backslash,
-     * which is what a string of JSON goes on with. */
+    /* This byte, those on the way to it and all below are plain: printable ASCII less quote and
+     * backslash, which is what a string of JSON goes on with. */
     bool plain;
 };
 
@@ -38,9 +38,6 @@ static inline bool token_byte_is_plain(unsigned char byte)
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* **returns new** (token_index_free). */
-TD_MUST_CHECK enum td_status token_index_new(const struct tokenizer *tokenizer,
-                                             struct token_index **out, struct td_error *err);
 void token_index_free(struct token_index *index);
 
 /* Text that the token writes; "" when it writes none or ends the generation. */

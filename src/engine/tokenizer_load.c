@@ -50,8 +50,8 @@ static int parse_byte_token(const struct token *token)
     return value;
 }
 
-/* The first piece of a word begins with a space. Which of the two spellings the vocabulary has is known
- * before pieces are written. */
+/* The first piece of a word begins with a space. Which of the two spellings the vocabulary has is
+ * known before pieces are written. */
 static size_t write_wordpiece(const struct tokenizer *tokenizer, struct td_str text, char *out)
 {
     bool first = str_starts_with(text, STR(SPACE_MARK));
@@ -382,7 +382,8 @@ static enum td_status special_id(const struct tokenizer *tokenizer, const struct
     return TD_OK;
 }
 
-/* [CLS] and [SEP] stand for BOS and EOS. Files name them by several keys, or only by their texts. */
+/* [CLS] and [SEP] stand for BOS and EOS. Files name them by several keys, or only by their
+ * texts. */
 static enum td_status load_wordpiece_ids(struct tokenizer *tokenizer, const struct gguf *gguf,
                                          struct td_error *err)
 {
@@ -522,15 +523,20 @@ static void mark_strip_right(struct tokenizer *tokenizer, const struct gguf *ggu
 static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
                            struct td_error *err)
 {
-    struct td_str model = {0};
+    struct td_str model = {0}, kind = {0};
+    if (gguf_get_string(gguf, "general.type", &kind) && str_equal(kind, STR("adapter")))
+        return error_set(err, TD_INVALID,
+                         "%s: an adapter, not a model: give it beside its model, with --lora",
+                         gguf_path(gguf));
     gguf_get_string(gguf, KEY("model"), &model);
     tokenizer->sentencepiece = str_equal(model, STR("llama"));
     tokenizer->wordpiece = str_equal(model, STR("bert"));
     bool byte_level = str_equal(model, STR("gpt2"));
     if (!tokenizer->sentencepiece && !tokenizer->wordpiece && !byte_level)
         return error_set(err, TD_UNSUPPORTED,
-                         "tokenizer '" STR_FMT "' is not supported (there are llama, gpt2, bert)",
-                         STR_ARG(str_slice(model, 0, 64)));
+                         "%s: tokenizer '" STR_FMT
+                         "' is not supported (there are llama, gpt2, bert)",
+                         gguf_path(gguf), STR_ARG(str_slice(model, 0, 64)));
     enum td_status status = TD_OK;
     if (byte_level)
         status = find_pretokenizer(tokenizer, gguf, err);

@@ -22,8 +22,8 @@ uint8_t unicode_class_of(uint32_t code_point);
 /* No canonical decomposition has more characters. */
 #define UNICODE_PARTS_MAX 4
 
-/* Full canonical decomposition (Unicode Standard, section 3.7); a character without one gives itself.
- * Returns the number of parts. */
+/* Full canonical decomposition (Unicode Standard, section 3.7); a character without one gives
+ * itself. Returns the number of parts. */
 size_t unicode_decompose(uint32_t code_point, uint32_t parts[static UNICODE_PARTS_MAX]);
 
 /* The lower-case letter where there is a single one, otherwise the code point itself. */

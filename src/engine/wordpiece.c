@@ -1,5 +1,5 @@
-/* The steps are those of BERT's BasicTokenizer and WordpieceTokenizer (Devlin et al. 2018, the code of
- * the paper, tokenization.py):
+/* The steps are those of BERT's BasicTokenizer and WordpieceTokenizer (Devlin et al. 2018, the code
+ * of the paper, tokenization.py):
  *
  *   clean     U+0000, U+FFFD, control and format characters vanish; white space separates words
  *   CJK       an ideograph is a word of its own
@@ -8,9 +8,10 @@
  *   words     a punctuation character is a word of its own
  *   pieces    at each place of a word the longest piece; where none fits, the whole word is [UNK]
  *
- * A word passes through one buffer of fixed size: a longer one is [UNK] without being looked at, as in
- * the reference, which also bounds the quadratic search. GGUF files spell the first piece of a word with
- * U+2581 before it and further ones bare; older files keep BERT's own spelling, further pieces with ##. */
+ * A word passes through one buffer of fixed size: a longer one is [UNK] without being looked at, as
+ * in the reference, which also bounds the quadratic search. GGUF files spell the first piece of a
+ * word with U+2581 before it and further ones bare; older files keep BERT's own spelling, further
+ * pieces with ##. */
 #include "engine/wordpiece.h"
 
 #include "engine/unicode.h"
@@ -33,8 +34,8 @@ static void append_id(struct word *word, int32_t id)
     buf_append(word->ids, &id, sizeof(id));
 }
 
-/* The longest token that begins with `mark` and goes on with characters from `first` on. *next is the
- * character after it. The mark is written over what stands before, which has been matched. */
+/* The longest token that begins with `mark` and goes on with characters from `first` on. *next is
+ * the character after it. The mark is written over what stands before, which has been matched. */
 static int32_t longest_piece(struct word *word, uint32_t first, struct td_str mark, uint32_t *next)
 {
     uint64_t hashes[WORD_CHARACTERS_MAX + 1];

@@ -1,6 +1,6 @@
-/* WordPiece, the tokenizer of BERT-like models (Devlin et al. 2018; Wu et al. 2016, section 4.1): text
- * is cleaned, cut into words, and each word is the longest pieces of the vocabulary, left to right.
- * No state; any thread. */
+/* WordPiece, the tokenizer of BERT-like models (Devlin et al. 2018; Wu et al. 2016, section 4.1):
+ * text is cleaned, cut into words, and each word is the longest pieces of the vocabulary, left to
+ * right. No state; any thread. */
 #ifndef ENGINE_WORDPIECE_H
 #define ENGINE_WORDPIECE_H
 

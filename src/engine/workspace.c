@@ -9,25 +9,6 @@
 
 #include <stdlib.h>
 
-#define BLOCK_ALIGN 64 /* a cache line, and the widest vector */
-
-/* Hands out pieces of the block; with base NULL it only counts. */
-struct carver {
-    uint8_t *base;
-    size_t used;
-    bool overflow;
-};
-
-static void *carve(struct carver *carver, size_t count, size_t element_bytes)
-{
-    size_t bytes, begin = carver->used;
-    if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, BLOCK_ALIGN - 1, &bytes) ||
-        __builtin_add_overflow(begin, bytes / BLOCK_ALIGN * BLOCK_ALIGN, &carver->used))
-        carver->overflow = true;
-    return carver->base && !carver->overflow ? carver->base + begin : NULL;
-}
-
 static void carve_experts(struct workspace *workspace, struct carver *carver)
 {
     const struct td_model *model = workspace->model;

@@ -60,7 +60,8 @@ SIMD_INLINE void multiply(const float *a, size_t a_stride, int rows, const void 
 }
 
 /* The same with int8: an element times the scale of its column's vector and that of its row k in
- * that vector's block; one of the two is not there. Exact, so the sums are those of kv_load's page. */
+ * that vector's block; one of the two is not there. Exact, so the sums are those of kv_load's
+ * page. */
 SIMD_INLINE void multiply_bytes(const float *a, size_t a_stride, int rows, const int8_t *matrix,
                                 size_t stride, size_t count, int vecs, const vec *column_scales,
                                 const float *const *row_scales, vec sums[ROWS_MAX][VECS])

@@ -1,13 +1,13 @@
 /* The kernel table: every arithmetic loop of the engine, in a reference and per-ISA variants.
  *
- * `<op>_ref` in kernels/<op>_ref.c is the definition; kernels/<op>_<isa>.c are compiled with only that
- * instruction set's flags and reached only through this table, which is filled reference first and then
- * overridden upward. Functions take primitive arguments, allocate nothing and start no threads: the
- * engine splits rows outside. Any thread may call them.
+ * `<op>_ref` in kernels/<op>_ref.c is the definition; kernels/<op>_<isa>.c are compiled with only
+ * that instruction set's flags and reached only through this table, which is filled reference first
+ * and then overridden upward. Functions take primitive arguments, allocate nothing and start no
+ * threads: the engine splits rows outside. Any thread may call them.
  *
- * Matrix product: weights W are [rows, cols] as stored in the file (row-major blocks). Activations are
- * prepared once per layer input into the form that the weight type multiplies with (`activation`), so
- * q/k/v or gate/up share the work. */
+ * Matrix product: weights W are [rows, cols] as stored in the file (row-major blocks). Activations
+ * are prepared once per layer input into the form that the weight type multiplies with
+ * (`activation`), so q/k/v or gate/up share the work. */
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 
@@ -61,8 +61,8 @@ struct logit_stats {
     uint32_t argmax; /* lowest index that has it */
     float second;    /* second largest logit */
     double sum_exp;  /* sum of exp(logit - max) */
-    double
-        sum_exp_x; /* sum of exp(logit - max) * (logit - max); entropy = log(sum_exp) - sum_exp_x/sum_exp */
+    /* sum of exp(logit - max) * (logit - max); entropy = log(sum_exp) - sum_exp_x / sum_exp */
+    double sum_exp_x;
 };
 
 /* What is known of one query head's softmax so far; begins as {-INFINITY, 0}. */
@@ -75,8 +75,8 @@ struct attend_state {
  * positions [begin, end) of one page, begin < end <= KV_PAGE_TOKENS. Online softmax (Milakov &
  * Gimelshein 2018; Dao et al. 2022, section 3.1): states and sums go on from what they hold. Scores
  * q.k * scale pass soft_cap when cap > 0. A row's result depends on that row and the positions
- * alone: not on its neighbours, nor on whether the page is given as it is stored or as kv_load makes
- * it. */
+ * alone: not on its neighbours, nor on whether the page is given as it is stored or as kv_load
+ * makes it. */
 struct attend_task {
     const void *keys, *values; /* of one head in a page */
     const void *next_keys;     /* those of the page after it, to be fetched early; may be NULL */
@@ -109,10 +109,10 @@ struct kernels {
                    size_t tokens, float *y, size_t y_stride);
 
     /* Panels: the fast form for many tokens. NULL where a variant has none (use rows), and only for
-     * the forms in panel_forms (bits 1 << form). panel_prepare brings up to KERNELS_PANEL_TOKENS rows
-     * of x, x_stride floats apart, into one panel of KERNELS_PANEL_TOKENS * activation_bytes() bytes;
-     * matmul_panels is matmul on panels, KERNELS_PANEL_TOKENS * act_stride bytes apart, the last of
-     * which may hold fewer tokens. A token's results are the bits that matmul gives. */
+     * the forms in panel_forms (bits 1 << form). panel_prepare brings up to KERNELS_PANEL_TOKENS
+     * rows of x, x_stride floats apart, into one panel of KERNELS_PANEL_TOKENS * activation_bytes()
+     * bytes; matmul_panels is matmul on panels, KERNELS_PANEL_TOKENS * act_stride bytes apart, the
+     * last of which may hold fewer tokens. A token's results are the bits that matmul gives. */
     unsigned panel_forms;
     void (*panel_prepare)(enum activation_form form, const float *x, size_t x_stride, size_t cols,
                           size_t tokens, void *out);
@@ -125,8 +125,8 @@ struct kernels {
 
     /* y = x / sqrt(mean(x^2) + eps) * w (RMSNorm, Zhang & Sennrich 2019, eq. 4). y may be x. */
     void (*rms_norm)(const float *x, const float *w, size_t n, float eps, float *y);
-    /* y = (x - mean(x)) / sqrt(variance(x) + eps) * w + b (Ba et al. 2016, eq. 4; the variance is the
-     * mean of the squared distances). y may be x. */
+    /* y = (x - mean(x)) / sqrt(variance(x) + eps) * w + b (Ba et al. 2016, eq. 4; the variance is
+     * the mean of the squared distances). y may be x. */
     void (*layer_norm)(const float *x, const float *w, const float *b, size_t n, float eps,
                        float *y);
     /* x[i] = gelu(x[i]), gelu(x) = x Phi(x) in its exact form */
@@ -141,8 +141,8 @@ struct kernels {
     /* x = cap * tanh(x / cap), cap > 0: soft limits (Gemma team 2024, Gemma 2, section 2). */
     void (*soft_cap)(float *x, float cap, size_t n);
 
-    /* Rotates one head by the angles of one position (RoFormer, Su et al. 2021, eq. 34). cos_sin holds
-     * n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
+    /* Rotates one head by the angles of one position (RoFormer, Su et al. 2021, eq. 34). cos_sin
+     * holds n_rot/2 pairs (cos, sin). interleaved: pairs (2i, 2i+1); else (i, i + n_rot/2). */
     void (*rope)(float *head, const float *cos_sin, size_t n_rot, bool interleaved);
 
     /* Attention over pages of keys and values: see kv_page.h and struct attend_task. */
@@ -174,7 +174,8 @@ static inline size_t kernels_panel_tokens(const struct kernels *kernels, enum ac
                : tokens;
 }
 
-/* The best variant the CPU has, or the one asked for. NULL with TD_UNSUPPORTED when the CPU lacks it. */
+/* The best variant the CPU has, or the one asked for. NULL with TD_UNSUPPORTED when the CPU lacks
+ * it. */
 const struct kernels *kernels_get(enum td_cpu cpu, struct td_error *err);
 bool kernels_cpu_parse(const char *name, enum td_cpu *out); /* auto ref avx2 avx512 neon */
 

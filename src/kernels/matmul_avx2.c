@@ -1,8 +1,9 @@
 /* Matrix products with AVX2. See tiles.h for the cutting and activation.h for the layouts.
  *
- * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Most types are
- * unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets and minimums are taken
- * off as in matmul_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times sign(w) x: 2 * 128
+ * vpmaddubsw multiplies unsigned by signed bytes into 16-bit pair sums and saturates. Most types
+ * are unsigned as stored and small enough (2 * 63 * 127 = 16002), their offsets and minimums are
+ * taken off as in matmul_avx512.c. Q8_0, IQ4_NL and IQ4_XS are multiplied as |w| times sign(w) x: 2
+ * * 128
  * * 127 = 32512 fits. */
 #include <assert.h>
 #include <immintrin.h>
@@ -224,38 +225,42 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 #define TILES_FEW(body, type)     \
     TILE_DEFINE(body, type, 4, 1) \
     TILE_DEFINE(body, type, 1, 1) \
-    TILE_DEFINE(body, type, 1, 2) \
     TILE_DEFINE(body, type, 1, 4)
-#define TILES(body, type) \
-    TILES_FEW(body, type) \
+#define TILES(body, type)         \
+    TILES_FEW(body, type)         \
+    TILE_DEFINE(body, type, 1, 2) \
     TILE_DEFINE(body, type, 1, 8)
-/* Types that are rarer have no function of their own for eight tokens: code is 4 KB a type. */
-#define TILES_SMALL(body, type)                              \
-    TILES_FEW(body, type)                                    \
-    static void body##_##type##_1x8(const struct tile *tile) \
-    {                                                        \
-        struct tile half = *tile;                            \
-        body##_##type##_1x4(&half);                          \
-        half.acts += 4 * half.act_stride;                    \
-        half.y += 4 * half.y_stride;                         \
-        body##_##type##_1x4(&half);                          \
+/* A tile of twice as many tokens as `half` has. */
+#define TILE_TWICE(body, type, tokens, half)                        \
+    static void body##_##type##_1x##tokens(const struct tile *tile) \
+    {                                                               \
+        struct tile part = *tile;                                   \
+        body##_##type##_1x##half(&part);                            \
+        part.acts += half * part.act_stride;                        \
+        part.y += half * part.y_stride;                             \
+        body##_##type##_1x##half(&part);                            \
     }
+/* Other types have no functions of their own for two and eight tokens: they are 6 KB a type. */
+#define TILES_SMALL(body, type)  \
+    TILES_FEW(body, type)        \
+    TILE_TWICE(body, type, 2, 1) \
+    TILE_TWICE(body, type, 8, 4)
 TILES(tile_32, TENSOR_Q4_0)
 TILES(tile_32, TENSOR_Q8_0)
 TILES_SMALL(tile_32, TENSOR_Q4_1)
-TILES(tile_32, TENSOR_Q5_0)
+TILES_SMALL(tile_32, TENSOR_Q5_0)
 TILES_SMALL(tile_32, TENSOR_Q5_1)
 TILES_SMALL(tile_32, TENSOR_IQ4_NL)
 TILES_SMALL(tile_32, TENSOR_MXFP4)
 TILES_SMALL(tile_256, TENSOR_Q2_K)
 TILES_SMALL(tile_256, TENSOR_Q3_K)
-TILES(tile_256, TENSOR_Q5_K)
+TILES_SMALL(tile_256, TENSOR_Q5_K)
 TILES_SMALL(tile_256, TENSOR_IQ4_XS)
 TILES(tile_256, TENSOR_Q4_K)
 TILES(tile_256, TENSOR_Q6_K)
-TILES(tile_float, TENSOR_F32)
+TILES_SMALL(tile_float, TENSOR_F32)
 TILES(tile_float, TENSOR_F16)
-TILES(tile_float, TENSOR_BF16)
+TILES_SMALL(tile_float, TENSOR_BF16)
 TILE_DEFINE(tile_float, TENSOR_F32, 2, 4)
 TILE_DEFINE(tile_float, TENSOR_F16, 2, 4)
 TILE_DEFINE(tile_float, TENSOR_BF16, 2, 4)

@@ -40,8 +40,8 @@ TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
             tile->y[(size_t)t * tile->y_stride + (size_t)r] = vaddvq_f32(sums[r][t]);
 }
 
-/* What stands at `at` in the row group after this one: rows follow each other, but the hardware sees
- * only that each stream continues into rows that have been read already. */
+/* What stands at `at` in the row group after this one: rows follow each other, but the hardware
+ * sees only that each stream continues into rows that have been read already. */
 TILE_INLINE void prefetch_next_rows(const struct tile *tile, int rows, const uint8_t *at)
 {
     __builtin_prefetch(at + (size_t)rows * tile->row_bytes);
@@ -218,9 +218,9 @@ TILE_INLINE void tile_float(const struct tile *tile, enum tensor_type type, int 
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* Of 32 registers, the sums of a tile take rows * tokens and the unpacked weights three a row. Rows of
- * super-blocks go one after another, so that more of them would share nothing; four at a single token
- * are four streams from memory. */
+/* Of 32 registers, the sums of a tile take rows * tokens and the unpacked weights three a row. Rows
+ * of super-blocks go one after another, so that more of them would share nothing; four at a single
+ * token are four streams from memory. */
 #define TILES(body, type)         \
     TILE_DEFINE(body, type, 1, 1) \
     TILE_DEFINE(body, type, 1, 2) \

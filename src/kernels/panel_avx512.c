@@ -1,11 +1,11 @@
 /* Products of many tokens with AVX-512 VNNI: one integer product for every quantised type.
  *
- * Weights stay in memory as the file has them. For PANEL_ROWS rows by 256 columns at a time they are
- * unpacked into signed bytes (panel_unpack_avx512.h), which costs a few per cent when a hundred
- * tokens or more use them; then sixteen tokens lie in the lanes (panel.h) and a register tile of rows
- * by panels needs one broadcast for each four weights and no shuffle. Copies of the weights laid out
- * for this at load were not made: they would save those per cent, and cost the mapped file, a second
- * copy in memory and the start.
+ * Weights stay in memory as the file has them. For PANEL_ROWS rows by 256 columns at a time they
+ * are unpacked into signed bytes (panel_unpack_avx512.h), which costs a few per cent when a hundred
+ * tokens or more use them; then sixteen tokens lie in the lanes (panel.h) and a register tile of
+ * rows by panels needs one broadcast for each four weights and no shuffle. Copies of the weights
+ * laid out for this at load were not made: they would save those per cent, and cost the mapped
+ * file, a second copy in memory and the start.
  *
  * The float chain of a row and token goes through the blocks in order, with the operations of
  * matmul_avx512.c, so both give the same bits. */
@@ -172,7 +172,8 @@ TILE_INLINE void dots_256(const struct part *part, enum tensor_type type, int he
     }
 }
 
-/* Adds the activations' sums, `pairs` registers of them at `at`, times int16 factors of the rows. */
+/* Adds the activations' sums, `pairs` registers of them at `at`, times int16 factors of the
+ * rows. */
 TILE_INLINE void add_totals(const struct part *part, size_t at, int pairs, const int32_t *factors,
                             size_t factors_stride, int height, int width,
                             __m512i totals[][WIDTH_MAX])
@@ -302,8 +303,8 @@ UNPACK_256(TENSOR_Q6_K)
 UNPACK_256(TENSOR_IQ4_XS)
 
 /* Rows of a register tile by its width in panels. At least eight products hide their latency;
- * sixteen need fewer loads each, and are 5 to 10 % faster with four panels although what is summed up
- * then goes through memory. All divide PANEL_ROWS. */
+ * sixteen need fewer loads each, and are 5 to 10 % faster with four panels although what is summed
+ * up then goes through memory. All divide PANEL_ROWS. */
 enum { HEIGHT_1 = 8, HEIGHT_2 = 4, HEIGHT_4 = 4, HEIGHT_MAX = 8 };
 
 #define MULTIPLY(body, kind, width)                              \

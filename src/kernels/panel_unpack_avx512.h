@@ -1,9 +1,9 @@
-/* Weights as the panel product reads them: PANEL_ROWS rows by 256 columns of signed bytes with their
- * scales, unpacked from the file's blocks into memory of the caller's that stays in the inner caches
- * while all tokens pass over it. For panel_avx512.c.
+/* Weights as the panel product reads them: PANEL_ROWS rows by 256 columns of signed bytes with
+ * their scales, unpacked from the file's blocks into memory of the caller's that stays in the inner
+ * caches while all tokens pass over it. For panel_avx512.c.
  *
- * Activations come plus 128 (panel.h), so each integer product begins with -128 times the sum of its
- * weights (`start`). */
+ * Activations come plus 128 (panel.h), so each integer product begins with -128 times the sum of
+ * its weights (`start`). */
 #ifndef KERNELS_PANEL_UNPACK_AVX512_H
 #define KERNELS_PANEL_UNPACK_AVX512_H
 
@@ -75,8 +75,8 @@ TILE_INLINE void panel_unpack_quad(enum tensor_type type, const uint8_t *const r
 /* ---- super-blocks of 256 --------------------------------------------------------------------- */
 
 /* A dot is the product of `dot_cols` columns, whose magnitude fits 16 bits (|activation| <= 127),
- * so that vpdpwssd multiplies it with its scale and adds it up. `center` was taken off the quants for
- * that and comes back as `center` * scale times the activations' sums. */
+ * so that vpdpwssd multiplies it with its scale and adds it up. `center` was taken off the quants
+ * for that and comes back as `center` * scale times the activations' sums. */
 struct panel_weights_256 {
     int8_t quants[PANEL_ROWS][PANEL_COLS];
     int32_t start[PANEL_ROWS][64];  /* of the dot that begins at column 4i */

@@ -1,4 +1,5 @@
-/* Without VNNI an int8 product takes three instructions (vpmaddubsw, vpmaddwd, vpaddd), counted as the work they do. */
+/* Without VNNI an int8 product takes three instructions (vpmaddubsw, vpmaddwd, vpaddd), counted as
+ * the work they do. */
 #include "kernels/peak_loops.h"
 
 #include <immintrin.h>

@@ -1,5 +1,5 @@
-/* Without dot product instructions sixteen int8 products take four instructions (smull, smull2, addp, sadalp),
- * counted as the work they do. */
+/* Without dot product instructions sixteen int8 products take four instructions (smull, smull2,
+ * addp, sadalp), counted as the work they do. */
 #include "kernels/peak_loops.h"
 
 #include <arm_neon.h>

@@ -5,12 +5,12 @@
  * Q6_K are stored so, with an offset of 8, 16, 4 and 32; Q8_0 becomes so by flipping the sign bit,
  * offset 128; the tables of IQ4_NL and MXFP4 are lifted by 128 and 16) and the offset times the sum
  * of the activations is taken off, as whole numbers too: as the start value of the integer
- * accumulator. A minimum goes the same way with a scale of its own. IQ4_XS, whose quants are too wide
- * for that, is multiplied as |w| times sign(w) x.
+ * accumulator. A minimum goes the same way with a scale of its own. IQ4_XS, whose quants are too
+ * wide for that, is multiplied as |w| times sign(w) x.
  *
- * Whole blocks are summed as integers, which is exact in any order; each row and token has one float
- * chain over the blocks, a lane of one register. The panels (panel_avx512.c) have the same chain, so
- * that a token's results are the same bits in a prompt, in a batch and alone.
+ * Whole blocks are summed as integers, which is exact in any order; each row and token has one
+ * float chain over the blocks, a lane of one register. The panels (panel_avx512.c) have the same
+ * chain, so that a token's results are the same bits in a prompt, in a batch and alone.
  *
  * One token, where the memory is the limit, has a function for each type that unpacks in registers.
  * Several share what is unpacked, through a buffer in the first cache, and functions that know the
@@ -38,9 +38,9 @@ TILE_INLINE const uint8_t *tile_row(const struct tile *tile, size_t i)
     return tile->rows + (i < tile->row_count ? i : tile->row_count - 1) * tile->row_bytes;
 }
 
-/* Asks for the weights that are PREFETCH_BYTES ahead in the same row or, near its end, in the row of
- * the next tile. Sixteen rows at 288 bytes are 4.5 KB on their way, three times what a memory with
- * 100 ns and 13 GB/s a core needs. */
+/* Asks for the weights that are PREFETCH_BYTES ahead in the same row or, near its end, in the row
+ * of the next tile. Sixteen rows at 288 bytes are 4.5 KB on their way, three times what a memory
+ * with 100 ns and 13 GB/s a core needs. */
 enum { PREFETCH_BYTES = 288 };
 TILE_INLINE void prefetch_row(const struct tile *tile, const uint8_t *row, size_t offset,
                               size_t bytes)
@@ -111,8 +111,8 @@ TILE_INLINE void transpose_floats(const __m512 in[4], __m512 out[4])
         out[i] = _mm512_castsi512_ps(bits[i]);
 }
 
-/* Adds a group's four blocks to the rows' sums, one after the other. quads: lane 4b + r of quad q is
- * row 4q + r in block b. */
+/* Adds a group's four blocks to the rows' sums, one after the other. quads: lane 4b + r of quad q
+ * is row 4q + r in block b. */
 TILE_INLINE __m512 add_blocks(const __m512i quads[4], const __m512 scales[4],
                               const __m512 minimums[4], bool has_minimum, const uint8_t *act,
                               __m512 sum)
@@ -285,8 +285,8 @@ TILE_INLINE __m512i dot_signed(const struct block_signed *w, const uint8_t *act)
     return sum;
 }
 
-/* A row's product with one super-block, in lanes to be added up; the minimum's or the offset's share
- * goes to *taken or is in it already. */
+/* A row's product with one super-block, in lanes to be added up; the minimum's or the offset's
+ * share goes to *taken or is in it already. */
 TILE_INLINE __m512i dot_256(const struct block_256 *w, bool has_minimum, const uint8_t *act,
                             __m512i *taken)
 {
@@ -296,8 +296,8 @@ TILE_INLINE __m512i dot_256(const struct block_256 *w, bool has_minimum, const u
     return dot_half(dot_half(start, w, act, 0), w, act, 1);
 }
 
-/* One super-block of the tile's rows: quad q has four partial sums of each of its rows, one in every
- * 128-bit lane. */
+/* One super-block of the tile's rows: quad q has four partial sums of each of its rows, one in
+ * every 128-bit lane. */
 TILE_INLINE __m512 add_super_block(const __m512i dots[4], const __m512i taken[4], __m512 scales,
                                    __m512 minimums, bool has_minimum, const uint8_t *act,
                                    __m512 sum)

@@ -1,5 +1,5 @@
-/* The functions behind the table, for kernels_<cpu>.c, the variants themselves and nobody else. Their
- * contracts are those of struct kernels. */
+/* The functions behind the table, for kernels_<cpu>.c, the variants themselves and nobody else.
+ * Their contracts are those of struct kernels. */
 #ifndef KERNELS_VARIANTS_H
 #define KERNELS_VARIANTS_H
 

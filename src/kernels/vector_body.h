@@ -232,9 +232,10 @@ static void stats_finish(const struct stats_lanes *lanes, struct logit_stats *ou
     }
 }
 
-/* From here down exp is so close to the smallest normal float that it counts as nothing in a sum of at least 1.
- * Holding arguments here keeps minus infinity from making 0 * infinity, and the sums from subnormal numbers,
- * which cost a hundred times as much where a grammar has forbidden most tokens. */
+/* From here down exp is so close to the smallest normal float that it counts as nothing in a sum of
+ * at least 1. Holding arguments here keeps minus infinity from making 0 * infinity, and the sums
+ * from subnormal numbers, which cost a hundred times as much where a grammar has forbidden most
+ * tokens. */
 #define EXP_FLOOR (-87.0f)
 
 /* Adds exp(x - maximum) and exp(x - maximum) (x - maximum) of one block. NaN passes. */

@@ -1,11 +1,11 @@
-/* Pieces of the file are handed to a few streams, each a request on one libcurl multi handle that is driven here.
- * A failed stream gives its piece back with what it had; all trouble is answered the same way: wait a little, ask
- * where the file is now (addresses that a hub signs for its storage expire), go on. Only a server that contradicts
- * itself ends it at once. When the file turns out to be another one than the bytes that are there, it begins anew,
- * once.
+/* Pieces of the file are handed to a few streams, each a request on one libcurl multi handle that
+ * is driven here. A failed stream gives its piece back with what it had; all trouble is answered
+ * the same way: wait a little, ask where the file is now (addresses that a hub signs for its
+ * storage expire), go on. Only a server that contradicts itself ends it at once. When the file
+ * turns out to be another one than the bytes that are there, it begins anew, once.
  *
- * Rejected: one process-wide speed test to choose the number of streams. Four saturate what one connection cannot
- * (a limit a connection, a long round trip) and cost nothing where it can. */
+ * Rejected: one process-wide speed test to choose the number of streams. Four saturate what one
+ * connection cannot (a limit a connection, a long round trip) and cost nothing where it can. */
 #include "net/download.h"
 
 #include "base/clock.h"

@@ -1,8 +1,9 @@
-/* Fetches one file over HTTP(S) into PATH.part: in parallel ranges where the server gives them, taking up what an
- * earlier call left. Blocks its thread; no loop needed. What arrived is not a file yet: the caller checks it
- * and renames it.
+/* Fetches one file over HTTP(S) into PATH.part: in parallel ranges where the server gives them,
+ * taking up what an earlier call left. Blocks its thread; no loop needed. What arrived is not a
+ * file yet: the caller checks it and renames it.
  *
- * Redirects are followed (not from https to http), the bearer token goes to its own host over https only. */
+ * Redirects are followed (not from https to http), the bearer token goes to its own host over https
+ * only. */
 #ifndef NET_DOWNLOAD_H
 #define NET_DOWNLOAD_H
 
@@ -40,8 +41,9 @@ struct download_result {
 };
 
 /* TD_OK: PATH.part has all bytes. Otherwise it stays where it can be taken up by the next call:
- * TD_CANCELLED, TD_UNAVAILABLE, TD_TIMEOUT, TD_IO; TD_LIMIT (no room), TD_DENIED, TD_NOT_FOUND, TD_CORRUPT (the
- * server contradicts itself, or the file changed twice), TD_INVALID (URL), TD_BUSY (another process is at it). */
+ * TD_CANCELLED, TD_UNAVAILABLE, TD_TIMEOUT, TD_IO; TD_LIMIT (no room), TD_DENIED, TD_NOT_FOUND,
+ * TD_CORRUPT (the server contradicts itself, or the file changed twice), TD_INVALID (URL), TD_BUSY
+ * (another process is at it). */
 TD_MUST_CHECK enum td_status download_file(const struct download_options *options,
                                            struct download_result *result, struct td_error *err);
 

@@ -1,6 +1,7 @@
-/* Formats: Content-Range RFC 9110 14.4, ETag 8.8.3, If-Range 13.1.5 (weak tags and dates younger than a second
- * must not be used; of dates we only ask for equality). X-Linked-ETag is Hugging Face's: for a file of its large
- * file storage it is the file's SHA-256, for others the 40 digits of a git blob, which are no hash of the bytes. */
+/* Formats: Content-Range RFC 9110 14.4, ETag 8.8.3, If-Range 13.1.5 (weak tags and dates younger
+ * than a second must not be used; of dates we only ask for equality). X-Linked-ETag is Hugging
+ * Face's: for a file of its large file storage it is the file's SHA-256, for others the 40 digits
+ * of a git blob, which are no hash of the bytes. */
 #include "net/download_headers.h"
 
 #include "base/str.h"
@@ -25,8 +26,8 @@ bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_H
     return true;
 }
 
-/* "bytes 0-99/1000" or, of a 416, an asterisk for the range. A total that is not known is refused: nobody could
- * tell whether the file is whole. */
+/* "bytes 0-99/1000" or, of a 416, an asterisk for the range. A total that is not known is refused:
+ * nobody could tell whether the file is whole. */
 static void read_content_range(struct download_headers *headers, struct td_str value)
 {
     struct td_str unit, range, first;

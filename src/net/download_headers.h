@@ -1,5 +1,5 @@
-/* What the headers of one HTTP answer say about a file. Pure functions on hostile bytes: nothing is believed that
- * does not parse whole. */
+/* What the headers of one HTTP answer say about a file. Pure functions on hostile bytes: nothing is
+ * believed that does not parse whole. */
 #ifndef NET_DOWNLOAD_HEADERS_H
 #define NET_DOWNLOAD_HEADERS_H
 
@@ -21,8 +21,9 @@ struct download_headers {
     bool encoded; /* Content-Encoding other than identity: not the file's bytes */
 };
 
-/* One header line, with or without its line end, into *headers (zeroed before the first). Unknown and malformed
- * lines change nothing. A status line begins a new answer and forgets what was before. */
+/* One header line, with or without its line end, into *headers (zeroed before the first). Unknown
+ * and malformed lines change nothing. A status line begins a new answer and forgets what was
+ * before. */
 void download_headers_feed(struct download_headers *headers, struct td_str line);
 
 /* 64 hex digits, in either case, optionally quoted: into out in lower case. */

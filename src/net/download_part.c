@@ -1,10 +1,12 @@
 /* PATH.part.json:
- *   {"version":1, "url":U, "validator":V, "total":N, "piece_bytes":P, "done":[bytes of piece 0, ...]}
+ *   {"version":1, "url":U, "validator":V, "total":N, "piece_bytes":P,
+ *    "done":[bytes of piece 0, ...]}
  *
- * The state is believed only when url, size and validator (ETag or date) are those of the answer that the server
- * just gave: otherwise a file that changed in between would become two halves of different files. Without a
- * validator nothing is resumed. It is written to another name and renamed, after the bytes themselves have been
- * synchronised, so that a power cut leaves an older state, never a wrong one. */
+ * The state is believed only when url, size and validator (ETag or date) are those of the answer
+ * that the server just gave: otherwise a file that changed in between would become two halves of
+ * different files. Without a validator nothing is resumed. It is written to another name and
+ * renamed, after the bytes themselves have been synchronised, so that a power cut leaves an older
+ * state, never a wrong one. */
 #include "net/download_part.h"
 
 #include "base/buf.h"
@@ -22,8 +24,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A piece is what one request asks for: large enough that requests cost nothing, small enough that parallel
- * streams end together. At most PIECES of them, so that the state stays small. */
+/* A piece is what one request asks for: large enough that requests cost nothing, small enough that
+ * parallel streams end together. At most PIECES of them, so that the state stays small. */
 #define PIECE_BYTES_MIN (UINT64_C(1) << 20)
 #define PIECE_BYTES_MAX (UINT64_C(64) << 20)
 #define PIECES_WANTED 64

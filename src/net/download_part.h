@@ -1,5 +1,6 @@
-/* A file that is not whole yet: PATH.part holds its bytes at their places, PATH.part.json says whose they are and
- * which pieces are there. One owner, who holds a lock on the file so that two processes never write the same one. */
+/* A file that is not whole yet: PATH.part holds its bytes at their places, PATH.part.json says
+ * whose they are and which pieces are there. One owner, who holds a lock on the file so that two
+ * processes never write the same one. */
 #ifndef NET_DOWNLOAD_PART_H
 #define NET_DOWNLOAD_PART_H
 
@@ -16,19 +17,22 @@ struct download_part {
     char validator[DOWNLOAD_TAG_BYTES];
 };
 
-/* Opens the file `part_path` (with `create`: or makes it) and locks it until *fd is closed: also what is checked
- * and given its name is nobody else's meanwhile. TD_BUSY when another process has it; *fd is then -1. */
+/* Opens the file `part_path` (with `create`: or makes it) and locks it until *fd is closed: what is
+ * checked and given its name is nobody else's meanwhile either. TD_BUSY when another process has it;
+ * *fd is -1 after a failure. */
 TD_MUST_CHECK enum td_status download_part_lock(const char *part_path, bool create, int *fd,
                                                 struct td_error *err);
 
-/* Opens or makes `path`.part and locks it. TD_BUSY when another process has it. part_close in any case. */
+/* Opens or makes `path`.part and locks it. TD_BUSY when another process has it. part_close in any
+ * case. */
 TD_MUST_CHECK enum td_status download_part_open(struct download_part *part, const char *path,
                                                 struct td_error *err);
 /* Removes the file again when nothing is in it. */
 void download_part_close(struct download_part *part);
 
-/* Takes up what is there when it belongs to the same url (borrowed until close), size and validator; otherwise
- * begins anew. *resumed: bytes that need not be fetched again. total UINT64_MAX: one piece, nothing to resume. */
+/* Takes up what is there when it belongs to the same url (borrowed until close), size and
+ * validator; otherwise begins anew. *resumed: bytes that need not be fetched again. total
+ * UINT64_MAX: one piece, nothing to resume. */
 TD_MUST_CHECK enum td_status download_part_plan(struct download_part *part, const char *url,
                                                 uint64_t total, const char *validator,
                                                 uint64_t *resumed, struct td_error *err);
@@ -40,7 +44,8 @@ TD_MUST_CHECK enum td_status download_part_check_space(const struct download_par
 uint64_t download_part_piece_bytes(const struct download_part *part, uint32_t piece);
 uint64_t download_part_done_bytes(const struct download_part *part);
 
-/* Appends to what is there of a piece. TD_IO (a full disk among them), TD_CORRUPT beyond its end. */
+/* Appends to what is there of a piece. TD_IO (a full disk among them), TD_CORRUPT beyond its
+ * end. */
 TD_MUST_CHECK enum td_status download_part_write(struct download_part *part, uint32_t piece,
                                                  const void *data, size_t len,
                                                  struct td_error *err);
@@ -50,8 +55,8 @@ TD_MUST_CHECK enum td_status download_part_save(struct download_part *part, stru
 /* Forgets everything but the open file. */
 TD_MUST_CHECK enum td_status download_part_clear(struct download_part *part, struct td_error *err);
 
-/* Reads `text` as the state of a part into *part (url, total and validator given): false when it is damaged or
- * another file's. For download_part_plan and the fuzzer. */
+/* Reads `text` as the state of a part into *part (url, total and validator given): false when it is
+ * damaged or another file's. For download_part_plan and the fuzzer. */
 bool download_part_read_state(struct download_part *part, struct td_str text);
 
 #endif

@@ -1,6 +1,7 @@
-/* The first question is a GET of one byte, not a HEAD: addresses that a hub signs for its storage often allow
- * only GET, and the answer to a range says all that is needed: 206 with the total, or 200 when there are no
- * ranges. Redirects are followed by hand, so that each hop is checked and the token is never carried along. */
+/* The first question is a GET of one byte, not a HEAD: addresses that a hub signs for its storage
+ * often allow only GET, and the answer to a range says all that is needed: 206 with the total, or
+ * 200 when there are no ranges. Redirects are followed by hand, so that each hop is checked and the
+ * token is never carried along. */
 #include "net/download_request.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* One GET of a download on a libcurl easy handle, and finding out where a file is and what the server can do. */
+/* One GET of a download on a libcurl easy handle, and finding out where a file is and what the
+ * server can do. */
 #ifndef NET_DOWNLOAD_REQUEST_H
 #define NET_DOWNLOAD_REQUEST_H
 
@@ -24,16 +25,16 @@ struct download_place {
 
 typedef size_t download_write_fn(char *data, size_t size, size_t count, void *ctx);
 
-/* Prepares request->easy (made when NULL) for a GET of `url`; bytes begin..end-1 when end > 0, on condition that
- * the validator still holds. Its body goes to write(ctx). */
+/* Prepares request->easy (made when NULL) for a GET of `url`; bytes begin..end-1 when end > 0, on
+ * condition that the validator still holds. Its body goes to write(ctx). */
 TD_MUST_CHECK enum td_status
 download_request_prepare(struct download_request *request, const struct download_options *options,
                          const char *url, uint64_t begin, uint64_t end, const char *validator,
                          download_write_fn *write, void *ctx, struct td_error *err);
 void download_request_deinit(struct download_request *request);
 long download_request_code(const struct download_request *request);
-/* Words for what libcurl said, or for an HTTP code that is not a file. TD_UNAVAILABLE and TD_TIMEOUT are worth
- * another try. */
+/* Words for what libcurl said, or for an HTTP code that is not a file. TD_UNAVAILABLE and
+ * TD_TIMEOUT are worth another try. */
 enum td_status download_request_fail(const struct download_request *request, CURLcode code,
                                      struct td_error *err);
 

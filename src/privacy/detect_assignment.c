@@ -7,8 +7,8 @@
 #include "privacy/entropy.h"
 
 #define NAME_MAX_CHARS 48 /* identifiers before the sign */
-/* Characters that are judged; a finding covers all that follow. The longest key forms show what they
- * are within these, and a text of nothing but `pwd=pwd=` costs this much for each sign. */
+/* Characters that are judged; a finding covers all that follow. The longest key forms show what
+ * they are within these, and a text of nothing but `pwd=pwd=` costs this much for each sign. */
 #define VALUE_MAX 64
 
 enum strength {

@@ -38,16 +38,18 @@ enum {
 /* clang-format off */
 #define W (WORD | LOCAL)
 static const uint8_t traits[128] = {
-    ['a'] = W, ['b'] = W, ['c'] = W, ['d'] = W, ['e'] = W, ['f'] = W, ['g'] = W, ['h'] = W, ['i'] = W,
-    ['j'] = W, ['k'] = W, ['l'] = W, ['m'] = W, ['n'] = W, ['o'] = W, ['p'] = W, ['q'] = W, ['r'] = W,
-    ['s'] = W, ['t'] = W, ['u'] = W, ['v'] = W, ['w'] = W, ['x'] = W, ['y'] = W, ['z'] = W,
-    ['A'] = W, ['B'] = W, ['C'] = W, ['D'] = W, ['E'] = W, ['F'] = W, ['G'] = W, ['H'] = W, ['I'] = W,
-    ['J'] = W, ['K'] = W, ['L'] = W, ['M'] = W, ['N'] = W, ['O'] = W, ['P'] = W, ['Q'] = W, ['R'] = W,
-    ['S'] = W, ['T'] = W, ['U'] = W, ['V'] = W, ['W'] = W, ['X'] = W, ['Y'] = W, ['Z'] = W,
-    ['0'] = W, ['1'] = W, ['2'] = W, ['3'] = W, ['4'] = W, ['5'] = W, ['6'] = W, ['7'] = W, ['8'] = W,
-    ['9'] = W,
-    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL, ['#'] = LOCAL,
-    ['$'] = LOCAL, ['*'] = LOCAL, ['^'] = LOCAL, ['~'] = LOCAL,
+    ['a'] = W, ['b'] = W, ['c'] = W, ['d'] = W, ['e'] = W, ['f'] = W, ['g'] = W,
+    ['h'] = W, ['i'] = W, ['j'] = W, ['k'] = W, ['l'] = W, ['m'] = W, ['n'] = W,
+    ['o'] = W, ['p'] = W, ['q'] = W, ['r'] = W, ['s'] = W, ['t'] = W, ['u'] = W,
+    ['v'] = W, ['w'] = W, ['x'] = W, ['y'] = W, ['z'] = W,
+    ['A'] = W, ['B'] = W, ['C'] = W, ['D'] = W, ['E'] = W, ['F'] = W, ['G'] = W,
+    ['H'] = W, ['I'] = W, ['J'] = W, ['K'] = W, ['L'] = W, ['M'] = W, ['N'] = W,
+    ['O'] = W, ['P'] = W, ['Q'] = W, ['R'] = W, ['S'] = W, ['T'] = W, ['U'] = W,
+    ['V'] = W, ['W'] = W, ['X'] = W, ['Y'] = W, ['Z'] = W,
+    ['0'] = W, ['1'] = W, ['2'] = W, ['3'] = W, ['4'] = W,
+    ['5'] = W, ['6'] = W, ['7'] = W, ['8'] = W, ['9'] = W,
+    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL,
+    ['#'] = LOCAL, ['$'] = LOCAL, ['*'] = LOCAL, ['^'] = LOCAL, ['~'] = LOCAL,
     ['+'] = LOCAL | TRIGGER, ['-'] = LOCAL | TRIGGER,
     ['@'] = TRIGGER, ['='] = TRIGGER, [':'] = TRIGGER,
 };

@@ -93,21 +93,22 @@ struct signals {
     uint32_t prompt_bytes, message_count, tokens_max;
     unsigned needs;             /* of enum capability */
     bool code, maths, question; /* cheap markers, recorded */
-    /* Known once the local model has read the prompt: its probe's probability that its answer will be right.
-     * 0 = there is none. Recorded; no gate reads it yet (G1). */
+    /* Known once the local model has read the prompt: its probe's probability that its answer will
+     * be right. 0 = there is none. Recorded; no gate reads it yet (G1). */
     double probe;
 };
 
-/* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a route
- * gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto" and NULL:
- * default route. */
+/* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
+ * route gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto"
+ * and NULL: default route. */
 const struct route *policy_find_route(const struct policy *policy, const char *model,
                                       const struct tier_facts *facts, size_t tier_count,
                                       size_t *named);
 
 /* Number of the tier's adapter of that name; SIZE_MAX when it has none. */
 size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
-/* TD_INVALID when the request asks for an adapter that no tier has; the message lists those there are. */
+/* TD_INVALID when the request asks for an adapter that no tier has; the message lists those there
+ * are. */
 TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
                                                    const struct tier_facts *facts,
                                                    size_t tier_count, struct td_error *err);

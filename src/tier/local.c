@@ -54,8 +54,8 @@ static void attempt_free(struct tier_attempt *attempt)
     free(attempt);
 }
 
-/* Gives out a piece with the calls in it (taken), in the form of OpenAI's stream. The attempt may be gone
- * afterwards. */
+/* Gives out a piece with the calls in it (taken), in the form of OpenAI's stream. The attempt may
+ * be gone afterwards. */
 static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain,
                  struct json *calls)
 {

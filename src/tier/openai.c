@@ -94,8 +94,8 @@ static struct tier_usage usage_of(const struct tier_attempt *attempt)
     };
 }
 
-/* A peer may repeat the key that it refuses; its words go to the client, whose key it is not. What is cut
- * at the end of the message may be the beginning of a key. */
+/* A peer may repeat the key that it refuses; its words go to the client, whose key it is not. What
+ * is cut at the end of the message may be the beginning of a key. */
 static void hide_key(const struct tier_attempt *attempt, char *message)
 {
     struct td_str key = secret_reveal(attempt->tier->options.api_key);

@@ -1,6 +1,6 @@
-/* Tool calls in a model's answer, found while it is written: text that may belong to a call is held back,
- * whole calls come out in OpenAI's form, and what only looked like a call comes out as the text that it is.
- * One owner. */
+/* Tool calls in a model's answer, found while it is written: text that may belong to a call is held
+ * back, whole calls come out in OpenAI's form, and what only looked like a call comes out as the
+ * text that it is. One owner. */
 #ifndef TIER_TOOL_PARSER_H
 #define TIER_TOOL_PARSER_H
 
@@ -22,8 +22,8 @@ void tool_parser_init(struct tool_parser *parser, enum tool_format format,
                       const struct json *tools);
 void tool_parser_deinit(struct tool_parser *parser);
 
-/* Takes the next text of the answer. Appends what is certainly text to `plain`; *calls is NULL, or a new
- * array of calls as a stream's delta has them (json_free): each whole, with index and id. */
+/* Takes the next text of the answer. Appends what is certainly text to `plain`; *calls is NULL, or
+ * a new array of calls as a stream's delta has them (json_free): each whole, with index and id. */
 void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf *plain,
                       struct json **calls);
 /* The answer has ended: the rest, as above. */

@@ -354,8 +354,7 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_touched():
             begin = time.monotonic()
             code, _, err = run(*command, env=clean_environment(TANDEM_STATE_DIR=folder))
             equal(code, 1, err)
-            assert re.search(r"weights \d+ MiB \+ cache of \d+ tokens \d+ MiB \+ working memory \d+ MiB = \d+ MiB", err), err
-            assert "the machine has" in err, err
+            assert re.search(r"weights (of )?\d+ MiB.*, the machine has \d+ MiB", err), err
             assert time.monotonic() - begin < 5
         equal(path.stat().st_blocks * 512 < 1 << 20, True, "nothing was written")
 

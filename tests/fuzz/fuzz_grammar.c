@@ -1,5 +1,6 @@
-/* A grammar and a text to follow, both hostile. Input: 1 byte length of the text, the text, then GBNF. What the
- * matcher calls alive can be ended: the least number of bytes to the end falls to 0 along some byte. */
+/* A grammar and a text to follow, both hostile. Input: 1 byte length of the text, the text, then
+ * GBNF. What the matcher calls alive can be ended: the least number of bytes to the end falls to 0
+ * along some byte. */
 #include "base/str.h"
 #include "engine/grammar_match.h"
 

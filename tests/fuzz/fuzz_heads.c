@@ -1,5 +1,6 @@
-/* Any metadata as the heads of a small model. Input: the number of pairs (1 byte), then the pairs as they
- * stand in a file. Refused with words, or everything that the heads point to can be read. */
+/* Any metadata as the heads of a small model. Input: the number of pairs (1 byte), then the pairs
+ * as they stand in a file. Refused with words, or everything that the heads point to can be
+ * read. */
 #include "../unit/engine/tiny_model.h"
 
 #include "engine/heads.h"

@@ -1,6 +1,6 @@
-/* A hostile template and hostile messages. Input: the template, a NUL byte, then the content of a message
- * (or, when it is a JSON array, the messages themselves, also given as tools). A rendering ends
- * within its limits, and its segments cover the text; message text is never a mark. */
+/* A hostile template and hostile messages. Input: the template, a NUL byte, then the content of a
+ * message (or, when it is a JSON array, the messages themselves, also given as tools). A rendering
+ * ends within its limits, and its segments cover the text; message text is never a mark. */
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/jinja.h"
@@ -24,7 +24,8 @@ static void check_segments(const struct template_output *out)
         if (segment.begin != covered || segment.end <= segment.begin)
             abort();
         covered = segment.end;
-        /* 0x01 stands in messages only: the template's are removed, and escapes that may spell it. */
+        /* 0x01 stands in messages only: the template's are removed, and escapes that may spell
+         * it. */
         for (size_t i = segment.begin; segment.mark && i < segment.end; i++)
             if (out->text.data[i] == '\x01')
                 abort();

@@ -176,7 +176,8 @@ static void test_halves_that_do_not_belong_together_are_refused(void)
     buf_deinit(&file);
 }
 
-/* A dimension of 0 and a tensor beyond the end of the file: the reader's own checks hold here too. */
+/* A dimension of 0 and a tensor beyond the end of the file: the reader's own checks hold here
+ * too. */
 static void test_hostile_shapes_are_refused(void)
 {
     struct gguf_builder builder;

@@ -1,5 +1,5 @@
-/* What adapters do to the numbers: the same as a model whose weights were changed, for every kind of
- * matrix; sums of several; each sequence of a batch its own. */
+/* What adapters do to the numbers: the same as a model whose weights were changed, for every kind
+ * of matrix; sums of several; each sequence of a batch its own. */
 #include "engine/session.h"
 #include "test.h"
 #include "tiny_adapter.h"
@@ -61,7 +61,8 @@ static double distance(const float *x, const float *expected)
     return difference / reference;
 }
 
-/* Adds factor * B A to a matrix [out, in] of floats; of the embedding, whose rows are tokens, its transpose. */
+/* Adds factor * B A to a matrix [out, in] of floats; of the embedding, whose rows are tokens, its
+ * transpose. */
 static void merge_pair(float *weights, const struct td_adapter *adapter, uint32_t number,
                        float scale, bool embedding)
 {

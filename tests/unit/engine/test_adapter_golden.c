@@ -1,5 +1,5 @@
-/* Adapters of every matrix of every architecture (fused ones, experts and their router too) against the
- * same models with merged weights, on the golden models. */
+/* Adapters of every matrix of every architecture (fused ones, experts and their router too) against
+ * the same models with merged weights, on the golden models. */
 #include "base/str.h"
 #include "engine/adapter.h"
 #include "shared_data.h"

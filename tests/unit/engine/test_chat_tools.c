@@ -1,4 +1,5 @@
-/* Which published templates take tools, and in which form their models write calls (the texts are golden data). */
+/* Which published templates take tools, and in which form their models write calls (the texts are
+ * golden data). */
 #include "base/str.h"
 #include "engine/chat_tools.h"
 #include "shared_data.h"
@@ -35,7 +36,8 @@ static void test_templates_tell_the_form_of_their_calls(void)
     }
 }
 
-/* A template that shows tools and no calls, or calls in a form of its own, is not used with tools. */
+/* A template that shows tools and no calls, or calls in a form of its own, is not used with
+ * tools. */
 static void test_forms_that_are_not_known_are_no_form(void)
 {
     static const char *const texts[] = {

@@ -1,5 +1,6 @@
-/* Generation under a grammar, end to end: a model with random weights, which left alone writes noise, and random
- * schemas. What it writes is checked by a validator that shares nothing with the engine's way. */
+/* Generation under a grammar, end to end: a model with random weights, which left alone writes
+ * noise, and random schemas. What it writes is checked by a validator that shares nothing with the
+ * engine's way. */
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/str.h"
@@ -12,7 +13,7 @@
 
 #define SCHEMAS 1000
 
-/* --- the validator: JSON text against a schema, read once from left to right ----------------------- */
+/* --- the validator: JSON text against a schema, read once from left to right ------------------ */
 
 struct reader {
     const char *at, *end;
@@ -252,7 +253,7 @@ static bool text_is_valid(const struct json *schema, struct td_str text)
     return text.len > 0 && valid(schema, schema, &r) && r.at == r.end;
 }
 
-/* --- random schemas -------------------------------------------------------------------------------- */
+/* --- random schemas --------------------------------------------------------------------------- */
 
 static struct rng rng;
 
@@ -386,7 +387,7 @@ static void write_root(struct buf *out)
     buf_append_str(out, STR("]}"));
 }
 
-/* --- generation ------------------------------------------------------------------------------------ */
+/* --- generation ------------------------------------------------------------------------------- */
 
 static struct td_model *model;
 
@@ -532,7 +533,8 @@ static void test_draws_keep_the_proportions_of_the_model(void)
     buf_deinit(&text);
 }
 
-/* Logits of the whole distribution are reported, also for a token that was drawn the second time. */
+/* Logits of the whole distribution are reported, also for a token that was drawn the second
+ * time. */
 static bool check_stats(void *ctx, const struct td_token *token, struct td_str text)
 {
     (void)text;

@@ -90,7 +90,8 @@ static int32_t best_of(const float *logits)
     return best;
 }
 
-/* The prompt of 4 and 508 tokens fill the context; of these 512 the first 3 and the last 254 stay. */
+/* The prompt of 4 and 508 tokens fill the context; of these 512 the first 3 and the last 254
+ * stay. */
 static void test_an_answer_outgrows_the_context_when_asked_to(void)
 {
     enum { KEEP = 3, STAY = 254, AT = TINY_CONTEXT - 4 };

@@ -1,5 +1,6 @@
-/* Every tensor of the golden files, read through the GGUF directory and dequantised row by row, against the
- * hashes of what another implementation makes of it (golden/dequant/ of the shared data). */
+/* Every tensor of the golden files, read through the GGUF directory and dequantised row by row,
+ * against the hashes of what another implementation makes of it (golden/dequant/ of the shared
+ * data). */
 #include "base/crypto.h"
 #include "base/json.h"
 #include "engine/gguf.h"

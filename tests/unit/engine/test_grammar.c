@@ -1,4 +1,5 @@
-/* GBNF: what a grammar accepts, what is refused and where, and that no grammar makes the matcher explode. */
+/* GBNF: what a grammar accepts, what is refused and where, and that no grammar makes the matcher
+ * explode. */
 #include "engine/grammar_match.h"
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
-/* Early exits and the probe: read from metadata with every length checked; what an exit leaves behind is
- * what the rest of the model would have seen; the probe gives what its formula says. */
+/* Early exits and the probe: read from metadata with every length checked; what an exit leaves
+ * behind is what the rest of the model would have seen; the probe gives what its formula says. */
 #include "engine/heads.h"
 #include "engine/session.h"
 #include "test.h"
@@ -122,8 +122,8 @@ static void test_tokens_that_always_exit_are_those_of_a_shorter_model(void)
     td_model_close(bare);
 }
 
-/* The layer after the exit adds nothing, so that the state that left early is what the last layer would
- * have seen: its keys and values must be those of the whole pass, bit by bit. */
+/* The layer after the exit adds nothing, so that the state that left early is what the last layer
+ * would have seen: its keys and values must be those of the whole pass, bit by bit. */
 static void test_keys_and_values_of_skipped_layers_are_made_of_the_state_that_left(void)
 {
     struct td_error err;

@@ -1,5 +1,6 @@
-/* The chat template interpreter: golden renderings of real templates, the language piece by piece (the
- * expected texts are what Jinja2 3.1 with Hugging Face's settings gives), provenance, and limits. */
+/* The chat template interpreter: golden renderings of real templates, the language piece by piece
+ * (the expected texts are what Jinja2 3.1 with Hugging Face's settings gives), provenance, and
+ * limits. */
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/jinja.h"

@@ -1,4 +1,5 @@
-/* JSON Schema as a grammar: what each keyword lets through and what not, and what is refused by name. */
+/* JSON Schema as a grammar: what each keyword lets through and what not, and what is refused by
+ * name. */
 #include "engine/json_schema.h"
 
 #include "base/str.h"

@@ -64,6 +64,7 @@ static void test_temperature_zero_takes_the_largest(void)
     CHECK(choose(&sampler).id == 123);
     logits[45] = 9; /* a tie goes to the lower id */
     CHECK(choose(&sampler).id == 45);
+    sampler_deinit(&sampler);
 }
 
 static void test_statistics_are_those_of_the_plain_distribution(void)
@@ -90,6 +91,7 @@ static void test_statistics_are_those_of_the_plain_distribution(void)
     CHECK(fabs((double)choice.stats.margin - (first - second)) < 1e-5);
     CHECK(fabs((double)choice.stats.entropy - entropy) < 1e-3);
     CHECK(fabs((double)choice.stats.not_mine - probability(7, 1)) < 1e-6);
+    sampler_deinit(&sampler);
 }
 
 static void test_top_k_keeps_the_k_largest(void)
@@ -106,6 +108,7 @@ static void test_top_k_keeps_the_k_largest(void)
         seen[rank < 4 ? rank : 0] = true;
     }
     CHECK(seen[0] && seen[1] && seen[2] && seen[3]);
+    sampler_deinit(&sampler);
 }
 
 static void test_top_p_keeps_the_smallest_sufficient_set(void)
@@ -130,6 +133,7 @@ static void test_top_p_keeps_the_smallest_sufficient_set(void)
         seen[rank_of(choose(&sampler).id)] = true;
     for (int r = 0; r < VOCAB; r++)
         CHECK(r < kept ? seen[r] : !seen[r]);
+    sampler_deinit(&sampler);
 }
 
 static void test_min_p_keeps_what_is_near_the_best(void)
@@ -144,6 +148,7 @@ static void test_min_p_keeps_what_is_near_the_best(void)
         best = fmax(best, probability(i, 1));
     for (int i = 0; i < 1000; i++)
         CHECK(probability(choose(&sampler).id, 1) >= 0.4999 * best);
+    sampler_deinit(&sampler);
 }
 
 static void test_filters_that_keep_one_leave_the_best(void)
@@ -161,6 +166,7 @@ static void test_filters_that_keep_one_leave_the_best(void)
         struct sampler sampler = make_sampler(sampling);
         for (int i = 0; i < 20; i++)
             CHECK(rank_of(choose(&sampler).id) == 0);
+        sampler_deinit(&sampler);
     }
 }
 
@@ -181,6 +187,7 @@ static void test_draws_follow_the_distribution(void)
             count += id == 20;
         }
         CHECK(count > 7300 && count < 7700);
+        sampler_deinit(&sampler);
     }
 }
 
@@ -199,6 +206,9 @@ static void test_same_seed_gives_the_same_tokens(void)
         differences += id != choose(&c).id;
     }
     CHECK(differences > 25);
+    sampler_deinit(&a);
+    sampler_deinit(&b);
+    sampler_deinit(&c);
 }
 
 static void test_repetition_penalty_covers_the_last_64_tokens(void)
@@ -219,6 +229,7 @@ static void test_repetition_penalty_covers_the_last_64_tokens(void)
     for (uint32_t i = 0; i < SAMPLER_RECENT_TOKENS; i++)
         sampler_accept(&sampler, 900);
     CHECK(choose(&sampler).id == 5);
+    sampler_deinit(&sampler);
 }
 
 /* The tokens whose surprise is nearest to the entropy, until they hold the mass. */
@@ -239,8 +250,10 @@ static void test_typical_p_keeps_what_is_near_the_entropy(void)
     }
     sampling.typical_p = 0.6f;
     sampling.top_k = 1;
+    sampler_deinit(&sampler);
     sampler = make_sampler(sampling);
     CHECK(choose(&sampler).id == 1);
+    sampler_deinit(&sampler);
 }
 
 static void test_penalties_count_the_answer_and_not_the_prompt(void)
@@ -315,6 +328,7 @@ static void test_mirostat_keeps_the_surprise_at_its_target(void)
             sum += i >= 1000 ? surprise : 0;
         }
         CHECK(fabs(sum / 3000 - (double)targets[t]) < 0.2);
+        sampler_deinit(&sampler);
     }
 }
 
@@ -361,6 +375,7 @@ static void test_logits_that_are_no_numbers_are_an_error(void)
                 logits[i] = NAN;
             CHECK(sampler_choose(&sampler, kernels, logits, VOCAB, -1, candidates, &choice, &err) ==
                   TD_CORRUPT);
+            sampler_deinit(&sampler);
         }
 }
 

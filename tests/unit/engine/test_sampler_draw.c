@@ -1,5 +1,5 @@
-/* What samplers beyond the usual filters keep, and how often each token is drawn: against the distributions that
- * their papers give, computed here plainly. */
+/* What samplers beyond the usual filters keep, and how often each token is drawn: against the
+ * distributions that their papers give, computed here plainly. */
 #include "engine/sampler.h"
 
 #include "test.h"
@@ -30,8 +30,9 @@ static int32_t choose(struct sampler *sampler)
     return choice.id;
 }
 
-/* Draws and counts; the weights (any scale) are what the counts should be like. Pearson's chi-squared over
- * tokens with at least 20 expected draws, the others together; a token of weight 0 must not come at all. */
+/* Draws and counts; the weights (any scale) are what the counts should be like. Pearson's
+ * chi-squared over tokens with at least 20 expected draws, the others together; a token of weight 0
+ * must not come at all. */
 static void check_draws(struct td_sampling sampling, const double *weights)
 {
     static uint32_t counts[VOCAB];
@@ -61,7 +62,8 @@ static void check_draws(struct td_sampling sampling, const double *weights)
         squared += (rest_seen - rest_expected) * (rest_seen - rest_expected) / rest_expected;
         cells++;
     }
-    /* Five standard deviations above the mean of the distribution with cells - 1 degrees of freedom. */
+    /* Five standard deviations above the mean of the distribution with cells - 1 degrees of
+     * freedom. */
     CHECK(squared <= cells - 1 + 5 * sqrt(2 * cells) + 1);
 }
 
@@ -192,7 +194,8 @@ static void test_the_temperature_moves_with_the_entropy(void)
     check_draws(sampling, weights);
 }
 
-/* Zipf's law, which the paper's equations assume; then the mean surprise among the kept settles at tau. */
+/* Zipf's law, which the paper's equations assume; then the mean surprise among the kept settles at
+ * tau. */
 static void test_mirostat_1_keeps_the_surprise_near_its_target(void)
 {
     static const float targets[] = {2, 3, 5};

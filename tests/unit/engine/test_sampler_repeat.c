@@ -1,4 +1,5 @@
-/* Penalties that look back: the window of the repetition penalty, and DRY against a plain reading of its rule. */
+/* Penalties that look back: the window of the repetition penalty, and DRY against a plain reading
+ * of its rule. */
 #include "engine/sampler.h"
 
 #include "engine/sampler_repeat.h"
@@ -50,8 +51,8 @@ static void test_the_repetition_window_is_as_wide_as_asked(void)
     sampler_deinit(&sampler);
 }
 
-/* The rule, read plainly: for each token of the history, the longest run of tokens before it that are also the
- * last ones. */
+/* The rule, read plainly: for each token of the history, the longest run of tokens before it that
+ * are also the last ones. */
 static double penalty_by_rule(const int32_t *history, int count, int32_t next, double multiplier,
                               double base, int allowed)
 {

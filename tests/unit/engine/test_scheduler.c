@@ -209,8 +209,8 @@ static void test_refused_posts_are_repeated(void)
     scheduler_free(scheduler);
 }
 
-/* The loop may deliver between the scheduler's job_end and its job_post: the end is in that delivery, and
- * there must be no second one. */
+/* The loop may deliver between the scheduler's job_end and its job_post: the end is in that
+ * delivery, and there must be no second one. */
 static void test_an_end_that_was_delivered_is_not_posted_again(void)
 {
     static const int32_t ids[] = {1};

@@ -1,5 +1,5 @@
-/* Jobs with adapters of their own: answers as if alone, no shared prefix between different ones, and
- * adapters that are taken away while a job runs with them. */
+/* Jobs with adapters of their own: answers as if alone, no shared prefix between different ones,
+ * and adapters that are taken away while a job runs with them. */
 #include "scheduler_client.h"
 #include "tiny_adapter.h"
 
@@ -73,7 +73,8 @@ static void test_jobs_with_different_adapters_answer_as_alone(void)
     scheduler_free(scheduler);
 }
 
-/* One slot and one prompt: what was cached under other adapters is not used, under the same it is. */
+/* One slot and one prompt: what was cached under other adapters is not used, under the same it
+ * is. */
 static void test_a_prefix_is_shared_only_under_the_same_adapters(void)
 {
     struct td_adapter *one = tiny_adapter(model, 1), *again = tiny_adapter(model, 1);

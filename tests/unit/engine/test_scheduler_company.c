@@ -69,8 +69,8 @@ static void test_greedy_answers_do_not_depend_on_company_that_comes_and_goes(voi
         ;
 }
 
-/* Texts of a few tokens, so that there is something to guess; some end at a stop string within a run of guesses, some
- * are cancelled. */
+/* Texts of a few tokens, so that there is something to guess; some end at a stop string within a
+ * run of guesses, some are cancelled. */
 static void test_speculating_streams_write_what_they_would_alone(void)
 {
     enum { JOBS = 10 };

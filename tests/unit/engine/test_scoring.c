@@ -19,7 +19,8 @@ static struct td_session *open_session(const struct td_model *model)
     return session;
 }
 
-/* Token by token in a session of its own; the probabilities of all tokens after the last go to `last`. */
+/* Token by token in a session of its own; the probabilities of all tokens after the last go to
+ * `last`. */
 static double plain_logprob(const struct td_model *model, const int32_t *ids, size_t count,
                             double *each, double last[TINY_VOCAB])
 {

@@ -1,5 +1,6 @@
-/* Speculation changes how fast an answer comes and nothing else: with guesses from the text, from a smaller model and
- * from a grammar, every token, probability and end is the one that comes without. */
+/* Speculation changes how fast an answer comes and nothing else: with guesses from the text, from a
+ * smaller model and from a grammar, every token, probability and end is the one that comes
+ * without. */
 #include "engine/speculation.h"
 
 #include "engine/generate.h"
@@ -30,7 +31,7 @@ static bool collect(void *ctx, const struct td_token *token, struct td_str text)
         answer->stats[answer->count] = token->stats;
         answer->top[answer->count++] = token->top_count ? token->top[0].id : -1;
     }
-    if (answer->text_len + text.len < sizeof answer->text) {
+    if (text.len && answer->text_len + text.len < sizeof answer->text) {
         memcpy(answer->text + answer->text_len, text.data, text.len);
         answer->text_len += text.len;
     }
@@ -48,8 +49,8 @@ static struct td_session *open_session(struct td_model *model)
 
 static const int32_t prompt[] = {1, 70, 80, 90, 261, 70, 80, 90, 262, 70, 80};
 
-/* As td_generate, but guesses are tried wherever there are some, whatever they cost: a test's time is no
- * measure. */
+/* As td_generate, but guesses are tried wherever there are some, whatever they cost: a test's time
+ * is no measure. */
 static enum td_status run(struct td_session *session, const struct td_generate_options *options,
                           struct answer *answer, struct td_error *err)
 {
@@ -287,7 +288,8 @@ static void test_the_longest_and_latest_run_is_continued(void)
 {
     int32_t out[8];
     const int32_t ids[] = {9, 1, 2, 3, 50, 7, 2, 3, 60, 8, 2};
-    /* "2 3" ends twice: after 1 (a run of two) and after 7; the text ends with 8 2 3. The later one wins. */
+    /* "2 3" ends twice: after 1 (a run of two) and after 7; the text ends with 8 2 3. The later one
+     * wins. */
     CHECK(guess_from_text(ids, 11, 3, 3, out) == 3);
     CHECK(out[0] == 60 && out[1] == 8 && out[2] == 2);
     const int32_t longer[] = {5, 1, 2, 3, 50, 7, 2, 3, 60, 1, 2};

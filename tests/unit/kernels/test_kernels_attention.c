@@ -251,7 +251,8 @@ static void test_attention_agrees_for_head_sizes_types_parts_and_caps(void)
     with_variants(check_attention);
 }
 
-/* Rows alone, in twos, all together, from the stored page and from the loaded one: the same bits. */
+/* Rows alone, in twos, all together, from the stored page and from the loaded one: the same
+ * bits. */
 static void check_company_of(const struct kernels *kernels, enum td_kv_type kv_type)
 {
     for (size_t h = 0; h < HEAD_SIZES; h++)

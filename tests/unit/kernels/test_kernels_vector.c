@@ -66,8 +66,8 @@ static void test_rms_norm_agrees_and_works_in_place(void)
     with_variants(check_rms_norm);
 }
 
-/* The mean is off by 40 u of the mean distance to the first element and two roundings of its own, the
- * scale by 44 u, and three more roundings follow. */
+/* The mean is off by 40 u of the mean distance to the first element and two roundings of its own,
+ * the scale by 44 u, and three more roundings follow. */
 static double layer_norm_bound(const float *x, size_t n, float eps, double w, double b, size_t at)
 {
     double sum = 0, squares = 0, distance = 0;
@@ -113,8 +113,8 @@ static void test_layer_norm_agrees_and_works_in_place(void)
     with_variants(check_layer_norm);
 }
 
-/* The approximation is within 1.5e-7 of erfc, of which half counts, the exponential within 2e-7 of at
- * most a half, and six roundings. */
+/* The approximation is within 1.5e-7 of erfc, of which half counts, the exponential within 2e-7 of
+ * at most a half, and six roundings. */
 static void check_exact_gelu(const struct kernels *kernels)
 {
     for (size_t l = 0; l < LENGTHS; l++) {
@@ -346,8 +346,8 @@ static void test_logit_statistics_agree_with_ties_growth_and_masked_logits(void)
     with_variants(check_stats);
 }
 
-/* Each term within 2e-7 for the exponential and |x| 2 u for the argument's roundings, 64 / LANES + 4
- * additions; below exp(-87) counts as nothing. */
+/* Each term within 2e-7 for the exponential and |x| 2 u for the argument's roundings, 64 / LANES +
+ * 4 additions; below exp(-87) counts as nothing. */
 static void check_blocks_case(const struct kernels *kernels, const float *logits, size_t n,
                               float factor)
 {

@@ -1,5 +1,5 @@
-/* Calls of the upstream client as the tests make them: one struct call a transfer, and a loop that runs until
- * all have ended. */
+/* Calls of the upstream client as the tests make them: one struct call a transfer, and a loop that
+ * runs until all have ended. */
 #ifndef TESTS_NET_CLIENT_FIXTURE_H
 #define TESTS_NET_CLIENT_FIXTURE_H
 

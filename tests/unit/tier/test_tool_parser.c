@@ -1,5 +1,5 @@
-/* Tool calls in answers: the forms of the families, whole and letter by letter, and what only looks like a
- * call. */
+/* Tool calls in answers: the forms of the families, whole and letter by letter, and what only looks
+ * like a call. */
 #include "base/str.h"
 #include "test.h"
 #include "tier/tool_parser.h"
