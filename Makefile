@@ -47,7 +47,8 @@ fuzz: all ## run every fuzz target for FUZZ_SECONDS (default 60) each
 	@python3 tools/run_fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
 install: all ## install under PREFIX (default /usr/local)
-	@meson configure $(BUILD) -Dprefix=$(or $(PREFIX),/usr/local)
+	@meson configure $(BUILD) -Dprefix=$(abspath $(or $(PREFIX),/usr/local))
+	@ninja -C $(BUILD) --quiet build.ninja >/dev/null # the list of what goes where is made anew with it
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(DESTDIR)) --quiet
 
 clean: ## remove what was built

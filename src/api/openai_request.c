@@ -76,7 +76,7 @@ static bool read_scalar(const struct json *value, const struct scalar *scalar,
                              json_kind_name(kind));
     double number = json_number(value, 0);
     if (!(number >= scalar->min && number <= scalar->max))
-        return fault_request(fault, scalar->name, "%s is %g; it must be from %g to %g",
+        return fault_request(fault, scalar->name, "%s is %.10g; it must be from %.10g to %.10g",
                              scalar->name, number, scalar->min, scalar->max);
     if (scalar->kind == SCALAR_UINT)
         *(uint32_t *)place = (uint32_t)number;

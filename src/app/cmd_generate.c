@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "base/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define ANSWER_BYTES_MAX (64u << 20)
@@ -294,6 +295,18 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     return status;
 }
 
+/* What is wrong with options that would have no effect, or NULL. */
+static const char *lone_option(const struct generate_options *values)
+{
+    if (values->lora.scale_given && values->lora.count == 0)
+        return "--lora-scale needs an adapter: --lora FILE";
+    if (values->draft_tokens && !values->speculate)
+        return "--draft-tokens needs --speculate ngram|FILE";
+    if (values->context_keep && !values->context_shift)
+        return "--context-keep needs --context-shift";
+    return NULL;
+}
+
 int cmd_generate(int argc, char **argv)
 {
     struct generate_options values = {.tokens_max = 128,
@@ -372,6 +385,11 @@ int cmd_generate(int argc, char **argv)
         sizeof options / sizeof *options,
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    const char *lone = lone_option(&values);
+    if (lone) {
+        fprintf(stderr, "tandem generate: %s\nTry 'tandem generate --help'.\n", lone);
+        return 2;
+    }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);

@@ -145,6 +145,11 @@ int cmd_logits(int argc, char **argv)
         fprintf(stderr, "tandem logits: -o FILE is missing\nTry 'tandem logits --help'.\n");
         return 2;
     }
+    if (values.lora.scale_given && values.lora.count == 0) {
+        fprintf(stderr, "tandem logits: --lora-scale needs an adapter: --lora FILE\n"
+                        "Try 'tandem logits --help'.\n");
+        return 2;
+    }
     struct td_error err = {0};
     if (run(&values, &err) != TD_OK)
         return command_fail("logits", &err);

@@ -247,7 +247,7 @@ static enum td_status run(struct score_options *options, bool *printed, struct t
     struct td_str prompt = str_from(options->prompt);
     enum td_status status = read_labels(options, &label_file, err);
     if (status == TD_OK && (options->text != NULL) == (options->label_count > 0))
-        status = error_set(err, TD_INVALID, "give labels (--label, --labels FILE) or a --text");
+        status = error_set(err, TD_INVALID, "%s has no labels", options->labels_file);
     if (status == TD_OK)
         status = command_open_model(options->model, options->cpu, false, &model, err);
     if (status == TD_OK && options->prompt == NULL) {
@@ -310,6 +310,11 @@ int cmd_score(int argc, char **argv)
         sizeof options / sizeof *options,
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL)) {
+        fprintf(stderr, "tandem score: give labels (--label, --labels FILE) or a --text, not both\n"
+                        "Try 'tandem score --help'.\n");
+        return 2;
+    }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);

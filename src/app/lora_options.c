@@ -19,14 +19,16 @@ static bool add_scale(void *ctx, const char *text)
     if (!str_to_double(str_from(text), &scale) || !(scale >= -(double)TD_ADAPTER_SCALE_MAX) ||
         !(scale <= (double)TD_ADAPTER_SCALE_MAX))
         return false;
+    lora->scale_given = true;
     lora->scales[lora->count ? lora->count - 1 : 0] = (float)scale;
     return true;
 }
 
 void lora_options_init(struct lora_options *lora)
 {
-    *lora = (struct lora_options){.file_option = {add_file, lora, "at most 8 files"},
-                                  .scale_option = {add_scale, lora, "a number"}};
+    *lora =
+        (struct lora_options){.file_option = {add_file, lora, "at most 8 files"},
+                              .scale_option = {add_scale, lora, "a number from -10000 to 10000"}};
     for (size_t i = 0; i < TD_ADAPTERS_MAX; i++)
         lora->scales[i] = 1;
 }

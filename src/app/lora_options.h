@@ -10,6 +10,7 @@ struct lora_options {
     const char *files[TD_ADAPTERS_MAX];
     float scales[TD_ADAPTERS_MAX];
     size_t count;
+    bool scale_given;
     struct option_each file_option, scale_option;
 };
 

@@ -18,7 +18,7 @@ static const struct verb verbs[] = {
     {"chat", cmd_chat, "talk in the terminal, or ask one question"},
     {"explain", cmd_explain, "say why an exchange was answered where it was"},
     {"doctor", cmd_doctor, "check the installation and say what to do"},
-    {"models", cmd_models, "list models and tiers, or describe a GGUF file"},
+    {"models", cmd_models, "pull, list, describe and remove models; list tiers"},
     {"tokenize", cmd_tokenize, "text on standard input to token ids"},
     {"detokenize", cmd_detokenize, "token ids on standard input to text"},
     {"template", cmd_template, "render chat messages with the model's template"},

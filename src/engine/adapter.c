@@ -41,7 +41,8 @@ static enum td_status expect_string(const struct load *load, const char *key, co
 {
     struct td_str value;
     if (!gguf_get_string(load->gguf, key, &value))
-        return error_set(load->err, TD_CORRUPT, "%s: %s is missing or not a string: no adapter",
+        return error_set(load->err, TD_CORRUPT,
+                         "%s: not a LoRA adapter: %s is missing or not a string",
                          gguf_path(load->gguf), key);
     if (str_equal(value, str_from(expected)))
         return TD_OK;

@@ -91,7 +91,8 @@ enum td_status generation_init(struct generation *generation, struct sequence *s
         return error_set(err, TD_INVALID,
                          "an answer that may outgrow the context needs a largest number of tokens");
     if (options->context_shift && options->context_keep >= sequence->context_size)
-        return error_set(err, TD_INVALID, "%u tokens to keep of a context of %u",
+        return error_set(err, TD_INVALID,
+                         "context_keep is %u: fewer than the context's %u tokens can be kept",
                          options->context_keep, sequence->context_size);
     if (count > sequence->context_size - sequence->length)
         return error_set(err, TD_LIMIT,

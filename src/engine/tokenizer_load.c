@@ -523,15 +523,20 @@ static void mark_strip_right(struct tokenizer *tokenizer, const struct gguf *ggu
 static enum td_status load(struct tokenizer *tokenizer, const struct gguf *gguf,
                            struct td_error *err)
 {
-    struct td_str model = {0};
+    struct td_str model = {0}, kind = {0};
+    if (gguf_get_string(gguf, "general.type", &kind) && str_equal(kind, STR("adapter")))
+        return error_set(err, TD_INVALID,
+                         "%s: an adapter, not a model: give it beside its model, with --lora",
+                         gguf_path(gguf));
     gguf_get_string(gguf, KEY("model"), &model);
     tokenizer->sentencepiece = str_equal(model, STR("llama"));
     tokenizer->wordpiece = str_equal(model, STR("bert"));
     bool byte_level = str_equal(model, STR("gpt2"));
     if (!tokenizer->sentencepiece && !tokenizer->wordpiece && !byte_level)
         return error_set(err, TD_UNSUPPORTED,
-                         "tokenizer '" STR_FMT "' is not supported (there are llama, gpt2, bert)",
-                         STR_ARG(str_slice(model, 0, 64)));
+                         "%s: tokenizer '" STR_FMT
+                         "' is not supported (there are llama, gpt2, bert)",
+                         gguf_path(gguf), STR_ARG(str_slice(model, 0, 64)));
     enum td_status status = TD_OK;
     if (byte_level)
         status = find_pretokenizer(tokenizer, gguf, err);

@@ -214,6 +214,25 @@ def test_a_broken_model_file_is_refused_with_file_field_and_reason():
 
 
 @case
+def test_what_has_no_effect_or_another_purpose_is_refused_with_what_to_do():
+    for arguments, words in ((("--lora-scale", "0.5"), "--lora"), (("--draft-tokens", "4"), "--speculate"),
+                             (("--context-keep", "4"), "--context-shift"), (("--lora-scale", "1e300"), "number from -")):
+        code, _, err = run("generate", "-p", "hello", "-n", "1", *arguments)
+        equal(code, 2, err)
+        assert arguments[0] in err and words in err, err
+    code, _, err = run("generate", "-p", "hello", "-n", "9", "--context", "8", "--context-shift", "--context-keep", "8")
+    assert code == 1 and "context_keep is 8" in err and "fewer" in err, err
+    for arguments in ((), ("-l", "a", "--text", "b")):
+        code, _, err = run("score", "-p", "hello", *arguments)
+        assert code == 2 and "--label" in err and "not both" in err, err
+    code, _, err = run("generate", "-p", "hello", "--lora", NANO)
+    assert code == 1 and "not a LoRA adapter" in err, err
+    adapter = golden(GOLDEN / "models" / "llama-lora-r8.gguf")
+    code, _, err = run("generate", "-m", adapter, "-p", "hello")
+    assert code == 1 and str(adapter) in err and "--lora" in err, err
+
+
+@case
 def test_an_unsupported_architecture_is_named_with_those_that_are():
     model = golden(GOLDEN / "models" / "gemma3-f32.gguf")
     code, _, err = run("generate", "-m", model, "-p", "x", "-n", "1")
