@@ -354,7 +354,7 @@ struct td_embedder;
 
 struct td_embedder_options {
     uint32_t context_tokens; /* of the longest text; 0 = the model's, at most 2048 */
-    uint32_t thread_count;   /* 0 = one a core */
+    uint32_t thread_count;   /* as in td_session_options */
     enum td_pooling pooling;
 };
 

@@ -113,10 +113,10 @@ struct td_sampling {
     float mirostat_tau;        /* bits of surprise to aim at; 0 = off. On: no other filter */
     float mirostat_eta;        /* how fast it corrects itself; 0 = 0.1 */
     uint32_t mirostat_version; /* 1 or 2; 0 = 2 */
-    uint32_t
-        repetition_window; /* tokens that repetition_penalty looks back; 0 = 64, at most 4096 */
-    float top_n_sigma;     /* keep logits within so many standard deviations of the best; 0 = off */
-    float dynamic_range;   /* the temperature moves by up to this with the entropy; 0 = off */
+    /* Tokens that repetition_penalty looks back; 0 = 64, at most 4096. */
+    uint32_t repetition_window;
+    float top_n_sigma;   /* keep logits within so many standard deviations of the best; 0 = off */
+    float dynamic_range; /* the temperature moves by up to this with the entropy; 0 = off */
     float dynamic_exponent; /* 0 = 1 */
     float xtc_probability;  /* how often the likeliest are excluded; 0 = off */
     float xtc_threshold;    /* all but the least of the tokens that reach this; 0 = 0.1 */

@@ -6,13 +6,13 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/gguf.h"
+#include "net/download_part.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -194,10 +194,11 @@ enum td_status model_store_install(const struct model_check *check, char *sha256
     uint64_t bytes = 0;
     if (!with_suffix(part, check->path, ".part"))
         return error_set(err, TD_INVALID, "the model's path is too long");
-    int fd = open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return error_set(err, TD_IO, "%s: %s", part, strerror(errno));
-    enum td_status status = hash_file(check, fd, sha256, err);
+    int fd; /* locked until the name is given: nobody else writes what has been checked */
+    enum td_status status = download_part_lock(part, false, &fd, err);
+    if (status != TD_OK)
+        return status;
+    status = hash_file(check, fd, sha256, err);
     if (status == TD_OK)
         status = check_contents(check, part, sha256, &bytes, err);
     if (status == TD_CORRUPT)
@@ -243,15 +244,12 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
             close(in);
         return status;
     }
-    int out = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (out < 0)
+    int out;
+    status = download_part_lock(part, true, &out, err);
+    if (status == TD_OK && ftruncate(out, 0) != 0)
         status = error_set(err, TD_IO, "%s: %s", part, strerror(errno));
-    else if (flock(out, LOCK_EX | LOCK_NB) != 0)
-        status = error_set(err, TD_BUSY, "%s: another process is writing it", part);
-    else if (ftruncate(out, 0) != 0)
-        status = error_set(err, TD_IO, "%s: %s", part, strerror(errno));
-    else if (fstatvfs(out, &system) == 0 &&
-             (uint64_t)file.st_size / (system.f_frsize ? system.f_frsize : 1) >= system.f_bavail)
+    if (status == TD_OK && fstatvfs(out, &system) == 0 &&
+        (uint64_t)file.st_size / (system.f_frsize ? system.f_frsize : 1) >= system.f_bavail)
         status = error_set(
             err, TD_LIMIT, "%s: %.1f MB are needed, the file system has %.1f MB free", part,
             (double)file.st_size / 1e6, (double)system.f_bavail * (double)system.f_frsize / 1e6);

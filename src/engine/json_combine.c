@@ -10,7 +10,29 @@
 
 #define DISJOINT_DEPTH_MAX 8
 #define ALTERNATIVES_MAX 256
-#define ONE_OF_MAX 64 /* all pairs are compared */
+#define PATTERN_COST 400 /* a grammar is compiled for each question */
+#define ONE_OF_MAX 64    /* all pairs are compared */
+
+bool json_compiler_spend(struct compiler *c, uint64_t work)
+{
+    c->work += work < WORK_MAX ? work : WORK_MAX;
+    if (c->work > WORK_MAX)
+        json_compiler_fail(c, TD_LIMIT, "too much to compare and to merge");
+    return c->status == TD_OK;
+}
+
+uint64_t json_compiler_cost(const struct json *value)
+{
+    uint64_t cost = JSON_COST_VALUE;
+    void *iterator = NULL;
+    const char *name;
+    const struct json *member;
+    while (json_kind_of(value) == JSON_KIND_OBJECT && json_next(value, &iterator, &name, &member))
+        cost += json_compiler_cost(member);
+    for (size_t i = 0; json_kind_of(value) == JSON_KIND_ARRAY && i < json_count(value); i++)
+        cost += json_compiler_cost(json_at(value, i));
+    return cost;
+}
 
 static unsigned type_of_value(const struct json *value)
 {
@@ -97,22 +119,14 @@ static size_t listed_values(const struct json *schema, const struct json **list)
     return constant ? 1 : json_count(*list);
 }
 
-static bool values_meet(const struct json *a, size_t a_count, const struct json *b, size_t b_count,
-                        bool a_const, bool b_const)
+static bool values_meet(struct compiler *c, const struct json *a, size_t a_count,
+                        const struct json *b, size_t b_count, bool a_const, bool b_const)
 {
-    bool meet = false;
-    for (size_t i = 0; i < a_count && !meet; i++)
-        for (size_t j = 0; j < b_count && !meet; j++) {
-            struct buf x, y;
-            buf_init(&x, BODY_BYTES_MAX);
-            buf_init(&y, BODY_BYTES_MAX);
-            json_write(a_const ? a : json_at(a, i), &x);
-            json_write(b_const ? b : json_at(b, j), &y);
-            meet = x.failed || y.failed || str_equal(buf_view(&x), buf_view(&y));
-            buf_deinit(&x);
-            buf_deinit(&y);
-        }
-    return meet;
+    for (size_t i = 0; i < a_count && c->status == TD_OK; i++)
+        for (size_t j = 0; j < b_count && c->status == TD_OK; j++)
+            if (json_merge_equal(c, a_const ? a : json_at(a, i), b_const ? b : json_at(b, j)))
+                return true;
+    return false;
 }
 
 static unsigned possible_types(const struct json *schema)
@@ -128,14 +142,14 @@ static unsigned possible_types(const struct json *schema)
 }
 
 /* Whether no value satisfies both, as far as types, listed values and required members show. */
-static bool disjoint(const struct compiler *c, const struct json *a, const struct json *b,
-                     int depth)
+static bool disjoint(struct compiler *c, const struct json *a, const struct json *b, int depth)
 {
     for (int i = 0; i < DISJOINT_DEPTH_MAX && json_get(a, "$ref"); i++)
         a = json_compiler_resolve(c, json_text(json_get(a, "$ref")));
     for (int i = 0; i < DISJOINT_DEPTH_MAX && json_get(b, "$ref"); i++)
         b = json_compiler_resolve(c, json_text(json_get(b, "$ref")));
-    if (depth == 0 || json_kind_of(a) != JSON_KIND_OBJECT || json_kind_of(b) != JSON_KIND_OBJECT)
+    if (!json_compiler_spend(c, JSON_COST_VALUE) || depth == 0 ||
+        json_kind_of(a) != JSON_KIND_OBJECT || json_kind_of(b) != JSON_KIND_OBJECT)
         return false;
     unsigned x = possible_types(a), y = possible_types(b);
     x |= x & 8 ? 16u : 0; /* an integer is a number */
@@ -145,12 +159,12 @@ static bool disjoint(const struct compiler *c, const struct json *a, const struc
     const struct json *a_list, *b_list;
     size_t a_count = listed_values(a, &a_list), b_count = listed_values(b, &b_list);
     if (a_count && b_count)
-        return !values_meet(a_list, a_count, b_list, b_count, json_get(a, "const") != NULL,
+        return !values_meet(c, a_list, a_count, b_list, b_count, json_get(a, "const") != NULL,
                             json_get(b, "const") != NULL);
     if ((x & y) != 1)
         return false;
     const struct json *required = json_get(a, "required");
-    for (size_t i = 0; i < json_count(required); i++) {
+    for (size_t i = 0; i < json_count(required) && json_compiler_spend(c, 1); i++) {
         const char *name = json_cstr(json_at(required, i));
         const struct json *p = name ? json_get(json_get(a, "properties"), name) : NULL;
         const struct json *q = name ? json_get(json_get(b, "properties"), name) : NULL;
@@ -174,7 +188,7 @@ static const struct json *alternatives_of(struct compiler *c, const struct json 
     return c->status == TD_OK ? list : NULL;
 }
 
-static bool all_disjoint(const struct compiler *c, const struct json *list)
+static bool all_disjoint(struct compiler *c, const struct json *list)
 {
     for (size_t i = 1; i < json_count(list); i++)
         for (size_t j = 0; j < i; j++)
@@ -201,17 +215,19 @@ void json_write_alternatives(struct compiler *c, const struct json *schema, cons
 
 static struct json *keep(struct compiler *c, struct json *schema)
 {
-    if (schema && c->owned_count < OWNED_MAX)
-        return c->owned[c->owned_count++] = schema;
+    if (schema && c->owned_count < OWNED_MAX) {
+        c->owned[c->owned_count++] = schema;
+        return json_compiler_spend(c, json_compiler_cost(schema)) ? schema : NULL;
+    }
     json_free(schema);
     json_compiler_fail(c, TD_LIMIT, "more than %d schemas come of alternatives", OWNED_MAX);
     return NULL;
 }
 
-static bool requires(const struct json *schema, struct td_str name)
+static bool requires(struct compiler *c, const struct json *schema, struct td_str name)
 {
     const struct json *required = json_get(schema, "required");
-    for (size_t i = 0; i < json_count(required); i++)
+    for (size_t i = 0; i < json_count(required) && json_compiler_spend(c, 1); i++)
         if (str_equal(json_text(json_at(required, i)), name))
             return true;
     return false;
@@ -226,9 +242,9 @@ static const struct json *exclude(struct compiler *c, const struct json *one,
         json_get(one, "oneOf"))
         return NULL;
     const struct json *required = json_get(other, "required");
-    for (size_t i = 0; i < json_count(required); i++) {
+    for (size_t i = 0; i < json_count(required) && json_compiler_spend(c, 1); i++) {
         const char *name = json_cstr(json_at(required, i));
-        if (name == NULL || requires(one, str_from(name)))
+        if (name == NULL || requires(c, one, str_from(name)))
             continue;
         struct json *smaller = json_clone(one);
         const struct json *properties = json_get(one, "properties");
@@ -298,7 +314,8 @@ void json_write_distributed(struct compiler *c, const struct json *schema, const
 
 /* --- patterns of names ------------------------------------------------------------------------ */
 
-bool json_pattern_matches(struct td_str pattern, struct td_str name, bool *matches)
+bool json_pattern_matches(struct compiler *c, struct td_str pattern, struct td_str name,
+                          bool *matches)
 {
     struct buf text;
     struct td_grammar *grammar = NULL;
@@ -308,6 +325,8 @@ bool json_pattern_matches(struct td_str pattern, struct td_str name, bool *match
         if ((unsigned char)name.data[i] < 0x20 || name.data[i] == '"' || name.data[i] == '\\' ||
             name.data[i] == 0x7F)
             return false;
+    if (!json_compiler_spend(c, PATTERN_COST))
+        return false;
     buf_init(&text, BODY_BYTES_MAX);
     buf_append_str(&text, STR("root ::= "));
     bool known = json_pattern_write(pattern, &text, &reason);

@@ -64,9 +64,18 @@ static struct json *all_of(const struct json *a, const struct json *b)
     return both;
 }
 
-bool json_merge_equal(const struct json *a, const struct json *b)
+bool json_merge_equal(struct compiler *c, const struct json *a, const struct json *b)
 {
+    enum json_kind kind = json_kind_of(a);
     struct buf x, y;
+    if (!json_compiler_spend(c, 1) || kind != json_kind_of(b))
+        return false;
+    if (kind == JSON_KIND_TEXT)
+        return str_equal(json_text(a), json_text(b));
+    if (kind == JSON_KIND_INT)
+        return json_int(a, 0) == json_int(b, 0);
+    if (!json_compiler_spend(c, json_compiler_cost(a) + json_compiler_cost(b)))
+        return false;
     buf_init(&x, BODY_BYTES_MAX);
     buf_init(&y, BODY_BYTES_MAX);
     json_write(a, &x);
@@ -77,10 +86,10 @@ bool json_merge_equal(const struct json *a, const struct json *b)
     return same;
 }
 
-static bool list_has(const struct json *list, const struct json *value)
+static bool list_has(struct compiler *c, const struct json *list, const struct json *value)
 {
-    for (size_t i = 0; i < json_count(list); i++)
-        if (json_merge_equal(json_at(list, i), value))
+    for (size_t i = 0; i < json_count(list) && c->status == TD_OK; i++)
+        if (json_merge_equal(c, json_at(list, i), value))
             return true;
     return false;
 }
@@ -109,7 +118,7 @@ static struct json *take_smaller(struct merge *m, const char *key, const struct 
 static struct json *take_same(struct merge *m, const char *key, const struct json *a,
                               const struct json *b)
 {
-    if (!json_merge_equal(a, b))
+    if (!json_merge_equal(m->c, a, b))
         json_compiler_fail(m->c, TD_UNSUPPORTED, "two different values of '%s' at once", key);
     return json_clone(a);
 }
@@ -137,8 +146,8 @@ static struct json *join_lists(struct merge *m, const char *key, const struct js
     struct json *out = as_list(a);
     (void)m;
     (void)key;
-    for (size_t i = 0; i < json_count(b); i++)
-        if (!list_has(out, json_at(b, i)))
+    for (size_t i = 0; i < json_count(b) && m->c->status == TD_OK; i++)
+        if (!list_has(m->c, out, json_at(b, i)))
             json_push(out, json_clone(json_at(b, i)));
     return out;
 }
@@ -148,8 +157,8 @@ static struct json *common_values(struct merge *m, const char *key, const struct
 {
     struct json *out = json_new_array();
     (void)key;
-    for (size_t i = 0; i < json_count(a); i++)
-        if (list_has(b, json_at(a, i)))
+    for (size_t i = 0; i < json_count(a) && m->c->status == TD_OK; i++)
+        if (list_has(m->c, b, json_at(a, i)))
             json_push(out, json_clone(json_at(a, i)));
     m->empty = m->empty || json_count(out) == 0;
     return out;
@@ -164,11 +173,11 @@ static struct json *common_types(struct merge *m, const char *key, const struct 
     (void)key;
     for (int turn = 0; turn < 2; turn++) {
         const struct json *from = turn ? y : x, *in = turn ? x : y;
-        for (size_t i = 0; i < json_count(from); i++) {
+        for (size_t i = 0; i < json_count(from) && m->c->status == TD_OK; i++) {
             const struct json *type = json_at(from, i);
-            bool both =
-                list_has(in, type) || (json_merge_equal(type, integer) && list_has(in, number));
-            if (both && !list_has(out, type))
+            bool both = list_has(m->c, in, type) ||
+                        (json_merge_equal(m->c, type, integer) && list_has(m->c, in, number));
+            if (both && !list_has(m->c, out, type))
                 json_push(out, json_clone(type));
         }
     }
@@ -193,7 +202,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 static struct json *common_multiple(struct merge *m, const char *key, const struct json *a,
                                     const struct json *b)
 {
-    if (json_merge_equal(a, b))
+    if (json_merge_equal(m->c, a, b))
         return json_clone(a);
     double x = json_number(a, 0), y = json_number(b, 0);
     if (x >= 1 && y >= 1 && x < 1e6 && y < 1e6 && x == (double)(int64_t)x &&
@@ -236,7 +245,9 @@ static struct json *pair_up(struct merge *m, const char *key, const struct json 
                            ALTERNATIVES_MAX);
     for (size_t i = 0; i < json_count(a) && m->c->status == TD_OK; i++)
         for (size_t j = 0; j < json_count(b); j++)
-            json_push(out, all_of(json_at(a, i), json_at(b, j)));
+            if (json_compiler_spend(m->c, json_compiler_cost(json_at(a, i)) +
+                                              json_compiler_cost(json_at(b, j))))
+                json_push(out, all_of(json_at(a, i), json_at(b, j)));
     return out;
 }
 
@@ -276,16 +287,17 @@ static const struct json *member_schema(const struct json *schema, const char *n
     return json_get(schema, "additionalProperties");
 }
 
-static void add_members(struct json *out, const struct json *a, const struct json *b,
-                        const struct json *names)
+static void add_members(struct compiler *c, struct json *out, const struct json *a,
+                        const struct json *b, const struct json *names)
 {
     void *iterator = NULL;
     const char *name;
     const struct json *value;
-    while (json_next(names, &iterator, &name, &value)) {
+    while (c->status == TD_OK && json_next(names, &iterator, &name, &value)) {
         if (json_get(out, name))
             continue;
         struct json *both = all_of(member_schema(a, name), member_schema(b, name));
+        json_compiler_spend(c, json_compiler_cost(both));
         if (is_false(both))
             json_free(both); /* may not be there: then it is not named */
         else
@@ -308,8 +320,8 @@ static void merge_members(struct merge *m, const struct json *a, const struct js
     }
     if (x || y) {
         struct json *members = json_new_object();
-        add_members(members, a, b, x);
-        add_members(members, a, b, y);
+        add_members(m->c, members, a, b, x);
+        add_members(m->c, members, a, b, y);
         json_put(out, "properties", members);
     }
     if (more_a || more_b)
@@ -322,16 +334,18 @@ static const struct json *element_schema(const struct json *schema, size_t index
     return index < json_count(prefix) ? json_at(prefix, index) : json_get(schema, "items");
 }
 
-static void merge_elements(const struct json *a, const struct json *b, struct json *out)
+static void merge_elements(struct compiler *c, const struct json *a, const struct json *b,
+                           struct json *out)
 {
     size_t x = json_count(json_get(a, "prefixItems")), y = json_count(json_get(b, "prefixItems"));
     const struct json *more_a = json_get(a, "items"), *more_b = json_get(b, "items");
     size_t count = x > y ? x : y;
     struct json *prefix = count ? json_new_array() : NULL;
     bool ended = false;
-    for (size_t i = 0; i < count && !ended; i++) {
+    for (size_t i = 0; i < count && !ended && c->status == TD_OK; i++) {
         struct json *both = all_of(element_schema(a, i), element_schema(b, i));
         ended = is_false(both);
+        json_compiler_spend(c, json_compiler_cost(both));
         if (ended)
             json_free(both);
         else
@@ -360,7 +374,7 @@ static struct json *own(struct merge *m, struct json *schema)
         return NULL;
     }
     c->owned[c->owned_count++] = schema;
-    return schema;
+    return json_compiler_spend(c, json_compiler_cost(schema)) ? schema : NULL;
 }
 
 /* Both are flat: no references, allOf, conditions or older spellings. */
@@ -379,7 +393,7 @@ static struct json *merge(struct merge *m, const struct json *a, const struct js
             json_put(out, rules[i].key, json_clone(x ? x : y));
     }
     merge_members(m, a, b, out);
-    merge_elements(a, b, out);
+    merge_elements(m->c, a, b, out);
     out = own(m, out);
     return failed(m) ? NULL : out;
 }
@@ -400,7 +414,7 @@ static void put_larger(struct json *out, const char *key, int64_t value)
 }
 
 /* Draft 4 to 7: exclusive bounds as truth values, tuples as an array of items. */
-static void modernise(const struct json *schema, struct json *out)
+static void modernise(struct compiler *c, const struct json *schema, struct json *out)
 {
     static const char *const bounds[2][2] = {{"minimum", "exclusiveMinimum"},
                                              {"maximum", "exclusiveMaximum"}};
@@ -427,7 +441,7 @@ static void modernise(const struct json *schema, struct json *out)
     if (constant) {
         struct json *list = json_new_array(), *both = NULL;
         json_push(list, json_clone(constant));
-        if (json_get(schema, "enum") && !list_has(json_get(schema, "enum"), constant))
+        if (json_get(schema, "enum") && !list_has(c, json_get(schema, "enum"), constant))
             both = json_new_array(); /* no value is both */
         json_put(out, "enum", both ? both : list);
         if (both)
@@ -436,18 +450,19 @@ static void modernise(const struct json *schema, struct json *out)
     }
 }
 
-static void add_required(struct json *out, const struct json *names)
+static void add_required(struct compiler *c, struct json *out, const struct json *names)
 {
     const struct json *now = json_get(out, "required");
     struct json *joined = now ? json_clone(now) : json_new_array();
-    for (size_t i = 0; i < json_count(names); i++)
-        if (!list_has(joined, json_at(names, i)))
+    for (size_t i = 0; i < json_count(names) && c->status == TD_OK; i++)
+        if (!list_has(c, joined, json_at(names, i)))
             json_push(joined, json_clone(json_at(names, i)));
     json_put(out, "required", joined);
 }
 
 /* Dependencies become what always holds: lists of names here, schemas for the caller to merge. */
-static void unfold_dependencies(const struct json *schema, struct json *out, struct json *parts)
+static void unfold_dependencies(struct compiler *c, const struct json *schema, struct json *out,
+                                struct json *parts)
 {
     static const char *const keys[] = {"dependentRequired", "dependentSchemas", "dependencies"};
     for (int k = 0; k < 3; k++) {
@@ -456,7 +471,7 @@ static void unfold_dependencies(const struct json *schema, struct json *out, str
         const struct json *value;
         while (json_next(json_get(schema, keys[k]), &iterator, &name, &value)) {
             if (json_kind_of(value) == JSON_KIND_ARRAY)
-                add_required(out, value);
+                add_required(c, out, value);
             else
                 json_push(parts, json_clone(value));
         }
@@ -553,8 +568,8 @@ static struct json *flatten_object(struct merge *m, const struct json *schema)
         json_remove(out, taken[i]);
     json_remove(out, "unevaluatedProperties");
     json_remove(out, "unevaluatedItems");
-    modernise(schema, out);
-    unfold_dependencies(schema, out, parts);
+    modernise(m->c, schema, out);
+    unfold_dependencies(m->c, schema, out, parts);
     unfold_contains(m, schema, out);
     unfold_not(m, schema, out);
     const struct json *all = json_get(schema, "allOf"), *condition = json_get(schema, "if");

@@ -17,7 +17,7 @@ const struct json *json_merge_flatten(struct compiler *c, const struct json *sch
 const struct json *json_merge_both(struct compiler *c, const struct json *a, const struct json *b,
                                    bool *empty);
 
-/* Whether two values are written alike. */
-bool json_merge_equal(const struct json *a, const struct json *b);
+/* Whether two values are written alike; false as well after a failure. */
+bool json_merge_equal(struct compiler *c, const struct json *a, const struct json *b);
 
 #endif

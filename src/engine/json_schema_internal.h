@@ -7,6 +7,10 @@
 #define REFERENCES_MAX 1024
 #define OWNED_MAX 8192 /* schemas made by merging */
 #define BODY_BYTES_MAX GRAMMAR_TEXT_BYTES_MAX
+/* What comparing and merging may cost in one compilation, about a second: a comparison of two texts is 1, a
+ * value that is made JSON_COST_VALUE. */
+#define WORK_MAX UINT64_C(2000000)
+#define JSON_COST_VALUE 8
 
 struct reference {
     const struct json *schema;
@@ -22,6 +26,7 @@ struct compiler {
     size_t reference_count, written_count;
     struct json *owned[OWNED_MAX]; /* freed when it ends */
     size_t owned_count;
+    uint64_t work; /* of WORK_MAX */
     unsigned rule_count;
     enum td_status status;
     struct td_error *err;
@@ -67,9 +72,16 @@ void json_write_alternatives(struct compiler *c, const struct json *schema, cons
 void json_write_distributed(struct compiler *c, const struct json *schema, const char *keyword,
                             struct buf *body);
 
+/* Counts work that is quadratic, or worse, in the length of a schema. False, with a failure: it was
+ * too much. */
+bool json_compiler_spend(struct compiler *c, uint64_t work);
+/* What making a copy of a value costs. */
+uint64_t json_compiler_cost(const struct json *value);
+
 /* Whether a regular expression finds a match in a name without characters that JSON escapes. False:
  * it cannot be said. */
-bool json_pattern_matches(struct td_str pattern, struct td_str name, bool *matches);
+bool json_pattern_matches(struct compiler *c, struct td_str pattern, struct td_str name,
+                          bool *matches);
 
 /* json_structure.c */
 void json_write_object(struct compiler *c, const struct json *schema, struct buf *body);

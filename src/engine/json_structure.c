@@ -111,7 +111,7 @@ static const struct json *with_patterns(struct compiler *c, const struct json *s
     const struct json *patterns = json_get(schema, "patternProperties");
     while (json_next(patterns, &iterator, &pattern, &value)) {
         bool matches = false, empty = false;
-        if (!json_pattern_matches(str_from(pattern), str_from(name), &matches)) {
+        if (!json_pattern_matches(c, str_from(pattern), str_from(name), &matches)) {
             json_compiler_fail(c, TD_UNSUPPORTED, "patternProperties '%.60s'", pattern);
             return own;
         }
@@ -414,7 +414,7 @@ static void write_unique(struct compiler *c, const struct json *items, const int
     bool twice = false;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
-            twice = twice || json_merge_equal(json_at(values, i), json_at(values, j));
+            twice = twice || json_merge_equal(c, json_at(values, i), json_at(values, j));
     if (least > most || twice) {
         json_compiler_fail(c, TD_INVALID, "minItems is above the number of different elements");
         return;

@@ -92,7 +92,9 @@ static size_t on_body(char *data, size_t size, size_t count, void *ctx)
     if (download_part_write(&download->part, stream->piece, data, size * count, &stream->err) !=
         TD_OK)
         return CURL_WRITEFUNC_ERROR;
-    download->failures = 0;
+    /* Where each try begins at the front again, bytes are no progress. */
+    if (download->place.ranges)
+        download->failures = 0;
     return size * count;
 }
 

@@ -41,6 +41,32 @@ static char *with_suffix(const char *path, const char *suffix)
     return asprintf(&out, "%s%s", path, suffix) < 0 ? NULL : out;
 }
 
+/* The file may get its final name, or be removed, between being opened and being locked: what is locked then
+ * is no part any more, and writing to it would damage a model. */
+static bool still_named(int fd, const char *path)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+enum td_status download_part_lock(const char *part_path, bool create, int *fd, struct td_error *err)
+{
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0);
+    for (;;) {
+        *fd = open(part_path, flags, 0644);
+        if (*fd < 0)
+            return error_set(err, TD_IO, "%s: %s", part_path, strerror(errno));
+        bool locked = flock(*fd, LOCK_EX | LOCK_NB) == 0;
+        if (locked && still_named(*fd, part_path))
+            return TD_OK;
+        close(*fd);
+        *fd = -1;
+        if (!locked)
+            return error_set(err, TD_BUSY, "%s: another process is downloading it", part_path);
+    }
+}
+
 enum td_status download_part_open(struct download_part *part, const char *path,
                                   struct td_error *err)
 {
@@ -49,12 +75,7 @@ enum td_status download_part_open(struct download_part *part, const char *path,
     part->state_path = with_suffix(path, ".part.json");
     if (!part->path || !part->state_path)
         return error_set(err, TD_NO_MEMORY, "no memory for a download");
-    part->fd = open(part->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (part->fd < 0)
-        return error_set(err, TD_IO, "%s: %s", part->path, strerror(errno));
-    if (flock(part->fd, LOCK_EX | LOCK_NB) != 0)
-        return error_set(err, TD_BUSY, "%s: another process is downloading it", part->path);
-    return TD_OK;
+    return download_part_lock(part->path, true, &part->fd, err);
 }
 
 void download_part_close(struct download_part *part)

@@ -17,6 +17,12 @@ struct download_part {
     char validator[DOWNLOAD_TAG_BYTES];
 };
 
+/* Opens the file `part_path` (with `create`: or makes it) and locks it until *fd is closed: what is
+ * checked and given its name is nobody else's meanwhile either. TD_BUSY when another process has it;
+ * *fd is -1 after a failure. */
+TD_MUST_CHECK enum td_status download_part_lock(const char *part_path, bool create, int *fd,
+                                                struct td_error *err);
+
 /* Opens or makes `path`.part and locks it. TD_BUSY when another process has it. part_close in any
  * case. */
 TD_MUST_CHECK enum td_status download_part_open(struct download_part *part, const char *path,

@@ -3,6 +3,10 @@
 #include "app/model_source.h"
 #include "app/model_store.h"
 #include "base/str.h"
+#include "net/download_part.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 static bool parses(const char *text, const char *where, const char *name)
 {
@@ -76,6 +80,22 @@ static void test_a_model_s_name_is_never_a_path(void)
     CHECK(!model_store_find("/tmp", "../etc/passwd", path, sizeof path));
 }
 
+static void test_a_part_that_somebody_writes_gets_no_name(void)
+{
+    char path[] = "/tmp/tandem-install-XXXXXX", part[64], sha256[65] = "";
+    int fd, made = mkstemp(path);
+    snprintf(part, sizeof part, "%s.part", path);
+    CHECK(made >= 0 && download_part_lock(part, true, &fd, NULL) == TD_OK);
+    struct model_check check = {.path = path, .source = "x", .sha256_wanted = ""};
+    CHECK(model_store_install(&check, sha256, NULL) == TD_BUSY);
+    CHECK(model_store_copy("/proc/self/exe", path, NULL, NULL) == TD_BUSY);
+    CHECK(access(part, F_OK) == 0);
+    close(fd);
+    CHECK(model_store_install(&check, sha256, NULL) == TD_CORRUPT); /* empty: no model */
+    close(made);
+    unlink(path);
+}
+
 int main(void)
 {
     RUN(test_names_of_the_hub_become_addresses);
@@ -83,5 +103,6 @@ int main(void)
     RUN(test_addresses_give_their_last_part_as_name);
     RUN(test_only_https_has_a_host_that_may_see_a_token);
     RUN(test_a_model_s_name_is_never_a_path);
+    RUN(test_a_part_that_somebody_writes_gets_no_name);
     return test_finish();
 }

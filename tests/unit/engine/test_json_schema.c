@@ -408,6 +408,58 @@ static void test_hostile_schemas_are_bounded(void)
     buf_deinit(&text);
 }
 
+/* Each is short and would take minutes, or gigabytes. */
+static void test_work_beyond_the_length_of_a_schema_is_bounded(void)
+{
+    struct td_grammar *grammar = NULL;
+    struct buf text;
+    buf_init(&text, 4 << 20);
+    static const char *const both[] = {"allOf", "oneOf"};
+    for (int k = 0; k < 2; k++) { /* values that are all compared */
+        buf_clear(&text);
+        buf_printf(&text, "{\"%s\":[{\"enum\":[-1", both[k]);
+        for (int i = 0; i < 5000; i++)
+            buf_printf(&text, ",%d", i);
+        buf_append_str(&text, STR("]},{\"enum\":[-2"));
+        for (int i = 0; i < 5000; i++)
+            buf_printf(&text, ",\"%d\"", i);
+        for (int i = 0; i < 5000; i++)
+            buf_printf(&text, ",%d", i + 5000);
+        buf_append_str(&text, STR("]}]}"));
+        CHECK(td_grammar_from_schema(buf_view(&text), &grammar, NULL) == TD_LIMIT);
+    }
+    buf_clear(&text);
+    buf_append_str(&text, STR("{\"allOf\":[{}")); /* merged one after the other */
+    for (int i = 0; i < 3000; i++)
+        buf_printf(&text, ",{\"properties\":{\"a%d\":{\"type\":\"string\"}}}", i);
+    buf_append_str(&text, STR("]}"));
+    CHECK(td_grammar_from_schema(buf_view(&text), &grammar, NULL) == TD_LIMIT);
+    buf_clear(&text); /* whether they differ is asked of all members of all members, ... */
+    buf_append_str(&text, STR("{\"$defs\":{"));
+    for (int k = 0; k < 2; k++) {
+        buf_printf(&text, "%s\"%c\":{\"type\":\"object\",\"required\":[\"m0\"", k ? "," : "",
+                   'a' + k);
+        for (int i = 1; i < 40; i++)
+            buf_printf(&text, ",\"m%d\"", i);
+        buf_append_str(&text, STR("],\"properties\":{\"m0\":{}"));
+        for (int i = 1; i < 40; i++)
+            buf_printf(&text, ",\"m%d\":{\"$ref\":\"#/$defs/%c\"}", i, 'a' + k);
+        buf_append_str(&text, STR("}}"));
+    }
+    buf_append_str(&text, STR("},\"oneOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/b\"}]}"));
+    CHECK(td_grammar_from_schema(buf_view(&text), &grammar, NULL) == TD_LIMIT);
+    buf_clear(&text); /* one long alternative with each of many */
+    buf_append_str(&text, STR("{\"anyOf\":[{\"enum\":[0"));
+    for (int i = 1; i < 20000; i++)
+        buf_printf(&text, ",%d", i);
+    buf_append_str(&text, STR("]}],\"allOf\":[{\"anyOf\":[{}"));
+    for (int i = 1; i < 250; i++)
+        buf_printf(&text, ",{\"minimum\":%d}", i);
+    buf_append_str(&text, STR("]}]}"));
+    CHECK(td_grammar_from_schema(buf_view(&text), &grammar, NULL) == TD_LIMIT);
+    buf_deinit(&text);
+}
+
 int main(void)
 {
     RUN(test_scalars);
@@ -426,5 +478,6 @@ int main(void)
     RUN(test_names_by_pattern);
     RUN(test_what_cannot_be_promised_is_refused_by_name);
     RUN(test_hostile_schemas_are_bounded);
+    RUN(test_work_beyond_the_length_of_a_schema_is_bounded);
     return test_finish();
 }

@@ -1,7 +1,6 @@
 /* Vocabularies that are wrong, odd or made to hurt, and the rules that small ones show best. */
 #include "base/hash.h"
-#include "engine/tokenizer.h"
-#include "gguf_builder.h"
+#include "opened_vocab.h"
 #include "test.h"
 
 #define KEY(name) "tokenizer.ggml." name
@@ -27,33 +26,6 @@ static void put_f32s(struct gguf_builder *builder, const char *key, const float 
 {
     builder_array(builder, key, GGUF_F32, count);
     buf_append(&builder->pairs, values, count * sizeof(*values));
-}
-
-/* An opened vocabulary with the file that it borrows from. */
-struct opened {
-    struct buf file;
-    struct gguf *gguf;
-    struct tokenizer *tokenizer; /* NULL when it was refused */
-};
-
-/* Opens what the builder has, and frees the builder; the caller calls close_vocab in every case. */
-static enum td_status open_vocab(struct gguf_builder *builder, struct opened *opened,
-                                 struct td_error *err)
-{
-    *opened = (struct opened){0};
-    *err = (struct td_error){0};
-    builder_finish(builder, &opened->file);
-    builder_deinit(builder);
-    enum td_status status =
-        gguf_open_memory(opened->file.data, opened->file.len, "test", true, &opened->gguf, err);
-    return status == TD_OK ? tokenizer_open(opened->gguf, &opened->tokenizer, err) : status;
-}
-
-static void close_vocab(struct opened *opened)
-{
-    tokenizer_close(opened->tokenizer);
-    gguf_close(opened->gguf);
-    buf_deinit(&opened->file);
 }
 
 /* The status of opening; nothing is kept. */

@@ -1,39 +1,12 @@
 /* WordPiece against the ids of an independent implementation (tests/golden/wordpiece.json), in both
  * spellings that files have, and vocabularies that are wrong. */
 #include "base/json.h"
-#include "engine/tokenizer.h"
-#include "gguf_builder.h"
+#include "opened_vocab.h"
 #include "test.h"
 
 #define KEY(name) "tokenizer.ggml." name
 
 static struct json *golden;
-
-struct opened {
-    struct buf file;
-    struct gguf *gguf;
-    struct tokenizer *tokenizer; /* NULL when it was refused */
-};
-
-/* Frees the builder; the caller calls close_vocab in every case. */
-static enum td_status open_vocab(struct gguf_builder *builder, struct opened *opened,
-                                 struct td_error *err)
-{
-    *opened = (struct opened){0};
-    *err = (struct td_error){0};
-    builder_finish(builder, &opened->file);
-    builder_deinit(builder);
-    enum td_status status =
-        gguf_open_memory(opened->file.data, opened->file.len, "test", true, &opened->gguf, err);
-    return status == TD_OK ? tokenizer_open(opened->gguf, &opened->tokenizer, err) : status;
-}
-
-static void close_vocab(struct opened *opened)
-{
-    tokenizer_close(opened->tokenizer);
-    gguf_close(opened->gguf);
-    buf_deinit(&opened->file);
-}
 
 static bool is_special(struct td_str token)
 {

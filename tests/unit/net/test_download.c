@@ -5,6 +5,7 @@
 #include "net/download_part.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -129,6 +130,37 @@ static void test_a_part_is_taken_up_only_by_the_same_file(void)
     CHECK(access(left, F_OK) != 0); /* an empty part goes away */
 }
 
+/* Else the next pull of the same name would write into the model. */
+static void test_a_part_that_got_its_name_is_not_written_any_more(void)
+{
+    enum { TURNS = 300 };
+    char part[80];
+    int wrong = 0, done = 0, status, fd;
+    snprintf(part, sizeof part, "%s.part", path);
+    pid_t other = fork();
+    for (int i = 0; other == 0 && i < TURNS;) {
+        if (download_part_lock(part, true, &fd, NULL) != TD_OK)
+            continue;
+        (void)rename(part, path);
+        close(fd);
+        i++;
+    }
+    if (other == 0)
+        _exit(0);
+    while (waitpid(other, &status, WNOHANG) == 0) {
+        struct stat locked, model;
+        if (download_part_lock(part, true, &fd, NULL) != TD_OK)
+            continue;
+        if (stat(path, &model) == 0 && fstat(fd, &locked) == 0)
+            wrong += locked.st_ino == model.st_ino;
+        close(fd);
+        done++;
+    }
+    CHECK(done > 0 && wrong == 0);
+    unlink(part);
+    unlink(path);
+}
+
 static void test_a_state_that_lies_is_not_believed(void)
 {
     static const char *const states[] = {
@@ -199,6 +231,7 @@ int main(void)
         return 1;
     snprintf(path, sizeof path, "%s/m.gguf", folder);
     RUN(test_a_part_is_taken_up_only_by_the_same_file);
+    RUN(test_a_part_that_got_its_name_is_not_written_any_more);
     RUN(test_a_state_that_lies_is_not_believed);
     RUN(test_bytes_behind_the_end_of_the_part_are_not_believed);
     RUN(test_what_the_disk_cannot_hold_is_refused_with_the_sum);
