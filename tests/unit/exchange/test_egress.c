@@ -4,10 +4,8 @@
 #include "base/str.h"
 #include "test.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static void test_the_door_by_class_and_place(void)
 {
@@ -99,42 +97,6 @@ static void test_only_the_scanned_content_is_skipped_in_the_body(void)
         CHECK(class_of_body(bodies[i]) == TD_CLASS_SENSITIVE);
 }
 
-static double classify_ms(const struct td_request *request)
-{
-    double best = INFINITY;
-    for (int run = 0; run < 5; run++) {
-        uint32_t counts[PRIVACY_KIND_COUNT] = {0};
-        struct timespec begin, end;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-        (void)egress_classify(request, counts);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-        double ms =
-            (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
-        best = ms < best ? ms : best;
-    }
-    return best;
-}
-
-static void test_a_content_is_scanned_once(void)
-{
-    enum { BYTES = 1 << 20 };
-    char *text = malloc(BYTES + 64);
-    REQUIRE(text != NULL);
-    size_t head = (size_t)sprintf(text, "{\"messages\":[{\"content\":\"");
-    for (size_t i = 0; i < BYTES; i++)
-        text[head + i] = i % 2 ? ' ' : '1';
-    memcpy(text + head + BYTES, "\"}]}", 5);
-    struct json *body = NULL;
-    struct td_message message = {TD_ROLE_USER, {text + head, BYTES}};
-    struct td_request request = {.messages = &message, .message_count = 1};
-    double alone = classify_ms(&request);
-    REQUIRE(json_parse(str_from(text), &body, NULL) == TD_OK);
-    request.body = body;
-    CHECK(classify_ms(&request) < 1.6 * alone);
-    json_free(body);
-    free(text);
-}
-
 static void test_findings_are_counted_once(void)
 {
     struct json *body = NULL;
@@ -157,7 +119,6 @@ int main(void)
     RUN(test_a_conversation_is_its_user_and_its_beginning);
     RUN(test_callers_do_not_share_a_conversation);
     RUN(test_only_the_scanned_content_is_skipped_in_the_body);
-    RUN(test_a_content_is_scanned_once);
     RUN(test_findings_are_counted_once);
     return test_finish();
 }
