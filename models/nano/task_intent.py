@@ -1,10 +1,18 @@
 """Task 1: intent classification over CLINC150 (Larson et al. 2019, CC BY 3.0).
 
 The answer is the bare label, one token. An utterance is asked for bare, under a system prompt
-that says what to do, or inside an instruction. Only the training split is read here.
+that says what to do, or inside an instruction. Only the training split is trained on.
 """
 
+import functools
+import json
+
+import intent_variants
+from corpora import data_dir
 from pools import fill, lines, sentence_case
+
+NAME = "intent"
+TEACHER_PASSES = 4
 
 SYSTEM = lines("""
 You are an intent classifier. Answer with the label.
@@ -88,37 +96,24 @@ What would the intent label be for this: {u}
 Do intent detection on this text: {u}
 """)
 
-PREFIX = ["please ", "hey ", "hi, ", "ok ", "okay, ", "um ", "so ", "well ",
-          "excuse me, ", "hello, "]
-SUFFIX = [" please", " thanks", ", please", " for me", " right now", " ok", " if you can"]
+augment = intent_variants.noisy  # the same noise for foreign questions
 
 
-def augment(rng, utterance):
-    """Noise that keeps the label: word dropout, swaps, typos, politeness. Training only."""
-    parts = utterance.split()
-    if len(parts) > 3 and rng.random() < 0.5:
-        kept = [w for w in parts if rng.random() > 0.12]
-        parts = kept if len(kept) >= 2 else parts
-    if len(parts) > 3 and rng.random() < 0.15:
-        i = rng.randrange(len(parts) - 1)
-        parts[i], parts[i + 1] = parts[i + 1], parts[i]
-    if rng.random() < 0.12:
-        parts[rng.randrange(len(parts))] = typo(rng, rng.choice(parts))
-    text = " ".join(parts)
-    if rng.random() < 0.05:
-        text = rng.choice(PREFIX) + text
-    if rng.random() < 0.05:
-        text = text + rng.choice(SUFFIX)
-    return text
+@functools.cache
+def rows(split):
+    """(utterance, label) of a split, label None out of scope. The training split is that of
+    data_full with the 250 out-of-scope training lines of data_oos_plus, which hold its 100."""
+    folder = data_dir() / "clinc150"
+    full = json.loads((folder / "data_full.json").read_text())
+    outside = full["oos_" + split]
+    if split == "train":
+        outside = json.loads((folder / "data_oos_plus.json").read_text())["oos_train"]
+    return [(u, label) for u, label in full[split]] + [(u, None) for u, _ in outside]
 
 
-def typo(rng, word):
-    """Drop, double or exchange one letter."""
-    if len(word) < 4:
-        return word
-    i = rng.randrange(1, len(word) - 1)
-    return rng.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:],
-                       word[:i] + word[i + 1] + word[i] + word[i + 2:]])
+@functools.cache
+def labels():
+    return sorted({label for _, label in rows("train") if label})
 
 
 def surface(rng, text):
