@@ -429,6 +429,16 @@ static void refuse(struct chat *chat, const struct fault *fault)
     chat_free(chat);
 }
 
+/* Of what only the configuration can tell: no such model, or no such adapter. */
+static const char *param_at_fault(const struct chat *chat, enum td_status status)
+{
+    if (status == TD_NOT_FOUND)
+        return "model";
+    if (status != TD_INVALID)
+        return NULL;
+    return json_count(json_get(chat->request.body, "lora")) > 0 ? "lora" : "tandem.adapters";
+}
+
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
@@ -456,7 +466,7 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
                                            chat, &chat->exchange, &err);
     if (status != TD_OK) {
         chat->exchange = NULL;
-        fault_from_status(&fault, status, err.message, status == TD_NOT_FOUND ? "model" : NULL);
+        fault_from_status(&fault, status, err.message, param_at_fault(chat, status));
         refuse(chat, &fault);
         return;
     }
