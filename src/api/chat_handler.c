@@ -14,7 +14,6 @@
  * A client that reads too slowly is cut off when STREAM_PENDING_MAX bytes wait for it: memory stays
  * bounded and the work stops. */
 #include "api/api_internal.h"
-#include "api/auth.h"
 #include "api/metrics.h"
 #include "api/openai_request.h"
 #include "api/openai_response.h"
@@ -381,18 +380,6 @@ static const char *find_header(void *ctx, const char *name)
     return http_request_header(ctx, name);
 }
 
-/* The API key's digest where keys are required, else where the request comes from. */
-static const char *find_caller(const struct chat *chat)
-{
-    char digest[AUTH_DIGEST_BYTES];
-    const char *caller = http_request_peer(chat->http);
-    if (auth_digest(chat->api->host->auth, http_request_header(chat->http, "Authorization"),
-                    http_request_header(chat->http, "x-api-key"),
-                    http_request_header(chat->http, "api-key"), digest))
-        caller = digest;
-    return arena_copy(chat->arena, str_from(caller));
-}
-
 static struct chat *chat_new(struct api *api, struct http_request *http)
 {
     struct chat *chat = calloc(1, sizeof *chat);
@@ -454,7 +441,9 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
         refuse(chat, &fault);
         return;
     }
-    chat->request.td.caller = find_caller(chat);
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
     if (!chat->request.td.caller) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
