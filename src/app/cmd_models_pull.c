@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "net/download.h"
+#include "net/download_url.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +32,9 @@ struct pull {
     struct model_source source;
     char path[4096 + MODEL_NAME_BYTES];
     const char *endpoint;
-    char token_host[256]; /* who may see HF_TOKEN; "" = nobody */
+    const char *token_origin; /* whose HF_TOKEN is */
+    char *shown_source;       /* without what may be a secret */
+    bool source_cut;
     char digest[DOWNLOAD_SHA256_HEX + 1];
     struct download_result result;
     double begin_ms, hash_report_ms;
@@ -122,12 +125,10 @@ static void choose_endpoint(struct pull *pull)
 {
     const char *endpoint = getenv("HF_ENDPOINT");
     bool from_environment = endpoint && *endpoint;
-    const char *trusted = from_environment ? endpoint : MODEL_ENDPOINT_DEFAULT;
-    pull->endpoint = trusted;
+    pull->token_origin = from_environment ? endpoint : MODEL_ENDPOINT_DEFAULT;
+    pull->endpoint = pull->token_origin;
     if (!from_environment && pull->config->models.mirror)
         pull->endpoint = pull->config->models.mirror;
-    if (!model_source_https_host(trusted, pull->token_host, sizeof pull->token_host))
-        pull->token_host[0] = '\0';
 }
 
 static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
@@ -142,6 +143,11 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
     status = model_source_parse(text, pull->endpoint, pull->name, &pull->source, err);
     if (status != TD_OK)
         return status;
+    pull->shown_source = pull->source.is_file
+                             ? strdup(pull->source.where)
+                             : download_url_public(pull->source.where, &pull->source_cut);
+    if (pull->shown_source == NULL)
+        return error_set(err, TD_INVALID, "the source is no URL that can be read");
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
     if (snprintf(pull->path, sizeof pull->path, "%s/%s", dir, pull->source.name) >=
         (int)sizeof pull->path)
@@ -158,8 +164,8 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
     struct download_options options = {
         .url = pull->source.where,
         .path = pull->path,
-        .bearer = token && *token && *pull->token_host ? token : NULL,
-        .bearer_host = pull->token_host,
+        .bearer = token && *token ? token : NULL,
+        .bearer_origin = pull->token_origin,
         .ca_file = pull->ca_file ? pull->ca_file : pull->config->models.ca_file,
         .streams = pull->streams,
         .retry_count = pull->retries,
@@ -178,7 +184,8 @@ static enum td_status install(struct pull *pull, char *sha256, struct td_error *
     bool given = *pull->digest != '\0';
     struct model_check check = {
         .path = pull->path,
-        .source = pull->source.where,
+        .source = pull->shown_source,
+        .source_cut = pull->source_cut,
         .sha256_wanted = given ? pull->digest : pull->result.sha256,
         .sha256_from = given ? "--sha256" : "the server",
         .cancel = &interrupted,
@@ -203,7 +210,9 @@ static bool print_done(const struct pull *pull, const char *event, const char *s
     json_put(object, "path", json_new_cstr(pull->path));
     json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
     json_put(object, "verified", json_new_bool(*pull->digest || *pull->result.sha256));
-    json_put(object, "source", json_new_cstr(pull->source.where));
+    json_put(object, "source", json_new_cstr(pull->shown_source));
+    if (pull->source_cut)
+        json_put(object, "source_cut", json_new_bool(true));
     json_put(object, "resumed_bytes", json_new_int((int64_t)pull->result.resumed_bytes));
     return command_print_json(object);
 }
@@ -288,5 +297,6 @@ int cmd_models_pull(int argc, char **argv)
     bool printed = true;
     enum td_status status = run(&pull, source[0], &printed, &err);
     config_free(pull.config);
+    free(pull.shown_source);
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }

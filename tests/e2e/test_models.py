@@ -278,12 +278,63 @@ def test_the_token_goes_to_its_own_host_over_tls_and_nowhere_else():
                 folder.pulled("hf:o/r:nano.gguf")
             for _, headers in hub.requests + elsewhere.requests:
                 assert "authorization" not in headers, headers
+        # Another port of the same host is another's, and so is the way back from there.
+        with Hub({"/blob": Blob(DATA)}, tls=(cert, key)) as neighbour, Hub({}, tls=(cert, key)) as hub:
+            hub.files["/o/r/resolve/main/nano.gguf"] = Blob(b"", redirect=f"{neighbour.url}/blob")
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
+                check_whole(folder)
+            equal([headers.get("authorization") for _, headers in hub.requests], [f"Bearer {token}"])
+            assert neighbour.requests and all("authorization" not in headers for _, headers in neighbour.requests)
+            neighbour.files["/back"] = Blob(b"", redirect=f"{hub.url}/back")
+            hub.files = {"/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{neighbour.url}/back"), "/back": Blob(DATA)}
+            hub.requests.clear()
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
+            equal([path for path, headers in hub.requests if "authorization" in headers], ["/o/r/resolve/main/nano.gguf"])
+            assert [path for path, _ in hub.requests if path == "/back"]
         config = Path(temporary) / "tandem.yaml"
         with Hub({"/o/r/resolve/main/nano.gguf": Blob(DATA)}, tls=(cert, key)) as mirror:
             config.write_text(f"models: {{mirror: '{mirror.url}', ca_file: {cert}}}\n")
             with Folder(HF_TOKEN=token, TANDEM_CONFIG=config) as folder:
                 folder.pulled("hf:o/r:nano.gguf")
             assert mirror.requests and all("authorization" not in headers for _, headers in mirror.requests)
+
+
+@case
+def test_an_address_is_recorded_and_printed_without_its_query():
+    blob = Blob(DATA, delay=0.05)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        source = f"{hub.url}/nano.gguf?signature=SECRET#SECRET"
+        process = folder.start(source, "--streams", 2)
+        wait_until(lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 2, 20, "some bytes")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert "SECRET" not in out + err, (out, err)
+        assert b"SECRET" not in (folder.path / "nano.gguf.part.json").read_bytes()
+        blob.delay = 0
+        code, events, err = folder.pull(source)
+        equal(code, 0, err)
+        assert "SECRET" not in json.dumps(events) + err, (events, err)
+        equal((events[-1]["source"], events[-1]["source_cut"]), (f"{hub.url}/nano.gguf", True))
+        record = json.loads((folder.path / "nano.gguf.json").read_text())
+        equal((record["source"], record["source_cut"]), (f"{hub.url}/nano.gguf", True))
+        run("models", "rm", "nano", env=folder.env)
+        assert "source_cut" not in folder.pulled(f"{hub.url}/nano.gguf")
+
+
+@case
+def test_a_pull_that_runs_is_not_removed():
+    blob = Blob(DATA, delay=0.05)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        process = folder.start(f"{hub.url}/nano.gguf")
+        wait_until(lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 1, 20, "a part")
+        code, _, err = run("models", "rm", "nano", env=folder.env)
+        assert code == 1 and "another process" in err, (code, err)
+        blob.delay = 0
+        _, err = process.communicate(timeout=60)
+        equal(process.returncode, 0, err)
+        check_whole(folder)
 
 
 @case
@@ -306,7 +357,8 @@ def test_a_full_disk_is_foreseen_or_survived():
 @case
 def test_what_is_no_source_is_refused_with_the_reason():
     with Folder() as folder:
-        for source, words in (("hf:nobody", "names no file"), ("hf:a/b:", "names no file"), ("hf:a:f.gguf", "ORG/REPO"),
+        for source, words in (("hf:nobody", "ORG/REPO"), ("hf:a/b", ("names no file", "/a/b/tree/main")), ("hf:a/b:", "names no file"),
+                              ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")), ("hf:a:f.gguf", "ORG/REPO"),
                               ("hf:a/../b:f.gguf", "ORG/REPO"), ("hf:a/b:../f.gguf", "no file"),
                               ("hf:a/b:f.gguf@", "revision"), ("ftp://x/y.gguf", "neither"), ("/nowhere.gguf", "neither"),
                               ("https://user:pw@127.0.0.1/x.gguf", "credentials"), ("http://127.0.0.1:1/", "--name"),
