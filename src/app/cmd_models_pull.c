@@ -1,5 +1,6 @@
 /* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
  * its contents have been checked, so that a model that can be named is always whole. */
+#include "app/adapter_file.h"
 #include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_source.h"
@@ -198,16 +199,25 @@ static enum td_status install(struct pull *pull, char *sha256, struct td_error *
 
 static bool print_done(const struct pull *pull, const char *event, const char *sha256)
 {
+    struct adapter_file adapter;
+    bool is_adapter = adapter_file_read(pull->path, &adapter);
     if (!pull->json) {
         printf("%s %s\nsha256 %s%s\n", event, pull->path, *sha256 ? sha256 : "not recorded",
                strcmp(event, "pulled") != 0 ? ""
                : *pull->digest              ? " (as asked for)"
                : *pull->result.sha256       ? " (as the server says)"
                                             : " (nobody said what it should be)");
+        if (is_adapter)
+            printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
+                   *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
+                   (unsigned long long)adapter.tensor_count, pull->path);
         return fflush(stdout) == 0;
     }
     struct json *object = event_new(pull, event);
     json_put(object, "path", json_new_cstr(pull->path));
+    json_put(object, "kind", json_new_cstr(is_adapter ? "adapter" : "model"));
+    if (is_adapter)
+        json_put(object, "adapter", adapter_file_to_json(&adapter));
     json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
     json_put(object, "verified", json_new_bool(*pull->digest || *pull->result.sha256));
     json_put(object, "source", json_new_cstr(pull->shown_source));

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
+from gguf import write_adapter
 from model_hub import Blob, Hub
 from tandem import BINARY, NANO, ROOT, Tandem, clean_environment, run, wait_until
 
@@ -412,6 +413,27 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_touched():
 
 
 @case
+def test_an_adapter_is_shown_as_one():
+    changes = [(f"blk.{layer}.ffn_down.weight", 704, 256) for layer in range(5)]
+    with Folder() as folder:
+        source = folder.path.parent / "law.gguf"
+        write_adapter(source, changes, seed=1, rank=6)
+        code, out, err = run("models", "pull", source, env=folder.env)
+        assert code == 0 and b"LoRA adapter for llama, rank 6, 10 tensors" in out, (out, err)
+        event = folder.pulled(source, "--name", "again")
+        facts = {"type": "lora", "base_architecture": "llama", "rank": 6, "matrices": 5, "tensors": 10}
+        for command in (["models", "list"], ["models", "info", "law"]):
+            code, out, err = run(*command, env=folder.env)
+            assert code == 0 and b"LoRA adapter for llama" in out and b"cannot" not in out, (out, err)
+        listed = json.loads(run("models", "list", "--json", env=folder.env)[1])["models"]
+        info = json.loads(run("models", "info", "law", "--json", env=folder.env)[1])
+        for shown in (event, *listed, info):
+            equal(shown["kind"], "adapter")
+            equal({key: shown["adapter"][key] for key in facts}, facts)
+            assert shown.get("usable", True) and "problem" not in shown, shown
+
+
+@case
 def test_list_info_rm_and_use_by_name():
     with Folder() as folder:
         code, out, err = run("models", "list", env=folder.env)
@@ -434,6 +456,9 @@ def test_list_info_rm_and_use_by_name():
         # 5 layers, 2 KV heads of 64, keys and values, two bytes each
         equal(info["kv_bytes_per_token"], 2560)
         equal(info["memory_bytes"], len(DATA) + 2560 * info["memory_context_tokens"])
+        # Q8_0: 34 bytes for 32 elements
+        equal([(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]], [("f16", 2560), ("q8_0", 1360)])
+        equal(info["kv_caches"][1]["memory_bytes"], len(DATA) + 1360 * info["memory_context_tokens"])
         equal(sum(entry["bytes"] for entry in info["types"]) > 0.9 * len(DATA), True)
         code, out, err = run("generate", "-m", "mine", "-p", "hello", "-n", 2, "--temp", 0, "--json", env=folder.env)
         equal(code, 0, err)
