@@ -25,7 +25,7 @@
 static atomic_bool interrupted;
 
 struct pull {
-    const char *config_path, *dir, *name, *sha256, *ca_file;
+    const char *config_path, *dir, *name, *ca_file;
     uint32_t streams, retries;
     bool json, force;
 
@@ -36,7 +36,7 @@ struct pull {
     const char *token_origin; /* whose HF_TOKEN is */
     char *shown_source;       /* without what may be a secret */
     bool source_cut;
-    char digest[DOWNLOAD_SHA256_HEX + 1];
+    char digest[DOWNLOAD_SHA256_HEX + 1]; /* that was asked for; "" = none */
     struct download_result result;
     double begin_ms, hash_report_ms;
     bool bar_shown;
@@ -132,11 +132,13 @@ static void choose_endpoint(struct pull *pull)
         pull->endpoint = pull->config->models.mirror;
 }
 
+static bool take_sha256(void *digest, const char *text)
+{
+    return download_sha256_parse(str_from(text), digest);
+}
+
 static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
 {
-    char digest[DOWNLOAD_SHA256_HEX + 1] = "";
-    if (pull->sha256 && !download_sha256_parse(str_from(pull->sha256), digest))
-        return error_set(err, TD_INVALID, "--sha256 takes 64 hex digits");
     enum td_status status = config_load(pull->config_path, NULL, NULL, &pull->config, err);
     if (status != TD_OK)
         return status;
@@ -153,7 +155,6 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
     if (snprintf(pull->path, sizeof pull->path, "%s/%s", dir, pull->source.name) >=
         (int)sizeof pull->path)
         return error_set(err, TD_INVALID, "the model folder's path is too long");
-    memcpy(pull->digest, digest, sizeof digest);
     return model_store_make(dir, err);
 }
 
@@ -269,10 +270,11 @@ static enum td_status run(struct pull *pull, const char *text, bool *printed, st
 int cmd_models_pull(int argc, char **argv)
 {
     struct pull pull = {.retries = RETRIES_DEFAULT};
+    struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
         {"name", 0, OPTION_TEXT, &pull.name, "NAME", "default: the file's name", 0, 0},
-        {"sha256", 0, OPTION_TEXT, &pull.sha256, "HEX", "what the file must have", 0, 0},
+        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "what the file must have", 0, 0},
         {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
         {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel ranges; default 4", 1,
          DOWNLOAD_STREAMS_MAX},

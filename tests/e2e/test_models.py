@@ -366,7 +366,8 @@ def test_what_is_no_source_is_refused_with_the_reason():
                               ("http://127.0.0.1:1/a%00b.gguf", "--name"), ("http://127.0.0.1:1/%2e%2e%2fx", "--name")):
             folder.refused(source, words=words)
         folder.refused(NANO, "--name", "../up", words="--name")
-        folder.refused(NANO, "--sha256", "12", words="64 hex digits")
+        code, _, err = folder.pull(NANO, "--sha256", "12")
+        assert code == 2 and "--sha256 needs 64 hex digits" in err, err
         folder.refused("http://127.0.0.1:1/x.gguf", "--retries", 0, words="127.0.0.1")
     code, _, err = run("models", "pull")
     assert code == 2 and "hf:ORG/REPO:FILE" in err, err
