@@ -14,7 +14,6 @@
  * A client that reads too slowly is cut off when STREAM_PENDING_MAX bytes wait for it: memory stays
  * bounded and the work stops. */
 #include "api/api_internal.h"
-#include "api/auth.h"
 #include "api/metrics.h"
 #include "api/openai_request.h"
 #include "api/openai_response.h"
@@ -381,18 +380,6 @@ static const char *find_header(void *ctx, const char *name)
     return http_request_header(ctx, name);
 }
 
-/* The API key's digest where keys are required, else where the request comes from. */
-static const char *find_caller(const struct chat *chat)
-{
-    char digest[AUTH_DIGEST_BYTES];
-    const char *caller = http_request_peer(chat->http);
-    if (auth_digest(chat->api->host->auth, http_request_header(chat->http, "Authorization"),
-                    http_request_header(chat->http, "x-api-key"),
-                    http_request_header(chat->http, "api-key"), digest))
-        caller = digest;
-    return arena_copy(chat->arena, str_from(caller));
-}
-
 static struct chat *chat_new(struct api *api, struct http_request *http)
 {
     struct chat *chat = calloc(1, sizeof *chat);
@@ -429,6 +416,16 @@ static void refuse(struct chat *chat, const struct fault *fault)
     chat_free(chat);
 }
 
+/* Of what only the configuration can tell: no such model, or no such adapter. */
+static const char *param_at_fault(const struct chat *chat, enum td_status status)
+{
+    if (status == TD_NOT_FOUND)
+        return "model";
+    if (status != TD_INVALID)
+        return NULL;
+    return json_count(json_get(chat->request.body, "lora")) > 0 ? "lora" : "tandem.adapters";
+}
+
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
@@ -444,7 +441,9 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
         refuse(chat, &fault);
         return;
     }
-    chat->request.td.caller = find_caller(chat);
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
     if (!chat->request.td.caller) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
@@ -456,7 +455,7 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
                                            chat, &chat->exchange, &err);
     if (status != TD_OK) {
         chat->exchange = NULL;
-        fault_from_status(&fault, status, err.message, status == TD_NOT_FOUND ? "model" : NULL);
+        fault_from_status(&fault, status, err.message, param_at_fault(chat, status));
         refuse(chat, &fault);
         return;
     }

@@ -458,11 +458,8 @@ bool openai_request_parse(struct td_str body, openai_header_fn *header, void *he
     if (count_values(body) > OPENAI_VALUES_MAX)
         return fault_request(fault, NULL, "the body has more than %d JSON values",
                              OPENAI_VALUES_MAX);
-    if (json_parse(body, &out->body, &err) != TD_OK) {
-        fault_request(fault, NULL, "the body is not valid JSON: %s", err.message);
-        fault->error_code = "invalid_json";
-        return false;
-    }
+    if (json_parse(body, &out->body, &err) != TD_OK)
+        return fault_invalid_json(fault, &err);
     bool ok;
     if (json_kind_of(out->body) != JSON_KIND_OBJECT)
         ok = fault_request(fault, NULL, "the body must be a JSON object, not %s",
