@@ -193,6 +193,8 @@ def test_bench_engine_prints_rates():
     equal(code, 0, err)
     rates = json.loads(out)
     assert rates["prefill_tokens_per_s"] > 0 and rates["decode_tokens_per_s"] > 0
+    load = rates["machine_load"]  # null: too short to tell
+    equal(bool(load and load["disturbs"]), "the machine was busy" in err, err)
     roofline = rates["roofline"]
     # 36 Q8_0 matrices: 34 bytes for 32 weights; the embedding is the output, too.
     info = json.loads(run("models", "info", NANO, "--json")[1])
