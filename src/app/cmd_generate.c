@@ -11,7 +11,9 @@
 #define ANSWER_BYTES_MAX (64u << 20)
 
 struct generate_options {
-    const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
+    const char *model, *prompt, *ids, *stop, *grammar, *schema;
+    struct td_logit_bias biases[TD_LOGIT_BIASES_MAX];
+    size_t bias_count;
     bool chat, no_bos, ignore_eos, json, context_shift;
     uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs, top_k;
     double exit_threshold;
@@ -130,8 +132,6 @@ static enum td_status read_grammar(const struct generate_options *options,
     const char *path = options->grammar ? options->grammar : options->schema;
     if (!path)
         return TD_OK;
-    if (options->grammar && options->schema)
-        return error_set(err, TD_INVALID, "--grammar and --json-schema exclude each other");
     struct buf text = {0};
     enum td_status status = command_read_all(path, &text, err);
     if (status == TD_OK) {
@@ -144,28 +144,25 @@ static enum td_status read_grammar(const struct generate_options *options,
     return status;
 }
 
-/* ID=BIAS,ID=BIAS,... into *biases: **returns new** (free). */
-static enum td_status read_biases(const struct generate_options *options,
-                                  struct td_logit_bias **biases, size_t *count,
-                                  struct td_error *err)
+#define STRING_OF(number) #number
+#define NUMBER_TEXT(number) STRING_OF(number)
+
+/* For OPTION_EACH: ID=BIAS,ID=BIAS,... */
+static bool take_biases(void *ctx, const char *text)
 {
-    struct td_str rest = str_from(options->biases), part;
-    *biases = calloc(TD_LOGIT_BIASES_MAX, sizeof **biases);
-    if (!*biases)
-        return error_set(err, TD_NO_MEMORY, "no memory for logit biases");
+    struct generate_options *options = ctx;
+    struct td_str rest = str_from(text), part;
     while (str_next(&rest, ',', &part)) {
         struct td_str id_text;
         uint64_t id;
         double bias;
-        if (*count == TD_LOGIT_BIASES_MAX || !str_next(&part, '=', &id_text) ||
+        if (options->bias_count == TD_LOGIT_BIASES_MAX || !str_next(&part, '=', &id_text) ||
             !str_to_u64(str_trim(id_text), &id) || id > INT32_MAX ||
             !str_to_double(str_trim(part), &bias))
-            return error_set(err, TD_INVALID,
-                             "--logit-bias reads ID=BIAS,ID=BIAS,... of at most %d",
-                             TD_LOGIT_BIASES_MAX);
-        (*biases)[(*count)++] = (struct td_logit_bias){(int32_t)id, (float)bias};
+            return false;
+        options->biases[options->bias_count++] = (struct td_logit_bias){(int32_t)id, (float)bias};
     }
-    return TD_OK;
+    return true;
 }
 
 static void fill_sampling(const struct generate_options *options, struct td_sampling *sampling)
@@ -223,11 +220,10 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     struct td_session *session = NULL, *draft = NULL;
     enum td_speculation speculation = TD_SPECULATION_NONE;
     int32_t *ids = NULL;
-    size_t count = 0, bias_count = 0;
+    size_t count = 0;
     struct td_generate_result result = {0};
     struct collected collected = {.options = options};
     struct td_grammar *grammar = NULL;
-    struct td_logit_bias *biases = NULL;
     enum td_status status = read_grammar(options, &grammar, err);
     if (status != TD_OK)
         return status;
@@ -242,8 +238,6 @@ static enum td_status run(const struct generate_options *options, bool *printed,
                                                  .thread_count = options->threads,
                                                  .kv_type = options->kv_type};
     status = prompt_ids(options, model, &ids, &count, err);
-    if (status == TD_OK)
-        status = read_biases(options, &biases, &bias_count, err);
     if (status == TD_OK)
         status = td_session_new(model, &session_options, &session, err);
     if (status == TD_OK)
@@ -268,8 +262,8 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             .draft = draft,
         };
         fill_sampling(options, &generate.sampling);
-        generate.sampling.biases = biases;
-        generate.sampling.bias_count = bias_count;
+        generate.sampling.biases = options->biases;
+        generate.sampling.bias_count = options->bias_count;
         collected.ids = json_new_array();
         collected.logprobs = json_new_array();
         collected.tokens = json_new_array();
@@ -286,7 +280,6 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     }
     buf_deinit(&collected.text);
     free(ids);
-    free(biases);
     td_grammar_free(grammar);
     td_session_free(session);
     td_session_free(draft);
@@ -295,13 +288,15 @@ static enum td_status run(const struct generate_options *options, bool *printed,
     return status;
 }
 
-/* What is wrong with options that would have no effect, or NULL. */
+/* What is wrong with options that would have no effect or exclude each other, or NULL. */
 static const char *lone_option(const struct generate_options *values)
 {
     if (values->lora.scale_given && values->lora.count == 0)
         return "--lora-scale needs an adapter: --lora FILE";
     if (values->draft_tokens && !values->speculate)
         return "--draft-tokens needs --speculate ngram|FILE";
+    if (values->grammar && values->schema)
+        return "--grammar and --json-schema exclude each other";
     if (values->context_keep && !values->context_shift)
         return "--context-keep needs --context-shift";
     return NULL;
@@ -315,10 +310,13 @@ int cmd_generate(int argc, char **argv)
                                       .repetition_penalty = 1,
                                       .seed = UINT64_MAX};
     lora_options_init(&values.lora);
+    struct option_each ids_option = {command_take_ids, &values.ids, COMMAND_IDS_NEEDED};
+    struct option_each bias_option = {
+        take_biases, &values, "ID=BIAS,ID=BIAS,... of at most " NUMBER_TEXT(TD_LOGIT_BIASES_MAX)};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
         {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "default: standard input", 0, 0},
-        {"ids", 0, OPTION_TEXT, &values.ids, "1,2,3", "prompt as token ids", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "prompt as token ids", 0, 0},
         {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
         {"tokens", 'n', OPTION_UINT, &values.tokens_max, "N", "most tokens to generate", 1, 1e9},
         {"temp", 0, OPTION_NUMBER, &values.temperature, "T", "temperature; 0 = greedy", 0, 100},
@@ -330,8 +328,7 @@ int cmd_generate(int argc, char **argv)
          1},
         {"presence-penalty", 0, OPTION_NUMBER, &values.presence_penalty, "R", "0 = off", -2, 2},
         {"frequency-penalty", 0, OPTION_NUMBER, &values.frequency_penalty, "R", "0 = off", -2, 2},
-        {"logit-bias", 0, OPTION_TEXT, &values.biases, "ID=B,..", "added to logits of tokens", 0,
-         0},
+        {"logit-bias", 0, OPTION_EACH, &bias_option, "ID=B,..", "added to logits of tokens", 0, 0},
         {"mirostat", 0, OPTION_NUMBER, &values.mirostat_tau, "TAU",
          "surprise to aim at, in bits; 0 = off", 0, 100},
         {"mirostat-version", 0, OPTION_UINT, &values.mirostat_version, "1|2", "default: 2", 1, 2},

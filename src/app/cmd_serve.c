@@ -288,13 +288,22 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     return status;
 }
 
+static bool take_listen(void *ctx, const char *text)
+{
+    char host[256];
+    uint16_t port;
+    *(const char **)ctx = text;
+    return config_listen_split(str_from(text), host, sizeof host, &port);
+}
+
 int cmd_serve(int argc, char **argv)
 {
     struct runtime_options values = {0};
+    struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
-        {"listen", 'l', OPTION_TEXT, &values.listen, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
+        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),

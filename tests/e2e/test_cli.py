@@ -89,6 +89,44 @@ def test_logits_match_the_golden():
 
 
 @case
+def test_logits_says_to_a_program_what_it_wrote():
+    name = json.loads(run("models", "info", "--json")[1])["fingerprint"]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "below").mkdir()
+        path = Path(folder).resolve() / "numbers"
+        for arguments, content, shape, first in ((("--last", "2"), "logits", [2, 4211], 1),
+                                                 (("--hidden-layer", "3"), "hidden", [3, 256], 0)):
+            code, out, err = run("logits", "--ids", "1,2,3", *arguments, "-o", f"{folder}/below/../numbers", "--json")
+            equal(code, 0, err)
+            said = json.loads(out)
+            equal((said["path"], said["content"], said["shape"], said["first_position"]), (str(path), content, shape, first))
+            equal((said["type"], said["byte_order"], said["fingerprint"]), ("float32", "little", name))
+            equal(said["bytes"], path.stat().st_size)
+            equal(said["bytes"], 4 * shape[0] * shape[1])
+            equal(said.get("layer"), 3 if content == "hidden" else None)
+
+
+@case
+def test_the_path_of_the_embedded_model_has_no_steps_up():
+    path = json.loads(run("models", "info", "--json")[1])["path"]
+    equal(path, str(Path(path).resolve()))
+    equal(json.loads(run("models", "--json")[1])["local"]["path"], path)
+
+
+@case
+def test_options_that_cannot_be_read_are_wrong_use():
+    for command in (["serve", "--listen", "nowhere"], ["serve", "--listen", "a:99999"], ["generate", "--ids", "1,x"],
+                    ["generate", "--logit-bias", "1:2"], ["generate", "--logit-bias", "1=x"], ["detokenize", "--ids", "-1"],
+                    ["generate", "--grammar", "a", "--json-schema", "b"], ["logits", "-o", "/dev/null", "--ids", "1;2"],
+                    ["models", "pull", "x", "--sha256", "1g" * 32]):
+        code, _, err = run(*command, stdin=b"")
+        assert code == 2 and command[-2] in err and "--help" in err, (command, code, err)
+    # What a file or standard input holds is not how the command was used.
+    code, _, err = run("detokenize", stdin=b"1,x")
+    assert code == 1 and "byte 2" in err, (code, err)
+
+
+@case
 def test_logits_of_a_short_prompt_use_the_rope_factors_of_the_whole_context():
     model = golden(GOLDEN / "models" / "phi3-longrope-f32.gguf")
     index = json.loads((GOLDEN / "index.json").read_text())
@@ -155,6 +193,8 @@ def test_bench_engine_prints_rates():
     equal(code, 0, err)
     rates = json.loads(out)
     assert rates["prefill_tokens_per_s"] > 0 and rates["decode_tokens_per_s"] > 0
+    load = rates["machine_load"]  # null: too short to tell
+    equal(bool(load and load["disturbs"]), "the machine was busy" in err, err)
     roofline = rates["roofline"]
     # 36 Q8_0 matrices: 34 bytes for 32 weights; the embedding is the output, too.
     info = json.loads(run("models", "info", NANO, "--json")[1])
