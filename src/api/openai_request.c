@@ -5,7 +5,6 @@
 #include "api/openai_request.h"
 
 #include "api/openai_adapters.h"
-#include "api/openai_format.h"
 #include "api/openai_messages.h"
 #include "api/sampling_keys.h"
 #include "base/names.h"
@@ -478,8 +477,7 @@ bool openai_request_parse(struct td_str body, openai_header_fn *header, void *he
         ok = read_body(out->body, arena, out, fault);
     if (ok && header)
         ok = read_headers(header, header_ctx, arena, &out->td, fault);
-    if (ok) /* last: what it may refuse depends on the mode */
-        ok = openai_format_read(out->body, &out->td, fault);
+    ok = ok && openai_format_read(out->body, &out->td, &out->format, fault);
     if (!ok) {
         openai_request_deinit(out);
         return false;

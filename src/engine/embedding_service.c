@@ -1,5 +1,5 @@
 /* A job has two references: its owner's, until on_done returned or embedding_cancel, and the
- * service's, which a post to the loop takes along. Whoever drops the last one frees it.
+ * service's, until it was posted; a post under way has a third. Whoever drops the last one frees it.
  *
  * A turn is a few texts of one job. The next one is a job's whose caller was served longest ago, and
  * of that caller's jobs the first that came. What a text's vector comes to does not depend on the
@@ -54,6 +54,8 @@ struct embedding_job {
     uint64_t caller;            /* a hash */
     uint64_t served;            /* the last turn of a job of this caller; 0 = none yet */
     atomic_uint references;
+    /* Held while a post is made: once embedding_cancel has returned the loop may be freed. */
+    pthread_mutex_t posting;
     atomic_bool cancelled; /* set by the owner; no callback after */
     struct loop *loop;
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
@@ -77,6 +79,7 @@ static void job_release(struct embedding_job *job)
     buf_deinit(&job->ids);
     free(job->spans);
     free(job->vectors);
+    pthread_mutex_destroy(&job->posting);
     free(job);
 }
 
@@ -210,27 +213,30 @@ static bool stops(struct embedding_service *service)
     return stop;
 }
 
-/* Hands the job's reference to its loop, or drops it when nobody waits for it any more. */
-static void post(struct embedding_service *service, struct embedding_job *job)
+/* False when the loop took no post: try again later. */
+static bool post(struct embedding_job *job)
 {
-    static const struct timespec retry = {.tv_nsec = POST_RETRY_NS};
-    while (!atomic_load(&job->cancelled) && !stops(service)) {
-        if (loop_post(job->loop, deliver, job))
-            return;
-        nanosleep(&retry, NULL);
-    }
-    job_release(job);
+    atomic_fetch_add(&job->references, 1);
+    pthread_mutex_lock(&job->posting);
+    bool posted = !atomic_load(&job->cancelled) && loop_post(job->loop, deliver, job);
+    pthread_mutex_unlock(&job->posting);
+    if (!posted)
+        job_release(job);
+    return posted;
 }
 
 static void *service_main(void *arg)
 {
     struct embedding_service *service = arg;
+    static const struct timespec retry = {.tv_nsec = POST_RETRY_NS};
     struct embedding_job *job;
     while ((job = next_job(service)) != NULL) {
         if (!take_turn(service, job))
             continue;
         take_out(service, job);
-        post(service, job);
+        while (!atomic_load(&job->cancelled) && !stops(service) && !post(job))
+            nanosleep(&retry, NULL);
+        job_release(job);
     }
     td_embedder_free(service->embedder);
     return NULL;
@@ -332,6 +338,7 @@ enum td_status embedding_submit(struct embedding_service *service,
     if (job == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
     atomic_init(&job->references, 1);
+    pthread_mutex_init(&job->posting, NULL);
     job->loop = request->loop;
     job->on_done = request->on_done;
     job->ctx = request->ctx;
@@ -354,6 +361,8 @@ enum td_status embedding_submit(struct embedding_service *service,
 
 void embedding_cancel(struct embedding_job *job)
 {
+    pthread_mutex_lock(&job->posting);
     atomic_store(&job->cancelled, true);
+    pthread_mutex_unlock(&job->posting);
     job_release(job);
 }

@@ -17,6 +17,20 @@ static const char *find_header(void *ctx, const char *name)
     return NULL;
 }
 
+/* What the handler has a thread do. */
+static bool compile(struct chat_request *request, struct fault *fault)
+{
+    struct td_grammar *grammar = NULL;
+    struct td_error err = {0};
+    if (!request->format.source)
+        return true;
+    enum td_status status = openai_format_compile(&request->format, &grammar, &err);
+    bool ok = openai_format_accept(&request->format, status, grammar, &err, &request->td, fault);
+    if (!ok)
+        openai_request_deinit(request);
+    return ok;
+}
+
 static bool parse(const char *body, const struct headers *headers, struct arena **arena,
                   struct chat_request *out, struct fault *fault)
 {
@@ -28,7 +42,8 @@ static bool parse(const char *body, const struct headers *headers, struct arena 
     *fault = (struct fault){0};
     *arena = arena_new(1 << 20);
     return openai_request_parse(str_from(body), headers ? find_header : NULL, list, *arena, out,
-                                fault);
+                                fault) &&
+           compile(out, fault);
 }
 
 #define USER "{\"role\":\"user\",\"content\":\"hi\"}"
