@@ -114,6 +114,28 @@ def test_the_path_of_the_embedded_model_has_no_steps_up():
 
 
 @case
+def test_llama_cpp_s_names_of_sampling_options_mean_the_same():
+    def text(*arguments):
+        code, out, err = run("generate", "-p", "the of the of the", "-n", "24", "--seed", "3", *arguments)
+        equal(code, 0, err)
+        return out
+    plain = text()
+    for ours, theirs in (
+            (("--dynamic-temp", "1.5", "--temp", "2"), ("--dynatemp-range", "1.5", "--temperature", "2")),
+            (("--repeat-penalty", "5", "--repeat-window", "4"), ("--repeat-last-n", "4", "--repetition-penalty", "5")),
+            (("--typical", "0.2"), ("--typical-p", "0.2")),
+            (("--mirostat", "2", "--mirostat-eta", "0.5"), ("--mirostat-ent", "2", "--mirostat-lr", "0.5")),
+            (("--top-n-sigma", "0.5"), ("--top-nsigma", "0.5")),
+            (("--dry-multiplier", "50", "--dry-allowed", "1"), ("--dry-allowed-length", "1", "--dry-multiplier", "50"))):
+        equal(text(*ours), text(*theirs), ours)
+        assert text(*ours) != plain, ours
+    equal(text("--repeat-penalty", "5", "--repeat-last-n", "0", "--top-k", "-1", "--top-n-sigma", "-1"), plain)
+    for arguments in (("--repeat-last-n", "-2"), ("--dynatemp-range", "x"), ("--dry-allowed-length", "0"), ("--top-k", "1.5")):
+        code, _, err = run("generate", "-p", "x", *arguments)
+        assert code == 2 and arguments[0] in err and "from" in err, err
+
+
+@case
 def test_options_that_cannot_be_read_are_wrong_use():
     for command in (["serve", "--listen", "nowhere"], ["serve", "--listen", "a:99999"], ["generate", "--ids", "1,x"],
                     ["generate", "--logit-bias", "1:2"], ["generate", "--logit-bias", "1=x"], ["detokenize", "--ids", "-1"],
