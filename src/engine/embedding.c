@@ -389,12 +389,12 @@ static enum td_status run_decoder(struct td_embedder *embedder, const struct td_
                                     : run_short(embedder, texts, together, out, err);
 }
 
-enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts, size_t text_count,
-                        float *out, struct td_error *err)
+enum td_status embedder_run(struct td_embedder *embedder, const struct td_ids *texts,
+                            size_t text_count, size_t first, float *out, struct td_error *err)
 {
     enum td_status status = TD_OK;
     for (size_t i = 0; status == TD_OK && i < text_count; i++)
-        status = check_text(embedder, &texts[i], i, err);
+        status = check_text(embedder, &texts[i], first + i, err);
     for (size_t done = 0; status == TD_OK && done < text_count;) {
         const struct td_ids *rest = texts + done;
         size_t left = text_count - done;
@@ -403,6 +403,12 @@ enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts
                                    : run_decoder(embedder, rest, left, &done, to, err);
     }
     return status;
+}
+
+enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts, size_t text_count,
+                        float *out, struct td_error *err)
+{
+    return embedder_run(embedder, texts, text_count, 0, out, err);
 }
 
 enum td_status td_embed_text(struct td_embedder *embedder, struct td_str text, float *out,
