@@ -5,15 +5,12 @@ intents, so here the request always names the bank: in a system prompt or around
 Only the training split is read here.
 """
 
-import csv
-import functools
-
-from corpora import data_dir
+from corpora import banking, banking_labels
+from soft_lines import draw
 from pools import fill, lines
 
 NAME = "banking"
 TEACHER_PASSES = 4
-HELD_EVERY = 10  # Banking77 has no validation split: one training line in ten is kept for it
 
 SYSTEM = lines("""
 Classify this bank customer's message.
@@ -70,21 +67,7 @@ Banking intent detection. Input: {u}
 """)
 
 
-@functools.cache
-def training_lines():
-    """(text, label) of train.csv without line breaks, in the file's order (sorted by label)."""
-    with open(data_dir() / "banking77" / "train.csv", newline="") as file:
-        return [(" ".join(r["text"].split()), r["category"]) for r in csv.DictReader(file)]
-
-
-@functools.cache
-def labels():
-    return sorted({label for _, label in training_lines()})
-
-
-def rows(split):
-    """(text, label) of "train" or "val": every HELD_EVERY-th line is validation."""
-    return [row for i, row in enumerate(training_lines()) if (i % HELD_EVERY == 5) == (split == "val")]
+rows, labels = banking, banking_labels
 
 
 def wrap(rng, text, split):
@@ -95,3 +78,18 @@ def wrap(rng, text, split):
     if rng.random() < 0.1:
         return [("system", SYSTEM.pick(rng, split)), ("user", asked)]
     return [("user", asked)]
+
+
+def surface(rng, text):
+    """Some write without capitals or without the last mark."""
+    if rng.random() < 0.2:
+        text = text.lower()
+    if rng.random() < 0.2:
+        text = text.rstrip("?.!") or text
+    return text
+
+
+def example(rng, split="train"):
+    """(messages, answer, soft): answer None: not ours."""
+    text, answer, soft = draw(rng, split, NAME, rows)
+    return wrap(rng, surface(rng, text), split), answer, soft

@@ -4,12 +4,11 @@ The answer is the bare label, one token. An utterance is asked for bare, under a
 that says what to do, or inside an instruction. Only the training split is trained on.
 """
 
-import functools
-import json
-
 import intent_variants
-from corpora import data_dir
+import task_chat
+from corpora import clinc, clinc_labels
 from pools import fill, lines, sentence_case
+from soft_lines import draw
 
 NAME = "intent"
 TEACHER_PASSES = 4
@@ -99,21 +98,7 @@ Do intent detection on this text: {u}
 augment = intent_variants.noisy  # the same noise for foreign questions
 
 
-@functools.cache
-def rows(split):
-    """(utterance, label) of a split, label None out of scope. The training split is that of
-    data_full with the 250 out-of-scope training lines of data_oos_plus, which hold its 100."""
-    folder = data_dir() / "clinc150"
-    full = json.loads((folder / "data_full.json").read_text())
-    outside = full["oos_" + split]
-    if split == "train":
-        outside = json.loads((folder / "data_oos_plus.json").read_text())["oos_train"]
-    return [(u, label) for u, label in full[split]] + [(u, None) for u, _ in outside]
-
-
-@functools.cache
-def labels():
-    return sorted({label for _, label in rows("train") if label})
+rows, labels = clinc, clinc_labels
 
 
 def surface(rng, text):
@@ -140,3 +125,12 @@ def wrap(rng, text, split):
 
 def is_bare(messages):
     return len(messages) == 1
+
+
+def example(rng, split="train"):
+    """(messages, answer, soft); answer None: not ours."""
+    text, answer, soft = draw(rng, split, NAME, rows)
+    messages = wrap(rng, surface(rng, text), split)
+    if is_bare(messages) and task_chat.is_talk(messages[0][1]):
+        messages = [("user", f"Classify the intent: {text}")]
+    return messages, answer, soft

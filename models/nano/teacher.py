@@ -26,17 +26,21 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 import corpora
+import soft_lines
 import task_banking
 import task_intent
 import task_other
 from intent_variants import joined, noisy, reworded
 from pools import seeded
+from soft_lines import SoftLines
 
 TOP = 8               # classes kept of a soft label; what is left over is under 1 % nearly always
 GRAM_MIN, GRAM_MAX = 2, 5
 SEEN_MIN = 2          # an n-gram of one line only cannot help another line
 BATCH = 256
 TEXT_CHARS_MAX = 300  # longer texts are cut: nothing in either set is longer by much
+UNKNOWN = "?"         # the label of a line of which only the teacher knows something
+OWN_SHARE = 0.4       # of the probability goes to the label of a line where that is known
 COPIES = 4            # variants of the training lines in one pass, the line itself among them
 
 
@@ -118,7 +122,7 @@ class Bag(nn.Module):
 
 
 # One line a member: hidden width, share of n-grams dropped, peak learning rate.
-MEMBERS = [(256, 0.3, 4e-3), (256, 0.5, 4e-3), (384, 0.3, 3e-3), (0, 0.2, 5e-2)]
+MEMBERS = [(256, 0.3, 4e-3), (256, 0.3, 4e-3), (0, 0.2, 5e-2)]
 
 
 def fit(model, encoded, classes, peak, passes):
@@ -143,9 +147,8 @@ def fit(model, encoded, classes, peak, passes):
 
 def foreign_questions(rng, count):
     """Foreign questions on one line each, from the generator of the task "other"."""
-    corpus = task_other.Corpus(corpora.gsm8k_train(), corpora.clinc_outside(),
-                               corpora.clinc_inside())
-    found = [task_other.question(rng, "train", corpus)[:TEXT_CHARS_MAX] for _ in range(count)]
+    found = [task_other.question(rng, "train", task_other.training_corpus())[:TEXT_CHARS_MAX]
+             for _ in range(count)]
     return [" ".join(t.split()) for t in found if t.split()]
 
 
@@ -252,60 +255,33 @@ class Teacher:
         return ids.numpy().astype(np.int16), (p / p.sum(1, keepdim=True)).numpy()
 
 
-class SoftLines:
-    """Lines that the teacher has labelled: texts, class numbers [n, TOP], probabilities [n, TOP].
-    Nothing is known of most of these lines but what the teacher says; of a variant of a training
-    line the label is known too and has OWN_SHARE of the probability."""
-
-    OWN_SHARE = 0.4
-
-    def __init__(self, texts, ids, probabilities, labels):
-        self.texts, self.ids, self.probabilities = texts, ids, probabilities
-        self.labels = labels
-
-    @classmethod
-    def load_or_make(cls, task, out_dir, seed, count):
-        """The lines of out_dir/soft_<task>.npz; made (with the teacher) if they are missing."""
-        path = pathlib.Path(out_dir) / f"soft_{task.NAME}.npz"
-        labels = task.labels() + [None]
-        if not path.exists():
-            teacher = Teacher.load_or_train(task, out_dir, seed)
-            texts, ids, p = cls.make(task, teacher, seed, count)
-            np.savez_compressed(path, texts=np.frombuffer("\n".join(texts).encode(), np.uint8),
-                                ids=ids, p=p.astype(np.float16))
-        saved = np.load(path)
-        texts = saved["texts"].tobytes().decode().split("\n")
-        return cls(texts, saved["ids"], saved["p"].astype(np.float32), labels)
-
-    @classmethod
-    def make(cls, task, teacher, seed, count):
-        rng = seeded("soft lines", task.NAME, seed)
-        lines = training_lines(task, rng)
-        by_label = group(lines)
-        made = lines + [invent(rng, lines, by_label) for _ in range(count - len(lines))]
-        made = [(t[:TEXT_CHARS_MAX], label) for t, label in made if t.strip()]
-        ids, p = teacher.soft([t for t, _ in made])
-        number = {l: i for i, l in enumerate(teacher.labels)}
-        for row, (_, label) in enumerate(made):
-            if label == UNKNOWN:
-                continue
-            p[row] *= 1 - cls.OWN_SHARE
-            at = np.flatnonzero(ids[row] == number[label])
-            if len(at) == 0:  # the least likely class makes room
-                at = [TOP - 1]
-                ids[row, at], p[row, at] = number[label], 0
-            p[row, at] += cls.OWN_SHARE
-            p[row] /= p[row].sum()
-        return [t for t, _ in made], ids, p
-
-    def draw(self, rng):
-        """(text, {label: probability}); the label None is "not ours"."""
-        row = rng.randrange(len(self.texts))
-        return self.texts[row], {self.labels[i]: float(p) for i, p in
-                                 zip(self.ids[row], self.probabilities[row]) if p > 1e-4}
+def make_soft(task, teacher, seed, count):
+    """SoftLines of `count` lines, the training lines themselves first."""
+    rng = seeded("soft lines", task.NAME, seed)
+    lines = training_lines(task, rng)
+    by_label = group(lines)
+    made = lines + [invent(rng, lines, by_label) for _ in range(count - len(lines))]
+    made = [(t[:TEXT_CHARS_MAX], label) for t, label in made if t.strip()]
+    ids, p = teacher.soft([t for t, _ in made])
+    number = {l: i for i, l in enumerate(teacher.labels)}
+    for row, (_, label) in enumerate(made):
+        if label == UNKNOWN:
+            continue
+        p[row] *= 1 - OWN_SHARE
+        at = np.flatnonzero(ids[row] == number[label])
+        if len(at) == 0:  # the least likely class makes room
+            at = TOP - 1
+            ids[row, at], p[row, at] = number[label], 0
+        p[row, at] += OWN_SHARE
+    return SoftLines([t for t, _ in made], ids, p, teacher.labels)
 
 
-UNKNOWN = "?"  # the label of a line of which only the teacher knows something
+def load_or_make(task, out_dir, seed, count):
+    """The lines of out_dir; made, with the teacher, if they are missing."""
+    path = soft_lines.path_of(task.NAME, out_dir)
+    if not path.exists():
+        make_soft(task, Teacher.load_or_train(task, out_dir, seed), seed, count).save(path)
+    return soft_lines.load(task.NAME, task.labels(), out_dir)
 
 
 def invent(rng, lines, by_label):
@@ -339,7 +315,7 @@ def report(task, teacher):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default="work")
+    parser.add_argument("--out", default=soft_lines.WORK)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=300000, help="soft lines of each task")
     parser.add_argument("--threads", type=int, default=1)
@@ -349,7 +325,7 @@ def main():
     for task in (task_intent, task_banking):
         began = time.time()
         report(task, Teacher.load_or_train(task, args.out, args.seed))
-        soft = SoftLines.load_or_make(task, args.out, args.seed, args.count)
+        soft = load_or_make(task, args.out, args.seed, args.count)
         print(f"{task.NAME}: {len(soft.texts)} soft lines, {time.time() - began:.0f} s", flush=True)
 
 
