@@ -6,6 +6,7 @@ the <|not_mine|> token. Examples are made on the fly from a seed; an epoch has e
 training line once and the other tasks in proportion.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -119,6 +120,46 @@ def epoch(corpora, seed, number, mix=MIX):
         history = [m for m in earlier if m[0] == "user"] + [("assistant", reply)]
         result.append(with_context(rng, example, history))
     return result
+
+
+@functools.cache
+def corpora():
+    return Corpora()
+
+
+def labels():
+    """All answers that are one token: the vocabulary has one for each."""
+    with open(data_dir() / "banking77" / "categories.json") as file:
+        banking = json.load(file)
+    return sorted(set(corpora().labels) | set(banking))
+
+
+def examples(seed, number, count):
+    """`count` training examples, the same for the same seed and number: (task, messages, answer)
+    or (task, messages, answer, soft); soft is [(label or None for not mine, probability)] for the
+    first token of the answer."""
+    rng, out = seeded("examples", seed, number), []
+    while len(out) < count:
+        out += epoch(corpora(), seed, f"{number}/{len(out)}")
+    return rng.sample(out, count)
+
+
+def vocabulary_texts(seed):
+    """The texts that the tokenizer is trained on."""
+    texts = [t for _, m, a, *_ in examples(seed, "vocabulary", 30000)
+             for t in [c for _, c in m] + [a]]
+    return texts + [u for u, _ in corpora().inside] * 2
+
+
+def held_out(count):
+    """{task: [(messages, answer)]} that training never sees, for validation."""
+    sets = {}
+    for task in ("extract", "reformat", "chat", "other"):
+        rng = seeded("held", task)
+        split = "train" if task == "chat" else "new"
+        made = [task_example(rng, task, corpora(), split) for _ in range(count)]
+        sets[task] = [(m, a) for _, m, a, *_ in made]
+    return sets
 
 
 def render(messages):
