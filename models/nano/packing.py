@@ -37,8 +37,8 @@ def pack(examples, length):
 
 
 def batches(examples, rng):
-    """Batches (lists of rows with the length of a row) in random order. What is longer than the longest row is left out; so is the last,
-    incomplete batch of a shape."""
+    """Batches (lists of rows, with the length of a row) in random order. What is longer than the
+    longest row is left out, and so is the last, incomplete batch of a shape."""
     out, lower = [], 0
     for length, count in ROWS.items():
         rows = pack([e for e in examples if lower < len(e.ids) <= length], length)

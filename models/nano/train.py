@@ -18,6 +18,7 @@ import torch
 import copy_circuit
 import data
 import optimizer
+import stream
 from model import SIZES, Config, Nano
 from packing import Batch, Encoded, batches
 from pools import seeded
@@ -81,8 +82,7 @@ def learning_rate(progress):
 def build_vocab(path, seed):
     """Train the vocabulary on generated text, or read it if it is there."""
     if not path.exists():
-        texts, labels = data.vocabulary_texts(seed), data.labels()
-        Vocabulary.build(texts, labels).save(path)
+        Vocabulary.build(stream.vocabulary_texts(seed), data.labels()).save(path)
     return Vocabulary.load(path)
 
 
@@ -178,7 +178,7 @@ class Trainer:
         checked, loss = self.minutes(), 0.0
         while self.progress() < 1:
             rng = seeded("train", self.args.seed, self.piece)
-            examples = data.examples(self.args.seed, self.piece, PIECE)
+            examples = stream.examples(self.args.seed, self.piece, PIECE)
             ready = batches([encode(e, self.vocab, rng) for e in examples], rng)
             for at in range(0, len(ready) - MICRO_PER_STEP + 1, MICRO_PER_STEP):
                 loss += 0.02 * (self.step(ready[at:at + MICRO_PER_STEP]) - loss)

@@ -9,7 +9,8 @@ import functools
 import torch
 
 import data
-from packing import Encoded, batches, Batch
+import stream
+from packing import Batch, Encoded, batches
 from pools import seeded
 
 HELD_OUT = 96  # examples of each task
@@ -27,11 +28,8 @@ def auroc(inside, outside):
 def sets():
     """{name: [(task, messages, answer)]}"""
     clinc = [("intent" if l else "other", [("user", u)], l or "")
-             for u, l in data.corpora().clinc["val"]]
-    found = {"clinc": clinc}
-    for task, examples in data.held_out(HELD_OUT).items():
-        found[task] = [(task, m, a) for m, a in examples]
-    return found
+             for u, l in stream.corpora().clinc["val"]]
+    return {"clinc": clinc} | stream.held_out(HELD_OUT)
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@
  * no Origin. */
 #include "api/api_internal.h"
 
-#include "api/auth.h"
 #include "api/metrics.h"
 #include "base/crypto.h"
 #include "base/str.h"
@@ -217,6 +216,15 @@ static bool check_key(struct api *api, struct http_request *request)
     http_reply_header(request, "www-authenticate", "Bearer");
     api_reply_fault(api, request, &fault);
     return false;
+}
+
+void api_find_caller(const struct api *api, const struct http_request *request,
+                     char out[static AUTH_DIGEST_BYTES])
+{
+    if (!auth_digest(api->host->auth, http_request_header(request, "Authorization"),
+                     http_request_header(request, "x-api-key"),
+                     http_request_header(request, "api-key"), out))
+        snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
 }
 
 /* --- routing --- */

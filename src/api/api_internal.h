@@ -3,6 +3,7 @@
 #define API_API_INTERNAL_H
 
 #include "api/api.h"
+#include "api/auth.h"
 #include "base/buf.h"
 
 struct chat;
@@ -34,6 +35,10 @@ api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, h
 void chat_cancel_all(struct api *api);
 void embeddings_cancel_all(struct api *api);
 void exchanges_cancel_all(struct api *api);
+
+/* Who asks: the API key's digest where keys are required, else where the request comes from. */
+void api_find_caller(const struct api *api, const struct http_request *request,
+                     char out[static AUTH_DIGEST_BYTES]);
 
 /* Replies, counted by code. */
 void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body);

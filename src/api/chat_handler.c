@@ -14,7 +14,7 @@
  * A client that reads too slowly is cut off when STREAM_PENDING_MAX bytes wait for it: memory stays
  * bounded and the work stops. */
 #include "api/api_internal.h"
-#include "api/auth.h"
+#include "api/format_task.h"
 #include "api/metrics.h"
 #include "api/openai_request.h"
 #include "api/openai_response.h"
@@ -36,8 +36,9 @@
 struct chat {
     struct chat *previous, *next; /* in api->chats */
     struct api *api;
-    struct http_request *http; /* NULL once replied or gone */
-    struct exchange *exchange; /* NULL once final */
+    struct http_request *http;         /* NULL once replied or gone */
+    struct background_task *compiling; /* what the exchange waits for, or NULL */
+    struct exchange *exchange;         /* NULL before it began and once final */
     struct exchange_services *services;
     struct arena *arena;
     struct chat_request request;
@@ -58,6 +59,9 @@ static void count_exchange(struct chat *chat, const struct exchange_summary *sum
 /* Stops the work of an exchange that nobody waits for any more. Not from inside its callback. */
 static void chat_cancel(struct chat *chat)
 {
+    if (chat->compiling)
+        background_cancel(chat->compiling);
+    chat->compiling = NULL;
     if (!chat->exchange)
         return;
     exchange_cancel(chat->exchange);
@@ -381,18 +385,6 @@ static const char *find_header(void *ctx, const char *name)
     return http_request_header(ctx, name);
 }
 
-/* The API key's digest where keys are required, else where the request comes from. */
-static const char *find_caller(const struct chat *chat)
-{
-    char digest[AUTH_DIGEST_BYTES];
-    const char *caller = http_request_peer(chat->http);
-    if (auth_digest(chat->api->host->auth, http_request_header(chat->http, "Authorization"),
-                    http_request_header(chat->http, "x-api-key"),
-                    http_request_header(chat->http, "api-key"), digest))
-        caller = digest;
-    return arena_copy(chat->arena, str_from(caller));
-}
-
 static struct chat *chat_new(struct api *api, struct http_request *http)
 {
     struct chat *chat = calloc(1, sizeof *chat);
@@ -429,6 +421,65 @@ static void refuse(struct chat *chat, const struct fault *fault)
     chat_free(chat);
 }
 
+/* Of what only the configuration can tell: no such model, or no such adapter. */
+static const char *param_at_fault(const struct chat *chat, enum td_status status)
+{
+    if (status == TD_NOT_FOUND)
+        return "model";
+    if (status != TD_INVALID)
+        return NULL;
+    return json_count(json_get(chat->request.body, "lora")) > 0 ? "lora" : "tandem.adapters";
+}
+
+static void begin_exchange(struct chat *chat)
+{
+    struct api *api = chat->api;
+    struct fault fault = {0};
+    struct td_error err = {0};
+    chat->services = api->host->acquire(api->host->ctx);
+    enum td_status status = exchange_start(chat->services, api->loop, &chat->request.td, on_event,
+                                           chat, &chat->exchange, &err);
+    if (status != TD_OK) {
+        chat->exchange = NULL;
+        fault_from_status(&fault, status, err.message, param_at_fault(chat, status));
+        refuse(chat, &fault);
+        return;
+    }
+    response_writer_init(&chat->writer, exchange_id(chat->exchange),
+                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
+                         api->host->model);
+    chat->writer.include_usage = chat->request.include_usage;
+}
+
+static void format_compiled(void *owner, enum td_status status, struct td_grammar *grammar,
+                            const struct td_error *err)
+{
+    struct chat *chat = owner;
+    struct fault fault = {0};
+    chat->compiling = NULL;
+    if (openai_format_accept(&chat->request.format, status, grammar, err, &chat->request.td,
+                             &fault))
+        begin_exchange(chat);
+    else
+        refuse(chat, &fault);
+}
+
+static void compile_format(struct chat *chat)
+{
+    struct td_error err = {0};
+    const struct format_task_options options = {.background = chat->api->host->background,
+                                                .loop = chat->api->loop,
+                                                .format = &chat->request.format,
+                                                .on_done = format_compiled,
+                                                .owner = chat};
+    enum td_status status = format_task_start(&options, &chat->compiling, &err);
+    if (status == TD_OK)
+        return;
+    struct fault fault = {0};
+    fault_from_status(&fault, status, err.message, NULL);
+    refuse(chat, &fault);
+}
+
 void chat_handle(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
@@ -444,25 +495,17 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
         refuse(chat, &fault);
         return;
     }
-    chat->request.td.caller = find_caller(chat);
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    chat->request.td.caller = arena_copy(chat->arena, str_from(caller));
     if (!chat->request.td.caller) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         refuse(chat, &fault);
         return;
     }
-    chat->services = api->host->acquire(api->host->ctx);
-    struct td_error err = {0};
-    enum td_status status = exchange_start(chat->services, api->loop, &chat->request.td, on_event,
-                                           chat, &chat->exchange, &err);
-    if (status != TD_OK) {
-        chat->exchange = NULL;
-        fault_from_status(&fault, status, err.message, status == TD_NOT_FOUND ? "model" : NULL);
-        refuse(chat, &fault);
-        return;
-    }
-    response_writer_init(&chat->writer, exchange_id(chat->exchange),
-                         (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
-                         api->host->model);
-    chat->writer.include_usage = chat->request.include_usage;
     http_request_on_gone(request, chat_gone, chat);
+    if (chat->request.format.source)
+        compile_format(chat);
+    else
+        begin_exchange(chat);
 }

@@ -9,6 +9,7 @@
 #define API_OPENAI_REQUEST_H
 
 #include "api/fault.h"
+#include "api/openai_format.h"
 #include "base/arena.h"
 #include "base/json.h"
 
@@ -24,7 +25,8 @@ struct chat_request {
     struct td_request td; /* borrows from `body` and the arena; owns its grammar */
     struct json *body;    /* the parsed body, owned: openai_request_deinit */
     bool stream;
-    bool include_usage; /* stream_options.include_usage */
+    bool include_usage;          /* stream_options.include_usage */
+    struct openai_format format; /* to be compiled into td.grammar */
 };
 
 /* Looks up a request header, NULL when absent. */

@@ -83,6 +83,7 @@ struct config {
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
         int speculation; /* enum td_speculation */
         uint32_t draft_tokens;
+        double exit_threshold;
         struct config_adapter *adapters;
         size_t adapter_count;
     } engine;

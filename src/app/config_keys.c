@@ -210,6 +210,8 @@ static const struct config_key engine_keys[] = {
      .help = "ngram: guess ahead what followed the same tokens before; answers stay the same"},
     {"draft_tokens", CONFIG_KEY_UINT, AT(engine.draft_tokens), "0", 0, 16,
      .help = "most guesses at a time; 0 = 8"},
+    {"exit_threshold", CONFIG_KEY_NUMBER, AT(engine.exit_threshold), "0", 0, 1,
+     .help = "least probability of a token taken from an early exit of the model; 0 = never"},
     {"adapters", CONFIG_KEY_SECTIONS, AT(engine.adapters), NULL, 0, CONFIG_ADAPTERS_MAX,
      .section = &adapter_section, .help = "LoRA adapters; a change needs no restart",
      .count_offset = AT(engine.adapter_count)},

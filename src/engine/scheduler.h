@@ -28,6 +28,7 @@ struct scheduler_options {
     enum td_kv_type kv_type;
     enum td_speculation speculation; /* of all jobs: none, or from the text */
     uint32_t draft_tokens;           /* 0 = 8 */
+    float exit_threshold;            /* of all jobs, as in td_generate_options */
 };
 
 struct job_request {

@@ -243,5 +243,8 @@ enum td_status disclosure_failure(struct exchange *ex, const char **param)
     if (first)
         add(ex->message, sizeof ex->message, "no tier had been asked yet");
     add_removals(ex, false);
-    return ex->past_deadline ? TD_TIMEOUT : common_status(ex);
+    enum td_status status = ex->past_deadline ? TD_TIMEOUT : common_status(ex);
+    if (status == TD_LIMIT) /* a tier found the prompt too long */
+        *param = "messages";
+    return status;
 }

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/auth.h"
 #include "api/metrics.h"
+#include "base/background.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
@@ -205,6 +206,7 @@ static bool process_start(void)
     services.health = tier_health_new(1);
     services.classes = conversation_classes_new(64);
     host.metrics = metrics_new(1);
+    host.background = background_new(1, 4);
     if (loop_event_new(&loop, &err) != TD_OK)
         return false;
     api = api_new(loop, &host, 0);
@@ -221,6 +223,7 @@ static void process_stop(void)
     api_free(api);
     server_free(server);
     loop_event_free(loop);
+    background_free(host.background);
     metrics_free(host.metrics);
     conversation_classes_free(services.classes);
     tier_health_free(services.health);
@@ -396,6 +399,97 @@ static void test_a_client_that_leaves_stops_the_work_within_100_ms(void)
 /* A conversation of its own: its class stays restricted for ever. */
 #define SECRET "{\"messages\":[{\"role\":\"user\",\"content\":\"a secret\"}]}"
 
+/* --- schemas are compiled beside the loop --- */
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static atomic_int at_gate;
+
+static void wait_at_gate(void *ctx)
+{
+    (void)ctx;
+    atomic_store(&at_gate, 1);
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static void do_nothing(void *ctx)
+{
+    (void)ctx;
+}
+
+static void do_nothing_more(void *ctx, void *owner)
+{
+    (void)ctx;
+    (void)owner;
+}
+
+/* Keeps the one background thread at the gate, and fills its line or not. */
+static void hold_background(bool fill)
+{
+    struct background_task *task;
+    const struct background_work work = {
+        .run = wait_at_gate, .done = do_nothing_more, .free_ctx = do_nothing, .loop = loop};
+    pthread_mutex_lock(&gate);
+    atomic_store(&at_gate, 0);
+    CHECK(background_submit(host.background, &work, &task, NULL) == TD_OK);
+    CHECK(becomes(&at_gate, 1, 10000));
+    while (fill && background_submit(host.background, &work, &task, NULL) == TD_OK)
+        ;
+}
+
+#define SCHEMA(members)                                                                        \
+    "{" USER ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\"," \
+    "\"schema\":{" members "}}}}"
+
+static void test_others_are_answered_while_a_schema_is_compiled(void)
+{
+    scripted.course = COURSE_ANSWER;
+    int started = atomic_load(&scripted.started);
+    hold_background(false);
+    int fd = client_open();
+    client_send(fd, "POST", CHAT, "", SCHEMA("\"type\":\"object\""));
+    for (int i = 0; i < 3; i++) {
+        CHECK(ask("POST", CHAT, "", "{" USER "}") == 200);
+        CHECK(ask("POST", CHAT, "", "{" USER ",\"response_format\":{\"type\":\"json_object\"}}") ==
+              200);
+    }
+    CHECK(atomic_load(&scripted.started) == started + 6); /* the schema's is still to come */
+    pthread_mutex_unlock(&gate);
+    ssize_t got = read(fd, answer, sizeof answer - 1);
+    answer[got > 0 ? got : 0] = '\0';
+    CHECK(strncmp(answer, "HTTP/1.1 200", 12) == 0);
+    CHECK(atomic_load(&scripted.started) == started + 7);
+    close(fd);
+    CHECK(becomes(&held, 0, 1000));
+}
+
+static void test_a_bad_schema_is_refused_and_a_client_that_left_is_not_missed(void)
+{
+    int started = atomic_load(&scripted.started);
+    CHECK(ask("POST", CHAT, "", SCHEMA("\"type\":\"king\"")) == 400);
+    CHECK(has("\"param\":\"response_format.json_schema.schema\""));
+    hold_background(false);
+    int fd = client_open();
+    client_send(fd, "POST", CHAT, "", SCHEMA("\"type\":\"object\""));
+    /* An answer to a later request: this one was read. */
+    CHECK(ask("GET", "/healthz", "", "") == 200);
+    close(fd);
+    CHECK(ask("GET", "/healthz", "", "") == 200);
+    pthread_mutex_unlock(&gate);
+    CHECK(ask("POST", CHAT, "", SCHEMA("\"type\":\"king\"")) == 400); /* the line is empty */
+    CHECK(atomic_load(&scripted.started) == started);
+}
+
+static void test_a_full_line_of_schemas_is_429(void)
+{
+    hold_background(true);
+    CHECK(ask("POST", CHAT, "", SCHEMA("\"type\":\"object\"")) == 429);
+    CHECK(has("\"code\":\"queue_full\"") && has("retry-after: "));
+    CHECK(ask("POST", CHAT, "", "{" USER "}") == 200);
+    pthread_mutex_unlock(&gate);
+}
+
 static void test_bad_requests_never_reach_a_tier(void)
 {
     scripted.course = COURSE_ANSWER;
@@ -527,6 +621,9 @@ int main(void)
     RUN(test_a_delta_too_large_for_a_chunk_ends_in_an_error_and_done);
     RUN(test_the_caller_is_the_keys_digest_or_the_peers_address);
     RUN(test_a_client_that_leaves_stops_the_work_within_100_ms);
+    RUN(test_others_are_answered_while_a_schema_is_compiled);
+    RUN(test_a_bad_schema_is_refused_and_a_client_that_left_is_not_missed);
+    RUN(test_a_full_line_of_schemas_is_429);
     RUN(test_bad_requests_never_reach_a_tier);
     RUN(test_unknown_paths_methods_and_sizes_are_in_openais_shape);
     RUN(test_pages_of_other_origins_are_refused);
