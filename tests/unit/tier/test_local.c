@@ -93,6 +93,21 @@ enum td_status td_chat_tokenize(const struct td_model *model, const struct td_me
     return TD_OK;
 }
 
+enum td_status td_tokenize(const struct td_model *model, struct td_str text, bool add_bos,
+                           bool parse_special, int32_t *ids, size_t capacity, size_t *count,
+                           struct td_error *err)
+{
+    (void)model, (void)text, (void)add_bos, (void)parse_special, (void)ids, (void)capacity;
+    (void)count;
+    return error_set(err, TD_UNSUPPORTED, "no texts here");
+}
+
+const struct prompt_score *job_prompt_scores(const struct job *job)
+{
+    (void)job;
+    return NULL;
+}
+
 enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_request *request,
                                 struct job **out, struct td_error *err)
 {
