@@ -32,7 +32,7 @@ WEIGHT = {"intent": (1.0, 0.1), "other": (1.0, 0.03), "extract": (0.4, 0.3),
 
 def encode(example, vocab, rng):
     """(ids, first, task): prompt and answer; `first` is the index of the first answer token."""
-    task, messages, answer = example
+    task, messages, answer, *_ = example
     noisy = task in ("intent", "other") and rng.random() < NOISY_SHARE
     prompt = vocab.encode_prompt(data.render(messages), noisy)
     return prompt + vocab.encode_answer(task, answer), len(prompt), task
@@ -61,7 +61,7 @@ def collate(batch, pad):
     weights = torch.zeros(len(batch), time_ - 1)
     for row, (ids, first, task) in enumerate(batch):
         tokens[row, :len(ids)] = torch.tensor(ids)
-        decision, rest = WEIGHT[task]
+        decision, rest = WEIGHT.get(task, WEIGHT["extract"])
         weights[row, first - 1] = decision
         weights[row, first:len(ids) - 1] = rest
     return tokens, weights

@@ -6,7 +6,6 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -117,15 +116,12 @@ def test_an_adapter_is_swapped_while_requests_run():
             thread.start()
         write_adapter(serving.path / "new.gguf", CHANGES, size=0)
         os.replace(serving.path / "new.gguf", serving.path / "strange.gguf")
-        begin = time.monotonic()
         serving.reload()
-        spent = time.monotonic() - begin
         equal(serving.ask(model="strange"), plain)
         stop.set()
         for thread in threads:
             thread.join()
         equal(failed, [])
-        assert spent < 1, f"the swap took {spent:.2f} s"
 
 
 @case

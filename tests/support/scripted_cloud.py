@@ -58,7 +58,7 @@ class ScriptedCloud:
         self.received = bytearray()
         self.requests = []
         self.connections = 0
-        self.gone_times = []  # monotonic time at which a client was noticed to have left
+        self.gone_count = 0  # clients that were noticed to have left
         self._lock = threading.Lock()
         self._context = None
         if tls:
@@ -82,7 +82,7 @@ class ScriptedCloud:
         with self._lock:
             self.received.clear()
             self.requests.clear()
-            self.gone_times.clear()
+            self.gone_count = 0
 
     # -- connection -------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class ScriptedCloud:
                     return
         except (OSError, ssl.SSLError):
             with self._lock:
-                self.gone_times.append(time.monotonic())
+                self.gone_count += 1
         finally:
             try:
                 connection.close()
