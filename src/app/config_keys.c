@@ -65,6 +65,8 @@ static const struct config_key tier_keys[] = {
      .help = "allow plain http:// to other machines (always allowed to this one)"},
     {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
      .help = "prompt and answer together; 0 = not known, not checked"},
+    {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
+     .help = "the server also has /completions, for texts to go on with"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
      .help = "what the tier charges"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,

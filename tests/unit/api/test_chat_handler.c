@@ -396,9 +396,6 @@ static void test_a_client_that_leaves_stops_the_work_within_100_ms(void)
     }
 }
 
-/* A conversation of its own: its class stays restricted for ever. */
-#define SECRET "{\"messages\":[{\"role\":\"user\",\"content\":\"a secret\"}]}"
-
 /* --- schemas are compiled beside the loop --- */
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -489,6 +486,62 @@ static void test_a_full_line_of_schemas_is_429(void)
     CHECK(ask("POST", CHAT, "", "{" USER "}") == 200);
     pthread_mutex_unlock(&gate);
 }
+
+/* --- completions: an exchange for each choice --- */
+
+#define COMPLETE "/v1/completions"
+
+static void test_choices_of_a_completion_come_in_order(void)
+{
+    scripted.course = COURSE_ANSWER;
+    int started = atomic_load(&scripted.started);
+    CHECK(ask("POST", COMPLETE, "", "{\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\"],\"n\":3}") ==
+          200);
+    const char *at = answer;
+    for (int i = 0; i < 18; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{\"text\":\"Hello, world\",\"index\":%d,", i);
+        at = at ? strstr(at, text) : NULL;
+        CHECK(at != NULL);
+    }
+    CHECK(has("\"prompt_tokens\":42,\"completion_tokens\":36")); /* 6 x 7, 18 x 2 */
+    CHECK(atomic_load(&scripted.started) == started + 18);
+    CHECK(becomes(&held, 0, 10000));
+}
+
+static void test_a_failed_choice_ends_the_whole_completion(void)
+{
+    scripted.course = COURSE_FAIL_AT_ONCE;
+    CHECK(ask("POST", COMPLETE, "", "{\"prompt\":[\"a\",\"b\"]}") >= 500);
+    CHECK(has("{\"error\":{\"message\":"));
+    clear_health();
+    scripted.course = COURSE_FAIL_AFTER_TEXT;
+    CHECK(ask("POST", COMPLETE, "", "{\"prompt\":[\"a\",\"b\"],\"stream\":true}") == 200);
+    CHECK(has("\"text\":\"Hello\"") && has("data: {\"error\":{") && has("data: [DONE]\n\n"));
+    CHECK(strstr(strstr(answer, "[DONE]"), "data: {") == NULL);
+    clear_health();
+    CHECK(becomes(&held, 0, 10000));
+}
+
+static void test_a_client_that_leaves_stops_all_choices(void)
+{
+    scripted.course = COURSE_NEVER_END;
+    for (int stream = 0; stream < 2; stream++) {
+        atomic_store(&scripted.started, 0);
+        atomic_store(&scripted.cancelled, 0);
+        int fd = client_open();
+        client_send(fd, "POST", COMPLETE, "",
+                    stream ? "{\"prompt\":[\"a\",\"b\"],\"n\":9,\"stream\":true}"
+                           : "{\"prompt\":[\"a\",\"b\"],\"n\":9}");
+        CHECK(becomes(&scripted.started, 8, 10000)); /* so many at a time */
+        close(fd);
+        CHECK(becomes(&scripted.cancelled, 8, 10000));
+        CHECK(becomes(&held, 0, 10000));
+    }
+}
+
+/* A conversation of its own: its class stays restricted for ever. */
+#define SECRET "{\"messages\":[{\"role\":\"user\",\"content\":\"a secret\"}]}"
 
 static void test_bad_requests_never_reach_a_tier(void)
 {
@@ -624,6 +677,9 @@ int main(void)
     RUN(test_others_are_answered_while_a_schema_is_compiled);
     RUN(test_a_bad_schema_is_refused_and_a_client_that_left_is_not_missed);
     RUN(test_a_full_line_of_schemas_is_429);
+    RUN(test_choices_of_a_completion_come_in_order);
+    RUN(test_a_failed_choice_ends_the_whole_completion);
+    RUN(test_a_client_that_leaves_stops_all_choices);
     RUN(test_bad_requests_never_reach_a_tier);
     RUN(test_unknown_paths_methods_and_sizes_are_in_openais_shape);
     RUN(test_pages_of_other_origins_are_refused);
