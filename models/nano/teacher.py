@@ -144,7 +144,7 @@ def fit(model, encoded, classes, peak, passes):
             optimizer.step()
             done += 1
             if done % 200 == 0:
-                print(f"step {done} of {steps}: loss={loss.item():.3f} cpu={time.process_time():.0f} s", flush=True)
+                print(f"step {done} of {steps}, loss {loss.item():.3f}", flush=True)
 
 
 def foreign_questions(rng, count):
