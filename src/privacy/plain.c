@@ -1,6 +1,7 @@
 #include "privacy/detect.h"
 
 #include "base/utf8.h"
+#include "privacy/lexicon.h"
 
 /* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
  * selectors that occur in copied text. */
@@ -92,8 +93,23 @@ bool context_before(struct td_str text, size_t offset, size_t reach, const char 
     return context_in(text.data + begin, offset - begin, words);
 }
 
-bool context_after(struct td_str text, size_t offset, size_t reach, const char *const *words)
+bool place_context(const struct place *place, int kind, size_t reach)
 {
-    size_t left = text.len - offset;
-    return context_in(text.data + offset, left < reach ? left : reach, words);
+    size_t ended = place->context ? place->context->ended[kind] : 0;
+    return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
+}
+
+bool place_context_after(const struct place *place, size_t end, int kind)
+{
+    size_t at = end;
+    for (int i = 0; i < 5; i++) {
+        struct word word = word_after(place->text, at, 3);
+        if (word.begin == word.end)
+            return false;
+        for (const struct lexicon_entry *e = word.entry; e != NULL; e = lexicon_next(e))
+            if (e->context == kind && e->previous == NULL)
+                return true;
+        at = word.end;
+    }
+    return false;
 }

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "privacy/detect.h"
+#include "privacy/lexicon.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
  * findings that could still grow. When it is full the oldest goes out. */
@@ -26,7 +27,10 @@ struct scan {
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
+    struct context context;
 };
+
+_Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
 
 /* What a byte can do. */
 enum {
@@ -56,12 +60,15 @@ static const uint8_t traits[128] = {
 #undef W
 /* clang-format on */
 
+/* By class, then by length, then by score. What is surely one thing (a checksum, an announcing word)
+ * is not swallowed by a guess of the same class. */
 static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
 {
-    enum td_data_class class_a = privacy_kind_class(a->kind), class_b = privacy_kind_class(b->kind);
     size_t len_a = a->end - a->begin, len_b = b->end - b->begin;
-    if (class_a != class_b)
-        return class_a > class_b;
+    if (a->data_class != b->data_class)
+        return a->data_class > b->data_class;
+    if (a->score + 0.25f < b->score || b->score + 0.25f < a->score)
+        return a->score > b->score;
     return len_a != len_b ? len_a > len_b : a->score > b->score;
 }
 
@@ -79,6 +86,8 @@ static void add(struct scan *scan, struct privacy_span span)
         span.begin = scan->floor;
     if (span.begin >= span.end)
         return;
+    if (span.data_class < privacy_kind_class(span.kind))
+        span.data_class = privacy_kind_class(span.kind);
     size_t kept = 0;
     for (size_t i = 0; i < scan->pending_count; i++) {
         struct privacy_span *old = &scan->pending[i];
@@ -86,9 +95,13 @@ static void add(struct scan *scan, struct privacy_span span)
             scan->pending[kept++] = *old;
             continue;
         }
-        struct privacy_span merged = outranks(old, &span) ? *old : span;
-        merged.begin = old->begin < span.begin ? old->begin : span.begin;
-        merged.end = old->end > span.end ? old->end : span.end;
+        bool old_wins = outranks(old, &span);
+        struct privacy_span merged = old_wins ? *old : span;
+        const struct privacy_span *loser = old_wins ? &span : old;
+        if (loser->data_class != TD_CLASS_PUBLIC) { /* what is public need not stay covered */
+            merged.begin = old->begin < span.begin ? old->begin : span.begin;
+            merged.end = old->end > span.end ? old->end : span.end;
+        }
         span = merged;
     }
     scan->pending_count = kept;
@@ -105,25 +118,64 @@ static void add(struct scan *scan, struct privacy_span span)
 
 static struct place place_at(const struct scan *scan, size_t begin)
 {
-    return (struct place){scan->text, begin, scan->before, scan->before2, scan->before_begin};
+    return (struct place){scan->text,          begin,          scan->before, scan->before2,
+                          scan->before_begin, &scan->context};
 }
+
+typedef bool number_detector(const struct place *, const struct window *, struct privacy_span *);
 
 static void scan_number(struct scan *scan, size_t begin)
 {
+    static number_detector *const whole[] = {detect_ip4, detect_card, detect_ssn, detect_phone,
+                                             detect_national_number};
+    static number_detector *const brief[] = {detect_date, detect_age, detect_address, detect_dose,
+                                             detect_coordinates};
     struct place place = place_at(scan, begin);
     struct window window;
     struct privacy_span span;
     window_read(scan->text, begin, &window);
-    if (window.count < 7 || is_word(scan->before))
-        return; /* shorter than any of them */
-    if (detect_ip4(&place, &window, &span))
+    if (is_word(scan->before))
+        return;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole && window.count >= 7; i++)
+        if (whole[i](&place, &window, &span))
+            add(scan, span);
+    for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
+        if (brief[i](&place, &window, &span))
+            add(scan, span);
+    if (detect_document(&place, &span))
         add(scan, span);
-    if (detect_card(&place, &window, &span))
-        add(scan, span);
-    if (detect_ssn(&place, &window, &span))
-        add(scan, span);
-    if (detect_phone(&place, &window, &span))
-        add(scan, span);
+}
+
+/* A word that the lexicon knows: what it announces is noted, what it is itself is added. */
+static void scan_known_word(struct scan *scan, size_t begin, size_t end,
+                            const struct lexicon_entry *entry)
+{
+    struct place place = place_at(scan, begin);
+    struct td_str text = scan->text;
+    struct privacy_span span;
+    unsigned char first = (unsigned char)text.data[begin];
+    bool capital = first < 'a' || first >= 0x80;
+    for (; entry != NULL; entry = lexicon_next(entry)) {
+        if (entry->previous != NULL) {
+            struct word before = word_before(text, begin, 2);
+            if (before.end - before.begin != entry->previous_len ||
+                !str_equal_nocase(str_slice(text, before.begin, before.end),
+                                  (struct td_str){entry->previous, entry->previous_len}))
+                continue;
+        }
+        if (entry->context != CONTEXT_NONE)
+            scan->context.ended[entry->context] = end + 1;
+        if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
+            detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
+            add(scan, span);
+        if ((entry->roles & ROLE_WEEKDAY) && (capital || entry->value <= 14))
+            add(scan, (struct privacy_span){.kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
+        if (entry->roles & ROLE_NRP)
+            add(scan, (struct privacy_span){.kind = PRIVACY_NRP, .begin = begin, .end = end,
+                                            .score = capital ? 0.8f : 0.5f});
+        if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
+            add(scan, span);
+    }
 }
 
 /* Is an IBAN possible here: two letters and a digit, or characters whose plain form is not known
@@ -142,18 +194,81 @@ static bool iban_possible(const struct scan *scan, size_t i)
     return true;
 }
 
+/* The rest of an ASCII word from `begin` on. */
+struct run {
+    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
+    uint32_t hash;        /* lexicon's, to long_end */
+    bool digits;
+};
+
+static inline struct run run_read(struct td_str text, size_t begin)
+{
+    const unsigned char *p = (const unsigned char *)text.data;
+    struct run run = {begin, begin, LEXICON_HASH_BASIS, false};
+    while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD)) {
+        run.digits |= p[run.end] <= '9';
+        run.hash = lexicon_hash(run.hash, p[run.end++]);
+    }
+    run.long_end = run.end;
+    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
+        run.hash = lexicon_hash(run.hash, p[run.long_end++]);
+    return run;
+}
+
+/* A word with a letter first and a digit in it, or of one or two capitals before a number. */
+static void scan_mixed_word(struct scan *scan, const struct place *place, const struct run *run)
+{
+    struct privacy_span span;
+    if (detect_national_word(place, &span))
+        add(scan, span);
+    if (detect_document(place, &span))
+        add(scan, span);
+    if (run->digits && detect_icd10(place, &span))
+        add(scan, span);
+    if (run->digits && detect_postcode(place, &span))
+        add(scan, span);
+}
+
 /* A word begins at `begin`; answers where the pass goes on, 0 = behind the word. */
 static size_t scan_word(struct scan *scan, size_t begin, int first)
 {
     struct privacy_span span;
+    struct td_str text = scan->text;
+    struct run run = run_read(text, begin);
+    int after = run.end < text.len ? (unsigned char)text.data[run.end] : 0;
+    bool ascii = (unsigned char)text.data[begin] < 0x80;
+    struct place place = place_at(scan, begin);
+    if (run.end - begin >= 25) {
+        if (detect_crypto(&place, run.end, &span) || detect_random(&place, run.end, &span))
+            add(scan, span);
+    } else if (run.digits && run.end - begin >= 10 && (after == '/' || after == '+' || after == '_') &&
+               detect_random(&place, run.end, &span)) {
+        add(scan, span);
+    }
+    if (is_hex(first) && (run.end - begin == 2 || (run.end - begin == 4 && after == '.')) &&
+        detect_mac(&place, &span))
+        add(scan, span);
+    if (after == '.' && detect_domain(&place, run.end, &span))
+        add(scan, span);
     if (is_digit(first)) {
         scan_number(scan, begin);
         return 0;
     }
     if (scan->before == PLAIN_LETTER)
         return 0;
-    struct place place = place_at(scan, begin);
-    bool ascii = (unsigned char)scan->text.data[begin] < 0x80;
+    if (after == ':' && (first | 0x20) >= 'f' && detect_url(&place, &span))
+        add(scan, span);
+    if (lexicon_may_hold(run.hash)) {
+        const struct lexicon_entry *entry =
+            lexicon_find(run.hash, text.data + begin, run.long_end - begin);
+        if (entry != NULL)
+            scan_known_word(scan, begin, run.long_end, entry);
+    }
+    if (run.digits || !ascii ||
+        (run.end - begin <= 3 && first < 'a' && (after == ' ' || after == '-')))
+        scan_mixed_word(scan, &place, &run);
+    if ((run.end - begin == 8 || run.end - begin == 11) && detect_swift(&place, run.end, &span))
+        add(scan, span);
     if ((!ascii || iban_possible(scan, begin)) && detect_iban(&place, &span))
         add(scan, span);
     int second = begin + 1 < scan->text.len ? (unsigned char)scan->text.data[begin + 1] : 0;
@@ -230,7 +345,7 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
     if (end < scan->text.len && p[end] == ':' && end - word_begin <= 4 && is_hex(p[word_begin])) {
         int before = word_begin == 0 ? PLAIN_END : p[word_begin - 1];
         struct place place = {scan->text, word_begin, before < 0x80 ? before : PLAIN_OTHER,
-                              PLAIN_OTHER, 0};
+                              PLAIN_OTHER, 0, &scan->context};
         struct privacy_span span;
         if (detect_ip6(&place, &span))
             add(scan, span);
@@ -247,6 +362,7 @@ void scan_text(struct td_str text, scan_fn *emit, void *ctx)
                         .before = PLAIN_END,
                         .before2 = PLAIN_END};
     size_t i = 0;
+    lexicon_init();
     while (i < text.len) {
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
