@@ -99,8 +99,8 @@ static enum td_status vault_fill(struct vault *vault, const char *path, struct t
         struct td_str name = str_from(placeholder);
         if (placeholder_len(name, &type) != name.len || json_kind_of(value) != JSON_KIND_TEXT)
             return error_set(err, TD_INVALID,
-                             "%s: \"%.80s\" is no placeholder with a text; the file was changed", path,
-                             placeholder);
+                             "%s: \"%.80s\" is no placeholder with a text; the file was changed",
+                             path, placeholder);
         json_put(vault->values, placeholder, json_clone(value));
         vault_reserve(vault, name);
         vault_remember(vault, placeholder, json_text(value));
@@ -113,8 +113,8 @@ static enum td_status vault_open(struct vault *vault, const char *path, bool cre
                                  struct td_error *err)
 {
     struct buf bytes = {0};
-    *vault = (struct vault){.values = json_new_object(), .known = json_new_object(),
-                            .next = json_new_object()};
+    *vault = (struct vault){
+        .values = json_new_object(), .known = json_new_object(), .next = json_new_object()};
     if (path == NULL || (create && access(path, F_OK) != 0 && errno == ENOENT))
         return TD_OK;
     enum td_status status = command_read_all(path, &bytes, err);
@@ -145,8 +145,10 @@ static enum td_status vault_save(const struct vault *vault, const char *path, st
 {
     char partial[4096];
     struct buf bytes;
-    if (snprintf(partial, sizeof partial, "%s.%ld.part", path, (long)getpid()) >= (int)sizeof partial)
-        return error_set(err, TD_INVALID, "the vault's path is longer than %zu bytes", sizeof partial);
+    if (snprintf(partial, sizeof partial, "%s.%ld.part", path, (long)getpid()) >=
+        (int)sizeof partial)
+        return error_set(err, TD_INVALID, "the vault's path is longer than %zu bytes",
+                         sizeof partial);
     struct json *root = json_new_object();
     json_put(root, "version", json_new_int(VAULT_VERSION));
     json_put(root, "values", json_clone(vault->values));
@@ -158,8 +160,8 @@ static enum td_status vault_save(const struct vault *vault, const char *path, st
     int fd = status == TD_OK ? open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (fd < 0 || write_whole(fd, bytes.data, bytes.len) != TD_OK || fsync(fd) != 0 ||
         rename(partial, path) != 0)
-        status = error_set(err, status == TD_OK ? TD_IO : status, "cannot write the vault %s: %s", path,
-                           strerror(errno));
+        status = error_set(err, status == TD_OK ? TD_IO : status, "cannot write the vault %s: %s",
+                           path, strerror(errno));
     if (fd >= 0)
         close(fd);
     if (fd >= 0 && status != TD_OK)
@@ -216,10 +218,11 @@ static enum td_status redact(struct td_str text, enum td_data_class lowest, stru
         if (span->data_class < lowest)
             continue;
         if (!utf8_is_valid(value) || memchr(value.data, '\0', value.len) != NULL) {
-            status = error_set(err, TD_INVALID,
-                               "bytes %zu to %zu are private and not text (UTF-8 without NUL), so they "
-                               "could not be put back",
-                               span->begin, span->end);
+            status =
+                error_set(err, TD_INVALID,
+                          "bytes %zu to %zu are private and not text (UTF-8 without NUL), so they "
+                          "could not be put back",
+                          span->begin, span->end);
             break;
         }
         const char *placeholder = vault_name(vault, privacy_kind_name(span->kind), value);
@@ -248,9 +251,10 @@ static enum td_status restore(struct td_str text, const struct vault *vault, str
     size_t done = 0;
     struct td_str type;
     for (size_t i = 0; i < text.len; i++) {
-        size_t len = text.data[i] != '<'
-                         ? 0
-                         : placeholder_len(str_slice(text, i, i + PLACEHOLDER_BYTES_MAX + 1), &type);
+        size_t len =
+            text.data[i] != '<'
+                ? 0
+                : placeholder_len(str_slice(text, i, i + PLACEHOLDER_BYTES_MAX + 1), &type);
         if (len == 0)
             continue;
         char name[PLACEHOLDER_BYTES_MAX + 2];
@@ -292,21 +296,22 @@ int cmd_redact(int argc, char **argv)
     bool json = false, restoring = false;
     const struct option options[] = {
         {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
-        {"vault", 0, OPTION_TEXT, &vault_path, "FILE", "keeps the values (mode 0600), goes on with it",
-         0, 0},
+        {"vault", 0, OPTION_TEXT, &vault_path, "FILE",
+         "keeps the values (mode 0600), goes on with it", 0, 0},
         {"restore", 0, OPTION_FLAG, &restoring, NULL, "put the vault's values back", 0, 0},
         {"class", 0, OPTION_TEXT, &class_name, "CLASS",
          "the lowest to replace: public, sensitive (default), restricted", 0, 0},
         OPTION_ROW_JSON(json),
     };
-    const struct option_spec spec = {
-        "redact",
-        "[FILE]",
-        "Writes the text with <TYPE_N> in the place of what is private; the same value has the same\n"
-        "N. With --vault FILE the values are kept there, and --restore --vault FILE puts them back.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+    const struct option_spec spec = {"redact",
+                                     "[FILE]",
+                                     "Writes the text with <TYPE_N> in the place of what is "
+                                     "private; the same value has the same\n"
+                                     "N. With --vault FILE the values are kept there, and "
+                                     "--restore --vault FILE puts them back.",
+                                     options,
+                                     sizeof options / sizeof *options,
+                                     1};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
 
     enum td_data_class lowest = TD_CLASS_SENSITIVE;

@@ -77,10 +77,10 @@ static struct json *scan_line(const struct buf *line, size_t number, bool *faile
         status = json_parse(buf_view(line), &parsed, &err);
     const struct json *text = json_get(parsed, "text");
     if (status == TD_OK && json_kind_of(text) != JSON_KIND_TEXT)
-        status = error_set(&err, TD_INVALID,
-                           "a line must be an object with \"text\": a string; this one has %s",
-                           json_kind_of(parsed) == JSON_KIND_OBJECT ? json_kind_name(json_kind_of(text))
-                                                                    : "no object");
+        status = error_set(
+            &err, TD_INVALID, "a line must be an object with \"text\": a string; this one has %s",
+            json_kind_of(parsed) == JSON_KIND_OBJECT ? json_kind_name(json_kind_of(text))
+                                                     : "no object");
     if (status == TD_OK)
         status = findings_of(json_text(text), &findings, &err);
     if (status == TD_OK) {
@@ -124,15 +124,16 @@ int cmd_scan(int argc, char **argv)
     bool json = false, jsonl = false;
     const struct option options[] = {
         {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
-        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out", 0,
-         0},
+        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out",
+         0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
         "scan",
         "[FILE]",
         "Finds what is private in a text: its class, and each finding with type, score and place.\n"
-        "start and end count bytes, char_start and char_end characters. With --jsonl a broken line\n"
+        "start and end count bytes, char_start and char_end characters. With --jsonl a broken "
+        "line\n"
         "gives {\"line\", \"error\"}, the rest is scanned, and the exit code is 1.",
         options,
         sizeof options / sizeof *options,

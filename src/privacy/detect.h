@@ -8,6 +8,7 @@
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 
+#include "privacy/lexicon.h"
 #include "privacy/privacy.h"
 
 enum {
@@ -66,9 +67,11 @@ static inline bool is_hex(int c)
 struct place {
     struct td_str text;
     size_t begin;
-    int before, before2; /* the character before, and the one before that */
-    size_t before_begin; /* offset of `before` */
+    int before, before2;           /* the character before, and the one before that */
+    size_t before_begin;           /* offset of `before` */
     const struct context *context; /* the words that were read up to here */
+    /* At a number: the word before it and the one behind its first digits. NULL elsewhere. */
+    const struct word *previous, *next;
 };
 
 /* Where each announcing word (lexicon.h) last ended: the pass keeps it as it reads, so that no
@@ -90,7 +93,7 @@ bool place_context_after(const struct place *place, size_t end, int kind);
  * full. One more place stands behind it, so that looking two ahead is safe. */
 #define WINDOW_MAX 64
 struct window {
-    size_t count;
+    size_t count, digits; /* characters; how many of them are digits */
     int c[WINDOW_MAX + 2];
     size_t begin[WINDOW_MAX + 1], end[WINDOW_MAX + 1];
 };
@@ -135,6 +138,8 @@ bool detect_assignment(const struct place *place, struct privacy_span *out);
 /* place: at the first '-' of "-----BEGIN". */
 bool detect_private_key(const struct place *place, struct privacy_span *out);
 
+/* Before the first scan of a thread. */
+void detect_national_init(void);
 /* National numbers that begin with a digit, and those that begin with a letter (place: at the first
  * character of a word). */
 bool detect_national_number(const struct place *place, const struct window *window,

@@ -12,31 +12,65 @@
 #define NAME_WORDS_MAX 5 /* between the number and the word for a street */
 #define TAIL_WORDS_MAX 12
 
-static const char particles[] = "de du des la le les l d do da dos das della delle di del dei von van der den "
-                                "zum zur am an im och y i u of the z";
-
 /* "Koskikatu", "Hauptstraße", "Storgatan": the word for a street at the end of the name. */
 static bool has_street_ending(struct td_str text, const struct word *word)
 {
     static const struct {
-        const char *ending;
+        char ending[10];
         size_t name_min;
-    } endings[] = {{"strasse", 2},   {"stra\xc3\x9f" "e", 2}, {"str", 4},     {"gasse", 2},
-                   {"weg", 4},       {"platz", 2},           {"allee", 2},   {"damm", 3},
-                   {"ufer", 3},      {"straat", 2},          {"laan", 3},    {"plein", 2},
-                   {"gracht", 2},    {"kade", 3},            {"gatan", 2},   {"v\xc3\xa4gen", 2},
-                   {"gata", 3},      {"vegen", 2},           {"veien", 2},   {"gade", 3},
-                   {"vej", 2},       {"katu", 2},            {"tie", 4},     {"kuja", 2},
-                   {"polku", 3},     {"rinne", 3},           {"vegur", 2},   {"gr\xc3\xa4nd", 2},
-                   {"all\xc3\xa9n", 2}, {"ring", 4},         {"singel", 2},  {"hof", 4}};
+    } endings[] = {{"strasse", 2},
+                   {"stra\xc3\x9f"
+                    "e",
+                    2},
+                   {"str", 4},
+                   {"gasse", 2},
+                   {"weg", 4},
+                   {"platz", 2},
+                   {"allee", 2},
+                   {"damm", 3},
+                   {"ufer", 3},
+                   {"straat", 2},
+                   {"laan", 3},
+                   {"plein", 2},
+                   {"gracht", 2},
+                   {"kade", 3},
+                   {"gatan", 2},
+                   {"v\xc3\xa4gen", 2},
+                   {"gata", 3},
+                   {"vegen", 2},
+                   {"veien", 2},
+                   {"gade", 3},
+                   {"vej", 2},
+                   {"katu", 2},
+                   {"tie", 4},
+                   {"kuja", 2},
+                   {"polku", 3},
+                   {"rinne", 3},
+                   {"vegur", 2},
+                   {"gr\xc3\xa4nd", 2},
+                   {"all\xc3\xa9n", 2},
+                   {"ring", 4},
+                   {"singel", 2},
+                   {"hof", 4}};
     size_t len = word->end - word->begin;
     const char *end = text.data + word->end;
+    if (!word->capital || word->digits || strchr("egzmtnduajrofl", end[-1]) == NULL)
+        return false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t ending = strlen(endings[i].ending);
-        if (len >= ending + endings[i].name_min && memcmp(end - ending, endings[i].ending, ending) == 0)
-            return word->capital;
+        if (len >= ending + endings[i].name_min &&
+            memcmp(end - ending, endings[i].ending, ending) == 0)
+            return true;
     }
     return false;
+}
+
+/* "Avenue NW", "Street West": with the point of the compass. */
+static size_t with_direction(struct td_str text, size_t end)
+{
+    struct word word = word_after(text, end, 1);
+    bool direction = word_in(text, &word, "n s e w ne nw se sw north south east west");
+    return word.capital && direction ? word.end : end;
 }
 
 static bool is_gap_line(struct td_str text, size_t from, size_t to)
@@ -74,21 +108,21 @@ static size_t street_after(struct td_str text, size_t offset, bool at_home, floa
         if (word.begin == word.end || (word.begin > at && is_gap_line(text, at, word.begin)) ||
             (word.begin > at && text.data[word.begin - 1] == '-' && i == 0))
             break;
-        uint16_t roles = word_roles(&word);
+        uint32_t roles = word.roles;
         bool ordinal = is_digit((unsigned char)text.data[word.begin]) && !word.digits;
         if (i == 0 && (roles & ROLE_STREET_FIRST)) {
             first_form = true;
         } else if (names > 0 && !first_form && (roles & ROLE_STREET) && (word.capital || at_home)) {
             *score = word.capital ? 0.85f : 0.6f;
-            return word.end;
+            return with_direction(text, word.end);
         } else if (!first_form && has_street_ending(text, &word)) {
             *score = 0.85f;
             return word.end;
-        } else if (word.capital || ordinal || particle || (at_home && names < 2 && !word.digits &&
-                                                          word.end - word.begin > 2)) {
+        } else if (word.capital || ordinal || particle ||
+                   (at_home && names < 2 && !word.digits && word.end - word.begin > 2)) {
             if (roles & (ROLE_MONTH | ROLE_UNIT | ROLE_BOX) && !particle)
                 break;
-            if (word_in(text, &word, particles)) {
+            if ((word.roles & ROLE_PARTICLE)) {
                 particle = true;
             } else {
                 names++;
@@ -98,7 +132,7 @@ static size_t street_after(struct td_str text, size_t offset, bool at_home, floa
                 else if (!ordinal)
                     names += 0;
             }
-        } else if (word_in(text, &word, particles) && (first_form || names > 0)) {
+        } else if ((word.roles & ROLE_PARTICLE) && (first_form || names > 0)) {
             particle = true;
         } else {
             break;
@@ -123,11 +157,9 @@ static size_t street_before(struct td_str text, size_t number, bool at_home, flo
             memchr(text.data + word.end, ',', at - word.end) != NULL ||
             (text.data[word.end] == '.' && word.end - word.begin > 5))
             break;
-        uint16_t roles = word_roles(&word);
+        uint32_t roles = word.roles;
         if (names == 0 && i == 0 &&
-            (has_street_ending(text, &word) ||
-             (word.capital && word_in(text, &word, "straat stra\xc3\x9f" "e strasse str gasse weg katu gata gate veien "
-                                                   "utca \xc3\xba" "t u t\xc3\xa9r ulica sokak")))) {
+            (has_street_ending(text, &word) || (word.capital && (word.roles & ROLE_STREET_LAST)))) {
             struct word name = word_before(text, word.begin, 1);
             bool own = has_street_ending(text, &word);
             *score = 0.85f;
@@ -139,10 +171,11 @@ static size_t street_before(struct td_str text, size_t number, bool at_home, flo
             *score = 0.85f;
             return word.begin;
         }
-        if (word.capital && !word.digits && !(roles & (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY))) {
+        if (word.capital && !word.digits &&
+            !(roles & (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY))) {
             names++;
             begin = word.begin;
-        } else if (!(names > 0 && word_in(text, &word, particles))) {
+        } else if (!(names > 0 && (word.roles & ROLE_PARTICLE))) {
             break;
         }
         at = word.begin;
@@ -153,16 +186,15 @@ static size_t street_before(struct td_str text, size_t number, bool at_home, flo
 
 /* "Apt. 595", "PO Box 12", "Unit 5146 Box 1772": where the word before the number begins, or
  * SIZE_MAX. alone: is it an address by itself? */
-static size_t unit_before(struct td_str text, size_t number, bool *alone)
+static size_t unit_before(struct td_str text, struct word word, size_t number, bool *alone)
 {
-    struct word word = word_before(text, number, 2);
-    uint16_t roles = word_roles(&word);
+    uint32_t roles = word.roles;
     *alone = false;
     if (word.begin == word.end || (!word.capital && !(roles & ROLE_BOX)) ||
         is_gap_line(text, word.end, number))
         return SIZE_MAX;
     if (roles & ROLE_UNIT) {
-        *alone = word_in(text, &word, "apt apartment suite ste unit flat bldg building apartado");
+        *alone = (word.roles & ROLE_NUMBER_ALONE) != 0;
         return word.begin;
     }
     if (!(roles & ROLE_BOX))
@@ -181,7 +213,7 @@ static size_t unit_before(struct td_str text, size_t number, bool *alone)
         if (word_is(text, &office, "office"))
             return post.begin;
         struct word unit = word_before(text, office.begin, 2);
-        *alone = office.digits && (word_roles(&unit) & (ROLE_UNIT | ROLE_BOX));
+        *alone = office.digits && (unit.roles & (ROLE_UNIT | ROLE_BOX));
         return *alone ? unit.begin : word.capital ? word.begin : SIZE_MAX;
     }
     *alone = true;
@@ -190,7 +222,7 @@ static size_t unit_before(struct td_str text, size_t number, bool *alone)
 
 static bool is_state(struct td_str text, const struct word *word)
 {
-    if (!(word_roles(word) & ROLE_STATE))
+    if (!(word->roles & ROLE_STATE))
         return false;
     for (size_t i = word->begin; i < word->end && word->end - word->begin <= 3; i++)
         if (text.data[i] < 'A' || text.data[i] > 'Z')
@@ -210,12 +242,13 @@ static size_t address_tail(struct td_str text, size_t end)
             break;
         bool line = is_gap_line(text, at, word.begin) ||
                     memchr(text.data + at, ',', word.begin - at) != NULL;
-        bool blank_line = word.begin - at > 1 && str_find(str_slice(text, at, word.begin), STR("\n\n"), 0) != SIZE_MAX;
+        bool blank_line = word.begin - at > 1 &&
+                          str_find(str_slice(text, at, word.begin), STR("\n\n"), 0) != SIZE_MAX;
         bool sentence = ends_sentence(text, at, &word) && word.begin - at > 1 && !unit &&
                         !(at > end && at - end < 4);
         if (blank_line || (sentence && !line))
             break;
-        uint16_t roles = word_roles(&word);
+        uint32_t roles = word.roles;
         bool has_digit = is_digit((unsigned char)text.data[word.begin]);
         if (unit) {
             taken = word.end;
@@ -241,7 +274,7 @@ static size_t address_tail(struct td_str text, size_t end)
             word.end = taken;
         } else if (has_digit && word.end - word.begin <= 4) {
             taken = taken == at && names == 0 ? word.end : taken; /* "Koskikatu 25" */
-        } else if ((word.capital || word_in(text, &word, particles)) && (line || names > 0 || sure) &&
+        } else if ((word.capital || (word.roles & ROLE_PARTICLE)) && (line || names > 0 || sure) &&
                    ++names <= 4) {
             if (roles & (ROLE_MONTH | ROLE_WEEKDAY | ROLE_TITLE))
                 break;
@@ -265,9 +298,10 @@ static bool detect_zip(const struct place *place, const struct window *window, s
                        struct privacy_span *out)
 {
     struct td_str text = place->text;
-    struct word before = word_before(text, place->begin, 2);
+    struct word before = *place->previous;
     size_t end = window->end[run - 1];
-    size_t more = window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
+    size_t more =
+        window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
     bool plus = run == 5 && window->c[run] == '-' && more == 4;
     if (place_context(place, PRIVACY_ZIP, ZIP_REACH) && run >= 3 && run <= 7) {
         if (more >= 2 && more <= 4)
@@ -282,17 +316,19 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }
 
-bool detect_address(const struct place *place, const struct window *window, struct privacy_span *out)
+bool detect_address(const struct place *place, const struct window *window,
+                    struct privacy_span *out)
 {
     struct td_str text = place->text;
     size_t run = window_digits(window, 0);
     bool alone;
     float score = 0.7f;
-    if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' || place->before == '.' ||
-        (place->before == ',' && is_digit(place->before2)))
+    if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' ||
+        place->before == '.' || (place->before == ',' && is_digit(place->before2)))
         return false;
     bool at_home = place_context(place, CONTEXT_HOME, HOME_REACH);
-    size_t begin = unit_before(text, place->begin, &alone), end = number_end(text, window, run);
+    size_t begin = unit_before(text, *place->previous, place->begin, &alone),
+           end = number_end(text, window, run);
     struct plain next = plain_at(text, end);
     if (is_word(next.c) && !(run <= 4 && is_digit((unsigned char)text.data[end - 1]) == false))
         end = window->end[run - 1];
@@ -300,17 +336,19 @@ bool detect_address(const struct place *place, const struct window *window, stru
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), 0.75f, out);
     if (is_word(plain_at(text, end).c) || next.c == '%' || next.c == ':')
         return detect_zip(place, window, run, out);
-    size_t street = run <= 5 ? street_after(text, end, at_home, &score) : 0;
+    size_t street = run <= 5 && !place->next->digits ? street_after(text, end, at_home, &score) : 0;
     if (street != 0) {
         struct word before = word_before(text, place->begin, 1);
-        bool joined = before.digits && before.end > before.begin && before.end - before.begin <= 5 &&
-                      before.end + 1 == place->begin && text.data[before.end] == ' ';
+        bool joined = before.digits && before.end > before.begin &&
+                      before.end - before.begin <= 5 && before.end + 1 == place->begin &&
+                      text.data[before.end] == ' ';
         size_t tail = address_tail(text, street);
         return give(PRIVACY_ADDRESS, joined ? before.begin : place->begin, tail,
                     tail > street ? 0.9f : score, out);
     }
-    begin = run <= 5 && place->before == ' ' ? street_before(text, place->begin, at_home, &score)
-                                             : SIZE_MAX;
+    begin = run <= 5 && place->before == ' ' && !place->previous->digits
+                ? street_before(text, place->begin, at_home, &score)
+                : SIZE_MAX;
     if (begin != SIZE_MAX) {
         struct word before = word_before(text, begin, 1);
         if (before.digits && before.end > before.begin && before.end + 1 == begin)
@@ -345,8 +383,8 @@ bool detect_postcode(const struct place *place, struct privacy_span *out)
     form[len] = '\0';
     if (space == 0 || is_word(plain_at(place->text, end).c))
         return false;
-    static const char *const forms[] = {"A99AA", "AA99AA", "A999AA", "AA999AA", "A9A9AA", "AA9A9AA",
-                                        "A9A9A9"};
+    static const char *const forms[] = {"A99AA",  "AA99AA",  "A999AA", "AA999AA",
+                                        "A9A9AA", "AA9A9AA", "A9A9A9"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (strcmp(form, forms[i]) == 0)
             return give(PRIVACY_ZIP, place->begin, end, 0.8f, out);

@@ -13,9 +13,10 @@ static bool pronoun_is(struct td_str text, const struct word *verb)
 }
 
 /* "years old", "yrs old", "y/o", "yo", "year-old", "years of age", "ans", "Jahre alt". */
-static bool years_follow(struct td_str text, size_t end)
+static bool years_follow(struct td_str text, size_t end, struct word unit)
 {
-    struct word unit = word_after(text, end, 1);
+    if (!(unit.roles & ROLE_YEARS))
+        return false;
     if (word_in(text, &unit, "yo yrs y"))
         return true;
     if (word_in(text, &unit, "year years yr")) {
@@ -37,19 +38,23 @@ static bool years_follow(struct td_str text, size_t end)
     return false;
 }
 
-static bool age_precedes(struct td_str text, size_t begin, size_t end)
+static bool age_precedes(struct td_str text, struct word before, size_t end)
 {
-    struct word before = word_before(text, begin, 2);
+    if (before.begin == before.end || before.digits)
+        return false;
     struct word second = word_before(text, before.begin, 1);
-    if (word_in(text, &before, "aged age alter \xc3\xa2ge edad et\xc3\xa0 idade leeftijd turned turning"))
+    if ((before.roles & ROLE_AGE_BEFORE))
         return true;
-    if (word_in(text, &before, "turn turns") && word_in(text, &second, "ll i will he she to who soon"))
+    if (word_in(text, &before, "turn turns") &&
+        word_in(text, &second, "ll i will he she to who soon"))
         return true;
     if (word_in(text, &before, "of is was") && word_in(text, &second, "age ages"))
         return true;
+    if (!(before.roles & ROLE_VERB_BEING))
+        return false;
     struct plain next = plain_at(text, end);
-    bool stops = next.c == '.' || next.c == ',' || next.c == '!' || next.c == ';' || next.c == ')' ||
-                 next.c == '\n' || next.c == PLAIN_END;
+    bool stops = next.c == '.' || next.c == ',' || next.c == '!' || next.c == ';' ||
+                 next.c == ')' || next.c == '\n' || next.c == PLAIN_END;
     return stops && !is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
 }
 
@@ -65,10 +70,10 @@ bool detect_age(const struct place *place, const struct window *window, struct p
     if (age < 1 || age > 120 || is_word(plain_at(place->text, end).c) ||
         plain_at(place->text, end).c == '%')
         return false;
-    bool after = years_follow(place->text, end);
-    if (!after && !age_precedes(place->text, place->begin, end))
+    bool after = years_follow(place->text, end, *place->next);
+    if (!after && !age_precedes(place->text, *place->previous, end))
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_AGE, .begin = place->begin, .end = end,
-                                 .score = after ? 0.9f : 0.7f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_AGE, .begin = place->begin, .end = end, .score = after ? 0.9f : 0.7f};
     return true;
 }

@@ -112,7 +112,8 @@ bool detect_coordinates(const struct place *place, const struct window *window,
     struct degrees first, second;
     size_t run = window_digits(window, 0), begin = place->begin;
     bool comma;
-    if (run == 0 || run > 3 || (place->before == '.' && is_word(place->before2)) || is_word(place->before))
+    if (run == 0 || run > 3 || (place->before == '.' && is_word(place->before2)) ||
+        is_word(place->before))
         return false;
     size_t mark = window->end[run - 1];
     bool announced = place_context(place, PRIVACY_COORDINATES, REACH);
@@ -124,8 +125,8 @@ bool detect_coordinates(const struct place *place, const struct window *window,
         size_t end = first.end;
         if (is_digit(plain_at(text, next).c) && read_sexagesimal(text, next, &second))
             end = second.end;
-        *out = (struct privacy_span){.kind = PRIVACY_COORDINATES, .begin = begin, .end = end,
-                                     .score = 0.9f};
+        *out = (struct privacy_span){
+            .kind = PRIVACY_COORDINATES, .begin = begin, .end = end, .score = 0.9f};
         return true;
     }
     if (window->c[run] != '.' || !is_digit(window->c[run + 1]))
@@ -136,15 +137,17 @@ bool detect_coordinates(const struct place *place, const struct window *window,
         first.value < -180)
         return false;
     size_t next = skip_between(text, first.end, &comma);
-    bool pair = next > first.end && (is_digit(plain_at(text, next).c) || plain_at(text, next).c == '-') &&
-                read_decimal(text, next, &second) && second.decimals >= 3 &&
-                second.value <= 180 && second.value >= -180 && first.value <= 90 && first.value >= -90;
+    bool pair = next > first.end &&
+                (is_digit(plain_at(text, next).c) || plain_at(text, next).c == '-') &&
+                read_decimal(text, next, &second) && second.decimals >= 3 && second.value <= 180 &&
+                second.value >= -180 && first.value <= 90 && first.value >= -90;
     if (!pair && !(announced && first.decimals >= 4))
         return false;
     if (pair && !announced && !first.letter &&
         (!comma || first.decimals < 4 || second.decimals < 4))
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_COORDINATES, .begin = begin,
+    *out = (struct privacy_span){.kind = PRIVACY_COORDINATES,
+                                 .begin = begin,
                                  .end = pair ? second.end : first.end,
                                  .score = announced || first.letter ? 0.95f : 0.7f};
     return true;

@@ -45,7 +45,8 @@ static bool base58check_holds(const char *text, size_t len)
 
 static uint32_t bech32_step(uint32_t sum, uint32_t value)
 {
-    static const uint32_t generators[] = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
+    static const uint32_t generators[] = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd,
+                                          0x2a1462b3};
     uint32_t top = sum >> 25;
     sum = (sum & 0x1ffffff) << 5 ^ value;
     for (int i = 0; i < 5; i++)
@@ -105,8 +106,8 @@ bool detect_crypto(const struct place *place, size_t word_end, struct privacy_sp
         holds = is_ethereum(word);
     if (!holds)
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_CRYPTO, .begin = place->begin, .end = word_end,
-                                 .score = 1.0f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_CRYPTO, .begin = place->begin, .end = word_end, .score = 1.0f};
     return true;
 }
 
@@ -115,8 +116,8 @@ bool detect_crypto(const struct place *place, size_t word_end, struct privacy_sp
  * identifiers stay below 4.2). Data URLs and integrity hashes are announced as such. */
 bool detect_random(const struct place *place, size_t word_end, struct privacy_span *out)
 {
-    static const char *const harmless[] = {"base64", "sha256", "sha384", "sha512", "sha1", "md5",
-                                           "integrity", NULL};
+    static const char *const harmless[] = {"base64", "sha256", "sha384",    "sha512",
+                                           "sha1",   "md5",    "integrity", NULL};
     char body[129];
     size_t len = 0, end = word_end;
     if (word_end - place->begin < 10 || place->before == '/' || place->before == '+' ||
@@ -145,7 +146,7 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
         entropy_bits_per_char((struct td_str){body, len}) < 4.2 ||
         context_before(place->text, place->begin, 12, harmless))
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_API_KEY, .begin = place->begin, .end = end,
-                                 .score = 0.6f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_API_KEY, .begin = place->begin, .end = end, .score = 0.6f};
     return true;
 }

@@ -64,7 +64,7 @@ static size_t time_end(struct td_str text, size_t offset, bool must_be_sure)
         next = plain_at(text, end);
     }
     struct word word = word_after(text, end, 1);
-    bool half = word_in(text, &word, "am pm uhr h a p");
+    bool half = (word.roles & ROLE_HALF_DAY) != 0;
     if (half && word_in(text, &word, "a p"))
         half = word.end < text.len && text.data[word.end] == '.';
     if (parts == 0 && !(half && !word_in(text, &word, "h")))
@@ -152,24 +152,27 @@ static size_t day_month(const struct place *place, const struct window *window, 
     if (run > 2 || day < 1 || day > 31)
         return 0;
     size_t end = window->end[run - 1];
-    struct word word = {end, end, false, false, NULL};
+    struct word word = *place->next;
+    if (word.begin == word.end || word.digits)
+        return 0;
     if (end < text.len && is_alpha((unsigned char)text.data[end])) {
-        word = word_after(text, end, 0);
         if (!word_in(text, &word, "st nd rd th er"))
             return 0;
         end = word.end;
     }
     word = word_after(text, end, 2);
-    if (word_in(text, &word, "of de"))
+    if ((word.roles & ROLE_OF))
         word = word_after(text, word.end, 1);
-    if (!(word_roles(&word) & (ROLE_MONTH | ROLE_MONTH_SHORT)))
+    if (!(word.roles & (ROLE_MONTH | ROLE_MONTH_SHORT)))
         return 0;
-    end = word.end + (word.end < text.len && text.data[word.end] == '.' && word.end - word.begin < 5);
+    end =
+        word.end + (word.end < text.len && text.data[word.end] == '.' && word.end - word.begin < 5);
     struct word year = word_after(text, word.end, 3);
-    if (word_in(text, &year, "de of del"))
+    if ((year.roles & ROLE_OF))
         year = word_after(text, year.end, 1);
     size_t digits = year.end - year.begin;
-    if (year.digits && digits == 4 && (text.data[year.begin] == '1' || text.data[year.begin] == '2'))
+    if (year.digits && digits == 4 &&
+        (text.data[year.begin] == '1' || text.data[year.begin] == '2'))
         return with_time(text, year.end);
     return text.data[end - 1] == '.' ? word.end : end;
 }
@@ -194,36 +197,30 @@ static bool year_alone(const struct place *place, const struct window *window, s
         return false;
     if (next.c == ')' && place->before == '(')
         return true;
-    struct word before = word_before(text, place->begin, 2), after = word_after(text, *end, 1);
+    struct word before = *place->previous, after = *place->next;
     if (next.c == '-' && after.digits && after.end - after.begin == 4)
         return true; /* 1998-2003 */
     if (place->before == '-' && is_digit(place->before2) && before.digits)
         return true;
     if (before.begin == before.end)
         return false;
-    if (word_roles(&before) & (ROLE_MONTH | ROLE_MONTH_SHORT))
+    if (before.roles & (ROLE_MONTH | ROLE_MONTH_SHORT))
         return true;
-    static const char sure[] =
-        "in since during until till circa year spring summer fall autumn winter early late mid class "
-        "jahr seit ann\xc3\xa9" "e depuis a\xc3\xb1o desde anno dal im copyright born christmas election";
-    if (word_in(text, &before, sure))
+    if (before.roles & ROLE_YEAR_BEFORE)
         return true;
-    bool unit = word_in(text, &after,
-                        "people users euros dollars eur usd gbp km m kg g mg ml bytes kb mb gb times "
-                        "words items units miles feet meters metres hours points steps rpm calories "
-                        "and or to pieces tons votes employees members students days years other "
-                        "street st avenue ave road rd drive lane boulevard blvd");
-    bool loose = word_in(text, &before, "of from to by before after around the a an act and between "
-                                        "on for last next");
-    return loose && !unit && (year % 100 != 0 || after.begin == after.end) && !after.capital;
+    bool unit = after.roles & (ROLE_COUNTED | ROLE_STREET);
+    bool loose = before.roles & ROLE_YEAR_MAYBE;
+    return loose && !unit && (year % 100 != 0 || after.begin == after.end) &&
+           (!after.capital || (after.roles & ROLE_NRP));
 }
 
 bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out)
 {
     size_t run = window_digits(window, 0), begin = place->begin, end = 0;
-    if (run == 0 || run > 4 || ((place->before == '.' || place->before == '-' ||
-                                 place->before == '/' || place->before == ':' || place->before == ',') &&
-                                is_digit(place->before2) && run != 4))
+    if (run == 0 || run > 4 ||
+        ((place->before == '.' || place->before == '-' || place->before == '/' ||
+          place->before == ':' || place->before == ',') &&
+         is_digit(place->before2) && run != 4))
         return false;
     float score = 0.85f;
     size_t numeric = numeric_date(window);
@@ -276,7 +273,7 @@ bool detect_month(const struct place *place, size_t end, bool brief, struct priv
         }
     }
     static const char modal[] = "may march mars mai mayo mei abril";
-    struct word self = {place->begin, end, capital, false, NULL};
+    struct word self = {.begin = place->begin, .end = end, .capital = capital};
     if (last == 0 && (brief || !capital || word_in(text, &self, modal)))
         return false;
     finish(place, place->begin, last ? last : end, last ? 0.85f : 0.6f, out);

@@ -79,8 +79,8 @@ static bool is_uk_license(const struct token *t)
 static bool found(const struct place *place, const struct token *token, enum privacy_kind kind,
                   float score, struct privacy_span *out)
 {
-    *out = (struct privacy_span){.kind = kind, .begin = place->begin, .end = token->end,
-                                 .score = score};
+    *out = (struct privacy_span){
+        .kind = kind, .begin = place->begin, .end = token->end, .score = score};
     return true;
 }
 
@@ -98,7 +98,8 @@ bool detect_document(const struct place *place, struct privacy_span *out)
     bool has_whole = read_token(place, true, &whole), has_solid = read_token(place, false, &solid);
     if (has_solid && passport && solid.digits >= 6 && solid.len <= 10 && solid.letters <= 3) {
         size_t letters = leading_letters(&solid);
-        bool us = (solid.len == 9 && solid.digits == 9) || (solid.len == 9 && letters == 1 && solid.digits == 8);
+        bool us = (solid.len == 9 && solid.digits == 9) ||
+                  (solid.len == 9 && letters == 1 && solid.digits == 8);
         return found(place, &solid, us ? PRIVACY_US_PASSPORT : PRIVACY_PASSPORT, 0.85f, out);
     }
     /* Germany's passports are nine of digits and consonants */
@@ -114,8 +115,8 @@ bool detect_document(const struct place *place, struct privacy_span *out)
         return found(place, &whole, PRIVACY_MEDICAL_RECORD, 0.9f, out);
     if (record && has_solid && solid.digits >= 4 && solid.letters <= 5)
         return found(place, &solid, PRIVACY_MEDICAL_RECORD, 0.85f, out);
-    if (plate && has_whole && !whole.small && whole.len >= 4 && whole.len <= 9 && whole.digits >= 1 &&
-        whole.letters >= 1)
+    if (plate && has_whole && !whole.small && whole.len >= 4 && whole.len <= 9 &&
+        whole.digits >= 1 && whole.letters >= 1)
         return found(place, &whole, PRIVACY_PLATE, 0.75f, out);
     if (bank && has_whole && whole.letters == 0 && whole.digits >= 6 && whole.digits <= 17)
         return found(place, &whole, PRIVACY_BANK_ACCOUNT, 0.8f, out);
@@ -126,12 +127,15 @@ bool detect_document(const struct place *place, struct privacy_span *out)
  * branch. */
 bool detect_swift(const struct place *place, size_t word_end, struct privacy_span *out)
 {
-    static const char countries[] =
-        "ADAEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBMBNBOBRBSBTBWBYBZCACDCFCGCHCICLCMCNCOCRCUCVCYCZDEDJDK"
-        "DMDODZECEEEGERESETFIFJFOFRGAGBGDGEGFGGGHGIGLGMGNGPGQGRGTGUGWGYHKHNHRHTHUIDIEILIMINIQIRISITJEJM"
-        "JOJPKEKGKHKIKMKNKPKRKWKYKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMGMKMLMMMNMOMQMRMTMUMVMWMXMYMZNANCNENGNI"
-        "NLNONPNZOMPAPEPFPGPHPKPLPSPTPYQARERORSRURWSASBSCSDSESGSISKSLSMSNSOSRSSSTSVSYSZTCTDTGTHTJTLTMTNTO"
-        "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
+    static const char countries[] = "ADAEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBMBNBOBRBSBTBWBYBZCACD"
+                                    "CFCGCHCICLCMCNCOCRCUCVCYCZDEDJDK"
+                                    "DMDODZECEEEGERESETFIFJFOFRGAGBGDGEGFGGGHGIGLGMGNGPGQGRGTGUGWGY"
+                                    "HKHNHRHTHUIDIEILIMINIQIRISITJEJM"
+                                    "JOJPKEKGKHKIKMKNKPKRKWKYKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMGMKML"
+                                    "MMMNMOMQMRMTMUMVMWMXMYMZNANCNENGNI"
+                                    "NLNONPNZOMPAPEPFPGPHPKPLPSPTPYQARERORSRURWSASBSCSDSESGSISKSLSM"
+                                    "SNSOSRSSSTSVSYSZTCTDTGTHTJTLTMTNTO"
+                                    "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
     struct token token;
     size_t bytes = word_end - place->begin;
     if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, REACH) ||

@@ -50,7 +50,8 @@ static size_t ip4_tail(struct td_str text, size_t offset)
     struct window window;
     struct privacy_span span;
     window_read(text, offset, &window);
-    struct place place = {text, offset, ':', ':', offset, NULL};
+    struct place place = {
+        .text = text, .begin = offset, .before = ':', .before2 = ':', .before_begin = offset};
     return detect_ip4(&place, &window, &span) ? span.end : 0;
 }
 

@@ -36,8 +36,8 @@ bool detect_icd10(const struct place *place, struct privacy_span *out)
     }
     if (is_word(next.c) || (more == 0 && !own))
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_ICD10, .begin = place->begin, .end = end,
-                                 .score = own ? 0.95f : 0.75f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_ICD10, .begin = place->begin, .end = end, .score = own ? 0.95f : 0.75f};
     return true;
 }
 
@@ -50,26 +50,24 @@ bool detect_dose(const struct place *place, const struct window *window, struct 
     if ((window->c[at] == '.' || window->c[at] == '/') && is_digit(window->c[at + 1]))
         at += 1 + window_digits(window, at + 1);
     size_t end = window->end[at - 1];
-    struct word unit = word_after(place->text, end, 1);
-    if (!word_in(place->text, &unit,
-                 "mg mcg \xc2\xb5g ug g ml iu units milligrams milligram micrograms tablets tablet "
-                 "capsules puffs meq ui"))
+    struct word unit = at == run ? *place->next : word_after(place->text, end, 1);
+    if (!(unit.roles & ROLE_DOSE))
         return false;
     struct word name = word_before(place->text, place->begin, 2);
     for (int back = 0; back < 3 && name.end > name.begin; back++) {
-        if (word_roles(&name) & ROLE_MEDICINE) {
-            *out = (struct privacy_span){.kind = PRIVACY_MEDICATION, .begin = name.begin,
-                                         .end = unit.end, .score = 0.9f};
+        if (name.roles & ROLE_MEDICINE) {
+            *out = (struct privacy_span){
+                .kind = PRIVACY_MEDICATION, .begin = name.begin, .end = unit.end, .score = 0.9f};
             return true;
         }
         name = word_before(place->text, name.begin, 2);
     }
     struct word after = word_after(place->text, unit.end, 2);
-    if (word_in(place->text, &after, "of de von di"))
+    if ((after.roles & (ROLE_OF | ROLE_PARTICLE)))
         after = word_after(place->text, after.end, 1);
-    if (!(word_roles(&after) & ROLE_MEDICINE))
+    if (!(after.roles & ROLE_MEDICINE))
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_MEDICATION, .begin = place->begin,
-                                 .end = after.end, .score = 0.9f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_MEDICATION, .begin = place->begin, .end = after.end, .score = 0.9f};
     return true;
 }

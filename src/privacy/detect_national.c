@@ -7,9 +7,12 @@
 #include "privacy/lexicon.h"
 #include "privacy/national_checks.h"
 
-#define NUMBER_MAX 20   /* characters of the longest number */
-#define REACH 64        /* bytes between the announcing word and the number */
-#define REACH_ANY 40    /* the same for words that could mean another country's */
+#include <assert.h>
+#include <pthread.h>
+
+#define NUMBER_MAX 20 /* characters of the longest number */
+#define REACH 64      /* bytes between the announcing word and the number */
+#define REACH_ANY 40  /* the same for words that could mean another country's */
 
 /* shape: d a digit, l a letter, n either, ? any sign or letter that is kept (Finland's century),
  * everything else itself. bare: the score without a word near it, 0 when it needs one. */
@@ -160,17 +163,39 @@ static bool try_form(const struct place *place, const struct form *form, struct 
     float score = own ? 1.0f : form->bare;
     if (out->end != 0 && out->score >= score)
         return false;
-    *out = (struct privacy_span){.kind = form->kind, .begin = place->begin, .end = end,
-                                 .score = score};
+    *out = (struct privacy_span){
+        .kind = form->kind, .begin = place->begin, .end = end, .score = score};
     return true;
 }
 
-static size_t first_run(const char *shape, char c)
+/* Forms by the digits that they begin with, so that a number tries a handful. */
+#define RUN_MAX 18
+#define FORMS_PER_RUN 48
+static uint8_t by_run[RUN_MAX + 1][FORMS_PER_RUN]; /* index + 1, 0 ends */
+static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+
+static void index_add(size_t run, size_t form)
 {
-    size_t count = 0;
-    while (shape[count] == c)
-        count++;
-    return count;
+    size_t i = 0;
+    while (by_run[run][i] != 0)
+        i++;
+    assert(i + 1 < FORMS_PER_RUN && form < UINT8_MAX);
+    by_run[run][i] = (uint8_t)(form + 1);
+}
+
+static void index_build(void)
+{
+    for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++) {
+        size_t run = strspn(digit_forms[i].shape, "d");
+        index_add(run, i);
+        if (digit_forms[i].shape[run] == 'n') /* that place may hold a digit too */
+            index_add(run + strspn(digit_forms[i].shape + run, "nd"), i);
+    }
+}
+
+void detect_national_init(void)
+{
+    pthread_once(&indexed, index_build);
 }
 
 static bool stands_alone(const struct place *place)
@@ -189,11 +214,10 @@ bool detect_national_number(const struct place *place, const struct window *wind
     *out = (struct privacy_span){0};
     if (!stands_alone(place))
         return false;
-    for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++) {
-        size_t first = first_run(digit_forms[i].shape, 'd');
-        if (first == run || (first < run && digit_forms[i].shape[first] == 'n'))
-            found |= try_form(place, &digit_forms[i], out);
-    }
+    if (run > RUN_MAX)
+        return false;
+    for (const uint8_t *form = by_run[run]; *form != 0; form++)
+        found |= try_form(place, &digit_forms[*form - 1], out);
     return found;
 }
 

@@ -48,35 +48,45 @@ bool detect_mac(const struct place *place, struct privacy_span *out)
         return false;
     if (!differ || (letters == 0 && separator != ':'))
         return false; /* broadcast and nothing say nothing; 12-34-56-78-90-12 is any number */
-    *out = (struct privacy_span){.kind = PRIVACY_MAC, .begin = place->begin, .end = end, .score = 0.9f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_MAC, .begin = place->begin, .end = end, .score = 0.9f};
     return true;
 }
 
 /* Countries (ISO 3166 as delegated) and the generic domains that are in wide use. */
 static bool is_top_level(const char *label, size_t len)
 {
-    static const char countries[] =
-        "acadaeafagaialamaoaqarasatauawaxazbabbbdbebfbgbhbibjbmbnbobrbsbtbwbybzcacccdcfcgchcickclcmcn"
-        "cocrcucvcwcxcyczdedjdkdmdodzeceeegereseteufifjfkfmfofrgagbgdgegfggghgiglgmgngpgqgrgsgtgugwgy"
-        "hkhmhnhrhthuidieiliminioiqirisitjejmjojpkekgkhkikmknkpkrkwkykzlalblclilklrlsltlulvlymamcmdme"
-        "mgmhmkmlmmmnmompmqmrmsmtmumvmwmxmymznancnenfngninlnonpnrnunzompapepfpgphpkplpmpnprpsptpwpyqa"
-        "rerorsrurwsasbscsdsesgshsiskslsmsnsosrssstsusvsxsysztctdtftgthtjtktltmtntotrtttvtwtzuaugukus"
-        "uyuzvavcvevgvivnvuwfwsyeytzazmzw";
+    static const char countries[] = "acadaeafagaialamaoaqarasatauawaxazbabbbdbebfbgbhbibjbmbnbobrbs"
+                                    "btbwbybzcacccdcfcgchcickclcmcn"
+                                    "cocrcucvcwcxcyczdedjdkdmdodzeceeegereseteufifjfkfmfofrgagbgdge"
+                                    "gfggghgiglgmgngpgqgrgsgtgugwgy"
+                                    "hkhmhnhrhthuidieiliminioiqirisitjejmjojpkekgkhkikmknkpkrkwkykz"
+                                    "lalblclilklrlsltlulvlymamcmdme"
+                                    "mgmhmkmlmmmnmompmqmrmsmtmumvmwmxmymznancnenfngninlnonpnrnunzom"
+                                    "papepfpgphpkplpmpnprpsptpwpyqa"
+                                    "rerorsrurwsasbscsdsesgshsiskslsmsnsosrssstsusvsxsysztctdtftgth"
+                                    "tjtktltmtntotrtttvtwtzuaugukus"
+                                    "uyuzvavcvevgvivnvuwfwsyeytzazmzw";
     static const char *const generic[] = {
-        "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "app", "dev",
-        "blog", "shop", "store", "online", "site", "tech", "xyz", "cloud", "club", "space", "website",
-        "agency", "email", "live", "news", "world", "life", "today", "design", "digital", "media",
-        "studio", "group", "company", "global", "network", "systems", "solutions", "services", "bank",
-        "law", "health", "care", "page", "link", "wiki", "travel", "museum", "jobs", "mobi", "coop",
-        "aero", "asia", "tel", "cat", "example", "test", "local", "internal", "onion", "ai", "io"};
+        "com",       "org",      "net",     "edu",   "gov",     "mil",      "int",     "info",
+        "biz",       "name",     "pro",     "app",   "dev",     "blog",     "shop",    "store",
+        "online",    "site",     "tech",    "xyz",   "cloud",   "club",     "space",   "website",
+        "agency",    "email",    "live",    "news",  "world",   "life",     "today",   "design",
+        "digital",   "media",    "studio",  "group", "company", "global",   "network", "systems",
+        "solutions", "services", "bank",    "law",   "health",  "care",     "page",    "link",
+        "wiki",      "travel",   "museum",  "jobs",  "mobi",    "coop",     "aero",    "asia",
+        "tel",       "cat",      "example", "test",  "local",   "internal", "onion",   "ai",
+        "io"};
     if (len == 2) {
         for (const char *p = countries; *p; p += 2)
-            if (to_lower((unsigned char)label[0]) == p[0] && to_lower((unsigned char)label[1]) == p[1])
+            if (to_lower((unsigned char)label[0]) == p[0] &&
+                to_lower((unsigned char)label[1]) == p[1])
                 return true;
         return false;
     }
-    for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
-        if (str_equal_nocase((struct td_str){label, len}, str_from(generic[i])))
+    for (size_t i = 0; i < sizeof generic / sizeof *generic && len > 2; i++)
+        if (generic[i][0] == to_lower((unsigned char)label[0]) &&
+            str_equal_nocase((struct td_str){label, len}, str_from(generic[i])))
             return true;
     return len > 4 && str_equal_nocase((struct td_str){label, 4}, STR("xn--"));
 }
@@ -109,14 +119,16 @@ static size_t path_end(struct td_str text, size_t offset)
     size_t begin = offset;
     if (offset < text.len && text.data[offset] == ':') {
         size_t digits = offset + 1;
-        while (digits < text.len && digits - offset < 6 && is_digit((unsigned char)text.data[digits]))
+        while (digits < text.len && digits - offset < 6 &&
+               is_digit((unsigned char)text.data[digits]))
             digits++;
         if (digits > offset + 1)
             offset = digits;
     }
     if (offset >= text.len || strchr("/?#", text.data[offset]) == NULL || text.data[offset] == '\0')
         return offset;
-    while (offset < text.len && offset - begin < URL_MAX && (unsigned char)text.data[offset] > ' ' &&
+    while (offset < text.len && offset - begin < URL_MAX &&
+           (unsigned char)text.data[offset] > ' ' &&
            strchr("\"<>`{}|\\^", text.data[offset]) == NULL)
         offset++;
     while (offset > begin && strchr(".,;:!?)'*]", text.data[offset - 1]) != NULL)
@@ -133,8 +145,8 @@ static bool says_nothing(struct td_str host)
 
 bool detect_url(const struct place *place, struct privacy_span *out)
 {
-    static const struct td_str schemes[] = {{"http://", 7}, {"https://", 8}, {"ftp://", 6},
-                                            {"ftps://", 7}, {"sftp://", 7}};
+    static const struct td_str schemes[] = {
+        {"http://", 7}, {"https://", 8}, {"ftp://", 6}, {"ftps://", 7}, {"sftp://", 7}};
     struct td_str text = place->text;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         size_t host = place->begin + schemes[i].len, labels;
@@ -145,13 +157,14 @@ bool detect_url(const struct place *place, struct privacy_span *out)
         if (end == 0 || says_nothing(str_slice(text, host, end)) ||
             (end < text.len && (text.data[end] == '@' || text.data[end] == '%')))
             return false;
-        if (end + 1 < text.len && text.data[end] == ':' && !is_digit((unsigned char)text.data[end + 1]))
+        if (end + 1 < text.len && text.data[end] == ':' &&
+            !is_digit((unsigned char)text.data[end + 1]))
             return false;
         size_t last = path_end(text, end);
         if (memchr(text.data + end, '@', last - end) != NULL && text.data[end] == ':')
             return false;
-        *out = (struct privacy_span){.kind = PRIVACY_DOMAIN, .begin = place->begin, .end = last,
-                                     .score = 0.9f};
+        *out = (struct privacy_span){
+            .kind = PRIVACY_DOMAIN, .begin = place->begin, .end = last, .score = 0.9f};
         return true;
     }
     return false;
@@ -160,9 +173,13 @@ bool detect_url(const struct place *place, struct privacy_span *out)
 bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out)
 {
     struct td_str text = place->text;
+    if (is_word(place->before) ||
+        (place->before > 0 && place->before < 0x80 &&
+         strchr("@./-_=#$\\", place->before) != NULL) ||
+        word_end + 1 >= text.len || !is_word((unsigned char)text.data[word_end + 1]))
+        return false;
     size_t labels, end = host_end(text, place->begin, false, &labels);
-    if (end == 0 || end <= word_end || is_word(place->before) ||
-        strchr("@./-_=#$\\", place->before > 0 && place->before < 0x80 ? place->before : 'x') != NULL)
+    if (end == 0 || end <= word_end)
         return false;
     struct plain next = plain_at(text, end);
     if (is_word(next.c) || next.c == '@' || next.c == '_' || next.c == '(' || next.c == '-' ||
@@ -178,14 +195,17 @@ bool detect_domain(const struct place *place, size_t word_end, struct privacy_sp
         return false;
     bool www = str_equal_nocase(str_slice(text, place->begin, place->begin + 4), STR("www."));
     /* is, it, me, so, no, in, to, at: words as well as countries */
-    static const char *const words[] = {"is", "it", "me", "so", "no", "in", "to", "at", "be", "my",
-                                        "us", "am", "as", "py", "rs", "md", "sh", "pl", "ps", "cc",
-                                        "name", "test", "int", "local", "info", "so", "do", "id", "ai"};
+    static const char *const words[] = {"is",   "it", "me", "so", "no",   "in",   "to",  "at",
+                                        "be",   "my", "us", "am", "as",   "py",   "rs",  "md",
+                                        "sh",   "pl", "ps", "cc", "name", "test", "int", "local",
+                                        "info", "so", "do", "id", "ai"};
     struct td_str top = {text.data + label, end - label};
     for (size_t i = 0; i < sizeof words / sizeof *words && !www && labels < 3; i++)
         if (str_equal(top, str_from(words[i])) && next.c != '/')
             return false;
-    *out = (struct privacy_span){.kind = PRIVACY_DOMAIN, .begin = place->begin,
-                                 .end = path_end(text, end), .score = www ? 0.9f : 0.7f};
+    *out = (struct privacy_span){.kind = PRIVACY_DOMAIN,
+                                 .begin = place->begin,
+                                 .end = path_end(text, end),
+                                 .score = www ? 0.9f : 0.7f};
     return true;
 }

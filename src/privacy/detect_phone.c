@@ -65,7 +65,7 @@ static bool is_date(const struct window *window, size_t i)
     bool year_first = lens[0] == 4 && lens[1] <= 2 && lens[1] && lens[2] <= 2 && lens[2];
     bool year_last =
         lens[0] <= 2 && lens[0] && lens[1] <= 2 && lens[1] && (lens[2] == 4 || lens[2] == 2);
-    bool goes_on = window->c[at] == '.' && is_digit(window->c[at + 1]);
+    bool goes_on = (window->c[at] == '.' || window->c[at] == '-') && is_digit(window->c[at + 1]);
     return year_first || (year_last && !goes_on);
 }
 
@@ -223,11 +223,10 @@ static bool has_sign_before(const struct place *place)
 static bool read_national(const struct place *place, const struct window *window,
                           struct number *number)
 {
+    bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) || has_sign_before(place);
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            number->groups <= 6 && !(number->groups == 1 && number->count > 11) &&
-           (place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) ||
-            place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE) ||
-            has_sign_before(place));
+           (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));
 }
 
 bool detect_phone(const struct place *place, const struct window *window, struct privacy_span *out)
@@ -236,6 +235,8 @@ bool detect_phone(const struct place *place, const struct window *window, struct
          is_word(place->before2)) ||
         place->before == '+' || place->before == '$' || place->before == '#')
         return false; /* a piece of something longer, a sum of money, an order number */
+    if (window->digits < 7)
+        return false;
     struct number number;
     size_t after;
     float score;

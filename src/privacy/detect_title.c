@@ -16,14 +16,14 @@ bool detect_title(const struct place *place, size_t end, struct privacy_span *ou
         return false;
     struct word before = word_before(text, place->begin, 1);
     if (word_in(text, &self, "dr st") && before.capital && !dot && before.end > before.begin &&
-        !(word_roles(&before) & ROLE_TITLE) && place->before == ' ' && name.capital == false)
+        !(before.roles & ROLE_TITLE) && place->before == ' ' && name.capital == false)
         return false; /* "12 Oak Dr" */
     bool number = false;
     for (size_t i = end; i < text.len && i < end + 3; i++)
         number |= is_digit((unsigned char)text.data[i]);
     if (number)
         return false;
-    *out = (struct privacy_span){.kind = PRIVACY_TITLE, .begin = place->begin, .end = end + dot,
-                                 .score = 0.85f};
+    *out = (struct privacy_span){
+        .kind = PRIVACY_TITLE, .begin = place->begin, .end = end + dot, .score = 0.85f};
     return true;
 }

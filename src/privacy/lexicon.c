@@ -6,13 +6,13 @@
 #include <pthread.h>
 
 #define ENTRIES_MAX 2048
-#define SLOTS 8192      /* open addressing at a quarter full: one probe */
-#define FILTER_BITS 65536 /* 8 KB, stays in the first cache; a word of prose passes one time in 40 */
+#define SLOTS 8192 /* open addressing at a quarter full: one probe */
 #define WORD_BYTES_MAX 40
 
 static struct lexicon_entry entries[ENTRIES_MAX]; /* 0 is not used */
 static uint16_t slots[SLOTS];
-static uint32_t filter[FILTER_BITS / 32];
+static uint32_t filter[LEXICON_FILTER_BITS / 32]; /* of all words */
+uint32_t lexicon_pass_filter[LEXICON_FILTER_BITS / 32];
 static size_t entry_count;
 static pthread_once_t built = PTHREAD_ONCE_INIT;
 
@@ -41,23 +41,25 @@ static uint32_t hash_of(const char *word, size_t len)
 static size_t slot_of(uint32_t hash, const char *word, size_t len)
 {
     size_t slot = (hash ^ hash >> 15) % SLOTS;
-    while (slots[slot] != 0 && !(entries[slots[slot]].len == len &&
-                                 same(entries[slots[slot]].word, word, len)))
+    while (slots[slot] != 0 &&
+           !(entries[slots[slot]].len == len && same(entries[slots[slot]].word, word, len)))
         slot = (slot + 1) % SLOTS;
     return slot;
 }
 
 static size_t filter_bit(uint32_t hash)
 {
-    return (hash ^ hash >> 16) % FILTER_BITS;
+    return (hash ^ hash >> 16) % LEXICON_FILTER_BITS;
 }
 
 static void add_word(const struct lexicon_list *list, const char *word, size_t len, uint8_t value)
 {
     const char *plus = memchr(word, '+', len);
-    struct lexicon_entry entry = {
-        .word = word, .len = (uint8_t)len, .context = list->context, .value = value,
-        .roles = list->roles};
+    struct lexicon_entry entry = {.word = word,
+                                  .len = (uint8_t)len,
+                                  .context = list->context,
+                                  .value = value,
+                                  .roles = list->roles};
     if (plus != NULL) {
         entry.previous = word;
         entry.previous_len = (uint8_t)(plus - word);
@@ -73,6 +75,8 @@ static void add_word(const struct lexicon_list *list, const char *word, size_t l
     slots[slot] = (uint16_t)entry_count;
     size_t bit = filter_bit(hash);
     filter[bit / 32] |= 1u << (bit % 32);
+    if (entry.context != CONTEXT_NONE || (entry.roles & ROLES_OF_PASS))
+        lexicon_pass_filter[bit / 32] |= 1u << (bit % 32);
 }
 
 static void build(void)
@@ -82,7 +86,8 @@ static void build(void)
         for (const char *p = lexicon_lists[l].words; *p;) {
             size_t len = strcspn(p, " ");
             value++;
-            if (len > 0 && !(len == 1 && *p == 'x')) /* x: a place in a list of months without word */
+            if (len > 0 &&
+                !(len == 1 && *p == 'x')) /* x: a place in a list of months without word */
                 add_word(&lexicon_lists[l], p, len, value);
             p += len + (p[len] == ' ');
         }
@@ -94,15 +99,10 @@ void lexicon_init(void)
     pthread_once(&built, build);
 }
 
-bool lexicon_may_hold(uint32_t hash)
-{
-    size_t bit = filter_bit(hash);
-    return filter[bit / 32] >> (bit % 32) & 1;
-}
-
 const struct lexicon_entry *lexicon_find(uint32_t hash, const char *word, size_t len)
 {
-    if (!lexicon_may_hold(hash))
+    size_t bit = filter_bit(hash);
+    if (!(filter[bit / 32] >> (bit % 32) & 1))
         return NULL;
     uint16_t at = slots[slot_of(hash, word, len)];
     return at ? &entries[at] : NULL;
@@ -133,6 +133,8 @@ static void word_finish(struct td_str text, struct word *word)
         word->digits &= p[i] >= '0' && p[i] <= '9';
     if (!word->digits)
         word->entry = lexicon_find(hash_of(p, len), p, len);
+    for (const struct lexicon_entry *e = word->entry; e != NULL; e = lexicon_next(e))
+        word->roles |= e->roles;
 }
 
 static bool is_gap(unsigned char c)
@@ -147,7 +149,7 @@ struct word word_after(struct td_str text, size_t offset, size_t gap)
         offset++;
         gap--;
     }
-    struct word word = {offset, offset, false, false, NULL};
+    struct word word = {.begin = offset, .end = offset};
     while (word.end < text.len && word.end - offset <= WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.end]))
         word.end++;
@@ -162,7 +164,7 @@ struct word word_before(struct td_str text, size_t offset, size_t gap)
         offset--;
         gap--;
     }
-    struct word word = {offset, offset, false, false, NULL};
+    struct word word = {.begin = offset, .end = offset};
     while (word.begin > 0 && offset - word.begin <= WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.begin - 1]))
         word.begin--;
@@ -187,12 +189,4 @@ bool word_in(struct td_str text, const struct word *word, const char *list)
         p += item + (p[item] == ' ');
     }
     return false;
-}
-
-uint16_t word_roles(const struct word *word)
-{
-    uint16_t roles = 0;
-    for (const struct lexicon_entry *e = word->entry; e != NULL; e = lexicon_next(e))
-        roles |= e->roles;
-    return roles;
 }

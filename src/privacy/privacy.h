@@ -93,10 +93,10 @@ enum privacy_kind {
 
 struct privacy_span {
     enum privacy_kind kind;
-    size_t begin, end;            /* bytes */
-    float score;                  /* 0..1 */
+    size_t begin, end;             /* bytes */
+    float score;                   /* 0..1 */
     enum td_data_class data_class; /* at least the kind's; a date of birth is more than a date */
-    uint16_t rule;                /* PRIVACY_CUSTOM: which of the operator's rules, from 0 */
+    uint16_t rule;                 /* PRIVACY_CUSTOM: which of the operator's rules, from 0 */
 };
 
 /* Presidio's name where it has one (EMAIL_ADDRESS, US_SSN, ...), else one in its manner. */

@@ -118,27 +118,39 @@ static void add(struct scan *scan, struct privacy_span span)
 
 static struct place place_at(const struct scan *scan, size_t begin)
 {
-    return (struct place){scan->text,          begin,          scan->before, scan->before2,
-                          scan->before_begin, &scan->context};
+    return (struct place){.text = scan->text,
+                          .begin = begin,
+                          .before = scan->before,
+                          .before2 = scan->before2,
+                          .before_begin = scan->before_begin,
+                          .context = &scan->context};
 }
 
 typedef bool number_detector(const struct place *, const struct window *, struct privacy_span *);
 
 static void scan_number(struct scan *scan, size_t begin)
 {
-    static number_detector *const whole[] = {detect_ip4, detect_card, detect_ssn, detect_phone,
-                                             detect_national_number};
+    static number_detector *const whole[] = {detect_ip4, detect_card, detect_ssn, detect_phone};
     static number_detector *const brief[] = {detect_date, detect_age, detect_address, detect_dose,
                                              detect_coordinates};
     struct place place = place_at(scan, begin);
     struct window window;
     struct privacy_span span;
-    window_read(scan->text, begin, &window);
     if (is_word(scan->before))
         return;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole && window.count >= 7; i++)
+    window_read(scan->text, begin, &window);
+    struct word previous = word_before(scan->text, begin, 2);
+    struct word next = word_after(scan->text, window.end[window_digits(&window, 0) - 1], 1);
+    place.previous = &previous;
+    place.next = &next;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole && window.digits >= 4 && window.count >= 7;
+         i++)
         if (whole[i](&place, &window, &span))
             add(scan, span);
+    bool letters_in = is_alpha(window.c[window_digits(&window, 0)]);
+    if ((letters_in || (window.digits >= 7 && window.count >= 8) || window.count >= 9) &&
+        detect_national_number(&place, &window, &span))
+        add(scan, span);
     for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
         if (brief[i](&place, &window, &span))
             add(scan, span);
@@ -169,9 +181,12 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
             detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
             add(scan, span);
         if ((entry->roles & ROLE_WEEKDAY) && (capital || entry->value <= 14))
-            add(scan, (struct privacy_span){.kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
+            add(scan, (struct privacy_span){
+                          .kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
         if (entry->roles & ROLE_NRP)
-            add(scan, (struct privacy_span){.kind = PRIVACY_NRP, .begin = begin, .end = end,
+            add(scan, (struct privacy_span){.kind = PRIVACY_NRP,
+                                            .begin = begin,
+                                            .end = end,
                                             .score = capital ? 0.8f : 0.5f});
         if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
             add(scan, span);
@@ -229,54 +244,97 @@ static void scan_mixed_word(struct scan *scan, const struct place *place, const 
         add(scan, span);
 }
 
+/* Can a key begin here? Prefixes end in a sign or are followed by many characters; the words
+ * "bearer", "password", "passphrase" and "secret" have their lengths. */
+static inline bool key_possible(int first, size_t len, int after)
+{
+    if (len >= 12 || after == '-' || after == '_' || after == '.' || after >= 0x80)
+        return true;
+    first |= 0x20;
+    return (first == 'b' || first == 'p' || first == 's') && (len == 6 || len == 8 || len == 10);
+}
+
+/* Words that are no plain words: long, with digits, with a sign behind that leads on. */
+static void scan_odd_word(struct scan *scan, const struct place *place, const struct run *run,
+                          int first, int after)
+{
+    struct privacy_span span;
+    size_t begin = place->begin, len = run->end - begin;
+    if (len >= 25 || (run->digits && len >= 10 && (after == '/' || after == '+' || after == '_'))) {
+        if (len >= 25 && detect_crypto(place, run->end, &span))
+            add(scan, span);
+        else if (detect_random(place, run->end, &span))
+            add(scan, span);
+    }
+    if (is_hex(first) && (len == 2 || (len == 4 && after == '.')) && detect_mac(place, &span))
+        add(scan, span);
+    if (after == '.' && detect_domain(place, run->end, &span))
+        add(scan, span);
+    if (after == ':' && !is_digit(first) && detect_url(place, &span))
+        add(scan, span);
+}
+
 /* A word begins at `begin`; answers where the pass goes on, 0 = behind the word. */
-static size_t scan_word(struct scan *scan, size_t begin, int first)
+static size_t scan_word(struct scan *scan, size_t begin, int first, const struct run *run)
 {
     struct privacy_span span;
     struct td_str text = scan->text;
-    struct run run = run_read(text, begin);
-    int after = run.end < text.len ? (unsigned char)text.data[run.end] : 0;
+    size_t len = run->end - begin;
+    int after = run->end < text.len ? (unsigned char)text.data[run->end] : 0;
     bool ascii = (unsigned char)text.data[begin] < 0x80;
     struct place place = place_at(scan, begin);
-    if (run.end - begin >= 25) {
-        if (detect_crypto(&place, run.end, &span) || detect_random(&place, run.end, &span))
-            add(scan, span);
-    } else if (run.digits && run.end - begin >= 10 && (after == '/' || after == '+' || after == '_') &&
-               detect_random(&place, run.end, &span)) {
-        add(scan, span);
-    }
-    if (is_hex(first) && (run.end - begin == 2 || (run.end - begin == 4 && after == '.')) &&
-        detect_mac(&place, &span))
-        add(scan, span);
-    if (after == '.' && detect_domain(&place, run.end, &span))
-        add(scan, span);
+    if (len >= 25 || run->digits || after == '.' || after == ':' || (len == 2 && after == '-'))
+        scan_odd_word(scan, &place, run, first, after);
     if (is_digit(first)) {
         scan_number(scan, begin);
         return 0;
     }
     if (scan->before == PLAIN_LETTER)
         return 0;
-    if (after == ':' && (first | 0x20) >= 'f' && detect_url(&place, &span))
-        add(scan, span);
-    if (lexicon_may_hold(run.hash)) {
+    if (lexicon_may_hold(run->hash)) {
         const struct lexicon_entry *entry =
-            lexicon_find(run.hash, text.data + begin, run.long_end - begin);
+            lexicon_find(run->hash, text.data + begin, run->long_end - begin);
         if (entry != NULL)
-            scan_known_word(scan, begin, run.long_end, entry);
+            scan_known_word(scan, begin, run->long_end, entry);
     }
-    if (run.digits || !ascii ||
-        (run.end - begin <= 3 && first < 'a' && (after == ' ' || after == '-')))
-        scan_mixed_word(scan, &place, &run);
-    if ((run.end - begin == 8 || run.end - begin == 11) && detect_swift(&place, run.end, &span))
+    if (run->digits || !ascii ||
+        (len <= 3 && first < 'a' && (after == ' ' || after == '-') && run->end + 1 < text.len &&
+         !(text.data[run->end + 1] >= 'a' && text.data[run->end + 1] <= 'z')))
+        scan_mixed_word(scan, &place, run);
+    if ((len == 8 || len == 11) && first < 'a' && detect_swift(&place, run->end, &span))
         add(scan, span);
     if ((!ascii || iban_possible(scan, begin)) && detect_iban(&place, &span))
         add(scan, span);
-    int second = begin + 1 < scan->text.len ? (unsigned char)scan->text.data[begin + 1] : 0;
-    if ((!ascii || detect_key_possible(first, second)) && detect_key(&place, &span)) {
+    int second = begin + 1 < text.len ? (unsigned char)text.data[begin + 1] : 0;
+    if ((!ascii || (key_possible(first, len, after) && detect_key_possible(first, second))) &&
+        detect_key(&place, &span)) {
         add(scan, span);
         return span.end;
     }
     return 0;
+}
+
+/* Most of prose: ASCII words that no detector wants to see, each with a space behind it or ", ". From
+ * the beginning of a word to that of the first one that is not so. */
+static size_t skip_plain_words(struct td_str text, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)text.data;
+    for (;;) {
+        size_t at = i;
+        uint32_t hash = LEXICON_HASH_BASIS;
+        while (at < text.len && ((p[at] | 0x20u) - 'a') < 26u)
+            hash = lexicon_hash(hash, p[at++]);
+        size_t len = at - i;
+        if (at + 1 >= text.len || len >= 11 ||
+            ((1u << len) & (1u << 0 | 1u << 6 | 1u << 8 | 1u << 10)) || lexicon_may_hold(hash) ||
+            (len <= 3 && p[i] < 'a'))
+            return i;
+        if (p[at] == ',')
+            at++;
+        if (at + 1 >= text.len || p[at] != ' ')
+            return i;
+        i = at + 1;
+    }
 }
 
 static size_t scan_trigger(struct scan *scan, size_t begin, int c)
@@ -330,13 +388,10 @@ static size_t jump(struct scan *scan, size_t end)
     return end;
 }
 
-/* The rest of an ASCII word from i on: nothing begins inside it. */
-static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
+/* Behind an ASCII word that ends at `end`: nothing begins inside it. */
+static size_t word_rest(struct scan *scan, size_t word_begin, size_t i, size_t end)
 {
     const unsigned char *p = (const unsigned char *)scan->text.data;
-    size_t end = i;
-    while (end < scan->text.len && p[end] < 0x80 && (traits[p[end]] & WORD))
-        end++;
     if (end > i) {
         scan->before2 = p[end - 2];
         scan->before = p[end - 1];
@@ -344,8 +399,11 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
     }
     if (end < scan->text.len && p[end] == ':' && end - word_begin <= 4 && is_hex(p[word_begin])) {
         int before = word_begin == 0 ? PLAIN_END : p[word_begin - 1];
-        struct place place = {scan->text, word_begin, before < 0x80 ? before : PLAIN_OTHER,
-                              PLAIN_OTHER, 0, &scan->context};
+        struct place place = {.text = scan->text,
+                              .begin = word_begin,
+                              .before = before < 0x80 ? before : PLAIN_OTHER,
+                              .before2 = PLAIN_OTHER,
+                              .context = &scan->context};
         struct privacy_span span;
         if (detect_ip6(&place, &span))
             add(scan, span);
@@ -363,16 +421,30 @@ void scan_text(struct td_str text, scan_fn *emit, void *ctx)
                         .before2 = PLAIN_END};
     size_t i = 0;
     lexicon_init();
+    detect_national_init();
     while (i < text.len) {
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
             break;
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
         size_t resume = 0;
+        struct run run = {0};
         bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
-        if (starts_word && (!is_digit(next.c) || scan.before != PLAIN_LETTER))
-            resume = scan_word(&scan, next.begin, next.c);
-        else if (trait & TRIGGER)
+        if (starts_word && next.end == next.begin + 1 && scan.before == ' ') {
+            size_t skipped = skip_plain_words(text, next.begin);
+            if (skipped > next.begin) {
+                i = skipped;
+                scan.before = ' ';
+                scan.before2 = (unsigned char)text.data[i - 2];
+                scan.before_begin = i - 1;
+                scan.local_begin = SIZE_MAX;
+                continue;
+            }
+        }
+        if (starts_word && (!is_digit(next.c) || scan.before != PLAIN_LETTER)) {
+            run = run_read(text, next.begin);
+            resume = scan_word(&scan, next.begin, next.c, &run);
+        } else if (trait & TRIGGER)
             resume = scan_trigger(&scan, next.begin, next.c);
         if (resume != 0) {
             i = jump(&scan, resume);
@@ -385,7 +457,7 @@ void scan_text(struct td_str text, scan_fn *emit, void *ctx)
         move_past(&scan, next.c, next.begin);
         i = next.end;
         if (starts_word && next.end == next.begin + 1)
-            i = word_rest(&scan, next.begin, i);
+            i = word_rest(&scan, next.begin, i, run.end > i ? run.end : i);
     }
     while (scan.pending_count > 0)
         emit_oldest(&scan);
