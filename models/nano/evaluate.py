@@ -16,14 +16,10 @@ import torch
 
 import data
 import gguf_reader
-import task_chat
-import task_extract
 import task_intent
 import task_other
-import task_reformat
-from model import Nano
 from pools import fill, seeded
-from train import auroc
+from validate import auroc
 
 BATCH_TOKENS = 16384
 FORMS = {  # how the intent is asked for; the last two phrasings are held out of training
@@ -32,9 +28,9 @@ FORMS = {  # how the intent is asked for; the last two phrasings are held out of
     "system prompt + bare": lambda u: [
         ("system", "You are an intent classifier. Answer with the label."), ("user", u)],
     "unseen instruction": lambda u: [
-        ("user", fill(task_intent.INSTRUCTION.parts["new"][2].replace("\\n", "\n"), u=u))],
+        ("user", fill(task_intent.INSTRUCTION.parts["held"][2].replace("\\n", "\n"), u=u))],
     "unseen system prompt": lambda u: [
-        ("system", task_intent.SYSTEM.parts["new"][1]), ("user", u)],
+        ("system", task_intent.SYSTEM.parts["held"][1]), ("user", u)],
 }
 
 
@@ -57,8 +53,7 @@ class Judge:
     def __init__(self, path, corpora):
         keys, tensors = gguf_reader.read(path)
         self.vocab = gguf_reader.vocabulary(keys, corpora.labels)
-        self.net = Nano(gguf_reader.config(keys)).eval()
-        self.net.load_state_dict({k: torch.from_numpy(v) for k, v in tensors.items()})
+        self.net = gguf_reader.network(keys, tensors)
 
     @torch.no_grad()
     def follow(self, prompts, guesses):
@@ -161,62 +156,20 @@ def mean(values):
     return sum(values) / max(1, len(values))
 
 
-def task_sets(corpora, split, count):
+def task_sets(split, count):
     """{name: [(messages, answer)]} of generated examples that training never saw."""
-    words = corpora.vocabulary
-
     def many(name, make):
         rng = seeded("evaluate", split, name)
         return [make(rng) for _ in range(count)]
 
-    sets = {}
-    for kind in task_extract.KINDS:
-        sets[f"extract {kind}"] = many(kind, lambda r: extract_kind(r, split, kind))
-    sets["extract, absent"] = many("absent", lambda r: extract_absent(r, split))
-    sets["extract as JSON"] = many("json", lambda r: task_extract.json_example(r, split))
-    sets["letter case"] = many("case", lambda r: task_reformat.case_example(r, split, words))
-    sets["snake, kebab, camel"] = many(
-        "ident", lambda r: task_reformat.ident_example(r, split, words))
-    sets["dates"] = many("dates", lambda r: task_reformat.date_example(r, split))
-    sets["lines to JSON"] = many("tojson", lambda r: task_reformat.json_example(r, split, words))
-    sets["lists"] = many("lists", lambda r: task_reformat.list_example(r, split, words))
-    if split == "train":
-        sets["greeting and talk"] = many("chat", task_chat.example)
-    return sets
-
-
-def extract_kind(rng, split, kind):
-    """A single extraction of this kind that is present."""
-    while True:
-        messages, answer = task_extract.example(rng, split)
-        if answer[0] != "{" and answer != "none" and kind_of(answer) == kind:
-            return messages, answer
-
-
-def extract_absent(rng, split):
-    while True:
-        messages, answer = task_extract.example(rng, split)
-        if answer == "none":
-            return messages, answer
-
-
-def kind_of(value):
-    """Which generator made this value; the formats do not overlap."""
-    if "@" in value:
-        return "email"
-    if any(mark in value for mark in "$€£") or value.split(" ")[0] in ("USD", "EUR") \
-            or value.split(" ")[-1] in ("EUR", "USD", "dollars", "euros", "pounds", "CHF"):
-        return "amount"
-    dated = any(m[:3] in value for m in task_extract.MONTHS) or "/" in value \
-        or value.count(".") == 2 and len(value) <= 10 or value[4:5] == "-" and value[7:8] == "-" \
-        and len(value) == 10
-    return "date" if dated else "phone"
+    return {task: many(task, lambda r, g=module: g.example(r, split))
+            for task, module in data.GENERATORS.items() if task != "other"}
 
 
 def exact_table(judge, corpora, count):
     print("\n| generated, exact match | phrasings of training | held-out phrasings |")
     print("|---|---|---|")
-    seen, new = task_sets(corpora, "train", count), task_sets(corpora, "new", count)
+    seen, new = task_sets("train", count), task_sets("held", count)
     for name in seen:
         cells = [f"{mean(judge.exact(s[name])[0]):.1%}" if name in s else "-" for s in (seen, new)]
         print(f"| {name} | {cells[0]} | {cells[1]} |", flush=True)
@@ -227,14 +180,15 @@ def other_table(judge, corpora, count):
     groups = {"knowledge": task_other.KNOWLEDGE, "sport, film, firms": task_other.LEISURE,
               "everyday questions": task_other.LIFE, "writing, planning, code": task_other.GENERATE,
               "work on a text": task_other.TEXT_WORK, "maths and logic": task_other.MATHS}
+    corpus = task_other.training_corpus()
     print("\n| not ours, recognised | held-out phrasings and topics |")
     print("|---|---|")
     for name, pool in groups.items():
         rng = seeded("evaluate other", name)
-        texts = [task_other.expand(rng, pool.pick(rng, "new"), "new",
-                                   task_other.some_text(rng, corpora.other)) for _ in range(count)]
+        texts = [task_other.expand(rng, pool.pick(rng, "held"), "held",
+                                   task_other.some_text(rng, corpus)) for _ in range(count)]
         print_refused(judge, name, texts)
-    print_refused(judge, "other languages", task_other.FOREIGN.parts["new"])
+    print_refused(judge, "other languages", task_other.FOREIGN.parts["held"])
     root = data.data_dir()
     with open(root / "gsm8k" / "test.jsonl") as file:
         print_refused(judge, "GSM8K test questions",
@@ -259,10 +213,9 @@ def write_samples(judge, corpora, count, path):
     told = [(FORMS["system prompt + bare"](u), l) for u, l in corpora.clinc["val"] if l]
     asked = [(FORMS['"Classify the intent: ..."'](u), l) for u, l in corpora.clinc["val"] if l]
     foreign = [([("user", t)], task_other.SENTENCE) for t in [
-        task_other.question(rng, "new", corpora.other) for _ in range(300)] if len(t) < 200]
-    sets = list(task_sets(corpora, "train", 40).values())
-    picks = [(clinc, 6), (asked, 4), (told, 3), (foreign, 10)] + [(s, 2) for s in sets[:4]]
-    picks += [(sets[4], 1), (sets[5], 2)] + [(s, 2) for s in sets[6:]]
+        task_other.question(rng, "held", task_other.training_corpus()) for _ in range(300)] if len(t) < 200]
+    sets = list(task_sets("train", 40).values())
+    picks = [(clinc, 6), (asked, 4), (told, 3), (foreign, 10)] + [(s, 2) for s in sets]
     lines = []
     for examples, wanted in picks:
         rng.shuffle(examples)

@@ -483,21 +483,11 @@ Improve this text: {text}
 Correct the grammar: {text}
 Fix the spelling mistakes in this text: {text}
 Proofread this: {text}
-What is the sentiment of this text? {text}
-Is this message positive or negative? {text}
-Classify the sentiment: {text}
 Classify the topic of this text: {text}
 Is this spam? {text}
-What language is this? {text}
 What is the tone of this message? {text}
 Who wrote this? {text}
-Who is mentioned in this text? {text}
-Extract the names of people from: {text}
-Extract the company names: {text}
-Extract the address from this text: {text}
 Extract the keywords from: {text}
-Extract the city from: {text}
-What city is mentioned here? {text}
 List all the nouns in: {text}
 How many words are in this text? {text}
 How would you reply to this? {text}
@@ -547,17 +537,9 @@ Convert {c} to binary.
 What is {c} in hexadecimal?
 Find the inverse of the matrix [[{a}, {b}], [{c}, {a}]].
 Evaluate the limit of ({a}x + {b})/x as x goes to infinity.
-Think step by step: {name} is taller than {name2}. {name2} is taller than {name3}. Who is the shortest?
-All {animal}s are {thing}s. Some {thing}s are red. Are some {animal}s red?
 If all {animal}s can fly and {name} is a {animal}, can {name} fly?
-Is the following argument valid? If it rains, {name} stays home. {name} is home. Therefore it rains.
 {name} put the {thing} in the box and left. {name2} moved it. Where will {name} look for the {thing}?
 Which word does not belong: {animal}, {animal2}, {thing}?
-{name}, {name2} and {name3} finished a race. {name} was before {name2}. Who won?
-not ( True ) and ( False ) is
-Sort these words: {thing} {animal} {animal2}
-Today is {a}/{b}. What day was it {c} days ago?
-Which statement is correct? (A) {animal}s can fly (B) {animal2}s can swim
 why are exponents performed before multiplication in the order of operations
 can you solve algebra equations
 Is 0 an even number?

@@ -1,4 +1,4 @@
-"""Task 2: copy the email, date, amount or phone number out of a text.
+"""Copy the email, date, amount or phone number out of a text.
 
 Everything is generated: sentences with slots, at most one entity of each kind, and distractors
 (order numbers, times, rooms). A kind that is absent is answered `none`, or `null` inside JSON.
@@ -7,35 +7,12 @@ Everything is generated: sentences with slots, at most one entity of each kind, 
 import json
 import re
 
-from pools import Pool, fill, lines, pseudo_word, words
+from names import CITY, FIRST
+from pools import fill, injected, lines, polite, unescape, words
+from values import amount, clock, date, email, phone, some_name
 
 KINDS = ("email", "date", "amount", "phone")
 
-FIRST = words("""james, mary, robert, patricia, john, jennifer, michael, linda, david, elizabeth,
-william, barbara, richard, susan, joseph, jessica, thomas, sarah, carlos, karen, chris, lisa,
-daniel, nancy, matthew, sandra, anthony, ashley, mark, emily, donald, kim, steven, donna, paul,
-michelle, andrew, carol, joshua, amanda, ken, melissa, kevin, deborah, brian, stephanie, george,
-rebecca, timothy, laura, ahmed, fatima, wei, mei, yuki, hiro, olga, ivan, sofia, mateo, lucia,
-priya, raj, anita, omar, leila, noah, emma, liam, olivia, ava, mia, lucas, leo, hugo, chloe, ines,
-lars, ingrid, sven, anna, piotr, zofia, jan, eva, marco, giulia, amir, nadia, kofi, ama, tunde""")
-LAST = words("""smith, johnson, williams, brown, jones, garcia, miller, davis, martinez, lopez,
-wilson, anderson, taylor, moore, jackson, martin, lee, perez, thompson, white, harris, clark,
-lewis, robinson, walker, young, allen, king, wright, scott, torres, nguyen, hill, flores, green,
-adams, nelson, baker, hall, rivera, campbell, mitchell, carter, roberts, khan, patel, singh, chen,
-wang, kim, park, tanaka, sato, ivanov, petrov, novak, kowalski, muller, schmidt, weber, fischer,
-rossi, bianchi, silva, santos, costa, okafor, mensah, hassan, ali, cohen, levy, larsen, berg""")
-DOMAIN = words("""example, acme, northwind, globex, initech, contoso, fabrikam, umbrella, gmail,
-outlook, yahoo, mail, proton, company, school, hospital, library, bakery, garden, cityhall, museum,
-techlab, bluewave, redstone, greenleaf, sunrise, riverbank, oakwood, fastship, bestbuy, travelhub,
-mybank, shopnow, cloudnine, dataworks, softpeak, ironclad, silverline, brightside, skyline""")
-TLD = ["com"] * 6 + ["org", "net", "io", "co.uk", "de", "fr", "edu", "info", "dev", "co", "ca",
-                     "com.au", "eu", "jp", "in", "app", "biz", "us"]
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September",
-          "October", "November", "December"]
-WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-CITY = words("""London, Paris, Berlin, Madrid, Rome, Boston, Chicago, Denver, Seattle, Austin,
-Toronto, Sydney, Tokyo, Osaka, Lagos, Nairobi, Cairo, Mumbai, Delhi, Lima, Oslo, Vienna, Prague,
-Warsaw, Dublin, Lisbon, Zurich, Geneva, Milan, Athens""")
 THING = words("""order, invoice, ticket, parcel, contract, subscription, laptop, phone case, sofa,
 bicycle, course, room, table, flight, report, printer, camera, guitar, desk, jacket, repair,
 membership, insurance policy, booking, deposit, conference, workshop, concert, lamp, shipment""")
@@ -188,73 +165,7 @@ You are a data extraction assistant. Output only the {what}.
 """)
 
 
-def some_name(rng):
-    if rng.random() < 0.25:
-        return pseudo_word(rng), pseudo_word(rng)
-    return FIRST.pick(rng), LAST.pick(rng)
-
-
-def make_email(rng):
-    first, last = some_name(rng)
-    number = str(rng.randrange(1, rng.choice([10, 100, 1000, 10000])))
-    local = rng.choice([
-        first, f"{first}.{last}", f"{first}.{last}", f"{first}_{last}", f"{first}{last}",
-        f"{first[0]}{last}", f"{first[0]}.{last}", f"{last}.{first}", f"{first}{number}",
-        f"{first}.{last}{number}", f"{last}{number}", f"{first}-{last}",
-        rng.choice(["info", "support", "sales", "office", "hello", "contact", "billing", "admin",
-                    "team", "jobs", "help", "orders", "accounts", "noreply", "press"]),
-        pseudo_word(rng, 3)])
-    domain = DOMAIN.pick(rng) if rng.random() < 0.5 else pseudo_word(rng, rng.choice([2, 2, 3]))
-    if rng.random() < 0.15:
-        domain += rng.choice(["-", "."]) + rng.choice([pseudo_word(rng, 1), DOMAIN.pick(rng)])
-    if rng.random() < 0.05:
-        domain += str(rng.randrange(1, 100))
-    email = f"{local}@{domain}.{rng.choice(TLD)}"
-    return email if rng.random() < 0.93 else email[:1].upper() + email[1:]
-
-
-def make_date(rng):
-    year, month, day = rng.randrange(1950, 2040), rng.randrange(1, 13), rng.randrange(1, 29)
-    if rng.random() < 0.7:
-        year = rng.randrange(2018, 2032)
-    name = MONTHS[month - 1]
-    short = name[:3]
-    suffix = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}.get(day, "th")
-    return rng.choice([
-        f"{year}-{month:02d}-{day:02d}", f"{year}-{month:02d}-{day:02d}",
-        f"{month:02d}/{day:02d}/{year}", f"{month}/{day}/{year}", f"{day:02d}/{month:02d}/{year}",
-        f"{day:02d}.{month:02d}.{year}", f"{day}.{month}.{year}", f"{name} {day}, {year}",
-        f"{name} {day}, {year}", f"{day} {name} {year}", f"{name} {day}", f"{day} {name}",
-        f"{name} {day}{suffix}", f"{short} {day}, {year}", f"{day} {short} {year}",
-        f"{rng.choice(WEEKDAYS)}, {name} {day}", f"{year}/{month:02d}/{day:02d}"])
-
-
-def make_amount(rng):
-    whole = rng.randrange(1, rng.choice([10, 100, 1000, 10000, 100000, 2000000]))
-    text = f"{whole:,}" if rng.random() < 0.7 else str(whole)
-    if rng.random() < 0.55:
-        text += f".{rng.randrange(100):02d}"
-    return rng.choice([f"${text}", f"${text}", f"${text}", f"€{text}", f"£{text}", f"{text} EUR",
-                       f"{text} USD", f"{text} dollars", f"{text} euros", f"USD {text}",
-                       f"{text} €", f"{text} pounds", f"{text} CHF", f"EUR {text}"])
-
-
-def make_phone(rng):
-    def digits(count):
-        return "".join(rng.choice("0123456789") for _ in range(count))
-    area = rng.choice("23456789") + digits(2)
-    return rng.choice([
-        f"{area}-{digits(4)}", f"({area}) {digits(3)}-{digits(4)}",
-        f"{area}-{digits(3)}-{digits(4)}",
-        f"+1 {area}-{digits(3)}-{digits(4)}", f"+1 ({area}) {digits(3)}-{digits(4)}",
-        f"{area}.{digits(3)}.{digits(4)}", f"{area} {digits(3)} {digits(4)}",
-        f"+44 20 {digits(4)} {digits(4)}", f"+49 {digits(2)} {digits(7)}",
-        f"0{digits(4)} {digits(6)}",
-        f"+33 1 {digits(2)} {digits(2)} {digits(2)} {digits(2)}", f"+{digits(2)} {digits(10)}",
-        f"{area}{digits(7)}", f"1-800-{digits(3)}-{digits(4)}", f"+1{area}{digits(7)}"])
-
-
-MAKE = {"email": make_email, "date": make_date, "amount": make_amount, "phone": make_phone}
+MAKE = {"email": email, "date": date, "amount": amount, "phone": phone}
 
 
 def make_text(rng, split="train", wanted=()):
@@ -274,12 +185,10 @@ def make_text(rng, split="train", wanted=()):
             found[kind] = MAKE[kind](rng)
         first, surname = some_name(rng)
         full = first.capitalize() + rng.choice(["", " " + surname.capitalize()])
-        hour = rng.randrange(1, 13)
         out.append(fill(sentence, **found, name=full, name2=FIRST.pick(rng).capitalize(),
                         city=CITY.pick(rng), thing=THING.pick(rng), company=COMPANY.pick(rng),
                         num=str(rng.randrange(100, 1000000)), small=str(rng.randrange(2, 400)),
-                        time=rng.choice([f"{hour}:{rng.choice(['00', '15', '30', '45'])}",
-                                         f"{hour} {rng.choice(['am', 'pm'])}", f"{hour + 11}:30"])))
+                        time=clock(rng)))
         if len(out) >= count and all(k in found for k in wanted):
             break
     return rng.choice([" ", " ", " ", "\n"]).join(out), found
@@ -298,11 +207,12 @@ def example(rng, split="train"):
     kind = rng.choice(KINDS)
     wanted = (kind,) if rng.random() < 0.85 else ()
     text, found = make_text(rng, split, wanted)
+    text = injected(rng, text, split, 0.02)
     what = rng.choice(ASK_NAME[kind])
     answer = found.get(kind, "none")
     if rng.random() < 0.08:
         return [("system", fill(SYSTEM_ONE.pick(rng, split), what=what)), ("user", text)], answer
-    asked = fix_article(fill(ASK_ONE.pick(rng, split).replace("\\n", "\n"), what=what, text=text))
+    asked = fix_article(fill(unescape(polite(rng, ASK_ONE.pick(rng, split))), what=what, text=text))
     return [("user", asked)], answer
 
 
@@ -319,6 +229,7 @@ def json_example(rng, split):
         what = join_names(rng, [rng.choice(ASK_NAME[k]) for k in kinds])
     wanted = [k for k in kinds if rng.random() < 0.8]
     text, found = make_text(rng, split, wanted)
-    asked = fill(ASK_JSON.pick(rng, split).replace("\\n", "\n"), what=what, text=text)
+    text = injected(rng, text, split, 0.02)
+    asked = fill(unescape(polite(rng, ASK_JSON.pick(rng, split))), what=what, text=text)
     answer = json.dumps({k: found.get(k) for k in kinds}, ensure_ascii=False)
     return [("user", asked)], answer

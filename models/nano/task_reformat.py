@@ -1,36 +1,30 @@
-"""Task 3: reformatting that keeps the content: JSON, letter case, dates, lists."""
+"""Reformatting that keeps the content: letter case, identifiers, lists, CSV, JSON, key: value lines.
 
-import calendar
+Words come mostly from the frequent ones of the training texts: byte-pair tokens hide the letters, so
+the model has to have seen how a token is spelled before it can change its case.
+"""
+
 import json
 
-from pools import Pool, fill, lines, pseudo_word, words
-from task_extract import (CITY, COMPANY, FIRST, LAST, MONTHS, THING, make_amount, make_date,
-                          make_email, make_phone)
-
-WORD = words("""apple, river, mountain, blue, quick, customer, account, total, price, first, last,
-name, user, status, report, weekly, meeting, notes, garden, summer, winter, coffee, tea, bread,
-window, door, kitchen, school, project, plan, budget, order, item, list, final, draft, version,
-new, old, red, green, yellow, small, large, hello, world, data, file, path, input, output, value,
-count, index, max, min, start, end, time, day, week, month, year, city, street, country, phone,
-email, address, book, page, line, text, word, number, group, team, manager, engine, model, cloud,
-edge, server, client, request, response, error, message, code, test, build, release, open, close,
-read, write, send, receive, create, delete, update, search, filter, sort, print, save, load, the,
-a, of, and, in, for, to, with, my, your, our, dog, cat, bird, fish, horse, music, song, movie,
-game, travel, ticket, train, plane, car, bike, road, bridge, house, room, table, chair, lamp,
-paper, pen, box, bag, key, lock, light, dark, cold, warm, happy, quiet, strong, brave, little""")
+from corpora import common_words
+from names import CITY, FIRST, LAST
+from pools import ask, fill, lines, polite, pseudo_word, weighted, words
+from values import amount, company, date, email, phone
 
 CASES = {
-    "upper": (["upper case", "uppercase", "capital letters", "all caps"], str.upper),
-    "lower": (["lower case", "lowercase", "small letters"], str.lower),
-    "title": (["title case", "Title Case"],
+    "upper": (["upper case", "uppercase", "capital letters", "all caps", "block capitals"], str.upper),
+    "lower": (["lower case", "lowercase", "small letters", "all lower case"], str.lower),
+    "title": (["title case", "Title Case", "initial capitals"],
               lambda t: " ".join(w[:1].upper() + w[1:].lower() for w in t.split(" "))),
 }
 IDENTS = {
-    "snake": (["snake_case", "snake case"], lambda ws: "_".join(ws)),
+    "snake": (["snake_case", "snake case", "lower snake case"], lambda ws: "_".join(ws)),
     "kebab": (["kebab-case", "kebab case"], lambda ws: "-".join(ws)),
-    "camel": (["camelCase", "camel case"],
+    "camel": (["camelCase", "camel case", "lower camel case"],
               lambda ws: ws[0] + "".join(w.capitalize() for w in ws[1:])),
     "pascal": (["PascalCase", "pascal case"], lambda ws: "".join(w.capitalize() for w in ws)),
+    "constant": (["SCREAMING_SNAKE_CASE", "constant case", "upper snake case"],
+                 lambda ws: "_".join(ws).upper()),
 }
 
 ASK_CASE = lines("""
@@ -38,12 +32,15 @@ Convert to {how}: {text}
 Convert this to {how}: {text}
 Convert the following text to {how}:\\n{text}
 Convert "{text}" to {how}
+Convert the text to {how}.
 Write this in {how}: {text}
 Write "{text}" in {how}.
 Put this in {how}: {text}
+Put the text in {how}.
 Change to {how}: {text}
 Change this text to {how}: {text}
 Rewrite in {how}: {text}
+Rewrite the text in {how}.
 Make this {how}: {text}
 {text}\\n\\nConvert to {how}.
 {text}\\nPut that in {how}.
@@ -55,41 +52,29 @@ What is "{text}" in {how}?
 to {how}: {text}
 Can you write {text} in {how}?
 Transform to {how}: {text}
+Text: {text}\\nIn {how}:
+Use {how}.
+Return the text in {how}.
+Reply with the same words in {how}: {text}
+Apply {how} to the text.
+I need this in {how}: {text}
+Input: {text}\\nTask: {how}
 """)
-
-ASK_DATE = lines("""
-Convert to {how}: {text}
-Convert the date {text} to {how}
-Convert this date to {how}: {text}
-Convert "{text}" to {how}
-Write {text} in {how}
-Write the date {text} in {how}.
-Rewrite this date in {how}: {text}
-Format {text} in {how}
-Format this date in {how}: {text}
-What is {text} in {how}?
-Change the date to {how}: {text}
-{text} in {how}
-{text}\\nConvert this date to {how}.
-Please convert {text} to {how}.
-Turn {text} into {how}
-Put the date {text} in {how}.
-Date: {text}\\nFormat: {how}
-Reformat the date {text} in {how}
+SYSTEM_CASE = lines("""
+Convert the user's text to {how}.
+Rewrite everything in {how}.
+You convert text to {how}. Output only the converted text.
+Repeat the user's message in {how}.
+Reply with the user's words in {how}.
+Text formatter. Output {how}.
+Your task is to put text into {how}.
 """)
-
-DATE_HOW = {
-    "iso": ["ISO 8601", "ISO format", "ISO 8601 format", "YYYY-MM-DD", "YYYY-MM-DD format"],
-    "us": ["US format", "MM/DD/YYYY", "the US date format", "American format",
-           "MM/DD/YYYY format"],
-    "eu": ["European format", "DD.MM.YYYY", "DD.MM.YYYY format", "the European date format"],
-    "long": ["long form", "long format", "words", "the long form"],
-}
 
 ASK_JSON = lines("""
 Convert to JSON:\\n{text}
 Convert this to JSON:\\n{text}
 Convert the following to JSON.\\n\\n{text}
+Convert these key: value lines to JSON.
 Make JSON from this:\\n{text}
 Turn this into JSON:\\n{text}
 Turn these lines into a JSON object:\\n{text}
@@ -103,8 +88,26 @@ Give me this as JSON:\\n{text}
 Reformat to JSON\\n{text}
 Write this as JSON: {text}
 to json: {text}
+Represent this as a JSON object.
+Return a JSON object with these keys and values.
+Output JSON only.\\n{text}
 """)
-
+ASK_LINES = lines("""
+Convert this JSON to key: value lines.
+Convert the JSON to lines:\\n{text}
+Turn this JSON object into key: value lines.
+Write this JSON as "key: value" lines:\\n{text}
+{text}\\n\\nConvert to key: value lines.
+{text}\\nAs key: value lines please.
+List the keys and values, one per line: {text}
+Print each key and value on its own line.
+Format this JSON as key: value pairs, one a line.
+Rewrite the JSON as plain key: value text.
+JSON to text, one "key: value" a line: {text}
+Unpack this JSON into lines of key: value.
+Make key: value lines from this JSON: {text}
+Show this JSON as key: value lines.
+""")
 ASK_LIST = lines("""
 Convert this list to {how}: {text}
 Convert to {how}: {text}
@@ -122,128 +125,179 @@ Please write this as {how}:\\n\\n{text}
 Put this in {how}: {text}
 List to {how}: {text}
 Give me this as {how}: {text}
+Rewrite the list as {how}.
+Return the items as {how}.
+Write the items as {how}.
+Show these items as {how}:\\n{text}
+Items: {text}\\nOutput as {how}:
 """)
 LIST_HOW = {
     "csv": ["CSV", "comma-separated values", "a CSV line", "comma separated values"],
     "bullets": ["bullet points", "a bullet list", "bullets", "a bulleted list"],
+    "numbers": ["a numbered list", "numbered lines", "a numbered list, one item a line"],
+    "json": ["a JSON array", "a JSON list", "JSON array"],
+    "lines": ["one item per line", "separate lines", "lines, one item each"],
 }
+ASK_TABLE = lines("""
+Convert this CSV to {how}:\\n{text}
+Convert the CSV to {how}.
+Convert to {how}:\\n{text}
+Turn this table into {how}:\\n{text}
+Turn these rows into {how}.
+{text}\\n\\nConvert to {how}.
+Rewrite this data as {how}:\\n{text}
+Format the table as {how}.
+Make {how} from the following data.\\n\\n{text}
+Data:\\n{text}\\n\\nGive it as {how}.
+Please convert the data below to {how}.\\n\\n{text}
+Change the format to {how}:\\n{text}
+Transform these rows to {how}:\\n{text}
+Output the data as {how}:\\n{text}
+""")
 
 FIELD = words("""name, age, city, country, email, phone, date, price, total, status, color, size,
 id, title, author, year, company, address, quantity, product, order, language, job, weight, height,
 role, team, score, level, category, brand, model, department, currency, start, end, owner, note,
 first name, last name, order id, unit price, room, floor, priority, version""")
+THING = words("""order, invoice, ticket, parcel, contract, laptop, phone case, sofa, bicycle, course,
+room, table, flight, report, printer, camera, guitar, desk, jacket, repair, booking, deposit, lamp,
+red apple, green tea, olive oil, brown bread, cold milk, black coffee, orange juice, fresh fish""")
 
 
-def some_word(rng, vocabulary):
-    """Common words, words from the training texts, and invented ones."""
+def some_word(rng):
+    """Mostly frequent words; now and then an invented one or a number."""
     kind = rng.random()
-    if kind < 0.4:
-        return WORD.pick(rng)
-    if kind < 0.8 and vocabulary:
-        return rng.choice(vocabulary)
-    return pseudo_word(rng)
+    if kind < 0.93:
+        ranked = common_words()
+        return ranked[int(len(ranked) * rng.random() ** 1.6)]
+    return pseudo_word(rng) if kind < 0.97 else str(rng.randrange(1000))
 
 
-def case_example(rng, split, vocabulary):
+def some_words(rng, counts):
+    return [some_word(rng) for _ in range(rng.choice(counts))]
+
+
+def instruct(rng, pool, split, how, text):
+    return ask(rng, polite(rng, fill(pool.pick(rng, split), how=how), 0.08), text)
+
+
+def case_example(rng, split):
     name = rng.choice(list(CASES))
     hows, apply = CASES[name]
-    ws = [some_word(rng, vocabulary) for _ in range(rng.choice([1, 2, 2, 3, 3, 4, 5, 6]))]
-    text = " ".join(ws)
+    text = " ".join(some_words(rng, [1, 2, 3, 3, 4, 4, 5, 6, 8, 10]))
     shape = rng.random()
-    if name == "lower" and shape < 0.7 or shape < 0.12:
+    if name == "lower" and shape < 0.75:
         text = text.upper() if shape < 0.45 else text.title()
-    elif shape < 0.35:
+    elif shape < 0.1:
+        text = text.upper() if shape < 0.05 else text.title()
+    elif shape < 0.4:
         text = text[:1].upper() + text[1:]
-    return ask(rng, ASK_CASE, split, rng.choice(hows), text), apply(text)
+    if rng.random() < 0.2:
+        text += rng.choice(".!?")
+    how = rng.choice(hows)
+    if rng.random() < 0.12:
+        return [("system", fill(SYSTEM_CASE.pick(rng, split), how=how)), ("user", text)], apply(text)
+    return instruct(rng, ASK_CASE, split, how, text), apply(text)
 
 
-def ident_example(rng, split, vocabulary):
+def ident_example(rng, split):
     name = rng.choice(list(IDENTS))
     hows, apply = IDENTS[name]
-    ws = [some_word(rng, vocabulary) for _ in range(rng.choice([2, 2, 3, 3, 4]))]
-    source = rng.random()
-    if source < 0.7:
+    ws = [w for w in some_words(rng, [2, 2, 3, 3, 4]) if not w.isdigit()] or ["value"]
+    if rng.random() < 0.75:
         text = " ".join(ws)
-        text = text.title() if rng.random() < 0.2 else text
+        text = text.title() if rng.random() < 0.25 else text
     else:
         other = rng.choice([k for k in IDENTS if k != name])
         text = IDENTS[other][1](ws)
-    return ask(rng, ASK_CASE, split, rng.choice(hows), text), apply([w.lower() for w in ws])
+    return instruct(rng, ASK_CASE, split, rng.choice(hows), text), apply(ws)
 
 
-def date_forms(year, month, day):
-    name = MONTHS[month - 1]
-    return {"iso": f"{year}-{month:02d}-{day:02d}", "us": f"{month:02d}/{day:02d}/{year}",
-            "eu": f"{day:02d}.{month:02d}.{year}", "long": f"{name} {day}, {year}",
-            "long_eu": f"{day} {name} {year}", "short": f"{name[:3]} {day}, {year}"}
-
-
-def date_example(rng, split):
-    year = rng.choice([rng.randrange(1900, 2100), rng.randrange(2015, 2035)])
-    month = rng.randrange(1, 13)
-    day = rng.randrange(1, calendar.monthrange(year, month)[1] + 1)
-    forms = date_forms(year, month, day)
-    target = rng.choice(["iso", "us", "eu", "long"])
-    source = rng.choice([k for k in forms if k.split("_")[0] != target])
-    return ask(rng, ASK_DATE, split, rng.choice(DATE_HOW[target]), forms[source]), forms[target]
-
-
-def some_value(rng, vocabulary):
+def some_value(rng):
     return rng.choice([
-        lambda: rng.randrange(rng.choice([10, 100, 1000, 100000])),
-        lambda: rng.randrange(100),
-        lambda: f"{FIRST.pick(rng)} {LAST.pick(rng)}".title(),
-        lambda: FIRST.pick(rng).capitalize(),
-        lambda: CITY.pick(rng), lambda: COMPANY.pick(rng), lambda: THING.pick(rng),
-        lambda: make_amount(rng), lambda: make_date(rng), lambda: make_email(rng),
-        lambda: make_phone(rng),
-        lambda: some_word(rng, vocabulary),
-        lambda: " ".join(some_word(rng, vocabulary) for _ in range(2)),
-    ])()
+        lambda: rng.randrange(rng.choice([10, 100, 1000, 100000])), lambda: rng.randrange(100),
+        lambda: f"{FIRST.pick(rng)} {LAST.pick(rng)}".title(), lambda: FIRST.pick(rng).capitalize(),
+        lambda: CITY.pick(rng), lambda: company(rng), lambda: THING.pick(rng),
+        lambda: amount(rng), lambda: date(rng), lambda: email(rng), lambda: phone(rng),
+        lambda: some_word(rng), lambda: " ".join(some_words(rng, [2]))])()
 
 
-def json_example(rng, split, vocabulary):
+def some_fields(rng, counts):
+    """{key: value}; numbers stay numbers, so JSON shows them without quotes."""
     fields = {}
-    for _ in range(rng.choice([1, 2, 2, 3, 3, 4, 5])):
-        key = FIELD.pick(rng) if rng.random() < 0.85 else some_word(rng, vocabulary)
-        fields[key.replace(" ", "_") if rng.random() < 0.3 else key] = some_value(rng, vocabulary)
+    for _ in range(rng.choice(counts)):
+        key = FIELD.pick(rng) if rng.random() < 0.85 else some_word(rng)
+        value = some_value(rng)
+        fields[key.replace(" ", "_") if rng.random() < 0.3 else key] = (
+            int(value) if isinstance(value, str) and value.isdigit() and value[0] != "0" else value)
+    return fields
+
+
+def json_example(rng, split):
+    """key: value lines to a JSON object. Whole numbers become numbers, all else text."""
+    fields = some_fields(rng, [1, 2, 2, 3, 3, 4, 5])
     shape = rng.random()
     colon = rng.choice([": ", ": ", ": ", "=", " = "])
     keys = {k: (k.capitalize() if shape < 0.3 else k) for k in fields}
     text = "\n".join(f"{keys[k]}{colon}{v}" for k, v in fields.items())
-    if shape > 0.75:
-        text = text.replace("\n", ", ") if not any("," in str(v) for v in fields.values()) else text
+    if shape > 0.75 and not any("," in str(v) for v in fields.values()):
+        text = text.replace("\n", ", ")
     answer = json.dumps({keys[k]: v for k, v in fields.items()}, ensure_ascii=False)
-    return ask(rng, ASK_JSON, split, "", text), answer
+    return instruct(rng, ASK_JSON, split, "", text), answer
 
 
-def list_example(rng, split, vocabulary):
-    items = [rng.choice([some_word(rng, vocabulary), some_word(rng, vocabulary), THING.pick(rng),
-                         CITY.pick(rng), FIRST.pick(rng).capitalize(),
-                         some_word(rng, vocabulary) + " " + some_word(rng, vocabulary)])
-             for _ in range(rng.choice([2, 3, 3, 4, 4, 5, 6]))]
+def lines_example(rng, split):
+    """A JSON object to key: value lines."""
+    fields = some_fields(rng, [1, 2, 2, 3, 3, 4])
+    indent = rng.choice([None, None, None, 2])
+    text = json.dumps(fields, ensure_ascii=False, indent=indent)
+    return instruct(rng, ASK_LINES, split, "", text), "\n".join(f"{k}: {v}" for k, v in fields.items())
+
+
+def list_example(rng, split):
+    items = []
+    while not items:
+        for _ in range(rng.choice([2, 3, 3, 4, 4, 5, 6])):
+            item = rng.choice([some_word(rng), some_word(rng), THING.pick(rng), CITY.pick(rng),
+                               FIRST.pick(rng).capitalize(), " ".join(some_words(rng, [2]))])
+            if item not in items and item != "and" and " and" not in item and "and " not in item:
+                items.append(item)
+        items = items if len(items) > 1 else []
     forms = {"comma": ", ".join(items), "and": ", ".join(items[:-1]) + " and " + items[-1],
              "lines": "\n".join(items), "bullets": "\n".join("- " + x for x in items),
              "star": "\n".join("* " + x for x in items), "csv": ",".join(items),
-             "numbers": "\n".join(f"{i + 1}. {x}" for i, x in enumerate(items))}
-    target = rng.choice(["csv", "bullets"])
+             "numbers": "\n".join(f"{i + 1}. {x}" for i, x in enumerate(items)),
+             "semicolon": "; ".join(items), "json": json.dumps(items, ensure_ascii=False)}
+    target = rng.choice(list(LIST_HOW))
     source = rng.choice([k for k in forms if k != target and (target, k) != ("bullets", "star")])
-    return ask(rng, ASK_LIST, split, rng.choice(LIST_HOW[target]), forms[source]), forms[target]
+    return instruct(rng, ASK_LIST, split, rng.choice(LIST_HOW[target]), forms[source]), forms[target]
 
 
-def ask(rng, pool, split, how, text):
-    return [("user", fill(pool.pick(rng, split).replace("\\n", "\n"), how=how, text=text))]
+def table_example(rng, split):
+    """A small table between CSV and a JSON array of objects. Every value is text but whole numbers."""
+    names = rng.sample([f.replace(" ", "_") for f in FIELD.parts["train"]], rng.choice([2, 2, 3]))
+    cell = lambda: rng.choice([str(rng.randrange(1000)), some_word(rng), CITY.pick(rng),
+                               FIRST.pick(rng).capitalize()])
+    rows = [[cell() for _ in names] for _ in range(rng.choice([1, 2, 2, 3]))]
+    table = "\n".join(",".join(row) for row in [names] + rows)
+    value = lambda text: int(text) if text.isdigit() else text
+    records = json.dumps([dict(zip(names, map(value, row))) for row in rows], ensure_ascii=False)
+    if rng.random() < 0.6:
+        how = rng.choice(["JSON", "a JSON array", "JSON objects", "a JSON array of objects"])
+        return instruct(rng, ASK_TABLE, split, how, table), records
+    how = rng.choice(["CSV", "CSV with a header line", "comma-separated values"])
+    return instruct(rng, fixed_csv(split), split, how, records), table
 
 
-def example(rng, split="train", vocabulary=()):
+def fixed_csv(split):
+    """ASK_TABLE without the phrasings that call the input CSV."""
+    return lines("\n".join(t for t in ASK_TABLE.parts[split] if "CSV" not in t and "table" not in t))
+
+
+KINDS = {"case": (10, case_example), "ident": (7, ident_example), "json": (6, json_example),
+         "lines": (3, lines_example), "list": (8, list_example), "table": (3, table_example)}
+
+
+def example(rng, split="train"):
     """(messages, answer)"""
-    kind = rng.random()
-    if kind < 0.25:
-        return case_example(rng, split, vocabulary)
-    if kind < 0.42:
-        return ident_example(rng, split, vocabulary)
-    if kind < 0.6:
-        return date_example(rng, split)
-    if kind < 0.8:
-        return json_example(rng, split, vocabulary)
-    return list_example(rng, split, vocabulary)
+    return weighted(rng, *KINDS.values())(rng, split)

@@ -7,7 +7,6 @@
  * no Origin. */
 #include "api/api_internal.h"
 
-#include "api/auth.h"
 #include "api/metrics.h"
 #include "base/crypto.h"
 #include "base/str.h"
@@ -28,6 +27,8 @@ struct route_row {
 static const struct route_row routes[] = {
     {HTTP_POST, "/v1/chat/completions", false, chat_handle},
     {HTTP_POST, "/chat/completions", false, chat_handle},
+    {HTTP_POST, "/v1/completions", false, completions_handle},
+    {HTTP_POST, "/completions", false, completions_handle},
     {HTTP_POST, "/v1/embeddings", false, embeddings_handle},
     {HTTP_POST, "/embeddings", false, embeddings_handle},
     {HTTP_GET, "/v1/models", false, models_handle_list},
@@ -57,6 +58,7 @@ struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t sha
 void api_cancel(struct api *api)
 {
     chat_cancel_all(api);
+    completions_cancel_all(api);
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
 }
@@ -72,7 +74,7 @@ void api_free(struct api *api)
 
 uint32_t api_active(const struct api *api)
 {
-    return api->chat_count + api->embedding_count;
+    return api->chat_count + api->completion_count + api->embedding_count;
 }
 
 /* --- replies --- */
@@ -219,6 +221,15 @@ static bool check_key(struct api *api, struct http_request *request)
     return false;
 }
 
+void api_find_caller(const struct api *api, const struct http_request *request,
+                     char out[static AUTH_DIGEST_BYTES])
+{
+    if (!auth_digest(api->host->auth, http_request_header(request, "Authorization"),
+                     http_request_header(request, "x-api-key"),
+                     http_request_header(request, "api-key"), out))
+        snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
+}
+
 /* --- routing --- */
 
 static bool path_matches(const char *pattern, const char *path, const char **rest)
@@ -288,7 +299,8 @@ void api_handle(void *ctx, struct http_request *request)
     }
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
-              "no such path: '%.200s'; see /v1/chat/completions, /v1/embeddings, /v1/models, "
+              "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
+              "/v1/models, "
               "/tandem/v1/exchanges",
               path);
     api_reply_fault(api, request, &fault);

@@ -9,6 +9,7 @@
 
 struct api;
 struct auth;
+struct background;
 struct ledger_reader;
 struct metrics;
 struct embedding_service;
@@ -25,6 +26,7 @@ struct api_host {
     const struct td_model *model;         /* of the local tier, or NULL */
     struct scheduler *scheduler;          /* or NULL */
     struct embedding_service *embeddings; /* or NULL */
+    struct background *background;        /* for what would hold up a loop */
     struct ledger *ledger;                /* or NULL */
     const char *ledger_path;              /* or NULL */
     struct metrics *metrics;

@@ -5,7 +5,6 @@
  * A struct embedding_call lives from the request until its job's end, the client's leaving or the
  * api's. */
 #include "api/api_internal.h"
-#include "api/auth.h"
 #include "api/embeddings_request.h"
 #include "api/metrics.h"
 #include "base/clock.h"
@@ -222,8 +221,11 @@ static bool submit(struct embedding_call *call, struct fault *fault)
     struct api *api = call->api;
     struct td_error err = {0};
     uint8_t random[(ID_BYTES - 4) / 2];
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, call->http, caller);
     struct embedding_request job = {.inputs = call->request.inputs,
                                     .input_count = call->request.input_count,
+                                    .caller = caller,
                                     .loop = api->loop,
                                     .on_done = on_done,
                                     .ctx = call};

@@ -139,7 +139,7 @@ bool embeddings_request_parse(struct td_str text, const struct td_model *model,
     struct td_error err = {0};
     *out = (struct embeddings_request){0};
     if (json_parse(text, &out->body, &err) != TD_OK)
-        return fault_request(fault, NULL, "the body is no JSON: %s", err.message);
+        return fault_invalid_json(fault, &err);
     if (json_kind_of(out->body) != JSON_KIND_OBJECT)
         return fault_request(fault, NULL, "the body must be a JSON object");
     return read_options(model, out, fault) && read_inputs(model, out, fault);

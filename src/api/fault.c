@@ -20,7 +20,7 @@ struct status_row {
  * again. */
 static const struct status_row status_rows[] = {
     [TD_OK] = {500, "server_error", "internal_error", true, 0},
-    [TD_INVALID] = {400, "invalid_request_error", NULL, true, 0},
+    [TD_INVALID] = {400, "invalid_request_error", "invalid_value", true, 0},
     [TD_NOT_FOUND] = {404, "invalid_request_error", "not_found", true, 0},
     [TD_UNSUPPORTED] = {400, "invalid_request_error", "unsupported", true, 0},
     [TD_CORRUPT] = {502, "server_error", "bad_upstream_answer", false, 0},
@@ -58,6 +58,13 @@ bool fault_request(struct fault *fault, const char *param, const char *format, .
     va_start(args, format);
     vsnprintf(fault->message, sizeof fault->message, format, args);
     va_end(args);
+    return false;
+}
+
+bool fault_invalid_json(struct fault *fault, const struct td_error *err)
+{
+    fault_request(fault, NULL, "the body is not valid JSON: %s", err->message);
+    fault->error_code = "invalid_json";
     return false;
 }
 

@@ -24,51 +24,46 @@ static enum td_status compile_object(struct td_grammar **out, struct td_error *e
     return td_grammar_from_schema(STR("{\"type\":\"object\"}"), out, err);
 }
 
-static bool read_schema(const struct json *format, struct td_request *request, struct fault *fault)
+static bool read_object(struct td_request *request, struct fault *fault)
 {
-    const char *param = "response_format.json_schema.schema";
-    const struct json *schema = json_get(json_get(format, "json_schema"), "schema");
-    struct td_error err = {0};
-    if (json_kind_of(json_get(format, "json_schema")) != JSON_KIND_OBJECT)
-        return fault_request(fault, "response_format.json_schema",
-                             "json_schema must be an object with name and schema");
-    enum td_status status = absent(schema) ? compile_object(&request->grammar, &err)
-                                           : json_schema_compile(schema, &request->grammar, &err);
-    if (status == TD_OK)
-        return true;
-    bool elsewhere = status == TD_UNSUPPORTED || status == TD_LIMIT;
-    if (!elsewhere)
-        return fault_request(fault, param, "%s", err.message);
-    return request->mode != TD_MODE_ONLY_LOCAL || unsupported(fault, param, err.message);
-}
-
-static bool read_response_format(const struct json *format, struct td_request *request,
-                                 struct fault *fault)
-{
-    struct td_str type = json_text(json_get(format, "type"));
-    if (json_kind_of(format) != JSON_KIND_OBJECT || type.len == 0)
-        return fault_request(fault, "response_format",
-                             "response_format must be an object with a type");
-    if (str_equal(type, STR("text")))
-        return true;
-    request->format = TD_FORMAT_JSON;
-    if (str_equal(type, STR("json_schema")))
-        return read_schema(format, request, fault);
-    if (!str_equal(type, STR("json_object")))
-        return fault_request(fault, "response_format.type",
-                             "unknown type '" STR_FMT "': use text, json_object or json_schema",
-                             STR_ARG(str_slice(type, 0, 40)));
     struct td_error err = {0};
     if (compile_object(&request->grammar, &err) == TD_OK)
         return true;
     return fault_request(fault, "response_format", "%s", err.message);
 }
 
-bool openai_format_read(const struct json *body, struct td_request *request, struct fault *fault)
+static bool read_response_format(const struct json *value, struct td_request *request,
+                                 struct openai_format *format, struct fault *fault)
 {
-    const struct json *format = json_get(body, "response_format");
+    struct td_str type = json_text(json_get(value, "type"));
+    if (json_kind_of(value) != JSON_KIND_OBJECT || type.len == 0)
+        return fault_request(fault, "response_format",
+                             "response_format must be an object with a type");
+    if (str_equal(type, STR("text")))
+        return true;
+    request->format = TD_FORMAT_JSON;
+    if (str_equal(type, STR("json_object")))
+        return read_object(request, fault);
+    if (!str_equal(type, STR("json_schema")))
+        return fault_request(fault, "response_format.type",
+                             "unknown type '" STR_FMT "': use text, json_object or json_schema",
+                             STR_ARG(str_slice(type, 0, 40)));
+    const struct json *named = json_get(value, "json_schema");
+    if (json_kind_of(named) != JSON_KIND_OBJECT)
+        return fault_request(fault, "response_format.json_schema",
+                             "json_schema must be an object with name and schema");
+    if (absent(json_get(named, "schema")))
+        return read_object(request, fault);
+    *format = (struct openai_format){.source = json_get(named, "schema"), .is_schema = true};
+    return true;
+}
+
+bool openai_format_read(const struct json *body, struct td_request *request,
+                        struct openai_format *format, struct fault *fault)
+{
+    const struct json *response_format = json_get(body, "response_format");
     const struct json *grammar = json_get(body, "grammar");
-    if (!absent(format) && !read_response_format(format, request, fault))
+    if (!absent(response_format) && !read_response_format(response_format, request, format, fault))
         return false;
     if (absent(grammar))
         return true;
@@ -77,11 +72,32 @@ bool openai_format_read(const struct json *body, struct td_request *request, str
     if (json_kind_of(grammar) != JSON_KIND_TEXT)
         return fault_request(fault, "grammar", "grammar must be a string of GBNF, not %s",
                              json_kind_name(json_kind_of(grammar)));
-    struct td_error err = {0};
-    if (td_grammar_parse(json_text(grammar), &request->grammar, &err) != TD_OK)
-        return fault_request(fault, "grammar", "%s", err.message);
+    *format = (struct openai_format){.source = grammar};
     request->format = TD_FORMAT_GRAMMAR;
     return true;
+}
+
+enum td_status openai_format_compile(const struct openai_format *format, struct td_grammar **out,
+                                     struct td_error *err)
+{
+    return format->is_schema ? json_schema_compile(format->source, out, err)
+                             : td_grammar_parse(json_text(format->source), out, err);
+}
+
+bool openai_format_accept(const struct openai_format *format, enum td_status status,
+                          struct td_grammar *grammar, const struct td_error *err,
+                          struct td_request *request, struct fault *fault)
+{
+    const char *param = "response_format.json_schema.schema";
+    request->grammar = grammar;
+    if (status == TD_OK)
+        return true;
+    if (!format->is_schema)
+        return fault_request(fault, "grammar", "%s", err->message);
+    bool elsewhere = status == TD_UNSUPPORTED || status == TD_LIMIT;
+    if (!elsewhere)
+        return fault_request(fault, param, "%s", err->message);
+    return request->mode != TD_MODE_ONLY_LOCAL || unsupported(fault, param, err->message);
 }
 
 bool openai_format_read_biases(const struct json *body, struct arena *arena,

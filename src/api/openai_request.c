@@ -1,11 +1,12 @@
-/* Scalars are read by one table (name, kind, range, where it goes); what has a shape of its own
+/* Scalars are read by one table (name, kind, range, where it goes), the sampler's by that which the
+ * command line shares (sampling_keys.h); what has a shape of its own
  * (stop, stream_options, tandem, headers) has a function. JSON null counts as absent, as the SDKs
  * send it. */
 #include "api/openai_request.h"
 
 #include "api/openai_adapters.h"
-#include "api/openai_format.h"
 #include "api/openai_messages.h"
+#include "api/sampling_keys.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "tandem/engine.h"
@@ -13,43 +14,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum scalar_kind { SCALAR_FLOAT, SCALAR_UINT, SCALAR_BOOL };
+enum scalar_kind { SCALAR_UINT, SCALAR_BOOL };
 
 struct scalar {
     const char *name;
     enum scalar_kind kind;
     double min, max;
     size_t offset; /* in struct chat_request */
+    bool chat;     /* completions have another of the name, or none */
 };
 
 #define AT(member) offsetof(struct chat_request, member)
 
 /* Later rows win: max_completion_tokens over the deprecated max_tokens. */
 static const struct scalar scalars[] = {
-    {"temperature", SCALAR_FLOAT, 0, 2, AT(td.sampling.temperature)},
-    {"top_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.top_p)},
-    {"min_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.min_p)},
-    {"top_k", SCALAR_UINT, 0, 1000000, AT(td.sampling.top_k)},
-    {"repetition_penalty", SCALAR_FLOAT, 0.01, 10, AT(td.sampling.repetition_penalty)},
-    {"max_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
-    {"max_completion_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
-    {"stream", SCALAR_BOOL, 0, 1, AT(stream)},
-    {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs)},
-    {"frequency_penalty", SCALAR_FLOAT, -2, 2, AT(td.sampling.frequency_penalty)},
-    {"presence_penalty", SCALAR_FLOAT, -2, 2, AT(td.sampling.presence_penalty)},
-    {"typical_p", SCALAR_FLOAT, 0, 1, AT(td.sampling.typical_p)},
-    {"mirostat_tau", SCALAR_FLOAT, 0, 100, AT(td.sampling.mirostat_tau)},
-    {"mirostat_eta", SCALAR_FLOAT, 0, 1, AT(td.sampling.mirostat_eta)},
-    {"mirostat_version", SCALAR_UINT, 1, 2, AT(td.sampling.mirostat_version)},
-    {"repetition_window", SCALAR_UINT, 1, 4096, AT(td.sampling.repetition_window)},
-    {"top_n_sigma", SCALAR_FLOAT, 0, 100, AT(td.sampling.top_n_sigma)},
-    {"dynamic_range", SCALAR_FLOAT, 0, 100, AT(td.sampling.dynamic_range)},
-    {"dynamic_exponent", SCALAR_FLOAT, 0, 100, AT(td.sampling.dynamic_exponent)},
-    {"xtc_probability", SCALAR_FLOAT, 0, 1, AT(td.sampling.xtc_probability)},
-    {"xtc_threshold", SCALAR_FLOAT, 0.001, 1, AT(td.sampling.xtc_threshold)},
-    {"dry_multiplier", SCALAR_FLOAT, 0, 100, AT(td.sampling.dry_multiplier)},
-    {"dry_base", SCALAR_FLOAT, 1, 8, AT(td.sampling.dry_base)},
-    {"dry_allowed", SCALAR_UINT, 1, 4096, AT(td.sampling.dry_allowed)},
+    {"max_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max), true},
+    {"max_completion_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max), true},
+    {"stream", SCALAR_BOOL, 0, 1, AT(stream), false},
+    {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs), true},
 };
 
 static bool absent(const struct json *value)
@@ -70,18 +52,45 @@ static bool read_scalar(const struct json *value, const struct scalar *scalar,
         *(bool *)place = json_bool(value, false);
         return true;
     }
-    if (kind != JSON_KIND_INT && (kind != JSON_KIND_DOUBLE || scalar->kind == SCALAR_UINT))
-        return fault_request(fault, scalar->name, "%s must be %s, not %s", scalar->name,
-                             scalar->kind == SCALAR_UINT ? "an integer" : "a number",
+    if (kind != JSON_KIND_INT)
+        return fault_request(fault, scalar->name, "%s must be an integer, not %s", scalar->name,
                              json_kind_name(kind));
     double number = json_number(value, 0);
     if (!(number >= scalar->min && number <= scalar->max))
         return fault_request(fault, scalar->name, "%s is %.10g; it must be from %.10g to %.10g",
                              scalar->name, number, scalar->min, scalar->max);
-    if (scalar->kind == SCALAR_UINT)
-        *(uint32_t *)place = (uint32_t)number;
-    else
-        *(float *)place = (float)number;
+    *(uint32_t *)place = (uint32_t)number;
+    return true;
+}
+
+static bool read_sampling_key(const struct json *body, const struct sampling_key *key,
+                              const char *name, struct td_sampling *sampling, struct fault *fault)
+{
+    const struct json *value = name ? json_get(body, name) : NULL;
+    enum json_kind kind = json_kind_of(value);
+    if (absent(value))
+        return true;
+    if (kind != JSON_KIND_INT && (kind != JSON_KIND_DOUBLE || key->integer))
+        return fault_request(fault, name, "%s must be %s, not %s", name,
+                             key->integer ? "an integer" : "a number", json_kind_name(kind));
+    double number = json_number(value, 0);
+    char range[64];
+    sampling_key_describe(key, true, range, sizeof range);
+    if (!sampling_key_takes(key, number, true))
+        return fault_request(fault, name, "%s is %.10g; it must be %s", name, number, range);
+    sampling_key_set(key, number, sampling);
+    return true;
+}
+
+/* Both names, our own last: it wins. */
+static bool read_sampling(const struct json *body, struct td_sampling *sampling,
+                          struct fault *fault)
+{
+    const struct sampling_key *key;
+    for (size_t i = 0; (key = sampling_key_at(i)); i++)
+        if (!read_sampling_key(body, key, key->alias, sampling, fault) ||
+            !read_sampling_key(body, key, key->name, sampling, fault))
+            return false;
     return true;
 }
 
@@ -371,8 +380,8 @@ static bool read_tandem(const struct json *body, struct td_request *request, str
     return true;
 }
 
-static bool read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
-                         struct td_request *request, struct fault *fault)
+bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
+                                 struct td_request *request, struct fault *fault)
 {
     const char *value;
     if ((value = header(ctx, "x-tandem-mode")) &&
@@ -409,28 +418,35 @@ static bool read_headers(openai_header_fn *header, void *ctx, struct arena *aren
     return true;
 }
 
-static bool read_body(const struct json *body, struct arena *arena, struct chat_request *out,
-                      struct fault *fault)
+bool openai_request_read_members(const struct json *body, bool chat, struct arena *arena,
+                                 struct chat_request *out, struct fault *fault)
 {
     struct td_request *request = &out->td;
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         const struct json *value = json_get(body, scalars[i].name);
-        if (!absent(value) && !read_scalar(value, &scalars[i], out, fault))
+        if ((chat || !scalars[i].chat) && !absent(value) &&
+            !read_scalar(value, &scalars[i], out, fault))
             return false;
     }
-    return openai_messages_read(body, arena, request, fault) &&
+    return read_sampling(body, &request->sampling, fault) &&
            read_text(body, "model", "model", OPENAI_MODEL_BYTES_MAX, &request->model, fault) &&
            read_text(body, "user", "user", OPENAI_USER_BYTES_MAX, &request->user, fault) &&
            read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
-           read_logprobs(body, request, fault) &&
            openai_format_read_biases(body, arena, &request->sampling, fault) &&
            openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
-           read_stream_options(body, out, fault) && refuse_unsupported(body, fault) &&
-           read_tandem(body, request, fault);
+           read_stream_options(body, out, fault) && read_tandem(body, request, fault);
+}
+
+static bool read_body(const struct json *body, struct arena *arena, struct chat_request *out,
+                      struct fault *fault)
+{
+    return openai_messages_read(body, arena, &out->td, fault) &&
+           openai_request_read_members(body, true, arena, out, fault) &&
+           read_logprobs(body, &out->td, fault) && refuse_unsupported(body, fault);
 }
 
 /* OpenAI's defaults; td_sampling_default() says the same, but lives in the engine. */
-static const struct td_sampling openai_sampling = {
+const struct td_sampling openai_sampling = {
     .temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
 
 /* At most so many values does the text hold: one more than separators outside of strings. */
@@ -450,29 +466,34 @@ static size_t count_values(struct td_str text)
     return count;
 }
 
+bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault)
+{
+    struct td_error err = {0};
+    *out = NULL;
+    if (count_values(body) > OPENAI_VALUES_MAX)
+        return fault_request(fault, NULL, "the body has more than %d JSON values",
+                             OPENAI_VALUES_MAX);
+    if (json_parse(body, out, &err) != TD_OK)
+        return fault_invalid_json(fault, &err);
+    if (json_kind_of(*out) == JSON_KIND_OBJECT)
+        return true;
+    fault_request(fault, NULL, "the body must be a JSON object, not %s",
+                  json_kind_name(json_kind_of(*out)));
+    json_free(*out);
+    *out = NULL;
+    return false;
+}
+
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault)
 {
     *out = (struct chat_request){.td.sampling = openai_sampling};
-    struct td_error err = {0};
-    if (count_values(body) > OPENAI_VALUES_MAX)
-        return fault_request(fault, NULL, "the body has more than %d JSON values",
-                             OPENAI_VALUES_MAX);
-    if (json_parse(body, &out->body, &err) != TD_OK) {
-        fault_request(fault, NULL, "the body is not valid JSON: %s", err.message);
-        fault->error_code = "invalid_json";
+    if (!openai_request_read_object(body, &out->body, fault))
         return false;
-    }
-    bool ok;
-    if (json_kind_of(out->body) != JSON_KIND_OBJECT)
-        ok = fault_request(fault, NULL, "the body must be a JSON object, not %s",
-                           json_kind_name(json_kind_of(out->body)));
-    else
-        ok = read_body(out->body, arena, out, fault);
+    bool ok = read_body(out->body, arena, out, fault);
     if (ok && header)
-        ok = read_headers(header, header_ctx, arena, &out->td, fault);
-    if (ok) /* last: what it may refuse depends on the mode */
-        ok = openai_format_read(out->body, &out->td, fault);
+        ok = openai_request_read_headers(header, header_ctx, arena, &out->td, fault);
+    ok = ok && openai_format_read(out->body, &out->td, &out->format, fault);
     if (!ok) {
         openai_request_deinit(out);
         return false;

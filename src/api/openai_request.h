@@ -9,6 +9,7 @@
 #define API_OPENAI_REQUEST_H
 
 #include "api/fault.h"
+#include "api/openai_format.h"
 #include "base/arena.h"
 #include "base/json.h"
 
@@ -24,7 +25,8 @@ struct chat_request {
     struct td_request td; /* borrows from `body` and the arena; owns its grammar */
     struct json *body;    /* the parsed body, owned: openai_request_deinit */
     bool stream;
-    bool include_usage; /* stream_options.include_usage */
+    bool include_usage;          /* stream_options.include_usage */
+    struct openai_format format; /* to be compiled into td.grammar */
 };
 
 /* Looks up a request header, NULL when absent. */
@@ -34,6 +36,16 @@ typedef const char *openai_header_fn(void *ctx, const char *name);
  * NULL. On failure nothing needs freeing but the arena. */
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault);
+/* Parts that requests of other kinds share (completion_request.c). */
+extern const struct td_sampling openai_sampling; /* OpenAI's defaults */
+/* **returns new** *out (json_free): a bounded JSON object. */
+bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault);
+/* What means the same everywhere. chat: also those that completions have differently. */
+bool openai_request_read_members(const struct json *body, bool chat, struct arena *arena,
+                                 struct chat_request *out, struct fault *fault);
+bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
+                                 struct td_request *request, struct fault *fault);
+
 void openai_request_deinit(struct chat_request *request);
 
 #endif

@@ -2,6 +2,7 @@
  * tg, depth -d), so that the figures can be put side by side; and beside them what the machine
  * allows and what the engine's parts should come to. */
 #include "app/command.h"
+#include "app/machine_load.h"
 #include "app/options.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -22,6 +23,7 @@ struct bench {
     const struct td_model_info *info;
     const char *kernels;
     struct bench_result result;
+    struct machine_load load; /* beside the measurement */
     struct roofline roofline;
 };
 
@@ -146,9 +148,20 @@ static bool print_json(const struct bench *bench)
     json_put(object, "repeats", json_new_int(options->repetitions));
     json_put(object, "prefill_tokens_per_s", json_new_double(bench->result.prefill_tokens_per_s));
     json_put(object, "decode_tokens_per_s", json_new_double(bench->result.decode_tokens_per_s));
+    json_put(object, "machine_load", machine_load_to_json(&bench->load));
     if (!bench->no_roofline)
         json_put(object, "roofline", roofline_to_json(bench));
     return command_print_json(object);
+}
+
+static void warn_when_disturbed(const struct machine_load *load)
+{
+    if (load->disturbs)
+        fprintf(
+            stderr,
+            "tandem bench: the machine was busy meanwhile: other programs used %.2f processors, "
+            "the hypervisor took %.2f; the figures are too low, measure again when it rests\n",
+            load->foreign_cpus, load->stolen_cpus);
 }
 
 static enum td_status run_once(struct bench *bench, const struct td_model *model,
@@ -156,7 +169,12 @@ static enum td_status run_once(struct bench *bench, const struct td_model *model
 {
     struct bench_options options = bench->options;
     options.thread_count = thread_count;
+    struct machine_counters begin, end;
+    bool counted = machine_counters_read(NULL, &begin);
     enum td_status status = bench_engine(model, &options, &bench->result, err);
+    bench->load = (struct machine_load){0};
+    if (counted && machine_counters_read(NULL, &end))
+        bench->load = machine_load_between(&begin, &end);
     struct roofline_options roofline = {.prompt_tokens = options.prompt_tokens,
                                         .decode_tokens = options.decode_tokens,
                                         .depth = options.depth,
@@ -165,6 +183,8 @@ static enum td_status run_once(struct bench *bench, const struct td_model *model
         status = roofline_measure(model, &roofline, &bench->roofline, err);
     if (status == TD_OK)
         *printed &= (bench->json ? print_json : print_text)(bench);
+    if (status == TD_OK)
+        warn_when_disturbed(&bench->load);
     return status;
 }
 

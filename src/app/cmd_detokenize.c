@@ -34,9 +34,10 @@ int cmd_detokenize(int argc, char **argv)
     const char *model_path = NULL, *id_text = NULL;
     bool special = false, json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
+    struct option_each ids_option = {command_take_ids, &id_text, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_TEXT, &id_text, "1,2,3", "instead of standard input", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "instead of standard input", 0, 0},
         {"special", 0, OPTION_FLAG, &special, NULL, "print special tokens as their text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),

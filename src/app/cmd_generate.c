@@ -1,5 +1,6 @@
 #include "app/command.h"
 #include "app/lora_options.h"
+#include "app/sampling_options.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -11,15 +12,13 @@
 #define ANSWER_BYTES_MAX (64u << 20)
 
 struct generate_options {
-    const char *model, *prompt, *ids, *stop, *grammar, *schema, *biases;
+    const char *model, *prompt, *ids, *stop, *grammar, *schema;
+    struct td_logit_bias biases[TD_LOGIT_BIASES_MAX];
+    size_t bias_count;
     bool chat, no_bos, ignore_eos, json, context_shift;
-    uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs, top_k;
+    uint32_t context_keep, tokens_max, threads, context_tokens, top_logprobs;
     double exit_threshold;
-    double temperature, top_p, min_p, repetition_penalty;
-    double typical_p, presence_penalty, frequency_penalty, mirostat_tau, mirostat_eta;
-    double top_n_sigma, dynamic_range, dynamic_exponent, xtc_probability, xtc_threshold;
-    double dry_multiplier, dry_base;
-    uint32_t mirostat_version, repetition_window, dry_allowed;
+    struct sampling_options sampling;
     uint64_t seed;
     enum td_cpu cpu;
     enum td_kv_type kv_type;
@@ -130,8 +129,6 @@ static enum td_status read_grammar(const struct generate_options *options,
     const char *path = options->grammar ? options->grammar : options->schema;
     if (!path)
         return TD_OK;
-    if (options->grammar && options->schema)
-        return error_set(err, TD_INVALID, "--grammar and --json-schema exclude each other");
     struct buf text = {0};
     enum td_status status = command_read_all(path, &text, err);
     if (status == TD_OK) {
@@ -144,52 +141,30 @@ static enum td_status read_grammar(const struct generate_options *options,
     return status;
 }
 
-/* ID=BIAS,ID=BIAS,... into *biases: **returns new** (free). */
-static enum td_status read_biases(const struct generate_options *options,
-                                  struct td_logit_bias **biases, size_t *count,
-                                  struct td_error *err)
+#define STRING_OF(number) #number
+#define NUMBER_TEXT(number) STRING_OF(number)
+
+/* For OPTION_EACH: ID=BIAS,ID=BIAS,... */
+static bool take_biases(void *ctx, const char *text)
 {
-    struct td_str rest = str_from(options->biases), part;
-    *biases = calloc(TD_LOGIT_BIASES_MAX, sizeof **biases);
-    if (!*biases)
-        return error_set(err, TD_NO_MEMORY, "no memory for logit biases");
+    struct generate_options *options = ctx;
+    struct td_str rest = str_from(text), part;
     while (str_next(&rest, ',', &part)) {
         struct td_str id_text;
         uint64_t id;
         double bias;
-        if (*count == TD_LOGIT_BIASES_MAX || !str_next(&part, '=', &id_text) ||
+        if (options->bias_count == TD_LOGIT_BIASES_MAX || !str_next(&part, '=', &id_text) ||
             !str_to_u64(str_trim(id_text), &id) || id > INT32_MAX ||
             !str_to_double(str_trim(part), &bias))
-            return error_set(err, TD_INVALID,
-                             "--logit-bias reads ID=BIAS,ID=BIAS,... of at most %d",
-                             TD_LOGIT_BIASES_MAX);
-        (*biases)[(*count)++] = (struct td_logit_bias){(int32_t)id, (float)bias};
+            return false;
+        options->biases[options->bias_count++] = (struct td_logit_bias){(int32_t)id, (float)bias};
     }
-    return TD_OK;
+    return true;
 }
 
 static void fill_sampling(const struct generate_options *options, struct td_sampling *sampling)
 {
-    sampling->temperature = (float)options->temperature;
-    sampling->top_k = options->top_k;
-    sampling->top_p = (float)options->top_p;
-    sampling->min_p = (float)options->min_p;
-    sampling->typical_p = (float)options->typical_p;
-    sampling->repetition_penalty = (float)options->repetition_penalty;
-    sampling->presence_penalty = (float)options->presence_penalty;
-    sampling->frequency_penalty = (float)options->frequency_penalty;
-    sampling->mirostat_tau = (float)options->mirostat_tau;
-    sampling->mirostat_eta = (float)options->mirostat_eta;
-    sampling->mirostat_version = options->mirostat_version;
-    sampling->repetition_window = options->repetition_window;
-    sampling->top_n_sigma = (float)options->top_n_sigma;
-    sampling->dynamic_range = (float)options->dynamic_range;
-    sampling->dynamic_exponent = (float)options->dynamic_exponent;
-    sampling->xtc_probability = (float)options->xtc_probability;
-    sampling->xtc_threshold = (float)options->xtc_threshold;
-    sampling->dry_multiplier = (float)options->dry_multiplier;
-    sampling->dry_base = (float)options->dry_base;
-    sampling->dry_allowed = options->dry_allowed;
+    sampling_options_apply(&options->sampling, sampling);
     sampling->seed = options->seed;
     sampling->seed_set = options->seed != UINT64_MAX;
 }
@@ -216,64 +191,88 @@ static enum td_status open_draft(const struct generate_options *options,
     return status;
 }
 
+/* What an answer is made with. */
+struct parts {
+    struct td_model *model, *draft_model;
+    struct td_session *session, *draft;
+    struct td_grammar *grammar;
+    enum td_speculation speculation;
+    int32_t *ids; /* of the prompt */
+    size_t count;
+};
+
+static enum td_status open_parts(const struct generate_options *options, struct parts *parts,
+                                 struct td_error *err)
+{
+    const struct td_session_options how = {.context_tokens = options->context_tokens,
+                                           .thread_count = options->threads,
+                                           .kv_type = options->kv_type};
+    enum td_status status = read_grammar(options, &parts->grammar, err);
+    if (status == TD_OK)
+        status = command_open_model(options->model, options->cpu, false, &parts->model, err);
+    if (status == TD_OK)
+        status = prompt_ids(options, parts->model, &parts->ids, &parts->count, err);
+    if (status == TD_OK)
+        status = td_session_new(parts->model, &how, &parts->session, err);
+    if (status == TD_OK)
+        status = lora_options_apply(&options->lora, parts->model, parts->session, err);
+    if (status == TD_OK)
+        status =
+            open_draft(options, &how, &parts->draft_model, &parts->draft, &parts->speculation, err);
+    return status;
+}
+
+static void close_parts(struct parts *parts)
+{
+    free(parts->ids);
+    td_grammar_free(parts->grammar);
+    td_session_free(parts->session);
+    td_session_free(parts->draft);
+    td_model_close(parts->draft_model);
+    td_model_close(parts->model);
+}
+
+static enum td_status answer(const struct generate_options *options, const struct parts *parts,
+                             struct collected *collected, struct td_generate_result *result,
+                             struct td_error *err)
+{
+    struct td_str stop = str_from(options->stop);
+    struct td_generate_options how = {
+        .sampling = td_sampling_default(),
+        .tokens_max = options->tokens_max,
+        .stops = &stop,
+        .stop_count = stop.len ? 1 : 0,
+        .top_logprobs = (uint8_t)options->top_logprobs,
+        .exit_threshold = (float)options->exit_threshold,
+        .ignore_eos = options->ignore_eos,
+        .context_shift = options->context_shift,
+        .context_keep = options->context_keep,
+        .grammar = parts->grammar,
+        .speculation = parts->speculation,
+        .draft_tokens = options->draft_tokens,
+        .draft = parts->draft,
+    };
+    fill_sampling(options, &how.sampling);
+    how.sampling.biases = options->biases;
+    how.sampling.bias_count = options->bias_count;
+    return td_generate(parts->session, parts->ids, parts->count, &how, on_token, collected, result,
+                       err);
+}
+
 static enum td_status run(const struct generate_options *options, bool *printed,
                           struct td_error *err)
 {
-    struct td_model *model = NULL, *draft_model = NULL;
-    struct td_session *session = NULL, *draft = NULL;
-    enum td_speculation speculation = TD_SPECULATION_NONE;
-    int32_t *ids = NULL;
-    size_t count = 0, bias_count = 0;
+    struct parts parts = {.speculation = TD_SPECULATION_NONE};
     struct td_generate_result result = {0};
     struct collected collected = {.options = options};
-    struct td_grammar *grammar = NULL;
-    struct td_logit_bias *biases = NULL;
-    enum td_status status = read_grammar(options, &grammar, err);
-    if (status != TD_OK)
-        return status;
-    status = command_open_model(options->model, options->cpu, false, &model, err);
-    if (status != TD_OK) {
-        td_grammar_free(grammar);
-        return status;
-    }
-    collected.model = model;
+    enum td_status status = open_parts(options, &parts, err);
+    collected.model = parts.model;
     buf_init(&collected.text, ANSWER_BYTES_MAX);
-    struct td_session_options session_options = {.context_tokens = options->context_tokens,
-                                                 .thread_count = options->threads,
-                                                 .kv_type = options->kv_type};
-    status = prompt_ids(options, model, &ids, &count, err);
-    if (status == TD_OK)
-        status = read_biases(options, &biases, &bias_count, err);
-    if (status == TD_OK)
-        status = td_session_new(model, &session_options, &session, err);
-    if (status == TD_OK)
-        status = lora_options_apply(&options->lora, model, session, err);
-    if (status == TD_OK)
-        status = open_draft(options, &session_options, &draft_model, &draft, &speculation, err);
     if (status == TD_OK) {
-        struct td_str stop = str_from(options->stop);
-        struct td_generate_options generate = {
-            .sampling = td_sampling_default(),
-            .tokens_max = options->tokens_max,
-            .stops = &stop,
-            .stop_count = stop.len ? 1 : 0,
-            .top_logprobs = (uint8_t)options->top_logprobs,
-            .exit_threshold = (float)options->exit_threshold,
-            .ignore_eos = options->ignore_eos,
-            .context_shift = options->context_shift,
-            .context_keep = options->context_keep,
-            .grammar = grammar,
-            .speculation = speculation,
-            .draft_tokens = options->draft_tokens,
-            .draft = draft,
-        };
-        fill_sampling(options, &generate.sampling);
-        generate.sampling.biases = biases;
-        generate.sampling.bias_count = bias_count;
         collected.ids = json_new_array();
         collected.logprobs = json_new_array();
         collected.tokens = json_new_array();
-        status = td_generate(session, ids, count, &generate, on_token, &collected, &result, err);
+        status = answer(options, &parts, &collected, &result, err);
     }
     if (status == TD_OK && options->json) {
         *printed = print_result(&collected, &result);
@@ -285,23 +284,19 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             *printed = command_print(STR("\n"));
     }
     buf_deinit(&collected.text);
-    free(ids);
-    free(biases);
-    td_grammar_free(grammar);
-    td_session_free(session);
-    td_session_free(draft);
-    td_model_close(draft_model);
-    td_model_close(model);
+    close_parts(&parts);
     return status;
 }
 
-/* What is wrong with options that would have no effect, or NULL. */
+/* What is wrong with options that would have no effect or exclude each other, or NULL. */
 static const char *lone_option(const struct generate_options *values)
 {
     if (values->lora.scale_given && values->lora.count == 0)
         return "--lora-scale needs an adapter: --lora FILE";
     if (values->draft_tokens && !values->speculate)
         return "--draft-tokens needs --speculate ngram|FILE";
+    if (values->grammar && values->schema)
+        return "--grammar and --json-schema exclude each other";
     if (values->context_keep && !values->context_shift)
         return "--context-keep needs --context-shift";
     return NULL;
@@ -309,46 +304,18 @@ static const char *lone_option(const struct generate_options *values)
 
 int cmd_generate(int argc, char **argv)
 {
-    struct generate_options values = {.tokens_max = 128,
-                                      .temperature = 1,
-                                      .top_p = 1,
-                                      .repetition_penalty = 1,
-                                      .seed = UINT64_MAX};
+    struct generate_options values = {.tokens_max = 128, .seed = UINT64_MAX};
     lora_options_init(&values.lora);
-    const struct option options[] = {
+    struct option_each ids_option = {command_take_ids, &values.ids, COMMAND_IDS_NEEDED};
+    struct option_each bias_option = {
+        take_biases, &values, "ID=BIAS,ID=BIAS,... of at most " NUMBER_TEXT(TD_LOGIT_BIASES_MAX)};
+    const struct option own[] = {
         OPTION_ROW_MODEL(values.model),
         {"prompt", 'p', OPTION_TEXT, &values.prompt, "TEXT", "default: standard input", 0, 0},
-        {"ids", 0, OPTION_TEXT, &values.ids, "1,2,3", "prompt as token ids", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "prompt as token ids", 0, 0},
         {"chat", 0, OPTION_FLAG, &values.chat, NULL, "put the prompt into the chat template", 0, 0},
         {"tokens", 'n', OPTION_UINT, &values.tokens_max, "N", "most tokens to generate", 1, 1e9},
-        {"temp", 0, OPTION_NUMBER, &values.temperature, "T", "temperature; 0 = greedy", 0, 100},
-        {"top-k", 0, OPTION_UINT, &values.top_k, "K", "0 = off", 0, 1e9},
-        {"top-p", 0, OPTION_NUMBER, &values.top_p, "P", "1 = off", 0, 1},
-        {"min-p", 0, OPTION_NUMBER, &values.min_p, "P", "0 = off", 0, 1},
-        {"repeat-penalty", 0, OPTION_NUMBER, &values.repetition_penalty, "R", "1 = off", 0.01, 10},
-        {"typical", 0, OPTION_NUMBER, &values.typical_p, "P", "locally typical; 0 and 1 = off", 0,
-         1},
-        {"presence-penalty", 0, OPTION_NUMBER, &values.presence_penalty, "R", "0 = off", -2, 2},
-        {"frequency-penalty", 0, OPTION_NUMBER, &values.frequency_penalty, "R", "0 = off", -2, 2},
-        {"logit-bias", 0, OPTION_TEXT, &values.biases, "ID=B,..", "added to logits of tokens", 0,
-         0},
-        {"mirostat", 0, OPTION_NUMBER, &values.mirostat_tau, "TAU",
-         "surprise to aim at, in bits; 0 = off", 0, 100},
-        {"mirostat-version", 0, OPTION_UINT, &values.mirostat_version, "1|2", "default: 2", 1, 2},
-        {"repeat-window", 0, OPTION_UINT, &values.repetition_window, "N", "default: 64 tokens", 1,
-         4096},
-        {"top-n-sigma", 0, OPTION_NUMBER, &values.top_n_sigma, "N", "0 = off", 0, 100},
-        {"dynamic-temp", 0, OPTION_NUMBER, &values.dynamic_range, "R",
-         "temperature moves by up to R with the entropy; 0 = off", 0, 100},
-        {"dynamic-exponent", 0, OPTION_NUMBER, &values.dynamic_exponent, "E", "default: 1", 0, 100},
-        {"xtc-probability", 0, OPTION_NUMBER, &values.xtc_probability, "P",
-         "how often the likeliest are excluded; 0 = off", 0, 1},
-        {"xtc-threshold", 0, OPTION_NUMBER, &values.xtc_threshold, "P", "default: 0.1", 0.001, 1},
-        {"dry-multiplier", 0, OPTION_NUMBER, &values.dry_multiplier, "R",
-         "penalty for going on with a repetition; 0 = off", 0, 100},
-        {"dry-base", 0, OPTION_NUMBER, &values.dry_base, "B", "default: 1.75", 1, 8},
-        {"dry-allowed", 0, OPTION_UINT, &values.dry_allowed, "N", "default: 2 tokens", 1, 4096},
-        {"mirostat-eta", 0, OPTION_NUMBER, &values.mirostat_eta, "ETA", "default: 0.1", 0, 1},
+        {"logit-bias", 0, OPTION_EACH, &bias_option, "ID=B,..", "added to logits of tokens", 0, 0},
         {"grammar", 0, OPTION_TEXT, &values.grammar, "FILE", "GBNF that the text follows", 0, 0},
         {"json-schema", 0, OPTION_TEXT, &values.schema, "FILE", "JSON Schema likewise", 0, 0},
         {"speculate", 0, OPTION_TEXT, &values.speculate, "ngram|FILE",
@@ -375,6 +342,9 @@ int cmd_generate(int argc, char **argv)
         OPTION_ROW_KV_TYPE(values.kv_type),
         OPTION_ROW_JSON(values.json),
     };
+    size_t own_count = sizeof own / sizeof *own;
+    struct option options[sizeof own / sizeof *own + SAMPLING_OPTION_ROWS_MAX];
+    memcpy(options, own, sizeof own);
     const struct option_spec spec = {
         "generate",
         "",
@@ -382,7 +352,7 @@ int cmd_generate(int argc, char **argv)
         "prompt_tokens, completion_tokens, prefill_ms, decode_ms}; with a probe in the model also\n"
         "probe, with --exit-threshold also early_tokens and layers_saved.",
         options,
-        sizeof options / sizeof *options,
+        own_count + sampling_options_init(&values.sampling, options + own_count),
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     const char *lone = lone_option(&values);

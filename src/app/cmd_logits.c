@@ -1,6 +1,7 @@
 #include "app/command.h"
 #include "app/lora_options.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -27,6 +28,12 @@ struct logits_options {
     enum td_cpu cpu;
     struct lora_options lora;
     bool json;
+};
+
+/* What the file holds. */
+struct written {
+    size_t first_row, row_count, width;
+    char model[256], fingerprint[32];
 };
 
 /* Rows of `width` floats: logits, or what a layer leaves behind. */
@@ -77,7 +84,32 @@ static enum td_status read_ids(const struct logits_options *options, int32_t **i
     return status;
 }
 
-static enum td_status run(const struct logits_options *options, struct td_error *err)
+static bool print_json(const struct logits_options *options, const struct written *written)
+{
+    bool hidden = options->hidden_layer != NO_LAYER;
+    struct json *object = json_new_object(), *shape = json_new_array();
+    char *path = realpath(options->out, NULL);
+    json_push(shape, json_new_int((int64_t)written->row_count));
+    json_push(shape, json_new_int((int64_t)written->width));
+    json_put(object, "written", json_new_bool(true));
+    json_put(object, "path", json_new_cstr(path ? path : options->out));
+    json_put(object, "content", json_new_cstr(hidden ? "hidden" : "logits"));
+    if (hidden)
+        json_put(object, "layer", json_new_int(options->hidden_layer));
+    json_put(object, "type", json_new_cstr("float32"));
+    json_put(object, "byte_order", json_new_cstr("little"));
+    json_put(object, "shape", shape);
+    json_put(object, "first_position", json_new_int((int64_t)written->first_row));
+    json_put(object, "bytes",
+             json_new_int((int64_t)(written->row_count * written->width * sizeof(float))));
+    json_put(object, "model", json_new_cstr(written->model));
+    json_put(object, "fingerprint", json_new_cstr(written->fingerprint));
+    free(path);
+    return command_print_json(object);
+}
+
+static enum td_status run(const struct logits_options *options, struct written *written,
+                          struct td_error *err)
 {
     struct td_model *model = NULL;
     struct td_session *session = NULL;
@@ -102,9 +134,13 @@ static enum td_status run(const struct logits_options *options, struct td_error 
     if (status == TD_OK) {
         const struct td_model_info *info = td_model_get_info(model);
         bool hidden = options->hidden_layer != NO_LAYER;
-        status = write_rows(options, session, ids, count,
-                            options->last && options->last < count ? count - options->last : 0,
-                            hidden ? info->embedding_size : info->vocab_count, out, err);
+        written->first_row = options->last && options->last < count ? count - options->last : 0;
+        written->row_count = count - written->first_row;
+        written->width = hidden ? info->embedding_size : info->vocab_count;
+        snprintf(written->model, sizeof written->model, "%s", info->name);
+        snprintf(written->fingerprint, sizeof written->fingerprint, "%s", info->fingerprint);
+        status =
+            write_rows(options, session, ids, count, written->first_row, written->width, out, err);
     }
     if (out && fclose(out) != 0 && status == TD_OK)
         status = error_set(err, TD_IO, "%s: %s", options->out, strerror(errno));
@@ -118,9 +154,10 @@ int cmd_logits(int argc, char **argv)
 {
     struct logits_options values = {.hidden_layer = NO_LAYER, .cpu = TD_CPU_AUTO};
     lora_options_init(&values.lora);
+    struct option_each ids_option = {command_take_ids, &values.ids, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"ids", 0, OPTION_TEXT, &values.ids, "1,2,3", "token ids; default: standard input", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "token ids; default: standard input", 0, 0},
         {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", "token ids from a file", 0, 0},
         {"last", 0, OPTION_UINT, &values.last, "N", "only the last N positions", 1, 1e9},
         {"hidden-layer", 0, OPTION_UINT, &values.hidden_layer, "N",
@@ -136,7 +173,8 @@ int cmd_logits(int argc, char **argv)
         "logits",
         "",
         "Runs token ids through the model (KV cache in float32) and writes the logits of each\n"
-        "position: little-endian float32, [positions, vocabulary], no header.",
+        "position: little-endian float32, [positions, vocabulary], no header. --json: {path,\n"
+        "content, type, byte_order, shape, first_position, bytes, model, fingerprint}.",
         options,
         sizeof options / sizeof *options,
         0};
@@ -151,7 +189,8 @@ int cmd_logits(int argc, char **argv)
         return 2;
     }
     struct td_error err = {0};
-    if (run(&values, &err) != TD_OK)
+    struct written written = {0};
+    if (run(&values, &written, &err) != TD_OK)
         return command_fail("logits", &err);
-    return values.json ? !command_print(STR("{\"written\":true}\n")) : 0;
+    return values.json ? !print_json(&values, &written) : 0;
 }

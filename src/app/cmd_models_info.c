@@ -1,4 +1,5 @@
 /* tandem models info: what stands in a GGUF file, and what running it takes. */
+#include "app/adapter_file.h"
 #include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_file.h"
@@ -6,36 +7,74 @@
 #include "app/options.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/gguf.h"
+#include "engine/kv_pool.h"
 #include "engine/model.h"
 
 #include <stdio.h>
 
 /* The context that a session opens by default (engine/session.c). */
 #define CONTEXT_DEFAULT_MAX 4096
-#define KV_BYTES_F16 2
 
-/* What the engine makes of the file. */
-struct needs {
-    const struct td_model_info *info;
-    uint64_t kv_bytes_per_token;
-    uint32_t context_tokens; /* that the estimate is for */
-    uint64_t kv_bytes;
-    uint64_t memory_bytes; /* weights and cache of one sequence */
+/* What the cache of one sequence takes with elements of one type. */
+struct cache {
+    const char *type;
+    uint64_t bytes_per_token, bytes;
 };
 
-/* Keys and values of every layer, two bytes an element. */
+/* Of a file: what the engine makes of it. */
+struct needs {
+    const struct td_model_info *info; /* NULL: it cannot be run */
+    bool is_adapter;
+    struct adapter_file adapter;
+    uint32_t context_tokens; /* that the estimate is for */
+    struct cache caches[2];  /* F16 (the default), Q8_0 */
+    const char *problem;
+};
+
+/* Pages of the cache as the engine would take them; an encoder has none. */
+static struct cache cache_of(const struct td_model *model, enum td_kv_type type, uint32_t tokens)
+{
+    struct cache cache = {.type = names_kv_type(type)};
+    if (model->encoder)
+        return cache;
+    uint64_t pages = (tokens + KV_PAGE_TOKENS - 1) / KV_PAGE_TOKENS;
+    uint64_t page_bytes = kv_pool_bytes(model, type, 1);
+    cache.bytes_per_token = page_bytes / KV_PAGE_TOKENS;
+    cache.bytes = page_bytes * pages;
+    return cache;
+}
+
 static struct needs needs_of(const struct td_model *model)
 {
     struct needs needs = {.info = &model->info};
-    needs.kv_bytes_per_token =
-        UINT64_C(2) * model->layer_count * model->kv_head_count * model->head_size * KV_BYTES_F16;
     needs.context_tokens =
         model->context_size < CONTEXT_DEFAULT_MAX ? model->context_size : CONTEXT_DEFAULT_MAX;
-    needs.kv_bytes = needs.kv_bytes_per_token * needs.context_tokens;
-    needs.memory_bytes = model->info.file_bytes + needs.kv_bytes;
+    needs.caches[0] = cache_of(model, TD_KV_F16, needs.context_tokens);
+    needs.caches[1] = cache_of(model, TD_KV_Q8_0, needs.context_tokens);
     return needs;
+}
+
+static uint64_t memory_bytes(const struct needs *needs, const struct cache *cache)
+{
+    return needs->info->file_bytes + cache->bytes;
+}
+
+static struct json *caches_to_json(const struct needs *needs)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < sizeof needs->caches / sizeof *needs->caches; i++) {
+        const struct cache *cache = &needs->caches[i];
+        struct json *object = json_new_object();
+        json_put(object, "type", json_new_cstr(cache->type));
+        json_put(object, "bytes_per_token", json_new_int((int64_t)cache->bytes_per_token));
+        json_put(object, "bytes", json_new_int((int64_t)cache->bytes));
+        json_put(object, "memory_bytes", json_new_int((int64_t)memory_bytes(needs, cache)));
+        json_push(array, object);
+    }
+    return array;
 }
 
 static struct json *metadata_to_json(const struct gguf *gguf)
@@ -109,7 +148,7 @@ static struct json *types_to_json(const struct gguf *gguf)
     return array;
 }
 
-static bool print_json(const struct gguf *gguf, const struct needs *needs, const char *problem)
+static bool print_json(const struct gguf *gguf, const struct needs *needs)
 {
     char fingerprint[17], sha256[128], source[128];
     snprintf(fingerprint, sizeof fingerprint, "%016llx",
@@ -120,18 +159,24 @@ static bool print_json(const struct gguf *gguf, const struct needs *needs, const
     json_put(object, "file_bytes", json_new_int((int64_t)gguf_file_bytes(gguf)));
     json_put(object, "fingerprint", json_new_cstr(fingerprint));
     json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
-    json_put(object, "usable", json_new_bool(needs->info != NULL));
+    json_put(object, "kind", json_new_cstr(needs->is_adapter ? "adapter" : "model"));
+    json_put(object, "usable", json_new_bool(needs->info || needs->is_adapter));
     if (needs->info) {
         json_put(object, "architecture", json_new_cstr(needs->info->architecture));
         json_put(object, "quantization", json_new_cstr(needs->info->quantization));
         json_put(object, "parameter_count", json_new_int((int64_t)needs->info->parameter_count));
         json_put(object, "context_tokens", json_new_int(needs->info->context_tokens));
         json_put(object, "vocab_count", json_new_int(needs->info->vocab_count));
-        json_put(object, "kv_bytes_per_token", json_new_int((int64_t)needs->kv_bytes_per_token));
+        json_put(object, "kv_bytes_per_token",
+                 json_new_int((int64_t)needs->caches[0].bytes_per_token));
         json_put(object, "memory_context_tokens", json_new_int(needs->context_tokens));
-        json_put(object, "memory_bytes", json_new_int((int64_t)needs->memory_bytes));
+        json_put(object, "memory_bytes",
+                 json_new_int((int64_t)memory_bytes(needs, &needs->caches[0])));
+        json_put(object, "kv_caches", caches_to_json(needs));
+    } else if (needs->is_adapter) {
+        json_put(object, "adapter", adapter_file_to_json(&needs->adapter));
     } else {
-        json_put(object, "problem", json_new_cstr(problem));
+        json_put(object, "problem", json_new_cstr(needs->problem));
     }
     json_put(object, "types", types_to_json(gguf));
     json_put(object, "metadata", metadata_to_json(gguf));
@@ -145,14 +190,25 @@ static void print_needs(const struct needs *needs)
     printf("%s %s, %.1f M parameters, %u layers, vocabulary of %u, trained for %u tokens\n",
            info->architecture, info->quantization, (double)info->parameter_count / 1e6,
            info->layer_count, info->vocab_count, info->context_tokens);
-    printf("memory: %.1f MB of weights + %.1f MB of KV cache (%.1f KB a token, F16, %u tokens) = "
-           "%.1f MB for one sequence\n",
-           (double)info->file_bytes / 1e6, (double)needs->kv_bytes / 1e6,
-           (double)needs->kv_bytes_per_token / 1e3, needs->context_tokens,
-           (double)needs->memory_bytes / 1e6);
+    printf("memory for one sequence of %u tokens: %.1f MB of weights and the KV cache\n",
+           needs->context_tokens, (double)info->file_bytes / 1e6);
+    for (size_t i = 0; i < sizeof needs->caches / sizeof *needs->caches; i++)
+        printf("  --kv-type %-5s %8.2f KB a token, %8.1f MB; together %.1f MB\n",
+               needs->caches[i].type, (double)needs->caches[i].bytes_per_token / 1e3,
+               (double)needs->caches[i].bytes / 1e6,
+               (double)memory_bytes(needs, &needs->caches[i]) / 1e6);
 }
 
-static bool print_text(const struct gguf *gguf, const struct needs *needs, const char *problem)
+static void print_adapter(const struct adapter_file *adapter)
+{
+    printf("LoRA adapter for %s: rank %u, alpha %g, %llu matrices of the model in %llu tensors; "
+           "--lora FILE, or engine.adapters\n",
+           *adapter->architecture ? adapter->architecture : "an architecture that it does not name",
+           adapter->rank_max, (double)adapter->alpha, (unsigned long long)adapter->matrix_count,
+           (unsigned long long)adapter->tensor_count);
+}
+
+static bool print_text(const struct gguf *gguf, const struct needs *needs)
 {
     struct td_str key;
     enum gguf_type type;
@@ -166,8 +222,10 @@ static bool print_text(const struct gguf *gguf, const struct needs *needs, const
         printf("sha256 %s, from %s\n", sha256, source);
     if (needs->info)
         print_needs(needs);
+    else if (needs->is_adapter)
+        print_adapter(&needs->adapter);
     else
-        printf("cannot be run: %s\n", problem);
+        printf("cannot be run: %s\n", needs->problem);
     size_t count = sum_types(gguf, sums);
     for (size_t i = 0; i < count; i++)
         printf("%s%s: %zu tensors, %.1f MB", i ? "; " : "types: ", sums[i].name, sums[i].tensors,
@@ -198,7 +256,7 @@ int cmd_models_info(int argc, char **argv)
         "models info",
         "[MODEL]",
         "What is in a model (a file or a pulled model; default the embedded one): architecture,\n"
-        "tensor types, metadata; and what it needs: KV cache a token, memory.",
+        "tensor types, metadata; and what it needs: memory, with a KV cache in F16 and in Q8_0.",
         options,
         sizeof options / sizeof *options,
         1};
@@ -220,7 +278,10 @@ int cmd_models_info(int argc, char **argv)
     if (status == TD_OK) {
         if (td_model_open(path, &model_options, &model, &problem) == TD_OK)
             needs = needs_of(model);
-        printed = (json ? print_json : print_text)(gguf, &needs, problem.message);
+        else
+            needs.is_adapter = adapter_file_read(path, &needs.adapter);
+        needs.problem = problem.message;
+        printed = (json ? print_json : print_text)(gguf, &needs);
     }
     td_model_close(model);
     gguf_close(gguf);

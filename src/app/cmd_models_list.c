@@ -1,4 +1,5 @@
 /* tandem models list, tandem models rm: the folder of pulled models. */
+#include "app/adapter_file.h"
 #include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_store.h"
@@ -26,7 +27,16 @@ static void describe(const char *path, struct json *object)
     struct td_error err = {0};
     struct td_model *model = NULL;
     struct td_model_options options = {0};
-    if (td_model_open(path, &options, &model, &err) != TD_OK) {
+    struct adapter_file adapter;
+    bool opened = td_model_open(path, &options, &model, &err) == TD_OK;
+    if (!opened && adapter_file_read(path, &adapter)) {
+        json_put(object, "kind", json_new_cstr("adapter"));
+        json_put(object, "usable", json_new_bool(true));
+        json_put(object, "adapter", adapter_file_to_json(&adapter));
+        return;
+    }
+    json_put(object, "kind", json_new_cstr("model"));
+    if (!opened) {
         json_put(object, "usable", json_new_bool(false));
         json_put(object, "problem", json_new_cstr(err.message));
         return;
@@ -40,12 +50,23 @@ static void describe(const char *path, struct json *object)
     td_model_close(model);
 }
 
+static const char *text_or(const char *text, const char *otherwise)
+{
+    return text ? text : otherwise;
+}
+
 static void print_row(const struct json *object)
 {
     double size = (double)json_int(json_get(object, "bytes"), 0) / 1e6;
     const char *name = json_cstr(json_get(object, "name"));
+    const struct json *adapter;
     if (json_bool(json_get(object, "partial"), false))
         printf("%-44s %9.1f MB  unfinished; pull it again to go on\n", name, size);
+    else if ((adapter = json_get(object, "adapter")))
+        printf("%-44s %9.1f MB  LoRA adapter for %s, rank %lld, %lld tensors: --lora FILE\n", name,
+               size, text_or(json_cstr(json_get(adapter, "base_architecture")), "?"),
+               (long long)json_int(json_get(adapter, "rank"), 0),
+               (long long)json_int(json_get(adapter, "tensors"), 0));
     else if (!json_bool(json_get(object, "usable"), false))
         printf("%-44s %9.1f MB  cannot be used: %s\n", name, size,
                json_cstr(json_get(object, "problem")));

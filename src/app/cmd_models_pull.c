@@ -1,5 +1,6 @@
 /* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
  * its contents have been checked, so that a model that can be named is always whole. */
+#include "app/adapter_file.h"
 #include "app/cmd_models.h"
 #include "app/config.h"
 #include "app/model_source.h"
@@ -10,6 +11,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "net/download.h"
+#include "net/download_url.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@
 static atomic_bool interrupted;
 
 struct pull {
-    const char *config_path, *dir, *name, *sha256, *ca_file;
+    const char *config_path, *dir, *name, *ca_file;
     uint32_t streams, retries;
     bool json, force;
 
@@ -31,8 +33,10 @@ struct pull {
     struct model_source source;
     char path[4096 + MODEL_NAME_BYTES];
     const char *endpoint;
-    char token_host[256]; /* who may see HF_TOKEN; "" = nobody */
-    char digest[DOWNLOAD_SHA256_HEX + 1];
+    const char *token_origin; /* whose HF_TOKEN is */
+    char *shown_source;       /* without what may be a secret */
+    bool source_cut;
+    char digest[DOWNLOAD_SHA256_HEX + 1]; /* that was asked for; "" = none */
     struct download_result result;
     double begin_ms, hash_report_ms;
     bool bar_shown;
@@ -122,19 +126,19 @@ static void choose_endpoint(struct pull *pull)
 {
     const char *endpoint = getenv("HF_ENDPOINT");
     bool from_environment = endpoint && *endpoint;
-    const char *trusted = from_environment ? endpoint : MODEL_ENDPOINT_DEFAULT;
-    pull->endpoint = trusted;
+    pull->token_origin = from_environment ? endpoint : MODEL_ENDPOINT_DEFAULT;
+    pull->endpoint = pull->token_origin;
     if (!from_environment && pull->config->models.mirror)
         pull->endpoint = pull->config->models.mirror;
-    if (!model_source_https_host(trusted, pull->token_host, sizeof pull->token_host))
-        pull->token_host[0] = '\0';
+}
+
+static bool take_sha256(void *digest, const char *text)
+{
+    return download_sha256_parse(str_from(text), digest);
 }
 
 static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
 {
-    char digest[DOWNLOAD_SHA256_HEX + 1] = "";
-    if (pull->sha256 && !download_sha256_parse(str_from(pull->sha256), digest))
-        return error_set(err, TD_INVALID, "--sha256 takes 64 hex digits");
     enum td_status status = config_load(pull->config_path, NULL, NULL, &pull->config, err);
     if (status != TD_OK)
         return status;
@@ -142,11 +146,15 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
     status = model_source_parse(text, pull->endpoint, pull->name, &pull->source, err);
     if (status != TD_OK)
         return status;
+    pull->shown_source = pull->source.is_file
+                             ? strdup(pull->source.where)
+                             : download_url_public(pull->source.where, &pull->source_cut);
+    if (pull->shown_source == NULL)
+        return error_set(err, TD_INVALID, "the source is no URL that can be read");
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
     if (snprintf(pull->path, sizeof pull->path, "%s/%s", dir, pull->source.name) >=
         (int)sizeof pull->path)
         return error_set(err, TD_INVALID, "the model folder's path is too long");
-    memcpy(pull->digest, digest, sizeof digest);
     return model_store_make(dir, err);
 }
 
@@ -158,8 +166,8 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
     struct download_options options = {
         .url = pull->source.where,
         .path = pull->path,
-        .bearer = token && *token && *pull->token_host ? token : NULL,
-        .bearer_host = pull->token_host,
+        .bearer = token && *token ? token : NULL,
+        .bearer_origin = pull->token_origin,
         .ca_file = pull->ca_file ? pull->ca_file : pull->config->models.ca_file,
         .streams = pull->streams,
         .retry_count = pull->retries,
@@ -178,7 +186,8 @@ static enum td_status install(struct pull *pull, char *sha256, struct td_error *
     bool given = *pull->digest != '\0';
     struct model_check check = {
         .path = pull->path,
-        .source = pull->source.where,
+        .source = pull->shown_source,
+        .source_cut = pull->source_cut,
         .sha256_wanted = given ? pull->digest : pull->result.sha256,
         .sha256_from = given ? "--sha256" : "the server",
         .cancel = &interrupted,
@@ -191,19 +200,30 @@ static enum td_status install(struct pull *pull, char *sha256, struct td_error *
 
 static bool print_done(const struct pull *pull, const char *event, const char *sha256)
 {
+    struct adapter_file adapter;
+    bool is_adapter = adapter_file_read(pull->path, &adapter);
     if (!pull->json) {
         printf("%s %s\nsha256 %s%s\n", event, pull->path, *sha256 ? sha256 : "not recorded",
                strcmp(event, "pulled") != 0 ? ""
                : *pull->digest              ? " (as asked for)"
                : *pull->result.sha256       ? " (as the server says)"
                                             : " (nobody said what it should be)");
+        if (is_adapter)
+            printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
+                   *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
+                   (unsigned long long)adapter.tensor_count, pull->path);
         return fflush(stdout) == 0;
     }
     struct json *object = event_new(pull, event);
     json_put(object, "path", json_new_cstr(pull->path));
+    json_put(object, "kind", json_new_cstr(is_adapter ? "adapter" : "model"));
+    if (is_adapter)
+        json_put(object, "adapter", adapter_file_to_json(&adapter));
     json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
     json_put(object, "verified", json_new_bool(*pull->digest || *pull->result.sha256));
-    json_put(object, "source", json_new_cstr(pull->source.where));
+    json_put(object, "source", json_new_cstr(pull->shown_source));
+    if (pull->source_cut)
+        json_put(object, "source_cut", json_new_bool(true));
     json_put(object, "resumed_bytes", json_new_int((int64_t)pull->result.resumed_bytes));
     return command_print_json(object);
 }
@@ -250,10 +270,11 @@ static enum td_status run(struct pull *pull, const char *text, bool *printed, st
 int cmd_models_pull(int argc, char **argv)
 {
     struct pull pull = {.retries = RETRIES_DEFAULT};
+    struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
         {"name", 0, OPTION_TEXT, &pull.name, "NAME", "default: the file's name", 0, 0},
-        {"sha256", 0, OPTION_TEXT, &pull.sha256, "HEX", "what the file must have", 0, 0},
+        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "what the file must have", 0, 0},
         {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
         {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel ranges; default 4", 1,
          DOWNLOAD_STREAMS_MAX},
@@ -288,5 +309,6 @@ int cmd_models_pull(int argc, char **argv)
     bool printed = true;
     enum td_status status = run(&pull, source[0], &printed, &err);
     config_free(pull.config);
+    free(pull.shown_source);
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }

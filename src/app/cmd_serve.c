@@ -10,6 +10,7 @@
 #include "app/options.h"
 #include "app/runtime.h"
 #include "app/worker.h"
+#include "base/background.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -27,11 +28,13 @@
 
 #define WORKERS_DEFAULT_MAX 2
 #define WORKERS_MAX 256
+#define BACKGROUND_THREADS 2
 
 struct serve {
     struct runtime *runtime;
     struct api_host host;
     struct metrics *metrics;
+    struct background *background; /* outlives the workers */
     struct auth *auth;
     struct worker *workers[WORKERS_MAX];
     uint32_t worker_count;
@@ -105,6 +108,7 @@ static void fill_host(struct serve *serve)
         .model = runtime_model(serve->runtime),
         .scheduler = runtime_scheduler(serve->runtime),
         .embeddings = runtime_embeddings(serve->runtime),
+        .background = serve->background,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
         .metrics = serve->metrics,
@@ -267,8 +271,11 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     if (status != TD_OK)
         return status;
     serve->metrics = metrics_new(count_workers(runtime_config(serve->runtime)));
-    if (!serve->metrics)
-        return error_set(err, TD_NO_MEMORY, "no memory for the metrics");
+    /* Schemas, one a thread: a small one is not behind a large one for long. */
+    serve->background =
+        background_new(BACKGROUND_THREADS, runtime_config(serve->runtime)->engine.queue);
+    if (!serve->metrics || !serve->background)
+        return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
     fill_host(serve);
     status = start_workers(serve, err);
     if (status == TD_OK) {
@@ -281,13 +288,22 @@ static enum td_status serve_run(struct serve *serve, const struct runtime_option
     return status;
 }
 
+static bool take_listen(void *ctx, const char *text)
+{
+    char host[256];
+    uint16_t port;
+    *(const char **)ctx = text;
+    return config_listen_split(str_from(text), host, sizeof host, &port);
+}
+
 int cmd_serve(int argc, char **argv)
 {
     struct runtime_options values = {0};
+    struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
-        {"listen", 'l', OPTION_TEXT, &values.listen, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
+        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
@@ -314,6 +330,7 @@ int cmd_serve(int argc, char **argv)
     }
     block_signals(serve);
     enum td_status status = serve_run(serve, &values, json, &err);
+    background_free(serve->background);
     metrics_free(serve->metrics);
     auth_free(serve->auth);
     runtime_close(serve->runtime);

@@ -92,6 +92,17 @@ enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *coun
     return TD_OK;
 }
 
+bool command_take_ids(void *ctx, const char *text)
+{
+    int32_t *ids = NULL;
+    size_t count;
+    if (command_parse_ids(str_from(text), &ids, &count, NULL) != TD_OK)
+        return false;
+    free(ids);
+    *(const char **)ctx = text;
+    return true;
+}
+
 enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
                                    struct td_error *err)
 {

@@ -38,6 +38,10 @@ TD_MUST_CHECK enum td_status command_tokenize(const struct td_model *model, stru
 TD_MUST_CHECK enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,
                                                struct td_error *err);
 
+/* For OPTION_EACH: takes a text of token ids when it is one. ctx: const char ** for the text. */
+bool command_take_ids(void *ctx, const char *text);
+#define COMMAND_IDS_NEEDED "token ids, as in 1,2,3"
+
 /* Opens the ledger for reading; says so when nothing has been recorded yet.
  * **returns new** (ledger_reader_close). */
 TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger_reader **out,

@@ -32,6 +32,7 @@ struct config_tier {
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
     bool allow_http;
+    bool completions; /* of an openai tier: it has /completions */
     uint32_t context_tokens;
     double input_usd_per_mtok, output_usd_per_mtok;
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
@@ -83,6 +84,7 @@ struct config {
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
         int speculation; /* enum td_speculation */
         uint32_t draft_tokens;
+        double exit_threshold;
         struct config_adapter *adapters;
         size_t adapter_count;
     } engine;

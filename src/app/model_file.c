@@ -41,6 +41,15 @@ static enum td_status find_named(const char *wanted, const char *models_dir, cha
     return status;
 }
 
+/* People read the path: no steps up in it. It stays as it is where it cannot be resolved. */
+static void make_plain(char *path, size_t size)
+{
+    char *plain = realpath(path, NULL);
+    if (plain && strlen(plain) < size)
+        memcpy(path, plain, strlen(plain) + 1);
+    free(plain);
+}
+
 enum td_status model_file_find(const char *wanted, const char *models_dir, char *out, size_t size,
                                struct td_error *err)
 {
@@ -57,8 +66,10 @@ enum td_status model_file_find(const char *wanted, const char *models_dir, char 
     folder[len] = '\0';
     *strrchr(folder, '/') = '\0';
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (snprintf(out, size, "%s/%s", folder, beside[i]) < (int)size && access(out, R_OK) == 0)
+        if (snprintf(out, size, "%s/%s", folder, beside[i]) < (int)size && access(out, R_OK) == 0) {
+            make_plain(out, size);
             return TD_OK;
+        }
     return error_set(err, TD_NOT_FOUND,
                      "the embedded model nano.gguf is not at %s/%s nor in a "
                      "source tree; name a model with TANDEM_MODEL, engine.model or -m",

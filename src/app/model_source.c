@@ -125,14 +125,22 @@ static enum td_status set_name(struct model_source *source, const char *wanted, 
     return TD_OK;
 }
 
+/* A hub answers what is asked for: a page, or weights of another format. */
+static enum td_status fail_no_gguf(struct td_str repo, struct td_str file, const char *repo_url,
+                                   struct td_error *err)
+{
+    return error_set(err, TD_INVALID,
+                     "'" STR_FMT "' is no file that ends in .gguf; if it is a quantisation, write "
+                     "the whole name of its file, as in hf:" STR_FMT ":MODEL-Q4_K_M.gguf; "
+                     "%.300s/tree/" REVISION_DEFAULT " lists the files",
+                     STR_ARG(str_slice(file, 0, 100)), STR_ARG(str_slice(repo, 0, 100)), repo_url);
+}
+
 static enum td_status parse_hub(struct td_str text, const char *endpoint, const char *name,
                                 struct model_source *out, struct td_error *err)
 {
     struct td_str repo, file = text, revision = STR(REVISION_DEFAULT), base = str_from(endpoint);
-    if (!str_next(&file, ':', &repo) || file.len == 0)
-        return error_set(err, TD_INVALID,
-                         "hf:%.100s names no file; write hf:ORG/REPO:FILE.gguf, revision by @REV",
-                         text.data ? text.data : "");
+    bool named = str_next(&file, ':', &repo) && file.len > 0;
     for (size_t i = repo.len; i > 0; i--)
         if (repo.data[i - 1] == '@') {
             revision = str_slice(repo, i, repo.len);
@@ -153,6 +161,14 @@ static enum td_status parse_hub(struct td_str text, const char *endpoint, const 
     if (write_path(&writer, repo) != 2)
         return error_set(err, TD_INVALID, "'" STR_FMT "' is no repository: ORG/REPO",
                          STR_ARG(str_slice(repo, 0, 100)));
+    if (!named)
+        return error_set(err, TD_INVALID,
+                         "hf:" STR_FMT " names no file; write hf:ORG/REPO:FILE.gguf (@REVISION "
+                         "behind it for another than " REVISION_DEFAULT
+                         "); %.300s/tree/" REVISION_DEFAULT " lists the files",
+                         STR_ARG(str_slice(repo, 0, 100)), out->where);
+    if (!str_ends_with(file, STR(".gguf")))
+        return fail_no_gguf(repo, file, out->where, err);
     write_text(&writer, STR("/resolve/"));
     /* A branch may have a slash in it, which must not look like a folder. */
     if (!part_is_good(revision))
@@ -182,8 +198,7 @@ static enum td_status parse_url(struct td_str text, const char *name, struct mod
     size_t slash = str_find(path, STR("/"), host);
     struct td_str last = slash == SIZE_MAX ? STR("") : last_part(path);
     if (last.len == 0 && !name)
-        return error_set(err, TD_INVALID, "%.200s names no file; choose a name with --name",
-                         out->where);
+        return error_set(err, TD_INVALID, "the address names no file; choose a name with --name");
     return set_name(out, name, last, true, err);
 }
 
@@ -205,17 +220,4 @@ enum td_status model_source_parse(const char *text, const char *endpoint, const 
         return error_set(err, TD_INVALID, "the source is too long");
     out->is_file = true;
     return set_name(out, name, last_part(source), false, err);
-}
-
-bool model_source_https_host(const char *url, char *out, size_t size)
-{
-    struct td_str text = str_from(url);
-    if (!str_starts_with(text, STR("https://")))
-        return false;
-    size_t len = strcspn(url + 8, "/:?#@");
-    if (len == 0 || len >= size || url[8 + len] == '@')
-        return false;
-    memcpy(out, url + 8, len);
-    out[len] = '\0';
-    return true;
 }

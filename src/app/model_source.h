@@ -20,7 +20,4 @@ TD_MUST_CHECK enum td_status model_source_parse(const char *text, const char *en
                                                 const char *name, struct model_source *out,
                                                 struct td_error *err);
 
-/* Host of an https URL into out; false for anything else. */
-bool model_source_https_host(const char *url, char *out, size_t size);
-
 #endif

@@ -124,6 +124,8 @@ static void write_record(const struct model_check *check, const char *sha256, ui
     struct buf text;
     buf_init(&text, RECORD_BYTES_MAX);
     json_put(record, "source", json_new_cstr(check->source));
+    if (check->source_cut) /* a query may be a secret */
+        json_put(record, "source_cut", json_new_bool(true));
     json_put(record, "sha256", json_new_cstr(sha256));
     json_put(record, "bytes", json_new_int((int64_t)bytes));
     json_write(record, &text);
@@ -138,13 +140,22 @@ static void write_record(const struct model_check *check, const char *sha256, ui
     buf_deinit(&text);
 }
 
+/* Both by who holds the part's lock, before the lock or the name is given away. */
+static void remove_state(const char *path)
+{
+    char state[PATH_BYTES];
+    if (with_suffix(state, path, ".part.json"))
+        unlink(state);
+    if (with_suffix(state, path, ".part.json.new"))
+        unlink(state);
+}
+
 static void remove_part(const char *path)
 {
-    static const char *const suffixes[] = {".part", ".part.json", ".part.json.new"};
     char part[PATH_BYTES];
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (with_suffix(part, path, suffixes[i]))
-            unlink(part);
+    remove_state(path);
+    if (with_suffix(part, path, ".part"))
+        unlink(part);
 }
 
 /* The name last: after the bytes are on the disk, and with the folder's entry too. */
@@ -203,12 +214,12 @@ enum td_status model_store_install(const struct model_check *check, char *sha256
         status = check_contents(check, part, sha256, &bytes, err);
     if (status == TD_CORRUPT)
         remove_part(check->path);
-    if (status == TD_OK)
-        status = give_name(part, check->path, fd, err);
     if (status == TD_OK) {
-        remove_part(check->path); /* the state */
-        write_record(check, sha256, bytes);
+        remove_state(check->path);
+        status = give_name(part, check->path, fd, err);
     }
+    if (status == TD_OK)
+        write_record(check, sha256, bytes);
     close(fd);
     return status;
 }
@@ -256,10 +267,10 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
     if (status == TD_OK)
         status = copy_bytes(in, out, cancel, err);
     close(in);
+    if (status != TD_OK && out >= 0)
+        remove_part(path);
     if (out >= 0)
         close(out);
-    if (status != TD_OK && status != TD_BUSY)
-        remove_part(path);
     return status;
 }
 
@@ -268,8 +279,9 @@ enum td_status model_store_copy(const char *from, const char *path, const atomic
 enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
                                   struct td_error *err)
 {
-    static const char *const endings[] = {"",      ".json",      ".part",      ".part.json",
-                                          ".gguf", ".gguf.json", ".gguf.part", ".gguf.part.json"};
+    /* The part first: while somebody is writing it, nothing is removed. */
+    static const char *const endings[] = {".part",      ".part.json",      "",      ".json",
+                                          ".gguf.part", ".gguf.part.json", ".gguf", ".gguf.json"};
     char path[PATH_BYTES];
     bool found = false;
     *bytes = 0;
@@ -281,8 +293,15 @@ enum td_status model_store_remove(const char *dir, const char *name, uint64_t *b
         if (snprintf(path, sizeof path, "%s/%s%s", dir, name, endings[i]) >= (int)sizeof path ||
             lstat(path, &file) != 0)
             continue;
-        if (unlink(path) != 0)
-            return error_set(err, TD_IO, "%s: %s", path, strerror(errno));
+        bool part = S_ISREG(file.st_mode) && str_ends_with(str_from(endings[i]), STR(".part"));
+        int fd = -1;
+        enum td_status status = part ? download_part_lock(path, false, &fd, err) : TD_OK;
+        if (status == TD_OK && unlink(path) != 0)
+            status = error_set(err, TD_IO, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        if (status != TD_OK)
+            return status;
         found = true;
         *bytes += (uint64_t)file.st_blocks * 512;
     }

@@ -19,7 +19,8 @@ TD_MUST_CHECK enum td_status model_store_make(const char *dir, struct td_error *
 
 struct model_check {
     const char *path;          /* of the model to be; PATH.part is checked and becomes it */
-    const char *source;        /* for the record */
+    const char *source;        /* for the record, without secrets (download_url_public) */
+    bool source_cut;           /* it is not the whole address */
     const char *sha256_wanted; /* lower-case hex, or "" */
     const char *sha256_from;   /* who said so, for messages */
     const atomic_bool *cancel;
@@ -37,7 +38,7 @@ TD_MUST_CHECK enum td_status model_store_install(const struct model_check *check
 TD_MUST_CHECK enum td_status model_store_copy(const char *from, const char *path,
                                               const atomic_bool *cancel, struct td_error *err);
 
-/* Removes a model with its record and parts. TD_NOT_FOUND. *bytes: what became free. */
+/* Removes a model with its record and parts. TD_NOT_FOUND; TD_BUSY while it is pulled. *bytes: what became free. */
 TD_MUST_CHECK enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
                                                 struct td_error *err);
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define OPTIONS_MAX 48
+#define OPTIONS_MAX 96
 
 struct parser {
     const struct option_spec *spec;

@@ -14,7 +14,7 @@ enum option_type {
     OPTION_NUMBER,  /* double, min..max */
     OPTION_CPU,     /* enum td_cpu */
     OPTION_KV_TYPE, /* enum td_kv_type */
-    OPTION_EACH     /* struct option_each: may stand several times */
+    OPTION_EACH     /* struct option_each: checked by it; may stand several times */
 };
 
 /* Takes each value as it comes; false refuses it. */

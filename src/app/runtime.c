@@ -99,6 +99,7 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .thread_count = config->engine.threads,
         .speculation = (enum td_speculation)config->engine.speculation,
         .draft_tokens = config->engine.draft_tokens,
+        .exit_threshold = (float)config->engine.exit_threshold,
     };
     runtime->base.model = runtime->model;
     runtime->base.context_tokens = context;
@@ -310,6 +311,8 @@ static void warn_fixed(const struct config *old, const struct config *new)
         old->engine.cache_tokens != new->engine.cache_tokens ||
         old->engine.speculation != new->engine.speculation ||
         old->engine.draft_tokens != new->engine.draft_tokens ||
+        old->engine.exit_threshold < new->engine.exit_threshold ||
+        old->engine.exit_threshold > new->engine.exit_threshold ||
         old->engine.queue != new->engine.queue)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=engine file=%s", new->label);
     if (!same_server(old, new))

@@ -111,15 +111,22 @@ static void pool_rows(struct td_embedder *embedder, const float *rows, size_t co
 }
 
 /* The length makes no difference between a sum and a mean. */
-static void pool_end(struct td_embedder *embedder, float *out)
+static enum td_status pool_end(struct td_embedder *embedder, float *out, struct td_error *err)
 {
     size_t size = embedder->model->embedding_size;
     double squares = 0;
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < size; i++) {
+        if (!isfinite(embedder->sums[i]))
+            return error_set(err, TD_CORRUPT,
+                             "element %zu of the embedding of %zu tokens is not a number: the "
+                             "model's weights are damaged",
+                             i, embedder->pooled_count);
         squares += embedder->sums[i] * embedder->sums[i];
+    }
     double factor = squares > 0 ? 1 / sqrt(squares) : 0;
     for (size_t i = 0; i < size; i++)
         out[i] = (float)(embedder->sums[i] * factor);
+    return TD_OK;
 }
 
 void embedding_normalise(float *vector, size_t size)
@@ -308,7 +315,7 @@ static enum td_status run_encoder(struct td_embedder *embedder, const struct td_
     for (size_t i = 0; status == TD_OK && i < together; i++) {
         pool_begin(embedder);
         pool_rows(embedder, rows, texts[i].count);
-        pool_end(embedder, out + i * size);
+        status = pool_end(embedder, out + i * size, err);
         rows += texts[i].count * size;
     }
     *done += together;
@@ -344,7 +351,7 @@ static enum td_status run_short(struct td_embedder *embedder, const struct td_id
             continue;
         pool_begin(embedder);
         pool_rows(embedder, segments[i].normed_out, segments[i].normed_rows);
-        pool_end(embedder, out + i * size);
+        status = pool_end(embedder, out + i * size, err);
     }
     return status;
 }
@@ -369,9 +376,7 @@ static enum td_status run_long(struct td_embedder *embedder, const struct td_ids
         done += tokens;
     }
     sequence_truncate(&embedder->long_text, 0);
-    if (status == TD_OK)
-        pool_end(embedder, out);
-    return status;
+    return status == TD_OK ? pool_end(embedder, out, err) : status;
 }
 
 static enum td_status run_decoder(struct td_embedder *embedder, const struct td_ids *texts,
@@ -384,12 +389,12 @@ static enum td_status run_decoder(struct td_embedder *embedder, const struct td_
                                     : run_short(embedder, texts, together, out, err);
 }
 
-enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts, size_t text_count,
-                        float *out, struct td_error *err)
+enum td_status embedder_run(struct td_embedder *embedder, const struct td_ids *texts,
+                            size_t text_count, size_t first, float *out, struct td_error *err)
 {
     enum td_status status = TD_OK;
     for (size_t i = 0; status == TD_OK && i < text_count; i++)
-        status = check_text(embedder, &texts[i], i, err);
+        status = check_text(embedder, &texts[i], first + i, err);
     for (size_t done = 0; status == TD_OK && done < text_count;) {
         const struct td_ids *rest = texts + done;
         size_t left = text_count - done;
@@ -398,6 +403,12 @@ enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts
                                    : run_decoder(embedder, rest, left, &done, to, err);
     }
     return status;
+}
+
+enum td_status td_embed(struct td_embedder *embedder, const struct td_ids *texts, size_t text_count,
+                        float *out, struct td_error *err)
+{
+    return embedder_run(embedder, texts, text_count, 0, out, err);
 }
 
 enum td_status td_embed_text(struct td_embedder *embedder, struct td_str text, float *out,

@@ -1,32 +1,47 @@
 /* A job has two references: its owner's, until on_done returned or embedding_cancel, and the
- * service's, which a post to the loop takes along. Whoever drops the last one frees it. */
+ * service's, until it was posted; a post under way has a third. Whoever drops the last one frees
+ * it.
+ *
+ * A turn is a few texts of one job. The next one is a job's whose caller was served longest ago,
+ * and of that caller's jobs the first that came. What a text's vector comes to does not depend on the
+ * texts of its turn (embedding.h). */
 #include "engine/embedding_service.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/queue.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "engine/embedding.h"
 #include "engine/model.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define POST_RETRY_NS 5000000L /* a loop whose queue was full is asked again so soon */
 #define IDS_BYTES_MAX ((size_t)64 << 20)
 #define TEXT_BYTES_MAX ((size_t)256 << 20)
+/* Of a turn: the rows that an encoder takes at once, so that turns cost no speed; one longer text
+ * is a turn of its own. */
+#define TURN_TOKENS 512
+#define TURN_TEXTS_MAX 64
 
 struct embedding_service {
     const struct td_model *model;
-    uint32_t thread_count;
-    struct queue *queue;
+    uint32_t thread_count, capacity;
     pthread_t thread;
     bool started;
-    atomic_bool stop;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t changed;
+    struct embedding_job *jobs; /* first come first; the thread alone takes out */
+    uint32_t job_count;
+    bool stop;
     /* the thread's alone */
     struct td_embedder *embedder; /* NULL: none was needed yet */
+    struct buf ids;               /* int32_t: of a turn's texts */
+    uint64_t turn;
 };
 
 /* Where a text's bytes or ids begin in the job's buffers. */
@@ -36,16 +51,21 @@ struct span {
 };
 
 struct embedding_job {
+    struct embedding_job *next; /* in service->jobs */
+    uint64_t caller;            /* a hash */
+    uint64_t served;            /* the last turn of a job of this caller; 0 = none yet */
     atomic_uint references;
+    /* Held while a post is made: once embedding_cancel has returned the loop may be freed. */
+    pthread_mutex_t posting;
     atomic_bool cancelled; /* set by the owner; no callback after */
     struct loop *loop;
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
                     const struct td_error *err);
     void *ctx;
     struct buf texts; /* bytes of all texts */
-    struct buf ids;   /* int32_t: those that came as ids; later of all */
+    struct buf ids;   /* int32_t: of those that came as ids */
     struct span *spans;
-    size_t count;
+    size_t count, done; /* texts */
     struct embedding_answer answer;
     float *vectors;
     enum td_status status;
@@ -60,6 +80,7 @@ static void job_release(struct embedding_job *job)
     buf_deinit(&job->ids);
     free(job->spans);
     free(job->vectors);
+    pthread_mutex_destroy(&job->posting);
     free(job);
 }
 
@@ -73,62 +94,136 @@ static void deliver(void *ctx)
     job_release(job);
 }
 
-/* --- the thread --- */
+/* --- a turn --- */
 
-/* Ids of every text behind each other; spans then say where. */
-static enum td_status tokenize(const struct td_model *model, struct embedding_job *job,
-                               struct td_ids *texts, struct td_error *err)
+static enum td_status tokenize(struct embedding_service *service, const struct embedding_job *job,
+                               size_t number, struct td_error *err)
 {
     static const struct tokenizer_options options = {.add_special = true};
-    for (size_t i = 0; i < job->count; i++) {
-        struct span *span = &job->spans[i];
-        if (span->is_ids)
-            continue;
-        struct td_str text = {job->texts.data + span->begin, span->count};
-        size_t begin = job->ids.len;
-        enum td_status status = tokenizer_encode(model->tokenizer, text, &options, &job->ids, err);
-        if (status != TD_OK)
-            return status;
-        *span =
-            (struct span){begin / sizeof(int32_t), (job->ids.len - begin) / sizeof(int32_t), true};
-    }
-    const int32_t *ids = (const int32_t *)(const void *)job->ids.data;
-    for (size_t i = 0; i < job->count; i++) {
-        texts[i] = (struct td_ids){ids + job->spans[i].begin, job->spans[i].count};
-        job->answer.token_count += texts[i].count;
-    }
-    return TD_OK;
+    const struct span *span = &job->spans[number];
+    struct td_str text = {job->texts.data + span->begin, span->count};
+    if (!span->is_ids)
+        return tokenizer_encode(service->model->tokenizer, text, &options, &service->ids, err);
+    buf_append(&service->ids, job->ids.data + span->begin * sizeof(int32_t),
+               span->count * sizeof(int32_t));
+    return service->ids.failed ? error_set(err, TD_NO_MEMORY, "no memory for %zu ids", span->count)
+                               : TD_OK;
 }
 
-static enum td_status run(struct embedding_service *service, struct embedding_job *job,
-                          struct td_error *err)
+/* The job's next texts, their ids behind each other in service->ids. */
+static enum td_status collect(struct embedding_service *service, const struct embedding_job *job,
+                              struct td_ids texts[static TURN_TEXTS_MAX], size_t *count,
+                              struct td_error *err)
 {
-    size_t size = td_model_get_info(service->model)->embedding_size;
-    double start_ms = clock_monotonic_ms(NULL);
+    size_t ends[TURN_TEXTS_MAX], begin = 0, left = job->count - job->done;
     enum td_status status = TD_OK;
+    buf_clear(&service->ids);
+    *count = 0;
+    while (status == TD_OK && *count < left && *count < TURN_TEXTS_MAX &&
+           service->ids.len < TURN_TOKENS * sizeof(int32_t)) {
+        status = tokenize(service, job, job->done + *count, err);
+        ends[(*count)++] = service->ids.len / sizeof(int32_t);
+    }
+    const int32_t *ids = (const int32_t *)(const void *)service->ids.data;
+    for (size_t i = 0; status == TD_OK && i < *count; i++) {
+        texts[i] = (struct td_ids){ids + begin, ends[i] - begin};
+        begin = ends[i];
+    }
+    return status;
+}
+
+static enum td_status begin_job(struct embedding_service *service, struct embedding_job *job,
+                                struct td_error *err)
+{
     if (service->embedder == NULL) {
         struct td_embedder_options options = {.thread_count = service->thread_count};
-        status = td_embedder_new(service->model, &options, &service->embedder, err);
+        enum td_status status = td_embedder_new(service->model, &options, &service->embedder, err);
+        if (status != TD_OK)
+            return status;
     }
-    if (status != TD_OK)
-        return status;
-    struct td_ids *texts = calloc(job->count, sizeof *texts);
-    job->vectors = calloc(job->count, size * sizeof *job->vectors);
-    if (texts == NULL || job->vectors == NULL)
-        status = error_set(err, TD_NO_MEMORY, "no memory for %zu vectors of %zu", job->count, size);
-    if (status == TD_OK)
-        status = tokenize(service->model, job, texts, err);
-    if (status == TD_OK) {
+    job->answer.count = job->count;
+    job->answer.size = td_model_get_info(service->model)->embedding_size;
+    job->vectors = calloc(job->count, job->answer.size * sizeof *job->vectors);
+    job->answer.vectors = job->vectors;
+    return job->vectors ? TD_OK
+                        : error_set(err, TD_NO_MEMORY, "no memory for %zu vectors of %zu",
+                                    job->count, job->answer.size);
+}
+
+/* True when the job has ended. */
+static bool take_turn(struct embedding_service *service, struct embedding_job *job)
+{
+    double start_ms = clock_monotonic_ms(NULL);
+    struct td_ids texts[TURN_TEXTS_MAX];
+    size_t count = 0;
+    if (atomic_load(&job->cancelled))
+        return true;
+    if (job->vectors == NULL)
+        job->status = begin_job(service, job, &job->err);
+    if (job->status == TD_OK)
+        job->status = collect(service, job, texts, &count, &job->err);
+    if (job->status == TD_OK) {
         embedder_set_cancel(service->embedder, &job->cancelled);
-        status = td_embed(service->embedder, texts, job->count, job->vectors, err);
+        job->status = embedder_run(service->embedder, texts, count, job->done,
+                                   job->vectors + job->done * job->answer.size, &job->err);
         embedder_set_cancel(service->embedder, NULL);
     }
-    free(texts);
-    job->answer.vectors = job->vectors;
-    job->answer.count = job->count;
-    job->answer.size = size;
-    job->answer.total_ms = clock_monotonic_ms(NULL) - start_ms;
-    return status;
+    for (size_t i = 0; job->status == TD_OK && i < count; i++)
+        job->answer.token_count += texts[i].count;
+    job->done += count;
+    job->answer.total_ms += clock_monotonic_ms(NULL) - start_ms;
+    return job->status != TD_OK || job->done == job->count;
+}
+
+/* --- the thread --- */
+
+/* Whose turn it is; NULL: the service stops. */
+static struct embedding_job *next_job(struct embedding_service *service)
+{
+    struct embedding_job *next = NULL;
+    pthread_mutex_lock(&service->mutex);
+    while (!service->stop && service->jobs == NULL)
+        pthread_cond_wait(&service->changed, &service->mutex);
+    for (struct embedding_job *job = service->stop ? NULL : service->jobs; job; job = job->next)
+        if (next == NULL || job->served < next->served)
+            next = job;
+    service->turn++;
+    for (struct embedding_job *job = service->jobs; next && job; job = job->next)
+        if (job->caller == next->caller)
+            job->served = service->turn;
+    pthread_mutex_unlock(&service->mutex);
+    return next;
+}
+
+static void take_out(struct embedding_service *service, struct embedding_job *job)
+{
+    pthread_mutex_lock(&service->mutex);
+    struct embedding_job **at = &service->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    service->job_count--;
+    pthread_mutex_unlock(&service->mutex);
+}
+
+static bool stops(struct embedding_service *service)
+{
+    pthread_mutex_lock(&service->mutex);
+    bool stop = service->stop;
+    pthread_mutex_unlock(&service->mutex);
+    return stop;
+}
+
+/* False when the loop took no post: try again later. */
+static bool post(struct embedding_job *job)
+{
+    atomic_fetch_add(&job->references, 1);
+    pthread_mutex_lock(&job->posting);
+    bool posted = !atomic_load(&job->cancelled) && loop_post(job->loop, deliver, job);
+    pthread_mutex_unlock(&job->posting);
+    if (!posted)
+        job_release(job);
+    return posted;
 }
 
 static void *service_main(void *arg)
@@ -136,18 +231,13 @@ static void *service_main(void *arg)
     struct embedding_service *service = arg;
     static const struct timespec retry = {.tv_nsec = POST_RETRY_NS};
     struct embedding_job *job;
-    while ((job = queue_wait(service->queue, UINT32_MAX)) != NULL) {
-        bool wanted = !atomic_load(&job->cancelled) && !atomic_load(&service->stop);
-        if (wanted)
-            job->status = run(service, job, &job->err);
-        bool posted = false;
-        while (wanted && !posted && !atomic_load(&job->cancelled) && !atomic_load(&service->stop)) {
-            posted = loop_post(job->loop, deliver, job);
-            if (!posted)
-                nanosleep(&retry, NULL);
-        }
-        if (!posted)
-            job_release(job); /* cancelled, or its loop has stopped */
+    while ((job = next_job(service)) != NULL) {
+        if (!take_turn(service, job))
+            continue;
+        take_out(service, job);
+        while (!atomic_load(&job->cancelled) && !stops(service) && !post(job))
+            nanosleep(&retry, NULL);
+        job_release(job);
     }
     td_embedder_free(service->embedder);
     return NULL;
@@ -164,9 +254,11 @@ enum td_status embedding_service_new(const struct embedding_service_options *opt
         return error_set(err, TD_NO_MEMORY, "no memory for embeddings");
     service->model = options->model;
     service->thread_count = options->thread_count;
-    service->queue = queue_new(options->queue_capacity);
-    service->started = service->queue != NULL &&
-                       pthread_create(&service->thread, NULL, service_main, service) == 0;
+    service->capacity = options->queue_capacity;
+    buf_init(&service->ids, IDS_BYTES_MAX);
+    pthread_mutex_init(&service->mutex, NULL);
+    pthread_cond_init(&service->changed, NULL);
+    service->started = pthread_create(&service->thread, NULL, service_main, service) == 0;
     if (!service->started) {
         embedding_service_free(service);
         return error_set(err, TD_NO_MEMORY, "no memory for a thread for embeddings");
@@ -179,13 +271,20 @@ void embedding_service_free(struct embedding_service *service)
 {
     if (service == NULL)
         return;
-    atomic_store(&service->stop, true);
-    if (service->queue)
-        queue_close(service->queue);
+    pthread_mutex_lock(&service->mutex);
+    service->stop = true;
+    pthread_cond_signal(&service->changed);
+    pthread_mutex_unlock(&service->mutex);
     if (service->started)
         pthread_join(service->thread, NULL);
-    if (service->queue)
-        queue_free(service->queue);
+    while (service->jobs) {
+        struct embedding_job *job = service->jobs;
+        service->jobs = job->next;
+        job_release(job);
+    }
+    pthread_mutex_destroy(&service->mutex);
+    pthread_cond_destroy(&service->changed);
+    buf_deinit(&service->ids);
     free(service);
 }
 
@@ -213,6 +312,24 @@ static bool copy_inputs(struct embedding_job *job, const struct embedding_reques
     return job->spans && !job->texts.failed && !job->ids.failed;
 }
 
+/* At the end of the line; false when there are too many. */
+static bool add_job(struct embedding_service *service, struct embedding_job *job)
+{
+    pthread_mutex_lock(&service->mutex);
+    bool fits = service->job_count < service->capacity;
+    struct embedding_job **at = &service->jobs;
+    for (; fits && *at; at = &(*at)->next)
+        if ((*at)->caller == job->caller)
+            job->served = (*at)->served;
+    if (fits) {
+        *at = job;
+        service->job_count++;
+        pthread_cond_signal(&service->changed);
+    }
+    pthread_mutex_unlock(&service->mutex);
+    return fits;
+}
+
 enum td_status embedding_submit(struct embedding_service *service,
                                 const struct embedding_request *request, struct embedding_job **out,
                                 struct td_error *err)
@@ -222,25 +339,31 @@ enum td_status embedding_submit(struct embedding_service *service,
     if (job == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
     atomic_init(&job->references, 1);
+    pthread_mutex_init(&job->posting, NULL);
     job->loop = request->loop;
     job->on_done = request->on_done;
     job->ctx = request->ctx;
+    if (request->caller)
+        job->caller = hash_fnv1a64(request->caller, strlen(request->caller), HASH_FNV1A64_BASIS);
     if (!copy_inputs(job, request)) {
         job_release(job);
         return error_set(err, TD_NO_MEMORY, "no memory for %zu texts", request->input_count);
     }
     atomic_store(&job->references, 2); /* before another thread can see it */
-    if (!queue_push(service->queue, job)) {
-        job_release(job);
-        job_release(job);
-        return error_set(err, TD_BUSY, "too many requests for embeddings wait already");
-    }
-    *out = job;
-    return TD_OK;
+    *out = job; /* before the service has it: from then on its callback may run */
+    if (add_job(service, job))
+        return TD_OK;
+    *out = NULL;
+    job_release(job);
+    job_release(job);
+    return error_set(err, TD_BUSY, "%u requests for embeddings run or wait already",
+                     service->capacity);
 }
 
 void embedding_cancel(struct embedding_job *job)
 {
+    pthread_mutex_lock(&job->posting);
     atomic_store(&job->cancelled, true);
+    pthread_mutex_unlock(&job->posting);
     job_release(job);
 }

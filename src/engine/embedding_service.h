@@ -1,6 +1,7 @@
-/* A thread of its own for embeddings: takes jobs from a bounded queue, tokenizes and embeds their
- * texts, and answers on the owner's event loop. The embedder is made with the first job, so that a
- * server that embeds nothing spends nothing on it.
+/* A thread of its own for embeddings: tokenizes and embeds the texts of a bounded number of jobs
+ * and answers on the owner's event loop. Jobs take turns of some hundred tokens, and callers before
+ * jobs: who asks for two thousand texts, or asks often, does not hold up who asks for one. The
+ * embedder is made with the first job: a server that embeds nothing spends nothing on it.
  *
  * embedding_submit may be called from any thread; on_done runs on the job's loop. */
 #ifndef ENGINE_EMBEDDING_SERVICE_H
@@ -15,7 +16,7 @@ struct embedding_job;
 struct embedding_service_options {
     const struct td_model *model; /* borrowed */
     uint32_t thread_count;        /* 0 = one a core */
-    uint32_t queue_capacity;      /* jobs waiting: TD_BUSY above */
+    uint32_t queue_capacity;      /* jobs running and waiting: TD_BUSY above */
 };
 
 /* A text, or the ids that it has been turned into already (id_count > 0). */
@@ -35,6 +36,7 @@ struct embedding_answer {
 struct embedding_request {
     const struct embedding_input *inputs; /* copied */
     size_t input_count;
+    const char *caller; /* who asks, for the order of turns; copied, NULL = everybody */
     struct loop *loop;
     /* Exactly once unless embedding_cancel was called: TD_OK with the answer, or the failure. */
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,

@@ -159,9 +159,15 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
     if (options->speculation != TD_SPECULATION_NONE && options->speculation != TD_SPECULATION_NGRAM)
         return error_set(err, TD_INVALID,
                          "streams that run together speculate from their text only");
+    if (options->exit_threshold > 0 && options->model->info.exit_count == 0)
+        return error_set(err, TD_INVALID, "exit_threshold: %s has no early exits",
+                         options->model->name);
+    if (options->exit_threshold > 0 && options->speculation != TD_SPECULATION_NONE)
+        return error_set(err, TD_INVALID, "exit_threshold and speculation exclude each other");
     struct scheduler *scheduler = calloc(1, sizeof *scheduler);
     if (scheduler == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler");
+    scheduler->exit_threshold = options->exit_threshold;
     scheduler->model = options->model;
     scheduler->speculation = options->speculation;
     scheduler->draft_tokens = options->draft_tokens;
@@ -229,6 +235,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.speculation = scheduler->speculation;
     job->request.options.draft_tokens = scheduler->draft_tokens;
     job->request.options.draft = NULL;
+    job->request.options.exit_threshold = scheduler->exit_threshold;
     *out = job; /* before the push: from then on its callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;

@@ -32,6 +32,7 @@ struct slot {
 struct scheduler {
     enum td_speculation speculation;
     uint32_t draft_tokens;
+    float exit_threshold;
     const struct td_model *model;
     struct thread_pool *threads;
     struct kv_pool *kv_pool;

@@ -266,6 +266,11 @@ enum td_status session_file_check(const struct sequence *sequence,
     return TD_OK;
 }
 
+uint32_t session_file_count(const uint8_t header[SESSION_FILE_HEADER_BYTES])
+{
+    return get_u32(header + AT_COUNT);
+}
+
 static enum td_status check_ids(const struct sequence *sequence, const uint8_t *ids, uint32_t count,
                                 struct td_error *err)
 {

@@ -41,6 +41,8 @@ void session_file_write(const struct sequence *sequence, uint32_t begin, uint32_
 TD_MUST_CHECK enum td_status session_file_check(const struct sequence *sequence,
                                                 const uint8_t header[SESSION_FILE_HEADER_BYTES],
                                                 uint64_t *bytes, struct td_error *err);
+/* How many positions a header that was checked speaks of. */
+uint32_t session_file_count(const uint8_t header[SESSION_FILE_HEADER_BYTES]);
 /* Checks everything. */
 TD_MUST_CHECK enum td_status session_file_verify(const struct sequence *sequence,
                                                  const uint8_t *data, size_t size,

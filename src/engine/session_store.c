@@ -126,12 +126,28 @@ static enum td_status read_all(int fd, uint8_t *data, size_t size, size_t *got, 
     return TD_OK;
 }
 
+/* Without waiting for the writer of a FIFO, which is refused like all that is no file. */
+static enum td_status open_file(const char *path, int *fd, uint64_t *bytes, struct td_error *err)
+{
+    struct stat stat;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "cannot open %s: %s", path,
+                         strerror(errno));
+    if (fstat(*fd, &stat) != 0)
+        return io_error("read", path, err);
+    if (!S_ISREG(stat.st_mode))
+        return error_set(err, TD_IO, "cannot read %s: it is not a regular file", path);
+    *bytes = (uint64_t)stat.st_size;
+    return TD_OK;
+}
+
 /* The bytes of an open file into `data`, as many as its header says and the sequence can hold. */
-static enum td_status read_file(int fd, const char *path, const struct sequence *sequence,
-                                uint8_t **data, uint64_t *bytes, struct td_error *err)
+static enum td_status read_file(int fd, const char *path, uint64_t file_bytes,
+                                const struct sequence *sequence, uint8_t **data, uint64_t *bytes,
+                                struct td_error *err)
 {
     uint8_t header[SESSION_FILE_HEADER_BYTES];
-    struct stat stat;
     size_t got;
     enum td_status status = read_all(fd, header, sizeof header, &got, path, err);
     if (status == TD_OK && got < sizeof header)
@@ -139,13 +155,11 @@ static enum td_status read_file(int fd, const char *path, const struct sequence 
             error_set(err, TD_CORRUPT, "%zu bytes, the header alone has %zu", got, sizeof header);
     if (status == TD_OK)
         status = session_file_check(sequence, header, bytes, err);
-    if (status == TD_OK && fstat(fd, &stat) != 0)
-        status = io_error("read", path, err);
-    if (status == TD_OK && (uint64_t)stat.st_size != *bytes)
+    if (status == TD_OK && file_bytes != *bytes)
         status = error_set(err, TD_CORRUPT,
                            "%" PRIu64 " bytes, there should be %" PRIu64
                            ": it was cut off or something was added",
-                           (uint64_t)stat.st_size, *bytes);
+                           file_bytes, *bytes);
     if (status != TD_OK)
         return status;
     *data = memory_map(*bytes);
@@ -158,27 +172,40 @@ static enum td_status read_file(int fd, const char *path, const struct sequence 
     return status;
 }
 
+/* In place of what the sequence holds; the pages that are wanting are taken before anything of that
+ * is given up. */
+static enum td_status replace(struct sequence *sequence, const uint8_t *data, struct td_error *err)
+{
+    uint32_t count = session_file_count(data);
+    enum td_status status = TD_OK;
+    if (count > sequence->length)
+        status = sequence_reserve(sequence, count - sequence->length, err);
+    if (status != TD_OK)
+        return status;
+    sequence_truncate(sequence, 0);
+    return session_file_read(sequence, data, err);
+}
+
 enum td_status td_session_load(struct td_session *session, const char *path, struct td_error *err)
 {
     uint8_t *data = NULL;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, file_bytes = 0;
+    int fd = -1;
     enum td_status status = refuse_adapters(session, err);
+    if (status == TD_OK)
+        status = open_file(path, &fd, &file_bytes, err);
     if (status != TD_OK)
-        return status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "cannot open %s: %s", path,
-                         strerror(errno));
+        goto out;
     struct sequence empty = session->sequence; /* only looked at */
     empty.length = 0;
-    status = read_file(fd, path, &empty, &data, &bytes, err);
-    if (status == TD_OK) {
-        td_session_truncate(session, 0);
-        status = session_file_read(&session->sequence, data, err);
-    } else {
+    status = read_file(fd, path, file_bytes, &empty, &data, &bytes, err);
+    if (status == TD_OK)
+        status = replace(&session->sequence, data, err);
+    else
         error_prefix(err, "%s", path);
-    }
     memory_unmap(data, bytes);
-    close(fd);
+out:
+    if (fd >= 0)
+        close(fd);
     return status;
 }

@@ -198,11 +198,6 @@ static enum td_status check_vocabulary(const struct td_model *model, const struc
     uint32_t a = model->vocab_count, b = draft->vocab_count, common = a < b ? a : b;
     if (model == draft)
         return TD_OK;
-    if (a - common > VOCABULARY_PADDING_MAX || b - common > VOCABULARY_PADDING_MAX)
-        return error_set(err, TD_INVALID,
-                         "the draft model %s has %u tokens, %s has %u: speculation needs the same "
-                         "vocabulary",
-                         draft->name, b, model->name, a);
     for (uint32_t id = 0; id < common; id++) {
         struct td_str x = td_token_piece(model, (int32_t)id, true);
         struct td_str y = td_token_piece(draft, (int32_t)id, true);
@@ -213,6 +208,11 @@ static enum td_status check_vocabulary(const struct td_model *model, const struc
                              id, STR_ARG(str_slice(y, 0, 40)), draft->name,
                              STR_ARG(str_slice(x, 0, 40)), model->name);
     }
+    if (a - common > VOCABULARY_PADDING_MAX || b - common > VOCABULARY_PADDING_MAX)
+        return error_set(err, TD_INVALID,
+                         "the draft model %s has %u tokens, %s has %u, of which token %u is the "
+                         "first that only one of them has: speculation needs the same vocabulary",
+                         draft->name, b, model->name, a, common);
     return TD_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "net/download_part.h"
 #include "net/download_request.h"
+#include "net/download_url.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ struct download {
     const struct download_options *options;
     struct download_part part;
     struct download_place place;
+    char *identity; /* of the address, in the state */
     CURLM *multi;
     struct stream streams[DOWNLOAD_STREAMS_MAX];
     uint32_t stream_count;
@@ -116,6 +118,7 @@ static enum td_status stream_start(struct stream *stream, uint32_t piece, struct
     stream->piece = piece;
     stream->checked = false;
     stream->err = (struct td_error){0};
+    stream->request.strayed = download->place.strayed;
     enum td_status status = download_request_prepare(
         &stream->request, download->options, download->place.url, begin + part->done[piece], end,
         download->place.ranges ? part->validator : NULL, on_body, stream, err);
@@ -237,7 +240,7 @@ static enum td_status plan(struct download *download, struct td_error *err)
     const struct download_options *options = download->options;
     const struct download_place *place = &download->place;
     enum td_status status =
-        download_part_plan(&download->part, options->url, place->total,
+        download_part_plan(&download->part, download->identity, place->total,
                            place->ranges ? place->validator : "", &download->resumed_bytes, err);
     if (status == TD_OK)
         status = download_part_check_space(&download->part, err);
@@ -394,6 +397,8 @@ enum td_status download_file(const struct download_options *options, struct down
     download.multi = curl_multi_init();
     if (status == TD_OK && download.multi == NULL)
         status = error_set(err, TD_NO_MEMORY, "no memory for a download");
+    if (status == TD_OK && (download.identity = download_url_identity(options->url)) == NULL)
+        status = error_set(err, TD_INVALID, "the source is no URL that can be read");
     if (status == TD_OK)
         status = find_file(&download, err);
     if (status == TD_OK)
@@ -410,5 +415,6 @@ enum td_status download_file(const struct download_options *options, struct down
     download_place_deinit(&download.place);
     download_part_close(&download.part);
     free(download.taken);
+    free(download.identity);
     return status;
 }

@@ -2,8 +2,8 @@
  * taking up what an earlier call left. Blocks its thread; no loop needed. What arrived is not a
  * file yet: the caller checks it and renames it.
  *
- * Redirects are followed (not from https to http), the bearer token goes to its own host over https
- * only. */
+ * Redirects are followed (not from https to http), the bearer token goes to its own origin over
+ * https only, and to nobody once a redirect has led elsewhere. */
 #ifndef NET_DOWNLOAD_H
 #define NET_DOWNLOAD_H
 
@@ -22,11 +22,11 @@ struct download_progress {
 
 struct download_options {
     const char *url;
-    const char *path;        /* of the file to be; PATH.part and PATH.part.json are written */
-    const char *bearer;      /* token, or NULL */
-    const char *bearer_host; /* host that may see it */
-    const char *ca_file;     /* NULL = the system's certificates */
-    uint32_t streams;        /* at most DOWNLOAD_STREAMS_MAX; 0 = 4 */
+    const char *path;          /* of the file to be; PATH.part and PATH.part.json are written */
+    const char *bearer;        /* token, or NULL */
+    const char *bearer_origin; /* URL of whose origin (scheme, host, port) may see it: https only */
+    const char *ca_file;       /* NULL = the system's certificates */
+    uint32_t streams;          /* at most DOWNLOAD_STREAMS_MAX; 0 = 4 */
     uint32_t connect_timeout_ms, idle_timeout_ms; /* 0 = 15 000, 30 000 */
     uint32_t retry_count;      /* failures in a row without a byte between them; then it gives up */
     const atomic_bool *cancel; /* may be set by a signal handler; NULL = nobody can */

@@ -81,8 +81,9 @@ enum td_status download_part_open(struct download_part *part, const char *path,
 void download_part_close(struct download_part *part)
 {
     struct stat file;
-    if (part->fd >= 0 && flock(part->fd, LOCK_EX | LOCK_NB) == 0 && fstat(part->fd, &file) == 0 &&
-        file.st_size == 0) {
+    /* Ours is locked since it was opened; what has its name now may be somebody else's. */
+    if (part->fd >= 0 && fstat(part->fd, &file) == 0 && file.st_size == 0 &&
+        still_named(part->fd, part->path)) {
         unlink(part->path); /* nothing came: leave nothing behind */
         unlink(part->state_path);
     }

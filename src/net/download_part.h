@@ -27,7 +27,8 @@ TD_MUST_CHECK enum td_status download_part_lock(const char *part_path, bool crea
  * case. */
 TD_MUST_CHECK enum td_status download_part_open(struct download_part *part, const char *path,
                                                 struct td_error *err);
-/* Removes the file again when nothing is in it. */
+/* Removes the file again when nothing is in it. Who removes or renames a part holds its lock, so
+ * that nobody removes another's. */
 void download_part_close(struct download_part *part);
 
 /* Takes up what is there when it belongs to the same url (borrowed until close), size and

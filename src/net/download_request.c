@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "net/download_url.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -40,39 +41,6 @@ void download_place_deinit(struct download_place *place)
     *place = (struct download_place){0};
 }
 
-/* --- URLs --- */
-
-struct url_parts {
-    char *scheme, *host;
-    bool has_user;
-};
-
-static void url_parts_deinit(struct url_parts *parts)
-{
-    curl_free(parts->scheme);
-    curl_free(parts->host);
-}
-
-static bool url_parts_read(struct url_parts *parts, const char *text)
-{
-    char *user = NULL;
-    *parts = (struct url_parts){0};
-    CURLU *url = curl_url();
-    bool good = url && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_SCHEME, &parts->scheme, 0) == CURLUE_OK &&
-                curl_url_get(url, CURLUPART_HOST, &parts->host, 0) == CURLUE_OK;
-    parts->has_user = good && curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK;
-    curl_free(user);
-    curl_url_cleanup(url);
-    return good;
-}
-
-static bool is_loopback(const char *host)
-{
-    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-           strncmp(host, "127.", 4) == 0;
-}
-
 /* --- one request --- */
 
 static size_t on_header(char *data, size_t size, size_t count, void *ctx)
@@ -97,12 +65,13 @@ static bool add_line(struct download_request *request, const char *line)
     return longer != NULL;
 }
 
-/* The token for its own host over TLS, and nowhere else. */
+/* The token for its own origin over TLS, and nowhere else: not for another port of its host, and
+ * not where another origin sent us back to it. */
 static bool add_bearer(struct download_request *request, const struct download_options *options,
-                       const struct url_parts *parts)
+                       const char *url)
 {
-    if (!options->bearer || !options->bearer_host || strcasecmp(parts->scheme, "https") != 0 ||
-        strcasecmp(parts->host, options->bearer_host) != 0)
+    if (!options->bearer || !options->bearer_origin || request->strayed ||
+        !download_url_may_see_token(url, options->bearer_origin))
         return true;
     char *line = NULL;
     bool good = asprintf(&line, "Authorization: Bearer %s", options->bearer) >= 0 &&
@@ -112,7 +81,7 @@ static bool add_bearer(struct download_request *request, const struct download_o
 }
 
 static bool add_lines(struct download_request *request, const struct download_options *options,
-                      const struct url_parts *parts, const char *validator)
+                      const char *url, const char *validator)
 {
     char line[DOWNLOAD_TAG_BYTES + 16];
     curl_slist_free_all(request->lines);
@@ -122,7 +91,7 @@ static bool add_lines(struct download_request *request, const struct download_op
         if (!add_line(request, line))
             return false;
     }
-    return add_bearer(request, options, parts);
+    return add_bearer(request, options, url);
 }
 
 static CURLcode set_all(struct download_request *request, const struct download_options *options,
@@ -170,7 +139,7 @@ enum td_status download_request_prepare(struct download_request *request,
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, global_init);
-    struct url_parts parts;
+    struct download_url parts;
     char range[64] = "";
     if (end > begin)
         snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)begin,
@@ -180,18 +149,18 @@ enum td_status download_request_prepare(struct download_request *request,
     enum td_status status = TD_OK;
     request->headers = (struct download_headers){0};
     request->words[0] = '\0';
-    bool read = url_parts_read(&parts, url);
+    bool read = download_url_read(&parts, url);
     if (!read)
-        status = error_set(err, TD_INVALID, "'%.200s' is no URL", url);
+        status = error_set(err, TD_INVALID, "the source is no URL that can be read");
     else if (parts.has_user)
         status = error_set(err, TD_INVALID, "%s: credentials do not belong into a URL", parts.host);
-    else if (strcasecmp(parts.scheme, "https") != 0 && strcasecmp(parts.scheme, "http") != 0)
+    else if (!download_url_is_web(&parts))
         status = error_set(err, TD_INVALID, "%s: only http and https, not %.32s", parts.host,
                            parts.scheme);
-    else if (request->easy == NULL || !add_lines(request, options, &parts, validator))
+    else if (request->easy == NULL || !add_lines(request, options, url, validator))
         status = error_set(err, TD_NO_MEMORY, "no memory for a request");
     if (status == TD_OK) {
-        CURLcode bad = set_all(request, options, url, is_loopback(parts.host));
+        CURLcode bad = set_all(request, options, url, download_url_is_loopback(&parts));
         bad = bad ? bad : curl_easy_setopt(request->easy, CURLOPT_RANGE, *range ? range : NULL);
         bad = bad ? bad : curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, write);
         bad = bad ? bad : curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, ctx);
@@ -199,7 +168,7 @@ enum td_status download_request_prepare(struct download_request *request,
             status = error_set(err, TD_INVALID, "%s: the HTTP library refuses the request: %s",
                                parts.host, curl_easy_strerror(bad));
     }
-    url_parts_deinit(&parts);
+    download_url_deinit(&parts);
     return status;
 }
 
@@ -232,10 +201,10 @@ enum td_status download_request_fail(const struct download_request *request, CUR
                                      struct td_error *err)
 {
     char *url = NULL;
-    struct url_parts parts = {0};
+    struct download_url parts = {0};
     curl_easy_getinfo(request->easy, CURLINFO_EFFECTIVE_URL, &url);
     if (url)
-        url_parts_read(&parts, url);
+        download_url_read(&parts, url);
     const char *host = parts.host ? parts.host : "the server";
     const char *words = *request->words ? request->words : curl_easy_strerror(code);
     enum td_status status;
@@ -264,7 +233,7 @@ enum td_status download_request_fail(const struct download_request *request, CUR
     default:
         status = error_set(err, TD_UNAVAILABLE, "%s: %s", host, words);
     }
-    url_parts_deinit(&parts);
+    download_url_deinit(&parts);
     return status;
 }
 
@@ -288,17 +257,18 @@ static size_t write_nothing(char *data, size_t size, size_t count, void *ctx)
 
 static enum td_status check_redirect(const char *from, const char *to, struct td_error *err)
 {
-    struct url_parts a, b;
-    bool good = url_parts_read(&a, from);
-    good &= url_parts_read(&b, to);
+    struct download_url a, b;
+    bool good = download_url_read(&a, from);
+    good &= download_url_read(&b, to);
     enum td_status status = TD_OK;
-    if (!good || (strcasecmp(b.scheme, "https") != 0 && strcasecmp(b.scheme, "http") != 0))
-        status = error_set(err, TD_CORRUPT, "%.200s redirects to what is no web address", from);
+    if (!good || !download_url_is_web(&b))
+        status = error_set(err, TD_CORRUPT, "%s redirects to what is no web address",
+                           a.host ? a.host : "the server");
     else if (strcasecmp(a.scheme, "https") == 0 && strcasecmp(b.scheme, "https") != 0)
         status = error_set(err, TD_DENIED, "%s redirects from https to http (%s): refused", a.host,
                            b.host);
-    url_parts_deinit(&a);
-    url_parts_deinit(&b);
+    download_url_deinit(&a);
+    download_url_deinit(&b);
     return status;
 }
 
@@ -369,13 +339,14 @@ enum td_status download_resolve(const struct download_options *options,
     for (int hop = 0; status == TD_OK; hop++) {
         char *next;
         if (hop > HOPS_MAX) {
-            status = error_set(err, TD_CORRUPT, "%.200s: more than %d redirects", options->url,
-                               HOPS_MAX);
+            status = error_set(err, TD_CORRUPT, "the source: more than %d redirects", HOPS_MAX);
             break;
         }
         status = ask(&probe, options, place, hop == 0, &next, err);
         if (next == NULL)
             break;
+        place->strayed |= !download_url_same_origin(place->url, next);
+        probe.request.strayed = place->strayed;
         free(place->url);
         place->url = next;
     }

@@ -9,6 +9,7 @@
 
 struct download_request {
     CURL *easy;
+    bool strayed;             /* set by the caller: as of the place that it goes to */
     struct curl_slist *lines; /* request headers */
     struct download_headers headers;
     char words[CURL_ERROR_SIZE];
@@ -17,6 +18,7 @@ struct download_request {
 /* Where the bytes are, after redirects. */
 struct download_place {
     char *url;      /* free with download_place_deinit */
+    bool strayed;   /* another origin than the first was passed on the way: no token any more */
     bool ranges;    /* answers ranges, and says of which version they are */
     uint64_t total; /* UINT64_MAX = not known */
     char validator[DOWNLOAD_TAG_BYTES];

@@ -105,6 +105,12 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
         return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
     if (missing & CAPABILITY_ADAPTERS)
         return removed(why, "the request asks for an adapter and %s has none", q->facts[tier].name);
+    if (missing & CAPABILITY_COMPLETION)
+        return removed(why, "the request is a text to complete and %s only chats",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_PROMPT_IDS)
+        return removed(why, "the prompt is token ids of the local model, which %s cannot read",
+                       q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
 }

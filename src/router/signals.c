@@ -95,6 +95,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_GRAMMAR;
     if (request->adapter_count > 0)
         needs |= CAPABILITY_ADAPTERS;
+    if (request->completion)
+        needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
     return needs;
 }
 

@@ -8,6 +8,8 @@
 
 /* A call with larger arguments is given out as text. */
 #define HELD_BYTES_MAX ((size_t)1 << 20)
+/* Arguments are written anew: 1e14 becomes 100000000000000.0, the worst that a number can grow. */
+#define ARGUMENTS_BYTES_MAX (4 * HELD_BYTES_MAX)
 
 struct marks {
     struct td_str open, close;
@@ -73,11 +75,15 @@ static struct json *call_of(const struct tool_parser *parser, const struct json 
         crypto_random(random, sizeof random, NULL) != TD_OK)
         return NULL;
     crypto_hex(random, sizeof random, id + 5);
-    buf_init(&text, HELD_BYTES_MAX);
+    buf_init(&text, ARGUMENTS_BYTES_MAX);
     if (object)
         json_write(arguments, &text);
     else
         buf_append_str(&text, STR("{}"));
+    if (text.failed) { /* a call with a part of its arguments would be another call */
+        buf_deinit(&text);
+        return NULL;
+    }
     struct json *call = json_new_object(), *function = json_new_object();
     json_put(function, "name", json_new_text(name));
     json_put(function, "arguments", json_new_text(buf_view(&text)));

@@ -6,7 +6,6 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -47,7 +46,8 @@ class Serving:
                 "logprobs": True, **members}
         answer = self.tandem.request("POST", "/v1/chat/completions", body)
         if answer.status != 200:
-            return answer.status, answer.json["error"]["message"]
+            self.error = answer.json["error"]
+            return answer.status, self.error["message"]
         tokens = answer.json["choices"][0]["logprobs"]["content"]
         return 200, [(token["token"], round(token["logprob"], 4)) for token in tokens]
 
@@ -92,7 +92,9 @@ def test_unknown_and_malformed_adapters_are_refused_by_name():
         status, message = serving.ask(tandem={"adapters": ["strnge"]})
         equal(status, 400)
         assert "'strnge'" in message and "strange, other" in message, message
+        equal((serving.error["param"], serving.error["code"]), ("tandem.adapters", "invalid_value"))
         equal(serving.ask(lora=[{"id": 2}])[0], 400)
+        equal((serving.error["param"], serving.error["code"]), ("lora", "invalid_value"))
         equal(serving.ask(lora={"id": 0})[0], 400)
         equal(serving.ask(tandem={"adapters": ["strange", "strange"]})[0], 400)
         equal(serving.ask(tandem={"adapters": ["strange"], "mode": "only-cloud"})[0] >= 400, True)
@@ -114,15 +116,12 @@ def test_an_adapter_is_swapped_while_requests_run():
             thread.start()
         write_adapter(serving.path / "new.gguf", CHANGES, size=0)
         os.replace(serving.path / "new.gguf", serving.path / "strange.gguf")
-        begin = time.monotonic()
         serving.reload()
-        spent = time.monotonic() - begin
         equal(serving.ask(model="strange"), plain)
         stop.set()
         for thread in threads:
             thread.join()
         equal(failed, [])
-        assert spent < 1, f"the swap took {spent:.2f} s"
 
 
 @case

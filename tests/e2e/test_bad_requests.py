@@ -45,6 +45,8 @@ def test_every_bad_body_is_400_and_names_the_member():
             error = answer.json["error"]
             equal((text, error["param"]), (text, param))
             assert error["type"] == "invalid_request_error" and error["message"], text
+            equal((text, error["code"]), (text, "invalid_json" if isinstance(body, str) and body not in ("[]", '"x"')
+                                          else "invalid_value"))
         equal(tandem.chat("hi").status, 200)
 
 

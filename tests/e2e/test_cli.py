@@ -89,6 +89,66 @@ def test_logits_match_the_golden():
 
 
 @case
+def test_logits_says_to_a_program_what_it_wrote():
+    name = json.loads(run("models", "info", "--json")[1])["fingerprint"]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "below").mkdir()
+        path = Path(folder).resolve() / "numbers"
+        for arguments, content, shape, first in ((("--last", "2"), "logits", [2, 4211], 1),
+                                                 (("--hidden-layer", "3"), "hidden", [3, 256], 0)):
+            code, out, err = run("logits", "--ids", "1,2,3", *arguments, "-o", f"{folder}/below/../numbers", "--json")
+            equal(code, 0, err)
+            said = json.loads(out)
+            equal((said["path"], said["content"], said["shape"], said["first_position"]), (str(path), content, shape, first))
+            equal((said["type"], said["byte_order"], said["fingerprint"]), ("float32", "little", name))
+            equal(said["bytes"], path.stat().st_size)
+            equal(said["bytes"], 4 * shape[0] * shape[1])
+            equal(said.get("layer"), 3 if content == "hidden" else None)
+
+
+@case
+def test_the_path_of_the_embedded_model_has_no_steps_up():
+    path = json.loads(run("models", "info", "--json")[1])["path"]
+    equal(path, str(Path(path).resolve()))
+    equal(json.loads(run("models", "--json")[1])["local"]["path"], path)
+
+
+@case
+def test_llama_cpp_s_names_of_sampling_options_mean_the_same():
+    def text(*arguments):
+        code, out, err = run("generate", "-p", "the of the of the", "-n", "24", "--seed", "3", *arguments)
+        equal(code, 0, err)
+        return out
+    plain = text()
+    for ours, theirs in (
+            (("--dynamic-temp", "1.5", "--temp", "2"), ("--dynatemp-range", "1.5", "--temperature", "2")),
+            (("--repeat-penalty", "5", "--repeat-window", "4"), ("--repeat-last-n", "4", "--repetition-penalty", "5")),
+            (("--typical", "0.2"), ("--typical-p", "0.2")),
+            (("--mirostat", "2", "--mirostat-eta", "0.5"), ("--mirostat-ent", "2", "--mirostat-lr", "0.5")),
+            (("--top-n-sigma", "0.5"), ("--top-nsigma", "0.5")),
+            (("--dry-multiplier", "50", "--dry-allowed", "1"), ("--dry-allowed-length", "1", "--dry-multiplier", "50"))):
+        equal(text(*ours), text(*theirs), ours)
+        assert text(*ours) != plain, ours
+    equal(text("--repeat-penalty", "5", "--repeat-last-n", "0", "--top-k", "-1", "--top-n-sigma", "-1"), plain)
+    for arguments in (("--repeat-last-n", "-2"), ("--dynatemp-range", "x"), ("--dry-allowed-length", "0"), ("--top-k", "1.5")):
+        code, _, err = run("generate", "-p", "x", *arguments)
+        assert code == 2 and arguments[0] in err and "from" in err, err
+
+
+@case
+def test_options_that_cannot_be_read_are_wrong_use():
+    for command in (["serve", "--listen", "nowhere"], ["serve", "--listen", "a:99999"], ["generate", "--ids", "1,x"],
+                    ["generate", "--logit-bias", "1:2"], ["generate", "--logit-bias", "1=x"], ["detokenize", "--ids", "-1"],
+                    ["generate", "--grammar", "a", "--json-schema", "b"], ["logits", "-o", "/dev/null", "--ids", "1;2"],
+                    ["models", "pull", "x", "--sha256", "1g" * 32]):
+        code, _, err = run(*command, stdin=b"")
+        assert code == 2 and command[-2] in err and "--help" in err, (command, code, err)
+    # What a file or standard input holds is not how the command was used.
+    code, _, err = run("detokenize", stdin=b"1,x")
+    assert code == 1 and "byte 2" in err, (code, err)
+
+
+@case
 def test_logits_of_a_short_prompt_use_the_rope_factors_of_the_whole_context():
     model = golden(GOLDEN / "models" / "phi3-longrope-f32.gguf")
     index = json.loads((GOLDEN / "index.json").read_text())
@@ -155,6 +215,8 @@ def test_bench_engine_prints_rates():
     equal(code, 0, err)
     rates = json.loads(out)
     assert rates["prefill_tokens_per_s"] > 0 and rates["decode_tokens_per_s"] > 0
+    load = rates["machine_load"]  # null: too short to tell
+    equal(bool(load and load["disturbs"]), "the machine was busy" in err, err)
     roofline = rates["roofline"]
     # 36 Q8_0 matrices: 34 bytes for 32 weights; the embedding is the output, too.
     info = json.loads(run("models", "info", NANO, "--json")[1])

@@ -26,8 +26,8 @@ PROBE = [("tandem.probe.layer", 3), ("tandem.probe.input", "last+mean"),
          ("tandem.probe.1.weight", numbers(8, 3)), ("tandem.probe.1.bias", numbers(1, 4))]
 
 
-def generate(model, *more):
-    code, out, err = run("generate", "-m", model, "--chat", "--prompt", PROMPT, "-n", "12", "--temp", "0",
+def generate(model, *more, prompt=PROMPT):
+    code, out, err = run("generate", "-m", model, "--chat", "--prompt", prompt, "-n", "12", "--temp", "0",
                          "--ignore-eos", "--json", *more)
     equal(code, 0, err)
     return json.loads(out)
@@ -47,6 +47,41 @@ def test_exits_save_layers_only_when_they_are_asked_for():
         assert some["layers_saved"] <= always["layers_saved"]
         code, _, err = run("generate", "-m", NANO, "--ids", "5", "--exit-threshold", "0.5")
         equal((code, "has no early exits" in err), (1, True), err)
+
+
+PROMPTS = [PROMPT, "hello", "Rewrite as a polite sentence: gimme that", "Summarise: the cat sat on the mat."]
+
+
+def assert_part(part, whole):
+    """A server lists no token without text, such as a first one that says "not mine"."""
+    assert any(len(part) <= len(whole) - at and all(abs(a - b) < 1e-3 for a, b in zip(part, whole[at:]))
+               for at in range(len(whole))), (part, whole)
+
+
+def served_logprobs(model, engine):
+    config = f"engine: {{{engine}}}\ntiers:\n  - {{name: local, kind: local}}\n"
+    with Tandem(config, env={"TANDEM_MODEL": model}) as tandem:
+        answers = [tandem.chat(prompt, max_tokens=12, logprobs=True).json for prompt in PROMPTS]
+        return [[token["logprob"] for token in answer["choices"][0]["logprobs"]["content"]] for answer in answers]
+
+
+@case
+def test_a_server_takes_exits_when_its_configuration_says_so():
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "exits.gguf"
+        add_metadata(NANO, model, EXITS)
+        served, without = served_logprobs(model, "exit_threshold: 0.000001"), served_logprobs(model, "")
+        assert served != without and max(map(len, served)) > 1, served
+        for prompt, early, late in zip(PROMPTS, served, without):
+            assert_part(early, generate(model, "--exit-threshold", "1e-6", prompt=prompt)["logprobs"])
+            assert_part(late, generate(model, prompt=prompt)["logprobs"])
+    for model, engine, words in ((NANO, "exit_threshold: 0.5", "has no early exits"),
+                                 (NANO, "exit_threshold: 2", "exit_threshold")):
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder) / "tandem.yaml"
+            config.write_text(f"engine: {{{engine}}}\n")
+            code, _, err = run("serve", "--config", config, "--listen", "127.0.0.1:0")
+            assert code and words in err, err
 
 
 @case

@@ -4,16 +4,17 @@ import hashlib
 import json
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
+from gguf import write_adapter
 from model_hub import Blob, Hub
 from tandem import BINARY, NANO, ROOT, Tandem, clean_environment, run, wait_until
 
@@ -278,12 +279,63 @@ def test_the_token_goes_to_its_own_host_over_tls_and_nowhere_else():
                 folder.pulled("hf:o/r:nano.gguf")
             for _, headers in hub.requests + elsewhere.requests:
                 assert "authorization" not in headers, headers
+        # Another port of the same host is another's, and so is the way back from there.
+        with Hub({"/blob": Blob(DATA)}, tls=(cert, key)) as neighbour, Hub({}, tls=(cert, key)) as hub:
+            hub.files["/o/r/resolve/main/nano.gguf"] = Blob(b"", redirect=f"{neighbour.url}/blob")
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
+                check_whole(folder)
+            equal([headers.get("authorization") for _, headers in hub.requests], [f"Bearer {token}"])
+            assert neighbour.requests and all("authorization" not in headers for _, headers in neighbour.requests)
+            neighbour.files["/back"] = Blob(b"", redirect=f"{hub.url}/back")
+            hub.files = {"/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{neighbour.url}/back"), "/back": Blob(DATA)}
+            hub.requests.clear()
+            with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
+                folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
+            equal([path for path, headers in hub.requests if "authorization" in headers], ["/o/r/resolve/main/nano.gguf"])
+            assert [path for path, _ in hub.requests if path == "/back"]
         config = Path(temporary) / "tandem.yaml"
         with Hub({"/o/r/resolve/main/nano.gguf": Blob(DATA)}, tls=(cert, key)) as mirror:
             config.write_text(f"models: {{mirror: '{mirror.url}', ca_file: {cert}}}\n")
             with Folder(HF_TOKEN=token, TANDEM_CONFIG=config) as folder:
                 folder.pulled("hf:o/r:nano.gguf")
             assert mirror.requests and all("authorization" not in headers for _, headers in mirror.requests)
+
+
+@case
+def test_an_address_is_recorded_and_printed_without_its_query():
+    blob = Blob(DATA, delay=0.05)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        source = f"{hub.url}/nano.gguf?signature=SECRET#SECRET"
+        process = folder.start(source, "--streams", 2)
+        wait_until(lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 2, 20, "some bytes")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert "SECRET" not in out + err, (out, err)
+        assert b"SECRET" not in (folder.path / "nano.gguf.part.json").read_bytes()
+        blob.delay = 0
+        code, events, err = folder.pull(source)
+        equal(code, 0, err)
+        assert "SECRET" not in json.dumps(events) + err, (events, err)
+        equal((events[-1]["source"], events[-1]["source_cut"]), (f"{hub.url}/nano.gguf", True))
+        record = json.loads((folder.path / "nano.gguf.json").read_text())
+        equal((record["source"], record["source_cut"]), (f"{hub.url}/nano.gguf", True))
+        run("models", "rm", "nano", env=folder.env)
+        assert "source_cut" not in folder.pulled(f"{hub.url}/nano.gguf")
+
+
+@case
+def test_a_pull_that_runs_is_not_removed():
+    blob = Blob(DATA, delay=0.05)
+    with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
+        process = folder.start(f"{hub.url}/nano.gguf")
+        wait_until(lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 1, 20, "a part")
+        code, _, err = run("models", "rm", "nano", env=folder.env)
+        assert code == 1 and "another process" in err, (code, err)
+        blob.delay = 0
+        _, err = process.communicate(timeout=60)
+        equal(process.returncode, 0, err)
+        check_whole(folder)
 
 
 @case
@@ -306,14 +358,16 @@ def test_a_full_disk_is_foreseen_or_survived():
 @case
 def test_what_is_no_source_is_refused_with_the_reason():
     with Folder() as folder:
-        for source, words in (("hf:nobody", "names no file"), ("hf:a/b:", "names no file"), ("hf:a:f.gguf", "ORG/REPO"),
+        for source, words in (("hf:nobody", "ORG/REPO"), ("hf:a/b", ("names no file", "/a/b/tree/main")), ("hf:a/b:", "names no file"),
+                              ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")), ("hf:a:f.gguf", "ORG/REPO"),
                               ("hf:a/../b:f.gguf", "ORG/REPO"), ("hf:a/b:../f.gguf", "no file"),
                               ("hf:a/b:f.gguf@", "revision"), ("ftp://x/y.gguf", "neither"), ("/nowhere.gguf", "neither"),
                               ("https://user:pw@127.0.0.1/x.gguf", "credentials"), ("http://127.0.0.1:1/", "--name"),
                               ("http://127.0.0.1:1/a%00b.gguf", "--name"), ("http://127.0.0.1:1/%2e%2e%2fx", "--name")):
             folder.refused(source, words=words)
         folder.refused(NANO, "--name", "../up", words="--name")
-        folder.refused(NANO, "--sha256", "12", words="64 hex digits")
+        code, _, err = folder.pull(NANO, "--sha256", "12")
+        assert code == 2 and "--sha256 needs 64 hex digits" in err, err
         folder.refused("http://127.0.0.1:1/x.gguf", "--retries", 0, words="127.0.0.1")
     code, _, err = run("models", "pull")
     assert code == 2 and "hf:ORG/REPO:FILE" in err, err
@@ -351,12 +405,34 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_touched():
         assert weights > ram
         for command in (["generate", "-m", path, "-p", "hello", "-n", 1], ["bench", "engine", "-m", path],
                         ["serve", "-m", path, "--listen", "127.0.0.1:0"]):
-            begin = time.monotonic()
             code, _, err = run(*command, env=clean_environment(TANDEM_STATE_DIR=folder))
             equal(code, 1, err)
             assert re.search(r"weights (of )?\d+ MiB.*, the machine has \d+ MiB", err), err
-            assert time.monotonic() - begin < 5
         equal(path.stat().st_blocks * 512 < 1 << 20, True, "nothing was written")
+        # The most that any program of this test had in memory: pages of weights would be gigabytes.
+        resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        assert resident < 1 << 30, f"{resident >> 20} MiB"
+
+
+@case
+def test_an_adapter_is_shown_as_one():
+    changes = [(f"blk.{layer}.ffn_down.weight", 704, 256) for layer in range(5)]
+    with Folder() as folder:
+        source = folder.path.parent / "law.gguf"
+        write_adapter(source, changes, seed=1, rank=6)
+        code, out, err = run("models", "pull", source, env=folder.env)
+        assert code == 0 and b"LoRA adapter for llama, rank 6, 10 tensors" in out, (out, err)
+        event = folder.pulled(source, "--name", "again")
+        facts = {"type": "lora", "base_architecture": "llama", "rank": 6, "matrices": 5, "tensors": 10}
+        for command in (["models", "list"], ["models", "info", "law"]):
+            code, out, err = run(*command, env=folder.env)
+            assert code == 0 and b"LoRA adapter for llama" in out and b"cannot" not in out, (out, err)
+        listed = json.loads(run("models", "list", "--json", env=folder.env)[1])["models"]
+        info = json.loads(run("models", "info", "law", "--json", env=folder.env)[1])
+        for shown in (event, *listed, info):
+            equal(shown["kind"], "adapter")
+            equal({key: shown["adapter"][key] for key in facts}, facts)
+            assert shown.get("usable", True) and "problem" not in shown, shown
 
 
 @case
@@ -382,6 +458,9 @@ def test_list_info_rm_and_use_by_name():
         # 5 layers, 2 KV heads of 64, keys and values, two bytes each
         equal(info["kv_bytes_per_token"], 2560)
         equal(info["memory_bytes"], len(DATA) + 2560 * info["memory_context_tokens"])
+        # Q8_0: 34 bytes for 32 elements
+        equal([(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]], [("f16", 2560), ("q8_0", 1360)])
+        equal(info["kv_caches"][1]["memory_bytes"], len(DATA) + 1360 * info["memory_context_tokens"])
         equal(sum(entry["bytes"] for entry in info["types"]) > 0.9 * len(DATA), True)
         code, out, err = run("generate", "-m", "mine", "-p", "hello", "-n", 2, "--temp", 0, "--json", env=folder.env)
         equal(code, 0, err)

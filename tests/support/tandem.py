@@ -184,7 +184,7 @@ def stream_text(chunks):
                    for choice in chunk.get("choices", []))
 
 
-def wait_until(condition, seconds=5.0, what="condition"):
+def wait_until(condition, seconds=20.0, what="condition"):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():

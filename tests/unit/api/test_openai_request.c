@@ -17,6 +17,20 @@ static const char *find_header(void *ctx, const char *name)
     return NULL;
 }
 
+/* What the handler has a thread do. */
+static bool compile(struct chat_request *request, struct fault *fault)
+{
+    struct td_grammar *grammar = NULL;
+    struct td_error err = {0};
+    if (!request->format.source)
+        return true;
+    enum td_status status = openai_format_compile(&request->format, &grammar, &err);
+    bool ok = openai_format_accept(&request->format, status, grammar, &err, &request->td, fault);
+    if (!ok)
+        openai_request_deinit(request);
+    return ok;
+}
+
 static bool parse(const char *body, const struct headers *headers, struct arena **arena,
                   struct chat_request *out, struct fault *fault)
 {
@@ -28,7 +42,8 @@ static bool parse(const char *body, const struct headers *headers, struct arena 
     *fault = (struct fault){0};
     *arena = arena_new(1 << 20);
     return openai_request_parse(str_from(body), headers ? find_header : NULL, list, *arena, out,
-                                fault);
+                                fault) &&
+           compile(out, fault);
 }
 
 #define USER "{\"role\":\"user\",\"content\":\"hi\"}"
@@ -72,7 +87,7 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"temperature\":-0.1"), "temperature"},
         {WITH("\"temperature\":true"), "temperature"},
         {WITH("\"top_p\":1.5"), "top_p"},
-        {WITH("\"top_k\":-1"), "top_k"},
+        {WITH("\"top_k\":-2"), "top_k"},
         {WITH("\"top_k\":1.5"), "top_k"},
         {WITH("\"min_p\":2"), "min_p"},
         {WITH("\"repetition_penalty\":0"), "repetition_penalty"},
@@ -148,6 +163,21 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"tandem\":{\"priority\":1}"), "tandem.priority"},
         {WITH("\"tandem\":{\"weights\":{\"speed\":1}}"), "tandem.weights"},
         {WITH("\"tandem\":{\"weights\":{\"cost\":2}}"), "tandem.weights"},
+        {WITH("\"repeat_last_n\":-2"), "repeat_last_n"},
+        {WITH("\"repeat_last_n\":4097"), "repeat_last_n"},
+        {WITH("\"repeat_last_n\":1.5"), "repeat_last_n"},
+        {WITH("\"repeat_penalty\":0"), "repeat_penalty"},
+        {WITH("\"dynatemp_range\":-0.5"), "dynatemp_range"},
+        {WITH("\"dynatemp_exponent\":\"1\""), "dynatemp_exponent"},
+        {WITH("\"dry_allowed_length\":-1"), "dry_allowed_length"},
+        {WITH("\"dry_base\":0.5"), "dry_base"},
+        {WITH("\"mirostat\":3"), "mirostat"},
+        {WITH("\"mirostat\":true"), "mirostat"},
+        {WITH("\"top_n_sigma\":-0.5"), "top_n_sigma"},
+        {WITH("\"xtc_threshold\":0"), "xtc_threshold"},
+        {WITH("\"typical_p\":1.5"), "typical_p"},
+        {WITH("\"repetition_window\":5000"), "repetition_window"},
+        {WITH("\"min_p\":[]"), "min_p"},
         {WITH("\"tandem\":{\"mdoe\":\"auto\"}"), "tandem.mdoe"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -240,6 +270,39 @@ static void test_penalties_and_biases_arrive(void)
     CHECK(sampling->typical_p == 0.25f && sampling->bias_count == 2);
     CHECK(sampling->biases[0].id == 5 && sampling->biases[0].bias == -100.0f);
     CHECK(sampling->biases[1].id == 70000 && sampling->biases[1].bias == 2.5f);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+/* What llama.cpp's clients send with every request. */
+static void test_llama_cpp_s_names_for_sampling_mean_the_same(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"repeat_penalty\":1.25,\"repeat_last_n\":32,\"dynatemp_range\":0.5,"
+                       "\"dynatemp_exponent\":2,\"dry_multiplier\":0.75,\"dry_base\":2,"
+                       "\"dry_allowed_length\":3,\"top_k\":-1,\"top_n_sigma\":-1,"
+                       "\"mirostat\":0,\"mirostat_tau\":5,\"mirostat_eta\":0.1"),
+                  NULL, &arena, &request, &fault));
+    const struct td_sampling *sampling = &request.td.sampling;
+    CHECK(sampling->repetition_penalty == 1.25f && sampling->repetition_window == 32);
+    CHECK(sampling->dynamic_range == 0.5f && sampling->dynamic_exponent == 2);
+    CHECK(sampling->dry_multiplier == 0.75f && sampling->dry_base == 2);
+    CHECK(sampling->dry_allowed == 3 && sampling->top_k == 0 && sampling->top_n_sigma == 0);
+    CHECK(sampling->mirostat_tau == 0); /* its switch is off */
+    openai_request_deinit(&request);
+    arena_free(arena);
+    REQUIRE(parse(WITH("\"mirostat\":1,\"repeat_last_n\":-1,\"repeat_penalty\":3,"
+                       "\"repetition_penalty\":2"),
+                  NULL, &arena, &request, &fault));
+    CHECK(sampling->mirostat_version == 1 && sampling->mirostat_tau == 5);
+    CHECK(sampling->repetition_window == 4096 && sampling->repetition_penalty == 2);
+    openai_request_deinit(&request);
+    arena_free(arena);
+    REQUIRE(
+        parse(WITH("\"repeat_last_n\":0,\"repeat_penalty\":3"), NULL, &arena, &request, &fault));
+    CHECK(sampling->repetition_penalty == 1); /* looks back at nothing */
     openai_request_deinit(&request);
     arena_free(arena);
 }
@@ -452,6 +515,7 @@ int main(void)
     RUN(test_bad_headers_are_400_and_named);
     RUN(test_formats_become_grammars);
     RUN(test_penalties_and_biases_arrive);
+    RUN(test_llama_cpp_s_names_for_sampling_mean_the_same);
     RUN(test_every_member_arrives);
     RUN(test_adapters_arrive_by_name_and_by_number);
     RUN(test_null_members_count_as_absent);

@@ -26,7 +26,7 @@ static void test_names_of_the_hub_become_addresses(void)
     CHECK(parses("hf:a/b:c.gguf", "https://hub.example/a/b/resolve/main/c.gguf", "c.gguf"));
     CHECK(parses("hf:a/b:d/c.gguf@v1", "https://hub.example/a/b/resolve/v1/d/c.gguf", "c.gguf"));
     CHECK(parses("hf:a/b@x/y:c.gguf", "https://hub.example/a/b/resolve/x%2Fy/c.gguf", "c.gguf"));
-    CHECK(parses("hf:a/b:c", "https://hub.example/a/b/resolve/main/c", "c.gguf"));
+    CHECK(parses("hf:a/b:c", NULL, NULL));
     CHECK(parses("hf:a/b:c?d#e%41.gguf", NULL, NULL)); /* its name would not be plain ... */
     struct model_source source;
     CHECK(model_source_parse("hf:a/b:c?d#e%41.gguf", "https://h", "n", &source, NULL) == TD_OK);
@@ -37,14 +37,36 @@ static void test_names_of_the_hub_become_addresses(void)
 static void test_no_part_of_a_name_leads_elsewhere(void)
 {
     static const char *const bad[] = {
-        "hf:",          "hf:a",          "hf:a/b",          "hf:a/b:",
-        "hf:a:c",       "hf:a/b/c:d",    "hf:/b:c",         "hf:a/:c",
-        "hf:../b:c",    "hf:a/..:c",     "hf:a/b:../c",     "hf:a/b:d/../c",
-        "hf:a/b:/c",    "hf:a/b:c/",     "hf:a/b:d//c",     "hf:a/b:c@",
-        "hf:a/b@:c",    "hf:a/b:c@..",   "hf:a/b:c\\d",     "hf:a/b:c\nd",
-        "hf:a/b:.",     "hf:a/b:.c",     "https://",        "https://h",
-        "https://h/",   "https://h/?x",  "https://h/a%2fb", "https://h/.x",
-        "gopher://h/x", "/no/such/file",
+        "hf:",
+        "hf:a",
+        "hf:a/b",
+        "hf:a/b:",
+        "hf:a:c.gguf",
+        "hf:a/b/c:d.gguf",
+        "hf:/b:c.gguf",
+        "hf:a/:c.gguf",
+        "hf:../b:c.gguf",
+        "hf:a/..:c.gguf",
+        "hf:a/b:../c.gguf",
+        "hf:a/b:d/../c.gguf",
+        "hf:a/b:/c.gguf",
+        "hf:a/b:c.gguf/",
+        "hf:a/b:d//c.gguf",
+        "hf:a/b:c.gguf@",
+        "hf:a/b@:c.gguf",
+        "hf:a/b:c.gguf@..",
+        "hf:a/b:c\\d.gguf",
+        "hf:a/b:c\nd.gguf",
+        "hf:a/b:.",
+        "hf:a/b:.c.gguf",
+        "https://",
+        "https://h",
+        "https://h/",
+        "https://h/?x",
+        "https://h/a%2fb",
+        "https://h/.x",
+        "gopher://h/x",
+        "/no/such/file",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(parses(bad[i], NULL, NULL));
@@ -58,16 +80,19 @@ static void test_addresses_give_their_last_part_as_name(void)
     CHECK(parses("https://h/%6d%zz", NULL, NULL));
 }
 
-static void test_only_https_has_a_host_that_may_see_a_token(void)
+static void test_a_hub_s_file_that_is_no_gguf_is_refused_with_what_to_write(void)
 {
-    char host[32];
-    CHECK(model_source_https_host("https://hub.example:443/x", host, sizeof host));
-    CHECK(strcmp(host, "hub.example") == 0);
-    CHECK(!model_source_https_host("http://hub.example", host, sizeof host));
-    CHECK(!model_source_https_host("https://user@hub.example", host, sizeof host));
-    CHECK(!model_source_https_host("https://", host, sizeof host));
-    CHECK(!model_source_https_host("https://a-host-with-a-name-that-is-too-long.example", host,
-                                   sizeof host));
+    static const char *const sources[] = {
+        "hf:a/b",       "hf:a/b:", "hf:a/b:Q4_K_M", "hf:a/b:c.safetensors", "hf:a/b:c.gguf.part",
+        "hf:a/b:README"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        struct model_source source;
+        struct td_error err = {0};
+        CHECK(model_source_parse(sources[i], "https://hub.example", "n", &source, &err) ==
+              TD_INVALID);
+        CHECK(strstr(err.message, ".gguf") &&
+              strstr(err.message, "https://hub.example/a/b/tree/main"));
+    }
 }
 
 static void test_a_model_s_name_is_never_a_path(void)
@@ -101,7 +126,7 @@ int main(void)
     RUN(test_names_of_the_hub_become_addresses);
     RUN(test_no_part_of_a_name_leads_elsewhere);
     RUN(test_addresses_give_their_last_part_as_name);
-    RUN(test_only_https_has_a_host_that_may_see_a_token);
+    RUN(test_a_hub_s_file_that_is_no_gguf_is_refused_with_what_to_write);
     RUN(test_a_model_s_name_is_never_a_path);
     RUN(test_a_part_that_somebody_writes_gets_no_name);
     return test_finish();

@@ -1,6 +1,7 @@
 /* What adapters do to the numbers: the same as a model whose weights were changed, for every kind
  * of matrix; sums of several; each sequence of a batch its own. */
 #include "engine/session.h"
+#include "nmse.h"
 #include "test.h"
 #include "tiny_adapter.h"
 
@@ -49,16 +50,9 @@ static bool same(const float *a, const float *b, size_t rows)
     return memcmp(a, b, rows * TINY_VOCAB * sizeof *a) == 0;
 }
 
-/* Sum of squared differences over sum of squares. */
 static double distance(const float *x, const float *expected)
 {
-    double difference = 0, reference = 0;
-    for (size_t i = 0; i < (size_t)IDS * TINY_VOCAB; i++) {
-        double d = (double)x[i] - (double)expected[i];
-        difference += d * d;
-        reference += (double)expected[i] * (double)expected[i];
-    }
-    return difference / reference;
+    return nmse(x, expected, (size_t)IDS * TINY_VOCAB);
 }
 
 /* Adds factor * B A to a matrix [out, in] of floats; of the embedding, whose rows are tokens, its

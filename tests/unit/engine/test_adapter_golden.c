@@ -2,6 +2,7 @@
  * the same models with merged weights, on the golden models. */
 #include "base/str.h"
 #include "engine/adapter.h"
+#include "nmse.h"
 #include "shared_data.h"
 #include "test.h"
 #include "tiny_model.h"
@@ -103,17 +104,6 @@ static float *run(const struct td_model *model, const struct td_adapter *adapter
     return rows;
 }
 
-static double distance(const float *x, const float *expected, size_t count)
-{
-    double difference = 0, reference = 0;
-    for (size_t i = 0; i < count; i++) {
-        double d = (double)x[i] - (double)expected[i];
-        difference += d * d;
-        reference += (double)expected[i] * (double)expected[i];
-    }
-    return difference / reference;
-}
-
 static void check(const char *name, struct buf *file)
 {
     struct buf adapter_file;
@@ -137,7 +127,7 @@ static void check(const char *name, struct buf *file)
     size_t count = IDS * (size_t)td_model_get_info(model)->vocab_count;
     float *bare = run(model, NULL, 0, 1, IDS), *wanted = run(merged, NULL, 0, 1, IDS);
     float *got = run(model, adapter, 0.25f, 1, IDS), *cut = run(model, adapter, 0.25f, 3, 7);
-    double found = distance(got, wanted, count), moved = distance(bare, wanted, count);
+    double found = nmse(got, wanted, count), moved = nmse(bare, wanted, count);
     printf("  %-14s nmse %.3g (without the adapter %.3g)\n", name, found, moved);
     CHECK(found < 1e-8 && moved > 1e-3);
     CHECK(memcmp(got, cut, count * sizeof *got) == 0);

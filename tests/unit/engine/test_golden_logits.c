@@ -6,10 +6,10 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "engine/perplexity.h"
-#include "kernels/kernels.h"
+#include "nmse.h"
 #include "shared_data.h"
 #include "tandem/engine.h"
-#include "test.h"
+#include "variants.h"
 
 #include <math.h>
 
@@ -18,13 +18,7 @@
 
 static struct json *golden;
 
-struct variant {
-    const char *name;
-    enum td_cpu cpu;
-};
 static const char *only; /* variant that is named on the command line */
-static const struct variant variants[] = {
-    {"ref", TD_CPU_REF}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX512}, {"neon", TD_CPU_NEON}};
 
 static float *read_floats(const char *name, size_t count)
 {
@@ -61,18 +55,6 @@ static size_t read_ids(const struct json *array, int32_t *ids, size_t capacity)
     for (size_t i = 0; i < count; i++)
         ids[i] = (int32_t)json_int(json_at(array, i), -1);
     return count;
-}
-
-/* Sum of squared differences over sum of squares of the golden (index.json, "nmse"). */
-static double nmse(const float *x, const float *golden_values, size_t count)
-{
-    double difference = 0, reference = 0;
-    for (size_t i = 0; i < count; i++) {
-        double d = (double)x[i] - (double)golden_values[i];
-        difference += d * d;
-        reference += (double)golden_values[i] * (double)golden_values[i];
-    }
-    return difference / reference;
 }
 
 /* TD_UNSUPPORTED: *model stays NULL. */
@@ -270,14 +252,6 @@ static void check_perplexity(const struct json *test, const struct td_model *mod
 typedef void check_fn(const struct json *test, const struct td_model *model,
                       const struct variant *variant);
 
-/* One that is named has to be there; of the others, those that this CPU has. */
-static bool is_wanted(const struct variant *variant)
-{
-    if (only)
-        return strcmp(only, variant->name) == 0;
-    return kernels_get(variant->cpu, NULL) != NULL;
-}
-
 static void run_kind(const char *kind, check_fn *check)
 {
     const struct json *cases = json_get(golden, "cases");
@@ -286,18 +260,19 @@ static void run_kind(const char *kind, check_fn *check)
         if (!str_equal(json_text(json_get(test, "kind")), str_from(kind)))
             continue;
         const char *name = json_cstr(json_get(test, "name"));
-        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        for (const struct variant *v = NULL; (v = variant_next(v, name)) != NULL;) {
             struct td_model *model;
             struct td_error err;
-            if (!is_wanted(&variants[v]))
+            if (only && strcmp(only, v->name) != 0)
                 continue;
-            enum td_status status = open_model(test, variants[v].cpu, &model, &err);
+            enum td_status status = open_model(test, v->cpu, &model, &err);
             bool whole_file = status == TD_UNSUPPORTED && strstr(err.message, ".gguf") != NULL;
-            if (status == TD_UNSUPPORTED && !(whole_file && (v > 0 || is_float_file(test)))) {
+            if (status == TD_UNSUPPORTED &&
+                !(whole_file && (v > variants || is_float_file(test)))) {
                 char what[128];
-                snprintf(what, sizeof what, "%s %s", name, variants[v].name);
+                snprintf(what, sizeof what, "%s %s", name, v->name);
                 SKIP(what, err.message);
-                if (v == 0)
+                if (v == variants)
                     break; /* the file, not the CPU */
                 continue;
             }
@@ -305,7 +280,7 @@ static void run_kind(const char *kind, check_fn *check)
                 fprintf(stderr, "%s: %s\n", name, err.message);
             CHECK(status == TD_OK);
             if (model)
-                check(test, model, &variants[v]);
+                check(test, model, v);
             td_model_close(model);
         }
     }

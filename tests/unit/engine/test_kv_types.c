@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "nmse.h"
 #include "shared_data.h"
 #include "test.h"
 
@@ -37,18 +38,6 @@ static void run(enum td_kv_type kv_type, float *logits)
     td_session_free(session);
 }
 
-/* sum((x - exact)^2) / sum(exact^2) */
-static double distance(const float *x, const float *exact)
-{
-    double difference = 0, size = 0;
-    for (size_t i = 0; i < (size_t)POSITIONS * model->vocab_count; i++) {
-        double d = (double)x[i] - (double)exact[i];
-        difference += d * d;
-        size += (double)exact[i] * (double)exact[i];
-    }
-    return difference / size;
-}
-
 static void test_logits_stay_close_in_every_type(void)
 {
     size_t floats = (size_t)POSITIONS * model->vocab_count;
@@ -56,9 +45,9 @@ static void test_logits_stay_close_in_every_type(void)
     REQUIRE(exact != NULL && got != NULL);
     run(TD_KV_F32, exact);
     run(TD_KV_F16, got);
-    double f16 = distance(got, exact);
+    double f16 = nmse(got, exact, floats);
     run(TD_KV_Q8_0, got);
-    double q8_0 = distance(got, exact);
+    double q8_0 = nmse(got, exact, floats);
     printf("nmse of logits: f16 %.2e, q8_0 %.2e\n", f16, q8_0);
     CHECK(f16 > 0 && f16 < 3e-4);
     CHECK(q8_0 > 0 && q8_0 < 1e-3);

@@ -1,7 +1,7 @@
 /* Choosing tokens: filters, penalty, seed, statistics, and logits that are no numbers. */
 #include "engine/sampler.h"
 
-#include "test.h"
+#include "variants.h"
 
 #include <math.h>
 
@@ -416,10 +416,9 @@ static void run_all(void)
 
 int main(void)
 {
-    for (enum td_cpu cpu = TD_CPU_REF; cpu <= TD_CPU_NEON; cpu++) {
-        kernels = kernels_get(cpu, NULL);
-        if (kernels) /* every variant that this CPU has */
-            run_all();
+    for (const struct variant *v = NULL; (v = variant_next(v, "sampling")) != NULL;) {
+        kernels = kernels_get(v->cpu, NULL);
+        run_all();
     }
     return test_finish();
 }

@@ -309,7 +309,7 @@ static void test_cancel_stops_the_work_soon(void)
     double begin = clock_monotonic_ms(NULL);
     while (scheduler_get_load(scheduler).running && clock_monotonic_ms(NULL) - begin < WAIT_MS)
         usleep(100);
-    CHECK(clock_monotonic_ms(NULL) - begin < 2000);
+    CHECK(!scheduler_get_load(scheduler).running);
     CHECK(scheduler_get_load(scheduler).completion_tokens < 80);
     buf_deinit(&client.text);
     scheduler_free(scheduler);

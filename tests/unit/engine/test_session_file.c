@@ -214,6 +214,44 @@ static void test_bad_files_leave_the_session_as_it_was(void)
     free(data);
 }
 
+/* Opening one would wait for a writer. */
+static void test_a_fifo_is_refused_and_not_waited_for(void)
+{
+    struct td_error err = {0};
+    struct td_session *session = open_session(model, TD_KV_F16);
+    run(session, 0, 30, NULL);
+    remove(path);
+    REQUIRE(mkfifo(path, 0600) == 0);
+    CHECK(td_session_load(session, path, &err) == TD_IO);
+    CHECK(strstr(err.message, "not a regular file") && strstr(err.message, path));
+    CHECK(td_session_length(session) == 30);
+    remove(path);
+    td_session_free(session);
+}
+
+static void test_a_load_without_pages_leaves_the_session_as_it_was(void)
+{
+    float expected[TINY_VOCAB], got[TINY_VOCAB];
+    uint32_t taken[64], count = 0;
+    struct td_error err = {0};
+    struct td_session *session = open_session(model, TD_KV_F16);
+    run(session, 0, LENGTH, NULL);
+    CHECK(td_session_save(session, path, NULL) == TD_OK);
+    td_session_truncate(session, 30);
+    run(session, 30, 31, expected);
+    while (count < 64 && (taken[count] = kv_page_take(session->kv_pool)) != KV_NO_PAGE)
+        count++;
+    CHECK(td_session_load(session, path, &err) == TD_BUSY && strstr(err.message, "pages"));
+    CHECK(td_session_length(session) == 31);
+    td_session_truncate(session, 30);
+    run(session, 30, 31, got);
+    CHECK(memcmp(expected, got, sizeof got) == 0);
+    while (count > 0)
+        kv_page_release(session->kv_pool, taken[--count]);
+    CHECK(td_session_load(session, path, NULL) == TD_OK && td_session_length(session) == LENGTH);
+    td_session_free(session);
+}
+
 int main(void)
 {
     struct rng rng;
@@ -230,6 +268,8 @@ int main(void)
     RUN(test_lies_in_the_header_are_refused_by_name);
     RUN(test_cut_off_and_damaged_sessions_are_refused);
     RUN(test_bad_files_leave_the_session_as_it_was);
+    RUN(test_a_fifo_is_refused_and_not_waited_for);
+    RUN(test_a_load_without_pages_leaves_the_session_as_it_was);
     unlink(path);
     td_model_close(model);
     td_model_close(other_model);

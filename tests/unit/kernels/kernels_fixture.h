@@ -2,8 +2,7 @@
 #ifndef TESTS_KERNELS_FIXTURE_H
 #define TESTS_KERNELS_FIXTURE_H
 
-#include "kernels/kernels.h"
-#include "test.h"
+#include "variants.h"
 
 /* A linear congruential generator, its upper half (Knuth, MMIX's constants). */
 static uint64_t random_state = 42;
@@ -20,14 +19,11 @@ static inline float random_float(void)
 }
 
 /* Calls `check` with each vector variant that this CPU has. */
-static inline void with_variants(void (*check)(const struct kernels *))
+#define with_variants(check) with_named_variants(check, #check)
+static inline void with_named_variants(void (*check)(const struct kernels *), const char *name)
 {
-    static const enum td_cpu cpus[] = {TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
-        const struct kernels *kernels = kernels_get(cpus[i], NULL);
-        if (kernels != NULL)
-            check(kernels);
-    }
+    for (const struct variant *v = variants; (v = variant_next(v, name)) != NULL;)
+        check(kernels_get(v->cpu, NULL));
 }
 
 static inline const struct kernels *reference(void)

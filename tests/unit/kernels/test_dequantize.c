@@ -8,9 +8,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "kernels/formats.h"
-#include "kernels/kernels.h"
 #include "shared_data.h"
-#include "test.h"
+#include "variants.h"
 
 static const char *current_name;
 static const struct json *current_case;
@@ -49,7 +48,6 @@ static const struct tensor_traits *traits_by_case(const char *name, enum tensor_
 
 static void test_golden_blocks_dequantize_to_the_bit(void)
 {
-    static const enum td_cpu cpus[] = {TD_CPU_REF, TD_CPU_AVX2, TD_CPU_AVX512, TD_CPU_NEON};
     enum tensor_type type;
     const struct tensor_traits *traits = traits_by_case(current_name, &type);
     REQUIRE(traits != NULL);
@@ -62,12 +60,10 @@ static void test_golden_blocks_dequantize_to_the_bit(void)
     float *expected = read_exactly(json_cstr(json_get(current_case, "golden")), n * sizeof(float));
     float *got = malloc(n * sizeof *got);
     CHECK(raw != NULL && expected != NULL && got != NULL);
-    for (size_t i = 0; i < sizeof cpus / sizeof *cpus && !test_case_failed; i++) {
-        const struct kernels *kernels = kernels_get(cpus[i], NULL);
-        if (kernels == NULL)
-            continue;
+    for (const struct variant *v = NULL;
+         !test_case_failed && (v = variant_next(v, current_name)) != NULL;) {
         memset(got, 0xee, n * sizeof *got);
-        kernels->dequantize(type, raw, n, got);
+        kernels_get(v->cpu, NULL)->dequantize(type, raw, n, got);
         CHECK(memcmp(got, expected, n * sizeof *got) == 0);
     }
     free(raw);

@@ -233,13 +233,27 @@ static double magnitude(const struct matrix *m, size_t r, size_t t)
     return total;
 }
 
-static double product_bound(const struct matrix *m, size_t r, size_t t)
+/* Fused additions into one lane. A block adds its products and its minimum; only AVX2 has its
+ * minimums of 256 columns in two vectors, and two blocks of 32 side by side, which the others add
+ * to the same lanes one after the other. */
+static size_t additions(const struct kernels *kernels, const struct matrix *m)
 {
-    /* Additions into one lane of the narrowest vectors, four lanes: at most three for 256 columns,
-     * two for 32, one for four. */
-    double steps = m->form == ACTIVATION_Q8_256  ? 3.0 * (double)(m->cols / 256)
-                   : m->form == ACTIVATION_Q8_32 ? 2.0 * (double)(m->cols / 32)
-                                                 : (double)((m->cols + 3) / 4);
+    const size_t lanes = variant_lanes(kernels);
+    const bool avx2 = lanes == 8;
+    switch (m->form) {
+    case ACTIVATION_Q8_256:
+        return (avx2 ? 3 : 2) * (m->cols / 256);
+    case ACTIVATION_Q8_32:
+        return 2 * (avx2 ? (m->cols + 63) / 64 : m->cols / 32);
+    default:
+        return (m->cols + lanes - 1) / lanes;
+    }
+}
+
+static double product_bound(const struct kernels *kernels, const struct matrix *m, size_t r,
+                            size_t t)
+{
+    double steps = (double)additions(kernels, m);
     return (steps + 12) * (0x1p-24 * magnitude(m, r, t) + 0x1p-126);
 }
 
@@ -258,7 +272,7 @@ static float *check_single(const struct kernels *kernels, const struct matrix *m
                             m->acts + t * m->act_stride, m->act_stride, 1, y + t * m->rows,
                             m->rows);
             double error = fabs((double)y[at] - (double)expected[at]);
-            bool close = error <= product_bound(m, r, t);
+            bool close = error <= product_bound(kernels, m, r, t);
             CHECK(close);
             if (!close)
                 fprintf(stderr, "%s %s cols %zu row %zu token %zu: %g, expected %g\n",

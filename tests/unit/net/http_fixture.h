@@ -28,7 +28,6 @@ struct fixture {
     pthread_t thread;
     uint16_t port;
     atomic_int gone, answered, handled;
-    atomic_llong gone_ns;
 };
 
 /* One exchange that goes on over several turns of the loop. */
@@ -38,13 +37,6 @@ struct exchange {
     struct loop_timer *timer;
     size_t left;
 };
-
-static inline long long now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
 
 static inline void sleep_ms(long ms)
 {
@@ -70,7 +62,6 @@ static inline void exchange_free(struct exchange *exchange)
 static inline void on_gone(void *ctx)
 {
     struct exchange *exchange = ctx;
-    exchange->fixture->gone_ns = now_ns();
     exchange->fixture->gone++;
     exchange_free(exchange);
 }

@@ -3,10 +3,25 @@
 #include "base/str.h"
 #include "net/download_headers.h"
 #include "net/download_part.h"
+#include "net/download_url.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* Stands before libc's: what somebody else does between opening a file and locking it, once. */
+static void (*before_flock)(void);
+int flock(int fd, int operation)
+{
+    void (*act)(void) = before_flock;
+    before_flock = NULL;
+    if (act)
+        act();
+    return (int)syscall(SYS_flock, fd, operation);
+}
 
 #define SHA "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -89,6 +104,71 @@ static void test_a_hub_s_hash_is_64_digits(void)
     CHECK(!download_sha256_parse(STR(""), hex));
 }
 
+/* --- addresses --- */
+
+static void test_a_token_is_for_one_origin_over_https(void)
+{
+    static const struct {
+        const char *url, *origin;
+        bool may;
+    } cases[] = {
+        {"https://hub.example/a", "https://hub.example", true},
+        {"https://HUB.example:443/a?b", "https://hub.example/path", true},
+        {"https://hub.example:8443/a", "https://hub.example:8443", true},
+        {"https://hub.example:8443/a", "https://hub.example", false},
+        {"https://hub.example/a", "https://hub.example:8443", false},
+        {"http://hub.example/a", "https://hub.example", false},
+        {"http://hub.example:443/a", "https://hub.example", false},
+        {"https://hub.example:80/a", "http://hub.example", false},
+        {"http://hub.example/a", "http://hub.example", false},
+        {"http://127.0.0.1/a", "http://127.0.0.1", false},
+        {"https://hub.example.evil/a", "https://hub.example", false},
+        {"https://hub.example@evil/a", "https://hub.example", false},
+        {"https://evil/hub.example", "https://hub.example", false},
+        {"https://u:p@hub.example/a", "https://hub.example", false},
+        {"https://hub.example/a", "https://u@hub.example", false},
+        {"https://hub.example/a", "", false},
+        {"https://hub.example/a", "hub.example", false},
+        {"ftp://hub.example/a", "ftp://hub.example", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(download_url_may_see_token(cases[i].url, cases[i].origin) == cases[i].may);
+}
+
+static void test_what_may_be_a_secret_of_an_address_is_cut(void)
+{
+    static const struct {
+        const char *url, *shown;
+        bool cut;
+    } cases[] = {
+        {"https://h/a/m.gguf", "https://h/a/m.gguf", false},
+        {"https://h:81/a?sig=SECRET", "https://h:81/a", true},
+        {"https://user:SECRET@h/a", "https://h/a", true},
+        {"https://SECRET@h/a", "https://h/a", true},
+        {"https://h/a#SECRET", "https://h/a", true},
+        {"http://:SECRET@h/a?SECRET#SECRET", "http://h/a", true},
+        {"https://h/a%3Fb", "https://h/a%3Fb", false},
+        {"not an address", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool cut = true;
+        char *shown = download_url_public(cases[i].url, &cut);
+        if (cases[i].shown == NULL)
+            CHECK(shown == NULL);
+        else
+            CHECK(shown && strcmp(shown, cases[i].shown) == 0 && cut == cases[i].cut);
+        char *identity = download_url_identity(cases[i].url);
+        CHECK(!!identity == !!shown && !(identity && strstr(identity, "SECRET")));
+        free(identity);
+        free(shown);
+    }
+    char *a = download_url_identity("https://h/m?file=a"),
+         *b = download_url_identity("https://h/m?file=b");
+    CHECK(a && b && strcmp(a, b) != 0);
+    free(a);
+    free(b);
+}
+
 /* --- the part and its state --- */
 
 #define MB UINT64_C(1048576)
@@ -130,35 +210,48 @@ static void test_a_part_is_taken_up_only_by_the_same_file(void)
     CHECK(access(left, F_OK) != 0); /* an empty part goes away */
 }
 
+static char part_path[80];
+
+static void name_the_part(void)
+{
+    CHECK(rename(part_path, path) == 0);
+}
+
+static void remove_the_part(void)
+{
+    CHECK(unlink(part_path) == 0);
+}
+
 /* Else the next pull of the same name would write into the model. */
 static void test_a_part_that_got_its_name_is_not_written_any_more(void)
 {
-    enum { TURNS = 300 };
-    char part[80];
-    int wrong = 0, done = 0, status, fd;
-    snprintf(part, sizeof part, "%s.part", path);
-    pid_t other = fork();
-    for (int i = 0; other == 0 && i < TURNS;) {
-        if (download_part_lock(part, true, &fd, NULL) != TD_OK)
-            continue;
-        (void)rename(part, path);
+    void (*const acts[])(void) = {name_the_part, remove_the_part};
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct stat old, locked, named;
+        int fd, made = open(part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        CHECK(made >= 0 && fstat(made, &old) == 0);
+        before_flock = acts[i];
+        CHECK(download_part_lock(part_path, true, &fd, NULL) == TD_OK);
+        CHECK(before_flock == NULL); /* it did happen */
+        CHECK(fstat(fd, &locked) == 0 && stat(part_path, &named) == 0);
+        CHECK(locked.st_ino == named.st_ino && locked.st_ino != old.st_ino);
         close(fd);
-        i++;
+        close(made);
+        unlink(part_path);
+        unlink(path);
     }
-    if (other == 0)
-        _exit(0);
-    while (waitpid(other, &status, WNOHANG) == 0) {
-        struct stat locked, model;
-        if (download_part_lock(part, true, &fd, NULL) != TD_OK)
-            continue;
-        if (stat(path, &model) == 0 && fstat(fd, &locked) == 0)
-            wrong += locked.st_ino == model.st_ino;
-        close(fd);
-        done++;
-    }
-    CHECK(done > 0 && wrong == 0);
-    unlink(part);
-    unlink(path);
+}
+
+static void test_closing_leaves_the_part_of_another_process_alone(void)
+{
+    struct download_part mine, other;
+    CHECK(download_part_open(&mine, path, NULL) == TD_OK);
+    CHECK(unlink(part_path) == 0); /* as an older version's `models rm` did */
+    CHECK(download_part_open(&other, path, NULL) == TD_OK);
+    download_part_close(&mine);
+    CHECK(access(part_path, F_OK) == 0);
+    download_part_close(&other);
+    CHECK(access(part_path, F_OK) != 0);
 }
 
 static void test_a_state_that_lies_is_not_believed(void)
@@ -227,11 +320,15 @@ int main(void)
     RUN(test_a_range_is_read_whole_or_not_at_all);
     RUN(test_validators_are_strong_or_none);
     RUN(test_a_hub_s_hash_is_64_digits);
+    RUN(test_a_token_is_for_one_origin_over_https);
+    RUN(test_what_may_be_a_secret_of_an_address_is_cut);
     if (mkdtemp(folder) == NULL)
         return 1;
     snprintf(path, sizeof path, "%s/m.gguf", folder);
+    snprintf(part_path, sizeof part_path, "%s.part", path);
     RUN(test_a_part_is_taken_up_only_by_the_same_file);
     RUN(test_a_part_that_got_its_name_is_not_written_any_more);
+    RUN(test_closing_leaves_the_part_of_another_process_alone);
     RUN(test_a_state_that_lies_is_not_believed);
     RUN(test_bytes_behind_the_end_of_the_part_are_not_believed);
     RUN(test_what_the_disk_cannot_hold_is_refused_with_the_sum);

@@ -72,23 +72,19 @@ static void test_a_stream_is_chunked_and_the_connection_goes_on(void)
     fixture_end(&fixture);
 }
 
-static void test_the_first_event_arrives_within_5_ms(void)
+/* The reply has no end: an event that waited for more to go with it would never arrive. */
+static void test_the_first_event_arrives_while_the_reply_goes_on(void)
 {
     struct fixture fixture;
     REQUIRE(fixture_start(&fixture, fixture_options()));
-    long long best_ns = INT64_MAX;
-    for (int i = 0; i < 20;
-         i++) { /* the best of some: the machine may be busy, the server may not be slow */
+    for (int i = 0; i < 20; i++) {
+        bool closed;
         int fd = dial(fixture.port);
-        long long begin = now_ns();
         send_text(fd, "GET /quiet HTTP/1.1\r\nHost: a\r\n\r\n");
-        receive(fd, reply, sizeof reply, "data: one", 1000, NULL);
-        long long took = now_ns() - begin;
-        CHECK(strstr(reply, "data: one"));
-        best_ns = took < best_ns ? took : best_ns;
+        receive(fd, reply, sizeof reply, "data: one", 20000, &closed);
+        CHECK(strstr(reply, "data: one") && !closed);
         close(fd);
     }
-    CHECK(best_ns < 5000000);
     CHECK(wait_for(&fixture.gone, 20));
     fixture_end(&fixture);
 }
@@ -107,13 +103,11 @@ static void leave(struct fixture *fixture, const char *request, const char *unti
     if (reset)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
                    sizeof(struct linger));
-    long long left_ns = now_ns();
     close(fd);
     CHECK(wait_for(&fixture->gone, before + 1));
-    CHECK(fixture->gone_ns - left_ns < 100000000);
 }
 
-static void test_a_leaving_client_is_noticed_within_100_ms(void)
+static void test_a_leaving_client_is_noticed_while_nothing_is_sent(void)
 {
     static const char hang[] = "GET /hang HTTP/1.1\r\nHost: a\r\n\r\n";
     static const char quiet[] = "GET /quiet HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -199,19 +193,18 @@ static void test_slow_requests_meet_their_deadline(void)
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nxxxxxxxxxx";
     int fd = dial(fixture.port), body_fd = dial(fixture.port), silent_fd = dial(fixture.port);
     send_bytes(body_fd, slow, sizeof slow - 1);
-    long long begin = now_ns();
+    size_t sent = 0;
     /* A byte every 50 ms: a time-out per read would never fire. */
     struct pollfd answered = {.fd = fd, .events = POLLIN};
-    for (size_t i = 0; i + 1 < sizeof slow && poll(&answered, 1, 50) == 0; i++)
-        send_bytes(fd, slow + i, 1);
-    CHECK(now_ns() - begin < 1500000000LL); /* the bytes last for 3 s */
+    while (sent + 1 < sizeof slow && poll(&answered, 1, 50) == 0)
+        send_bytes(fd, slow + sent++, 1);
+    CHECK(sent + 1 < sizeof slow); /* the answer came first */
     bool closed;
-    receive(fd, reply, sizeof reply, NULL, 1500, &closed);
+    receive(fd, reply, sizeof reply, NULL, 20000, &closed);
     CHECK(code_of(reply) == 408 && strstr(reply, "{\"error\":{\"code\":408") && closed);
-    receive(body_fd, reply, sizeof reply, NULL, 1500, &closed);
+    receive(body_fd, reply, sizeof reply, NULL, 20000, &closed);
     CHECK(code_of(reply) == 408 && closed);
-    CHECK(receive(silent_fd, reply, sizeof reply, NULL, 1500, &closed) == 0 && closed);
-    CHECK(now_ns() - begin < 3000000000LL);
+    CHECK(receive(silent_fd, reply, sizeof reply, NULL, 20000, &closed) == 0 && closed);
     close(fd), close(body_fd), close(silent_fd);
     fixture_end(&fixture);
 }
@@ -429,8 +422,8 @@ int main(void)
 {
     RUN(test_replies_with_length_and_keeps_the_connection);
     RUN(test_a_stream_is_chunked_and_the_connection_goes_on);
-    RUN(test_the_first_event_arrives_within_5_ms);
-    RUN(test_a_leaving_client_is_noticed_within_100_ms);
+    RUN(test_the_first_event_arrives_while_the_reply_goes_on);
+    RUN(test_a_leaving_client_is_noticed_while_nothing_is_sent);
     RUN(test_a_reply_after_the_client_left_goes_nowhere);
     RUN(test_pipelining_beyond_the_limit_ends_the_connection_only);
     RUN(test_many_pipelined_requests_are_answered_in_order);

@@ -70,6 +70,29 @@ static void check(enum tool_format format, const char *answer, const char *text,
     }
 }
 
+/* 170,000 numbers of six bytes that become eighteen: three megabytes from less than one. */
+static void test_arguments_that_grow_when_written_anew_are_whole(void)
+{
+    enum { NUMBERS = 170000 };
+    struct buf answer;
+    buf_init(&answer, 1 << 21);
+    buf_append_str(&answer, STR("<tool_call>{\"name\":\"stop\",\"arguments\":{\"a\":[1e14"));
+    for (int i = 1; i < NUMBERS; i++)
+        buf_append_str(&answer, STR(",1e14"));
+    buf_append_str(&answer, STR("]}}</tool_call>"));
+    struct parsed parsed = parse(TOOL_FORMAT_HERMES, buf_view(&answer), 0);
+    struct td_str text =
+        json_text(json_get(json_get(json_at(parsed.calls, 0), "function"), "arguments"));
+    struct json *arguments = NULL;
+    CHECK(text.len > 1 << 20);
+    CHECK(json_parse(text, &arguments, NULL) == TD_OK);
+    CHECK(json_count(json_get(arguments, "a")) == NUMBERS);
+    json_free(arguments);
+    json_free(parsed.calls);
+    buf_deinit(&parsed.text);
+    buf_deinit(&answer);
+}
+
 static void test_hermes_calls_stand_between_marks(void)
 {
     check(TOOL_FORMAT_HERMES,
@@ -162,6 +185,7 @@ static void test_a_call_without_end_does_not_grow_without_end(void)
 int main(void)
 {
     RUN(test_hermes_calls_stand_between_marks);
+    RUN(test_arguments_that_grow_when_written_anew_are_whole);
     RUN(test_llama_calls_are_the_whole_answer);
     RUN(test_mistral_calls_are_a_list_to_the_end);
     RUN(test_what_only_looks_like_a_call_is_text);

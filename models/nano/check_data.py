@@ -1,0 +1,197 @@
+"""Check every generator over many seeds; with --mix, print what an epoch is made of.
+
+    python check_data.py              the rules below, 2,000 examples a task and split
+    python check_data.py --mix        examples and share of characters a task
+
+Rules: chats are well formed, answers are what the task promises (labels, JSON, copies of the text, exact
+arithmetic), held-out phrasings do not occur in training, and the same seed gives the same example.
+"""
+
+import argparse
+import collections
+import json
+import re
+import sys
+import time
+
+import data
+import task_arithmetic
+import task_extract
+import task_language
+import task_private
+import task_entities
+import task_schema
+import task_sentiment
+import task_yesno
+from corpora import clinc, data_dir
+from pools import Pool, seeded
+
+CONTENT_MAX = 4000  # characters of a message
+ANSWER_MAX = 1200
+
+
+def contents(messages):
+    return "\n".join(content for _, content in messages)
+
+
+def well_formed(messages, answer):
+    roles = [role for role, _ in messages]
+    if roles not in (["user"], ["system", "user"]):
+        return f"roles are {roles}"
+    if any(len(content) > CONTENT_MAX for _, content in messages):
+        return "a message is too long"
+    if not answer or len(answer) > ANSWER_MAX or answer != answer.strip():
+        return f"bad answer {answer!r}"
+    left = re.search(r"\{(text|how|what|schema|topic|adj|verb|noun|so|v|question|claim|low|lowclaim|u)\}|\\n",
+                     contents(messages))
+    return f"{left[0]} was left unfilled" if left else None
+
+
+def copied(value, text):
+    """Whether a value stands in the text, or is a list of such values; numbers by their digits."""
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, list):
+        return all(copied(v, text) for v in value)
+    if isinstance(value, float):
+        return any(form in text for form in (str(value), f"{value:.2f}"))
+    return str(value) in text
+
+
+def check_entities(types):
+    def check(messages, answer):
+        for entity in json.loads(answer):
+            if list(entity) != ["type", "text"] or entity["type"] not in types:
+                return f"bad entity {entity}"
+            if entity["text"] not in contents(messages):
+                return f"{entity['text']!r} is not in the text"
+        return None
+    return check
+
+
+def check_schema(messages, answer):
+    record = json.loads(answer)
+    if not record or not isinstance(record, dict):
+        return "no object"
+    wrong = [k for k, v in record.items() if not copied(v, contents(messages))]
+    return f"{wrong[0]} is not in the text" if wrong else None
+
+
+def check_extract(messages, answer):
+    values = json.loads(answer).values() if answer.startswith("{") else [answer]
+    wrong = [v for v in values if v is not None and v != "none" and v not in contents(messages)]
+    return f"{wrong[0]!r} is not in the text" if wrong else None
+
+
+def check_arithmetic(messages, answer):
+    text = messages[-1][1].replace("−", "-")
+    for word, sign in (("plus", "+"), ("minus", "-"), ("multiplied by", "*"), ("times", "*"), ("divided by", "/")):
+        text = re.sub(rf"(\d) {word} (\d)", rf"\1 {sign} \2", text)
+    found = re.search(r"(\d+) ?([-+*×x/÷:]) ?(\d+)", text)
+    if not found:
+        return "no sum in the text"
+    a, b = int(found[1]), int(found[3])
+    result = {"+": a + b, "-": a - b}.get(found[2], a * b if found[2] in "*×x" else None)
+    if result is None:
+        result = a // b if b and a % b == 0 else None
+    return None if answer == str(result) else f"{found[0]} is {result}, not {answer}"
+
+
+def check_label(allowed):
+    return lambda messages, answer: None if answer in allowed else f"{answer!r} is no label"
+
+
+CHECKS = {
+    "private": check_entities(task_private.TYPES), "entities": check_entities(task_entities.TYPES),
+    "schema": check_schema, "extract": check_extract, "arithmetic": check_arithmetic,
+    "sentiment": check_label(task_sentiment.LABELS), "language": check_label(task_language.LABELS),
+    "yesno": check_label(task_yesno.LABELS),
+}
+
+
+def check_task(task, split, count):
+    """The first fault of a task, or None."""
+    module = data.GENERATORS[task]
+    answers = set()
+    for number in range(count):
+        messages, answer, *_ = module.example(seeded("check", task, split, number), split)
+        fault = well_formed(messages, answer) or CHECKS.get(task, lambda m, a: None)(messages, answer)
+        if fault:
+            return f"{task} {split} {number}: {fault}\n  {messages}\n  {answer!r}"
+        if number < 20 and (messages, answer) != tuple(
+                module.example(seeded("check", task, split, number), split)[:2]):
+            return f"{task} {split} {number}: not the same again"
+        if not data.is_right(task, answer, answer) or data.is_right(task, answer + "x", answer):
+            return f"{task} {split} {number}: the checker is wrong about {answer!r}"
+        answers.add(answer)
+    return None if len(answers) > 1 or task == "other" else f"{task}: always the same answer"
+
+
+def pools_overlap():
+    """Names of phrasing pools whose parts share an entry."""
+    out = []
+    for module in list(data.GENERATORS.values()) + [data]:
+        for name, pool in vars(module).items():
+            if isinstance(pool, Pool) and pool.parts["train"] is not pool.parts["held"]:
+                if set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"])):
+                    out.append(f"{module.__name__}.{name}")
+    return out
+
+
+def test_lines_in_training(count):
+    """Test lines of CLINC150 that the generator of foreign questions made."""
+    test = {u for u, _ in clinc("test")} - {u for u, _ in clinc("train") + clinc("val")}
+    made = collections.Counter()
+    for number in range(count):
+        _, messages, *_ = data.task_example(seeded("leak", number), "other")
+        made.update(c for _, c in messages if c in test)
+    return [text for text in made if len(text.split()) > 5]
+
+
+def check(count):
+    faults = [f"{name}: an entry stands in both parts" for name in pools_overlap()]
+    for task in data.GENERATORS:
+        for split in ("train", "held"):
+            began = time.time()
+            fault = check_task(task, split, count)
+            faults += [fault] if fault else []
+            print(f"{'bad ' if fault else 'ok  '} {task} {split} ({count} examples, "
+                  f"{time.time() - began:.1f} s)", flush=True)
+    faults += [f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)]
+    for fault in faults:
+        print(fault)
+    passed = 2 * len(data.GENERATORS) + 2 - len(faults)
+    print(f"{passed} passed, {len(faults)} failed")
+    return 1 if faults else 0
+
+
+def mix():
+    """What an epoch is made of."""
+    corpora = data.Corpora()
+    began = time.time()
+    examples = data.epoch(corpora, 0, "mix")
+    print(f"{len(examples)} examples in {time.time() - began:.0f} s")
+    sizes, counts = collections.Counter(), collections.Counter()
+    for task, messages, answer, *_ in examples:
+        sizes[task] += len(contents(messages)) + len(answer) + 30
+        counts[task] += 1
+    total = sum(sizes.values())
+    for task, size in sizes.most_common():
+        print(f"{task:12} {counts[task]:6} examples  {size / total:6.1%} of the characters  "
+              f"{size / counts[task]:6.0f} a example")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--mix", action="store_true")
+    args = parser.parse_args()
+    if not (data_dir() / "clinc150").exists():
+        print(f"skipped: no data at {data_dir()}")
+        return 0
+    return mix() if args.mix else check(args.count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

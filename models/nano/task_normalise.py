@@ -1,0 +1,315 @@
+"""Dates, clock times, amounts, units and number words brought into one form, exactly.
+
+The range is small on purpose, so that a few million parameters learn it without gaps: years 1900 to
+2099, amounts below a million, conversions by a power of ten, 60, 24 or 7, number words below a
+thousand. What lies outside belongs to task_other.py.
+"""
+
+import calendar
+
+from pools import ask, fill, lines, polite, weighted
+from values import MONTHS, WEEKDAYS, ordinal
+
+ISO = ["ISO 8601", "ISO format", "ISO 8601 format", "YYYY-MM-DD", "YYYY-MM-DD format", "ISO"]
+DATE_HOW = {
+    "iso": ISO,
+    "us": ["US format", "MM/DD/YYYY", "the US date format", "American format", "MM/DD/YYYY format"],
+    "eu": ["European format", "DD.MM.YYYY", "DD.MM.YYYY format", "the European date format"],
+    "long": ["long form", "long format", "words", "the long form"],
+}
+
+ASK_DATE = lines("""
+Convert to {how}: {text}
+Convert the date {text} to {how}
+Convert this date to {how}: {text}
+Convert "{text}" to {how}
+Write {text} in {how}
+Write the date {text} in {how}.
+Rewrite this date in {how}: {text}
+Format {text} in {how}
+Format this date in {how}: {text}
+What is {text} in {how}?
+Change the date to {how}: {text}
+{text} in {how}
+{text}\\nConvert this date to {how}.
+Please convert {text} to {how}.
+Turn {text} into {how}
+Put the date {text} in {how}.
+Date: {text}\\nFormat: {how}
+Reformat the date {text} in {how}
+Normalise this date to {how}: {text}
+Normalize the date to {how}. {text}
+Date in {how}: {text}
+Express {text} in {how}.
+Give me {text} in {how}
+Give the date {text} in {how} only.
+Can you write {text} in {how}?
+Could you convert this date to {how}? {text}
+The date is {text}. Write it in {how}.
+Standardise the date: {text}. Use {how}.
+I need {text} in {how}.
+Parse the date "{text}" and return it in {how}.
+Input date: {text}\\nOutput ({how}):
+""")
+SYSTEM_DATE = lines("""
+Convert every date to {how}.
+You normalise dates. Answer with the date in {how} only.
+Rewrite the user's date in {how}.
+You are a date formatter. Output {how}.
+The user sends a date. Reply with it in {how}.
+Normalize dates to {how}, nothing else.
+Your only task: dates to {how}.
+""")
+
+
+def written_dates(year, month, day):
+    """The forms in which a date may come; {name: text}. None is ambiguous by itself but slashes,
+    which are read the American way as everywhere in this model."""
+    name = MONTHS[month - 1]
+    short = name[:3]
+    weekday = WEEKDAYS[calendar.weekday(year, month, day)]
+    return {"iso": f"{year}-{month:02d}-{day:02d}", "us": f"{month:02d}/{day:02d}/{year}",
+            "eu": f"{day:02d}.{month:02d}.{year}", "long": f"{name} {day}, {year}",
+            "us_short": f"{month}/{day}/{year}", "eu_short": f"{day}.{month}.{year}",
+            "long_eu": f"{day} {name} {year}", "long_short": f"{short} {day}, {year}",
+            "long_eushort": f"{day} {short} {year}", "long_st": f"{name} {ordinal(day)}, {year}",
+            "long_of": f"the {ordinal(day)} of {name} {year}", "long_low": f"{name.lower()} {day} {year}",
+            "long_week": f"{weekday}, {name} {day}, {year}",
+            "long_weekeu": f"{weekday}, {day} {name} {year}", "iso_slash": f"{year}/{month:02d}/{day:02d}",
+            "iso_dot": f"{year}.{month:02d}.{day:02d}", "long_dash": f"{day:02d}-{short}-{year}",
+            "iso_plain": f"{year}{month:02d}{day:02d}"}
+
+
+def date_example(rng, split):
+    year = rng.choice([rng.randrange(1900, 2100), rng.randrange(2000, 2035)])
+    month = rng.randrange(1, 13)
+    day = rng.randrange(1, calendar.monthrange(year, month)[1] + 1)
+    forms = written_dates(year, month, day)
+    target = weighted(rng, (6, "iso"), (2, "us"), (2, "eu"), (2, "long"))
+    source = rng.choice([k for k in forms if k != target])
+    how = rng.choice(DATE_HOW[target])
+    if rng.random() < 0.12:
+        return [("system", fill(SYSTEM_DATE.pick(rng, split), how=how)),
+                ("user", forms[source])], forms[target]
+    return ask(rng, fill(ASK_DATE.pick(rng, split), how=how), forms[source]), forms[target]
+
+
+ASK_TIME = lines("""
+Convert to 24-hour time: {text}
+Write {text} in 24-hour format.
+Convert {text} to the 24-hour clock
+24-hour time: {text}
+What is {text} in 24-hour format?
+Normalise this time to HH:MM: {text}
+Rewrite the time {text} as HH:MM (24-hour).
+Time {text} in 24h format
+Format the time {text} as 24-hour HH:MM.
+Please convert {text} to 24 hour time.
+Give {text} as HH:MM, 24-hour.
+Turn {text} into 24-hour notation.
+{text}\\nConvert to 24-hour time.
+Time: {text}\\n24-hour:
+""")
+
+
+def time_example(rng, split):
+    hour, minute = rng.randrange(24), rng.choice([0, 0, 15, 30, 45, rng.randrange(60)])
+    half = "am" if hour < 12 else "pm"
+    shown = (hour - 1) % 12 + 1
+    mark = rng.choice([f" {half}", half, f" {half.upper()}", f" {half[0]}.m."])
+    clock = f"{shown}:{minute:02d}{mark}" if minute or rng.random() < 0.5 else f"{shown}{mark}"
+    return ask(rng, ASK_TIME.pick(rng, split), clock), f"{hour:02d}:{minute:02d}"
+
+
+CURRENCY = {  # code: signs and words; the first sign may stand before the number
+    "USD": ["$", "US$", "USD", "dollars", "US dollars"],
+    "EUR": ["€", "EUR", "euros", "euro"],
+    "GBP": ["£", "GBP", "pounds", "British pounds"],
+    "JPY": ["¥", "JPY", "yen"],
+    "INR": ["₹", "INR", "rupees", "Rs."],
+    "CHF": ["CHF", "francs", "Swiss francs"],
+    "CAD": ["CAD", "C$", "Canadian dollars"],
+    "AUD": ["AUD", "A$", "Australian dollars"],
+    "PLN": ["PLN", "zł", "zloty"],
+    "SEK": ["SEK", "kronor"],
+    "BRL": ["R$", "BRL", "reais"],
+    "CNY": ["CNY", "yuan"],
+}
+BEFORE = {"$", "US$", "€", "£", "¥", "₹", "C$", "A$", "R$", "Rs."}
+
+ASK_AMOUNT = lines("""
+Normalise this amount: {text}
+Normalize the amount {text}
+Normalise the amount to number and currency code: {text}
+Write {text} as a number with its currency code.
+Convert the amount {text} to a plain number and ISO currency code
+Amount {text} with currency code
+Rewrite {text} as number and ISO 4217 code.
+Give the amount and currency code of {text}
+Standardise this price: {text}
+Normalise the price: {text}
+Normalised amount of "{text}":
+Format {text} as amount and currency code.
+Parse this amount: {text}
+{text}\\nNormalise this amount.
+Amount: {text}\\nNormalised:
+Please normalise the sum {text}
+What is {text} as a number with a currency code?
+Turn {text} into a number and a currency code.
+Money: {text}. Write it with two decimals and the currency code.
+Bring {text} into the form 0.00 XXX.
+Convert to "number CODE": {text}
+""")
+
+
+def amount_example(rng, split):
+    code = rng.choice(["USD", "EUR", "GBP"] * 3 + list(CURRENCY))
+    whole = rng.randrange(rng.choice([10, 100, 1000, 10000, 100000, 1000000]))
+    cents = rng.choice([None, None, rng.randrange(100), rng.randrange(100)])
+    sign = rng.choice(CURRENCY[code])
+    style = rng.random()
+    if style < 0.62 or sign == "$":
+        text = f"{whole:,}" if style < 0.4 else str(whole)
+        text += "" if cents is None else f".{cents:02d}"
+    elif style < 0.82:
+        text = f"{whole:,}".replace(",", ".") + f",{cents or 0:02d}"
+    elif style < 0.9:
+        text = f"{whole:,}".replace(",", " ") + f",{cents or 0:02d}"
+    else:
+        text = f"{whole:,}".replace(",", "'") + f".{cents or 0:02d}"
+    if sign in BEFORE and rng.random() < 0.8:
+        text = sign + rng.choice(["", "", " "]) + text
+    elif sign == code and rng.random() < 0.4:
+        text = f"{sign} {text}"
+    else:
+        text = f"{text} {sign}"
+    return ask(rng, ASK_AMOUNT.pick(rng, split), text), f"{whole}.{cents or 0:02d} {code}"
+
+
+UNITS = [  # (big unit, its words, small unit, its words, how many small are one big)
+    ("km", ["km", "kilometers", "kilometres"], "m", ["m", "meters", "metres"], 1000),
+    ("m", ["m", "meters", "metres"], "cm", ["cm", "centimeters", "centimetres"], 100),
+    ("m", ["m", "meters", "metres"], "mm", ["mm", "millimeters", "millimetres"], 1000),
+    ("cm", ["cm", "centimeters", "centimetres"], "mm", ["mm", "millimeters"], 10),
+    ("kg", ["kg", "kilograms", "kilos"], "g", ["g", "grams"], 1000),
+    ("g", ["g", "grams"], "mg", ["mg", "milligrams"], 1000),
+    ("t", ["t", "tonnes", "metric tons"], "kg", ["kg", "kilograms"], 1000),
+    ("l", ["l", "liters", "litres", "L"], "ml", ["ml", "milliliters", "mL"], 1000),
+    ("kW", ["kW", "kilowatts"], "W", ["W", "watts"], 1000),
+    ("GB", ["GB", "gigabytes"], "MB", ["MB", "megabytes"], 1000),
+    ("MB", ["MB", "megabytes"], "KB", ["KB", "kilobytes"], 1000),
+    ("s", ["s", "seconds"], "ms", ["ms", "milliseconds"], 1000),
+    ("h", ["h", "hours"], "min", ["min", "minutes"], 60),
+    ("min", ["min", "minutes"], "s", ["s", "seconds"], 60),
+    ("days", ["days"], "h", ["h", "hours"], 24),
+    ("weeks", ["weeks"], "days", ["days"], 7),
+]
+
+ASK_UNIT = lines("""
+Convert {text} to {how}.
+Convert {text} to {how}
+Convert {text} into {how}
+Convert to {how}: {text}
+{text} to {how}
+{text} in {how}
+Express {text} in {how}.
+Write {text} in {how}.
+Give {text} in {how}.
+Turn {text} into {how}.
+Change {text} to {how}
+Unit conversion: {text} to {how}
+Unit conversion: {text} -> {how}
+{text} = ? {how}
+Normalise {text} to {how}.
+Normalize to {how}: {text}
+Please convert {text} to {how}.
+Rewrite the quantity {text} in {how}.
+Quantity: {text}\\nUnit: {how}
+Length, weight or time {text}, converted to {how}
+Answer with number and unit: {text} in {how}
+From {text} to {how}, please.
+""")
+
+
+def shortest(number):
+    """A decimal of at most three places without closing zeros."""
+    return f"{number:.3f}".rstrip("0").rstrip(".")
+
+
+def unit_example(rng, split):
+    big, big_words, small, small_words, factor = rng.choice(UNITS)
+    if factor in (10, 100, 1000):
+        many = rng.choice([rng.randrange(1, 10), rng.randrange(1, 100), rng.randrange(1, 1000)])
+        thousandths = many * 1000
+        if rng.random() < 0.4:  # 2.5 km, 0.75 kg
+            thousandths = rng.choice([rng.randrange(1, 100) * 100, rng.randrange(1, 400) * 10])
+            thousandths -= thousandths * factor % 1000
+            thousandths = thousandths or 1000
+    else:
+        thousandths = rng.randrange(1, 61 if factor == 60 else 31) * 1000
+        if factor == 60 and rng.random() < 0.15:
+            thousandths = rng.randrange(1, 20) * 500
+    value, result = shortest(thousandths / 1000), str(thousandths * factor // 1000)
+    gap = rng.choice([" ", " ", ""])
+    if rng.random() < 0.6:
+        word = rng.choice(big_words)
+        source, how, answer = value + (gap if len(word) < 3 else " ") + word, small_words, f"{result} {small}"
+    else:
+        word = rng.choice(small_words)
+        source, how, answer = result + (gap if len(word) < 3 else " ") + word, big_words, f"{value} {big}"
+    instruction = fill(ASK_UNIT.pick(rng, split), how=rng.choice(how))
+    return ask(rng, instruction, source), answer
+
+
+ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen""".split()
+TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+ASK_NUMBER = lines("""
+Write in digits: {text}
+Write {text} in digits.
+Convert to digits: {text}
+Convert the number {text} to digits
+Convert the number word to a number: {text}
+Number in digits: {text}
+As digits: {text}
+Write the number "{text}" with digits.
+Normalise this number: {text}
+{text} in digits
+{text}\\nWrite this number in digits.
+Turn the words {text} into a number written in digits.
+Spelled number: {text}\\nDigits:
+Please give {text} as digits.
+""")
+
+
+def number_words(number):
+    if number < 20:
+        return ONES[number]
+    if number < 100:
+        return TENS[number // 10] + ("-" + ONES[number % 10] if number % 10 else "")
+    rest = number % 100
+    return ONES[number // 100] + " hundred" + (" and " + number_words(rest) if rest else "")
+
+
+def number_example(rng, split):
+    number = rng.choice([rng.randrange(100), rng.randrange(1000)])
+    text = number_words(number)
+    if rng.random() < 0.3:
+        text = text.replace("-", " ")
+    if rng.random() < 0.3:
+        text = text.replace(" and ", " ")
+    return ask(rng, ASK_NUMBER.pick(rng, split), text), str(number)
+
+
+KINDS = {"date": (9, date_example), "time": (2, time_example), "amount": (5, amount_example),
+         "unit": (6, unit_example), "number": (2, number_example)}
+
+
+def example(rng, split="train"):
+    """(messages, answer)"""
+    messages, answer = weighted(rng, *KINDS.values())(rng, split)
+    role, content = messages[-1]
+    if len(messages) == 1:
+        content = polite(rng, content, 0.05)
+    return messages[:-1] + [(role, content)], answer
