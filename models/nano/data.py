@@ -3,12 +3,12 @@
 An example is (task, messages, answer[, soft]): `messages` is a list of (role, content), `answer` the
 text of the last assistant turn. For the task "other" the answer is the sentence that follows the
 <|not_mine|> token. `soft`, where a generator gives one, is a list of (label, probability) for the first
-token. Examples are made on the fly from a seed; an epoch has every CLINC150 training line once and the
-other tasks in proportion.
+token. Examples are made on the fly from a seed; an epoch is a fixed number of them in the shares of MIX.
 """
 
 import corpora as sources
 import task_arithmetic
+import task_banking
 import task_chat
 import task_entities
 import task_extract
@@ -24,18 +24,21 @@ import task_yesno
 from corpora import data_dir  # noqa: F401  (the bench and the evaluation look here)
 from pools import lines, seeded
 
-# Every task but the intents, which come from the lines of their corpora.
+# Every task but the intents: example(rng, split) -> (messages, answer).
 GENERATORS = {
     "other": task_other, "schema": task_schema, "reformat": task_reformat, "normalise": task_normalise,
     "sentiment": task_sentiment, "private": task_private, "entities": task_entities,
     "arithmetic": task_arithmetic, "extract": task_extract, "language": task_language,
     "yesno": task_yesno, "chat": task_chat,
 }
-# Examples of each task for one line of CLINC150 (15,000 lines). `python check_data.py --mix` prints the
-# share of tokens that this makes.
-MIX = {"other": 0.75, "schema": 0.40, "reformat": 0.60, "normalise": 0.50, "sentiment": 0.30,
-       "private": 0.14, "entities": 0.14, "arithmetic": 0.35, "extract": 0.12, "language": 0.08,
-       "yesno": 0.14, "chat": 0.02}
+# The intents: example(rng, split) -> (messages, label or None for "not ours", soft). Their training split
+# needs the lines that teacher.py makes.
+INTENTS = {"intent": task_intent, "banking": task_banking}
+# Examples of each task for EPOCH_LINES of the first. `python check_data.py --mix` prints the shares.
+EPOCH_LINES = 20000
+MIX = {"intent": 1.0, "banking": 0.5, "other": 0.55, "schema": 0.30, "reformat": 0.45, "normalise": 0.38,
+       "sentiment": 0.22, "private": 0.10, "entities": 0.10, "arithmetic": 0.26, "extract": 0.09,
+       "language": 0.06, "yesno": 0.10, "chat": 0.02}
 # Tasks whose whole answer is one label; a label is one token (tokenizer.py).
 LABEL_TASKS = {"intent", "banking", "sentiment", "language", "yesno"}
 
@@ -60,8 +63,7 @@ You are a helpful assistant. You answer in plain text.
 def labels():
     """All texts that are labels of some task, the intents' first."""
     more = task_sentiment.LABELS + task_language.LABELS + task_yesno.LABELS
-    known = sources.clinc_labels()
-    return known + [label for label in more if label not in known]
+    return list(dict.fromkeys(sources.clinc_labels() + sources.banking_labels() + more))
 
 
 class Corpora:
@@ -73,18 +75,12 @@ class Corpora:
         self.inside = [(u, l) for u, l in self.clinc["train"] if l]
 
 
-def intent_example(rng, utterance, label, split="train"):
-    """One CLINC150 line with noise, asked for in one of the ways."""
-    text = task_intent.augment(rng, utterance) if rng.random() < 0.6 else utterance
-    messages = task_intent.wrap(rng, task_intent.surface(rng, text), split)
-    if task_intent.is_bare(messages) and task_chat.is_talk(messages[0][1]):
-        messages = [("user", f"Classify the intent: {utterance}")]
-    return "intent", messages, label
-
-
 def task_example(rng, task, split="train"):
-    """One generated example of any task but the intents."""
-    return (task, *GENERATORS[task].example(rng, split))
+    """One example of any task."""
+    if task not in INTENTS:
+        return (task, *GENERATORS[task].example(rng, split))
+    messages, label, soft = INTENTS[task].example(rng, split)
+    return ("other", messages, task_other.SENTENCE, soft) if label is None else (task, messages, label, soft)
 
 
 def is_right(task, got, expected):
@@ -103,12 +99,10 @@ def with_context(rng, example, history):
     return task, messages, *rest
 
 
-def epoch(corpora, seed, number, mix=MIX):
+def epoch(seed, number, mix=MIX):
     """All examples of one epoch, shuffled."""
     rng = seeded("epoch", seed, number)
-    out = [intent_example(rng, u, l) for u, l in corpora.inside]
-    for task, share in mix.items():
-        out += [task_example(rng, task) for _ in range(int(share * len(corpora.inside)))]
+    out = [task_example(rng, task) for task, share in mix.items() for _ in range(int(share * EPOCH_LINES))]
     rng.shuffle(out)
     short = [e for e in out[:3000] if sum(len(c) for _, c in e[1]) < 120]
     result = []
