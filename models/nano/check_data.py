@@ -167,8 +167,9 @@ def check(count):
 
 def mix():
     """What an epoch is made of."""
+    corpora = data.Corpora()
     began = time.time()
-    examples = data.epoch(0, "mix")
+    examples = data.epoch(corpora, 0, "mix")
     print(f"{len(examples)} examples in {time.time() - began:.0f} s")
     sizes, counts = collections.Counter(), collections.Counter()
     for task, messages, answer, *_ in examples:
