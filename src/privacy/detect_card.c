@@ -99,6 +99,6 @@ bool detect_card(const struct place *place, const struct window *window, struct 
     }
     if (found_end == 0)
         return false;
-    *out = (struct privacy_span){PRIVACY_CARD, place->begin, found_end, 1.0f};
+    *out = span_of(PRIVACY_CARD, place->begin, found_end, 1.0f);
     return true;
 }

@@ -2,29 +2,6 @@
 
 #include "privacy/scan.h"
 
-const char *privacy_kind_name(enum privacy_kind kind)
-{
-    static const char *const names[PRIVACY_KIND_COUNT] = {
-        [PRIVACY_EMAIL] = "EMAIL_ADDRESS", [PRIVACY_PHONE] = "PHONE_NUMBER",
-        [PRIVACY_CARD] = "CREDIT_CARD",    [PRIVACY_IBAN] = "IBAN_CODE",
-        [PRIVACY_US_SSN] = "US_SSN",       [PRIVACY_IP] = "IP_ADDRESS",
-        [PRIVACY_API_KEY] = "API_KEY",     [PRIVACY_PRIVATE_KEY] = "PRIVATE_KEY",
-    };
-    return (unsigned)kind < PRIVACY_KIND_COUNT ? names[kind] : "UNKNOWN";
-}
-
-enum td_data_class privacy_kind_class(enum privacy_kind kind)
-{
-    switch (kind) {
-    case PRIVACY_EMAIL:
-    case PRIVACY_PHONE:
-    case PRIVACY_IP:
-        return TD_CLASS_SENSITIVE;
-    default: /* an unknown kind is protected most */
-        return TD_CLASS_RESTRICTED;
-    }
-}
-
 struct span_list {
     struct privacy_span *spans;
     size_t capacity, count;
@@ -53,9 +30,8 @@ struct tally {
 static void tally_span(void *ctx, const struct privacy_span *span)
 {
     struct tally *tally = ctx;
-    enum td_data_class data_class = privacy_kind_class(span->kind);
-    if (data_class > tally->data_class)
-        tally->data_class = data_class;
+    if (span->data_class > tally->data_class)
+        tally->data_class = span->data_class;
     if (tally->counts != NULL && tally->counts[span->kind] < UINT32_MAX)
         tally->counts[span->kind]++;
 }
