@@ -238,7 +238,8 @@ static bool is_long_row(struct td_str text, const struct word *word)
     struct word second = word_after(text, word->end, 1);
     struct word third = word_after(text, second.end, 1);
     bool line = memchr(text.data + word->end, '\n', third.begin - word->end) != NULL;
-    return !line && second.digits && third.digits && second.end > second.begin && third.end > third.begin;
+    return !line && second.digits && third.digits && second.end > second.begin &&
+           third.end > third.begin;
 }
 
 /* Goes on behind a street over units, places, states and postal codes; only what ends in one of
@@ -261,7 +262,8 @@ static size_t address_tail(struct td_str text, size_t end)
             break;
         uint32_t roles = word.roles;
         bool bracket = memchr(text.data + at, '(', word.begin - at) != NULL;
-        if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) || is_long_row(text, &word))
+        if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) ||
+            is_long_row(text, &word))
             break;
         bool has_digit = is_digit((unsigned char)text.data[word.begin]);
         if (unit) {
@@ -326,7 +328,8 @@ static bool detect_zip(const struct place *place, const struct window *window, s
         return give(PRIVACY_ZIP, place->begin, end, 0.9f, out);
     }
     if (run == 5 && before.capital &&
-        (is_state(text, &before) || ((before.roles & ROLE_COUNTRY) && !(place->next->roles & ROLE_COUNTED))))
+        (is_state(text, &before) ||
+         ((before.roles & ROLE_COUNTRY) && !(place->next->roles & ROLE_COUNTED))))
         return give(PRIVACY_ZIP, place->begin, plus ? window->end[run + more] : end, 0.8f, out);
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }

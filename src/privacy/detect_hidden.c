@@ -7,10 +7,10 @@
 #include "base/utf8.h"
 #include "privacy/detect.h"
 
-#define PIECE 3072        /* decoded bytes at a time */
-#define OVERLAP 96        /* of two pieces: longer than any finding but keys */
-#define BASE64_MIN 16     /* characters: twelve bytes, the shortest that is worth hiding */
-#define ESCAPED_BACK 128  /* bytes before the first escape that belong to the same value */
+#define PIECE 3072       /* decoded bytes at a time */
+#define OVERLAP 96       /* of two pieces: longer than any finding but keys */
+#define BASE64_MIN 16    /* characters: twelve bytes, the shortest that is worth hiding */
+#define ESCAPED_BACK 128 /* bytes before the first escape that belong to the same value */
 #define ESCAPED_MAX 2048
 
 static bool is_at_word(struct td_str text, const struct word *word)
@@ -69,7 +69,8 @@ bool detect_bracketed_email(const struct place *place, size_t word_end, struct p
         begin--;
     size_t name_end = begin;
     while (begin > 0 && name_end - begin < 64 &&
-           (is_alnum((unsigned char)text.data[begin - 1]) || strchr("._%+-", text.data[begin - 1]) != NULL ||
+           (is_alnum((unsigned char)text.data[begin - 1]) ||
+            strchr("._%+-", text.data[begin - 1]) != NULL ||
             (unsigned char)text.data[begin - 1] >= 0x80))
         begin--;
     while (begin < name_end && !is_alnum((unsigned char)text.data[begin]) &&
@@ -142,7 +143,8 @@ size_t scan_escaped(struct td_str text, size_t percent, size_t floor, scan_fn *e
 {
     struct piece piece = {.emit = emit, .ctx = ctx};
     size_t begin = percent, escapes = 0;
-    while (begin > floor && percent - begin < ESCAPED_BACK && !ends_value((unsigned char)text.data[begin - 1]))
+    while (begin > floor && percent - begin < ESCAPED_BACK &&
+           !ends_value((unsigned char)text.data[begin - 1]))
         begin--;
     piece.base = begin;
     size_t at = begin;
@@ -216,7 +218,8 @@ static bool is_text(struct td_str data)
     return utf8_valid_prefix(data) + 4 > data.len;
 }
 
-enum base64_text scan_base64(struct td_str text, size_t begin, size_t *end, scan_fn *emit, void *ctx)
+enum base64_text scan_base64(struct td_str text, size_t begin, size_t *end, scan_fn *emit,
+                             void *ctx)
 {
     struct piece piece = {.emit = emit, .ctx = ctx};
     size_t at = begin, next;

@@ -45,7 +45,8 @@ enum {
     ROLE_DOT = 1 << 24,          /* "dot": of an address in words */
 };
 /* Of these the pass itself wants to know while it reads. */
-#define ROLES_OF_PASS (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT)
+#define ROLES_OF_PASS \
+    (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT)
 
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */

@@ -277,7 +277,8 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (begin < scan->decoded_end && begin + len <= scan->decoded_end) {
         ; /* text, so it is not drawn by lot */
-    } else if (len >= 25 || (run->digits && len >= 10 && (after == '/' || after == '+' || after == '_'))) {
+    } else if (len >= 25 ||
+               (run->digits && len >= 10 && (after == '/' || after == '+' || after == '_'))) {
         if (len >= 25 && detect_crypto(place, run->end, &span))
             add(scan, span);
         else if (detect_random(place, run->end, &span))
@@ -439,8 +440,10 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i, size_t e
     return end;
 }
 
-static void scan_pass(struct td_str text, bool inner, scan_fn *emit, void *ctx)
+static void scan_pass(struct td_str text, bool inner, const struct privacy_span *others,
+                      size_t other_count, scan_fn *emit, void *ctx)
 {
+    size_t others_taken = 0;
     struct scan scan = {.text = text,
                         .inner = inner,
                         .emit = emit,
@@ -455,6 +458,8 @@ static void scan_pass(struct td_str text, bool inner, scan_fn *emit, void *ctx)
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
             break;
+        while (others_taken < other_count && others[others_taken].begin <= next.begin)
+            add(&scan, others[others_taken++]);
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
         size_t resume = 0;
         struct run run = {0};
@@ -488,16 +493,19 @@ static void scan_pass(struct td_str text, bool inner, scan_fn *emit, void *ctx)
         if (starts_word && next.end == next.begin + 1)
             i = word_rest(&scan, next.begin, i, run.end > i ? run.end : i);
     }
+    while (others_taken < other_count)
+        add(&scan, others[others_taken++]);
     while (scan.pending_count > 0)
         emit_oldest(&scan);
 }
 
 void scan_plain(struct td_str text, scan_fn *emit, void *ctx)
 {
-    scan_pass(text, true, emit, ctx);
+    scan_pass(text, true, NULL, 0, emit, ctx);
 }
 
-void scan_text(struct td_str text, scan_fn *emit, void *ctx)
+void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
+               scan_fn *emit, void *ctx)
 {
-    scan_pass(text, false, emit, ctx);
+    scan_pass(text, false, others, other_count, emit, ctx);
 }
