@@ -5,6 +5,7 @@ intents, so here the request always names the bank: in a system prompt or around
 Only the training split is read here.
 """
 
+import choices
 from corpora import banking, banking_labels
 from soft_lines import draw
 from pools import fill, lines
@@ -92,4 +93,6 @@ def surface(rng, text):
 def example(rng, split="train"):
     """(messages, answer, soft): answer None: not ours."""
     text, answer, soft = draw(rng, split, NAME, rows)
+    if answer and rng.random() < choices.SHARE:
+        return choices.offer(rng, split, surface(rng, text), answer, soft, labels())
     return wrap(rng, surface(rng, text), split), answer, soft

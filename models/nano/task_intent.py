@@ -4,6 +4,7 @@ The answer is the bare label, one token. An utterance is asked for bare, under a
 that says what to do, or inside an instruction. Only the training split is trained on.
 """
 
+import choices
 import intent_variants
 import task_chat
 from corpora import clinc, clinc_labels
@@ -130,6 +131,8 @@ def is_bare(messages):
 def example(rng, split="train"):
     """(messages, answer, soft); answer None: not ours."""
     text, answer, soft = draw(rng, split, NAME, rows)
+    if answer and rng.random() < choices.SHARE:
+        return choices.offer(rng, split, surface(rng, text), answer, soft, labels())
     messages = wrap(rng, surface(rng, text), split)
     if is_bare(messages) and task_chat.is_talk(messages[0][1]):
         messages = [("user", f"Classify the intent: {text}")]

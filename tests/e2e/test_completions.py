@@ -148,5 +148,33 @@ def test_what_cannot_be_honoured_is_refused_by_name():
         equal(complete(tandem, "a", max_tokens=1).status, 200)
 
 
+@case
+def test_members_that_say_nothing_are_taken_and_kept_from_clouds():
+    neutral = {"suffix": "", "grammar": "", "tools": [], "response_format": {"type": "text"}, "best_of": 1, "seed": None}
+    cloud = ScriptedCloud(Script(text="and so on."))
+    with Tandem(edge_first(cloud.base_url, "    completions: true\n"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for mode in ("only-local", "only-cloud"):
+            answer = complete(tandem, "Once", {"x-tandem-mode": mode}, max_tokens=2, **neutral)
+            equal(answer.status, 200, answer.body)
+        equal(set(neutral) & set(cloud.requests[0]["json"]), {"seed"})
+
+
+@case
+def test_the_bodies_of_many_choices_are_not_all_in_memory_at_once():
+    with Tandem(LOCAL) as tandem:
+        answer = complete(tandem, ["hi", "ho"], n=128, max_tokens=1, metadata="x" * 3_000_000)
+        equal(answer.status, 200, answer.body)
+        equal(len(answer.json["choices"]), 256)
+        assert tandem.rss_bytes("VmHWM") < 400 << 20, tandem.rss_bytes("VmHWM")  # one body each: 768 MB
+
+
+@case
+def test_an_adapter_that_is_not_there_is_named_by_the_member_that_asked_for_it():
+    with Tandem(LOCAL) as tandem:
+        for members, param in (({"lora": [{"name": "none"}]}, "lora"), ({"tandem": {"adapters": ["none"]}}, "tandem.adapters")):
+            answer = tandem.request("POST", "/v1/completions", {"prompt": "hi", **members})
+            equal((answer.status, answer.json["error"]["param"]), (400, param), answer.body)
+
+
 if __name__ == "__main__":
     main()
