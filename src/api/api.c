@@ -230,6 +230,11 @@ void api_find_caller(const struct api *api, const struct http_request *request,
         snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
 }
 
+const char *api_find_header(void *http, const char *name)
+{
+    return http_request_header(http, name);
+}
+
 /* --- routing --- */
 
 static bool path_matches(const char *pattern, const char *path, const char **rest)
@@ -300,8 +305,7 @@ void api_handle(void *ctx, struct http_request *request)
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
               "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
-              "/v1/models, "
-              "/tandem/v1/exchanges",
+              "/v1/models, /tandem/v1/exchanges",
               path);
     api_reply_fault(api, request, &fault);
 }

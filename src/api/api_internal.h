@@ -44,6 +44,9 @@ void exchanges_cancel_all(struct api *api);
 void api_find_caller(const struct api *api, const struct http_request *request,
                      char out[static AUTH_DIGEST_BYTES]);
 
+/* A request's header, NULL when absent: openai_header_fn for a struct http_request. */
+const char *api_find_header(void *http, const char *name);
+
 /* Replies, counted by code. */
 void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body);
 void api_reply_text(struct api *api, struct http_request *request, int code, const char *type,

@@ -235,11 +235,6 @@ static void on_event(void *ctx, const struct exchange_event *event)
 
 /* --- the request --- */
 
-static const char *find_header(void *ctx, const char *name)
-{
-    return http_request_header(ctx, name);
-}
-
 static struct chat *chat_new(struct api *api, struct http_request *http)
 {
     struct chat *chat = calloc(1, sizeof *chat);
@@ -273,16 +268,6 @@ static void refuse(struct chat *chat, const struct fault *fault)
     chat_free(chat);
 }
 
-/* Of what only the configuration can tell: no such model, or no such adapter. */
-static const char *param_at_fault(const struct chat *chat, enum td_status status)
-{
-    if (status == TD_NOT_FOUND)
-        return "model";
-    if (status != TD_INVALID)
-        return NULL;
-    return json_count(json_get(chat->request.body, "lora")) > 0 ? "lora" : "tandem.adapters";
-}
-
 static void begin_exchange(struct chat *chat)
 {
     struct api *api = chat->api;
@@ -293,7 +278,7 @@ static void begin_exchange(struct chat *chat)
                                            chat, &chat->exchange, &err);
     if (status != TD_OK) {
         chat->exchange = NULL;
-        fault_from_status(&fault, status, err.message, param_at_fault(chat, status));
+        exchange_reply_refusal(status, &err, chat->request.body, &fault);
         refuse(chat, &fault);
         return;
     }
@@ -342,7 +327,7 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (!openai_request_parse(http_request_body(request), find_header, request, chat->arena,
+    if (!openai_request_parse(http_request_body(request), api_find_header, request, chat->arena,
                               &chat->request, &fault)) {
         refuse(chat, &fault);
         return;

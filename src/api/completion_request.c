@@ -125,18 +125,38 @@ static bool refuse(struct fault *fault, const char *param, const char *message)
     return false;
 }
 
-/* Members that would silently change the meaning of an answer. */
+/* A chat's, and what no tier here does: refused, as an answer would silently mean something else. */
+static const char *const unsupported[] = {"suffix", "grammar", "response_format", "tools"};
+/* One choice's body has its own. */
+static const char *const of_choices[] = {"prompt", "n", "best_of"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static bool is_one_of(const char *key, const char *const *names, size_t count)
+{
+    while (count > 0 && strcmp(names[count - 1], key) != 0)
+        count--;
+    return count > 0;
+}
+
+/* What clients send for "none". */
+static bool says_nothing(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return absent(value) || (kind == JSON_KIND_TEXT && json_text(value).len == 0) ||
+           (kind == JSON_KIND_ARRAY && json_count(value) == 0) ||
+           str_equal(json_text(json_get(value, "type")), STR("text"));
+}
+
 static bool refuse_unsupported(const struct json *body, uint32_t n, struct fault *fault)
 {
-    static const char *const others[] = {"suffix", "grammar", "response_format", "tools"};
     int64_t best_of;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
         char message[80];
-        const struct json *value = json_get(body, others[i]);
-        if (absent(value) || (i == 0 && json_text(value).data && json_text(value).len == 0))
+        if (says_nothing(json_get(body, unsupported[i])))
             continue;
-        snprintf(message, sizeof message, "%s is not supported in completions", others[i]);
-        return refuse(fault, others[i], message);
+        snprintf(message, sizeof message, "%s is not supported in completions", unsupported[i]);
+        return refuse(fault, unsupported[i], message);
     }
     if (!read_count(body, "best_of", 1, COMPLETION_CHOICES_MAX, n, &best_of, fault))
         return false;
@@ -161,7 +181,6 @@ static bool read_members(const struct json *body, const struct td_model *model, 
     td->tokens_max = (uint32_t)tokens_max;
     td->logprobs = logprobs >= 0;
     td->top_logprobs = logprobs > 0 ? (uint8_t)logprobs : 0;
-    td->corrections = false; /* a form for them is not known to clients of this kind */
     if (!refuse_unsupported(body, out->n, fault) || !read_prompts(body, model, arena, out, fault))
         return false;
     for (size_t i = 0; i < out->prompt_count; i++) {
@@ -199,7 +218,8 @@ bool completion_request_choice(const struct completion_request *request, size_t 
     if (!*body)
         return false;
     while (json_next(request->common.body, &iterator, &key, &value))
-        if (strcmp(key, "prompt") != 0 && strcmp(key, "n") != 0 && strcmp(key, "best_of") != 0)
+        if (!is_one_of(key, of_choices, COUNT_OF(of_choices)) &&
+            !is_one_of(key, unsupported, COUNT_OF(unsupported)))
             json_put(*body, key, json_clone(value));
     if (!prompt->completion.ids) /* ids stay here */
         json_put(*body, "prompt", json_new_text(prompt->completion.text));

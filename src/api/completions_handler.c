@@ -24,7 +24,7 @@ struct choice {
     struct td_request td;
     struct json *body;
     struct text_answer answer;
-    struct buf written; /* the choice of a whole answer, once it is final */
+    struct buf written; /* of a whole answer, once the choice is final */
 };
 
 struct completion_call {
@@ -37,6 +37,7 @@ struct completion_call {
     struct response_writer writer;
     struct choice *choices; /* [choice_count] */
     size_t choice_count, begun, ended;
+    size_t written_bytes;    /* of all choices */
     struct tier_usage usage; /* of all that ended */
     struct loop_timer *step; /* begins exchanges, cancels, frees: never inside a callback */
     bool over;               /* nothing is to be begun any more */
@@ -156,10 +157,16 @@ static void finish_stream(struct completion_call *call, const struct exchange_su
     call_end(call);
 }
 
+/* Of a whole answer: texts as JSON, and what is told of each token. */
+static size_t choices_bytes_max(const struct completion_call *call)
+{
+    return 8 * call->api->host->answer_bytes_max;
+}
+
 static void finish_whole(struct completion_call *call, const struct exchange_summary *summary)
 {
     struct buf body;
-    buf_init(&body, 8 * call->api->host->answer_bytes_max + 65536);
+    buf_init(&body, choices_bytes_max(call) + 65536);
     completion_write_head(&call->writer, summary, &body);
     buf_append_str(&body, STR(",\"choices\":["));
     for (size_t i = 0; i < call->choice_count; i++) {
@@ -204,6 +211,7 @@ static void on_done(struct completion_call *call, struct choice *choice,
             finish_stream(call, summary);
         return;
     }
+    buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
     if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
                            &choice->written)) {
         struct fault fault;
@@ -212,6 +220,7 @@ static void on_done(struct completion_call *call, struct choice *choice,
         fail(call, &fault);
         return;
     }
+    call->written_bytes += choice->written.len;
     text_answer_deinit(&choice->answer);
     if (call->ended == call->choice_count)
         finish_whole(call, summary);
@@ -258,11 +267,6 @@ static void on_event(void *ctx, const struct exchange_event *event)
 
 /* --- the request --- */
 
-static const char *find_header(void *ctx, const char *name)
-{
-    return http_request_header(ctx, name);
-}
-
 static bool begin_choice(struct completion_call *call, struct fault *fault)
 {
     size_t index = call->begun++;
@@ -270,7 +274,6 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     struct td_error err = {0};
     choice->call = call;
     text_answer_init(&choice->answer, call->api->host->answer_bytes_max);
-    buf_init(&choice->written, 8 * call->api->host->answer_bytes_max);
     enum td_status status = TD_OK;
     if (!completion_request_choice(&call->request, index, &choice->td, &choice->body))
         status = TD_NO_MEMORY;
@@ -287,11 +290,18 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     if (status == TD_OK)
         return true;
     choice->exchange = NULL;
-    fault_from_status(fault, status, err.message,
-                      status == TD_NOT_FOUND ? "model"
-                      : status == TD_INVALID ? "tandem.adapters"
-                                             : NULL);
+    exchange_reply_refusal(status, &err, call->request.common.body, fault);
     return false;
+}
+
+/* Of two hundred choices with a large body each, only those that run have one. */
+static void free_ended_bodies(struct completion_call *call)
+{
+    for (size_t i = 0; i < call->begun; i++)
+        if (!call->choices[i].exchange) {
+            json_free(call->choices[i].body);
+            call->choices[i].body = NULL;
+        }
 }
 
 /* In a turn of the loop of its own. */
@@ -303,6 +313,7 @@ static void step(void *ctx)
         call_free(call);
         return;
     }
+    free_ended_bodies(call);
     while (call->begun < call->choice_count && call->begun - call->ended < RUNNING_MAX) {
         if (begin_choice(call, &fault))
             continue;
@@ -343,9 +354,9 @@ static bool read_request(struct completion_call *call, struct http_request *http
     char caller[AUTH_DIGEST_BYTES];
     if (!completion_request_parse(http_request_body(http), call->api->host->model, call->arena,
                                   request, fault) ||
-        !openai_request_read_headers(find_header, http, call->arena, td, fault))
+        !openai_request_read_headers(api_find_header, http, call->arena, td, fault))
         return false;
-    td->corrections = false;
+    td->corrections = false; /* a form for them is not known to clients of this kind */
     api_find_caller(call->api, http, caller);
     td->caller = arena_copy(call->arena, str_from(caller));
     call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);

@@ -2,6 +2,7 @@
 
 #include "api/metrics.h"
 #include "api/openai_response.h"
+#include "base/json.h"
 #include "base/names.h"
 
 #include <math.h>
@@ -57,6 +58,17 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
         metrics_label(left, "tier", reason->tier);
         metrics_add(metrics, shard, METRICS_ESCALATIONS, left, 1);
     }
+}
+
+void exchange_reply_refusal(enum td_status status, const struct td_error *err,
+                            const struct json *body, struct fault *fault)
+{
+    const char *param = NULL;
+    if (status == TD_NOT_FOUND)
+        param = "model";
+    else if (status == TD_INVALID)
+        param = json_count(json_get(body, "lora")) > 0 ? "lora" : "tandem.adapters";
+    fault_from_status(fault, status, err->message, param);
 }
 
 void exchange_reply_fault(const struct exchange_event *event, struct fault *fault)

@@ -152,6 +152,7 @@ static bool read_logprobs(const struct json *body, struct td_request *request, s
     return true;
 }
 
+/* -1 is llama.cpp's and vLLM's word for none. */
 static bool read_seed(const struct json *body, struct td_sampling *sampling, struct fault *fault)
 {
     const struct json *seed = json_get(body, "seed");
@@ -161,7 +162,7 @@ static bool read_seed(const struct json *body, struct td_sampling *sampling, str
         return fault_request(fault, "seed", "seed must be an integer, not %s",
                              json_kind_name(json_kind_of(seed)));
     sampling->seed = (uint64_t)json_int(seed, 0);
-    sampling->seed_set = true;
+    sampling->seed_set = json_int(seed, 0) != -1;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/findings.h"
 #include "app/options.h"
+#include "app/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define VAULT_VERSION 1
-#define PLACEHOLDER_BYTES_MAX 80
+#define PLACEHOLDER_BYTES_MAX 96
 #define OUTPUT_BYTES_MAX ((size_t)1 << 30)
 
 struct vault {
@@ -205,6 +206,16 @@ static void reserve_present(struct vault *vault, struct td_str text)
     }
 }
 
+/* An operator's names may have small letters and dashes; placeholders are <A-Z0-9_>. */
+static void type_of(const char *name, char type[static FINDINGS_NAME_BYTES])
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i <= len; i++)
+        type[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - ('a' - 'A')
+                         : name[i] == '-'                 ? '_'
+                                                          : name[i]);
+}
+
 static enum td_status redact(struct td_str text, enum td_data_class lowest, struct vault *vault,
                              struct buf *out, struct json *rows, struct td_error *err)
 {
@@ -225,7 +236,10 @@ static enum td_status redact(struct td_str text, enum td_data_class lowest, stru
                           span->begin, span->end);
             break;
         }
-        const char *placeholder = vault_name(vault, privacy_kind_name(span->kind), value);
+        char name[FINDINGS_NAME_BYTES], type[FINDINGS_NAME_BYTES];
+        findings_name(span, name);
+        type_of(name, type);
+        const char *placeholder = vault_name(vault, type, value);
         if (placeholder == NULL) {
             status = error_set(err, TD_NO_MEMORY, "no memory for the vault");
             break;
@@ -235,7 +249,7 @@ static enum td_status redact(struct td_str text, enum td_data_class lowest, stru
         done = span->end;
         struct json *row = json_new_object();
         json_put(row, "placeholder", json_new_cstr(placeholder));
-        json_put(row, "type", json_new_cstr(privacy_kind_name(span->kind)));
+        json_put(row, "type", json_new_cstr(name));
         json_put(row, "start", json_new_int((int64_t)span->begin));
         json_put(row, "end", json_new_int((int64_t)span->end));
         json_push(rows, row);
@@ -291,7 +305,8 @@ static bool print_result(const struct buf *out, struct json *rows, int64_t unkno
 
 int cmd_redact(int argc, char **argv)
 {
-    const char *text = NULL, *vault_path = NULL, *class_name = "sensitive", *positional[1] = {NULL};
+    const char *text = NULL, *config_path = NULL, *vault_path = NULL, *class_name = "sensitive",
+               *positional[1] = {NULL};
     size_t positional_count = 0;
     bool json = false, restoring = false;
     const struct option options[] = {
@@ -301,6 +316,7 @@ int cmd_redact(int argc, char **argv)
         {"restore", 0, OPTION_FLAG, &restoring, NULL, "put the vault's values back", 0, 0},
         {"class", 0, OPTION_TEXT, &class_name, "CLASS",
          "the lowest to replace: public, sensitive (default), restricted", 0, 0},
+        OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {"redact",
@@ -330,7 +346,9 @@ int cmd_redact(int argc, char **argv)
     struct json *rows = json_new_array();
     int64_t unknown = 0;
     buf_init(&out, OUTPUT_BYTES_MAX);
-    enum td_status status = vault_open(&vault, vault_path, !restoring, &err);
+    enum td_status status = privacy_setup_file(config_path, &err);
+    if (status == TD_OK)
+        status = vault_open(&vault, vault_path, !restoring, &err);
     if (status == TD_OK && !text)
         status = command_read_all(positional[0], &input, &err);
     struct td_str source = text ? str_from(text) : buf_view(&input);

@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/findings.h"
 #include "app/options.h"
+#include "app/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -15,10 +16,11 @@ static bool print_table(struct td_str text, const struct findings *findings)
 {
     bool ok = printf("class: %s\n", names_class(findings->data_class)) > 0;
     for (size_t i = 0; i < findings->count && ok; i++) {
+        char name[FINDINGS_NAME_BYTES];
         const struct privacy_span *span = &findings->spans[i];
         struct td_str value = str_slice(text, span->begin, span->end);
         ok = printf("%8zu %8zu  %.2f  %-10s  %-24s  ", span->begin, span->end, (double)span->score,
-                    names_class(span->data_class), privacy_kind_name(span->kind)) > 0;
+                    names_class(span->data_class), findings_name(span, name)) > 0;
         for (size_t k = 0; k < value.len && k < 80; k++) /* one line each, whatever is in it */
             putchar((unsigned char)value.data[k] < ' ' ? ' ' : value.data[k]);
         ok = ok && puts(value.len > 80 ? "..." : "") >= 0;
@@ -119,13 +121,14 @@ static int scan_lines(void)
 
 int cmd_scan(int argc, char **argv)
 {
-    const char *text = NULL, *positional[1] = {NULL};
+    const char *text = NULL, *config_path = NULL, *positional[1] = {NULL};
     size_t positional_count = 0;
     bool json = false, jsonl = false;
     const struct option options[] = {
         {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
         {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out",
          0, 0},
+        OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -147,6 +150,8 @@ int cmd_scan(int argc, char **argv)
         fputs("tandem scan: --jsonl reads standard input; leave FILE and --prompt out\n", stderr);
         return 2;
     }
+    if (privacy_setup_file(config_path, &err) != TD_OK)
+        return command_fail("scan", &err);
     if (jsonl)
         return scan_lines();
     if (text)

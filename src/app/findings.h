@@ -15,6 +15,10 @@ struct findings {
 /* *out **returns new** (findings_deinit); also to be freed after a failure. */
 TD_MUST_CHECK enum td_status findings_of(struct td_str text, struct findings *out,
                                          struct td_error *err);
+#define FINDINGS_NAME_BYTES 65
+/* The kind's name, or the operator's for a rule of theirs; answers out. */
+const char *findings_name(const struct privacy_span *span, char out[static FINDINGS_NAME_BYTES]);
+
 void findings_deinit(struct findings *findings);
 
 /* {"class", "spans": [{"type", "score", "class", "start", "end", "char_start", "char_end"}]}: start and

@@ -174,6 +174,8 @@ bool detect_coordinates(const struct place *place, const struct window *window,
 bool detect_mac(const struct place *place, struct privacy_span *out);
 /* place: at the first letter of a word. http://host/path and bare host names. */
 bool detect_url(const struct place *place, struct privacy_span *out);
+/* Is the label one that exists at the top? */
+bool domain_is_top_level(struct td_str label);
 bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out);
 /* Bitcoin (base58check, bech32), Ethereum, Litecoin, Tron. */
 bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out);

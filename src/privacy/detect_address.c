@@ -230,6 +230,18 @@ static bool is_state(struct td_str text, const struct word *word)
     return word->capital;
 }
 
+/* Two or more further groups of digits behind a number: a telephone number, no postal code. */
+static bool is_long_row(struct td_str text, const struct word *word)
+{
+    if (!word->digits)
+        return false;
+    struct word second = word_after(text, word->end, 1);
+    struct word third = word_after(text, second.end, 1);
+    bool line = memchr(text.data + word->end, '\n', third.begin - word->end) != NULL;
+    return !line && second.digits && third.digits && second.end > second.begin &&
+           third.end > third.begin;
+}
+
 /* Goes on behind a street over units, places, states and postal codes; only what ends in one of
  * the last two, a unit or a country is taken. */
 static size_t address_tail(struct td_str text, size_t end)
@@ -249,6 +261,10 @@ static size_t address_tail(struct td_str text, size_t end)
         if (blank_line || (sentence && !line))
             break;
         uint32_t roles = word.roles;
+        bool bracket = memchr(text.data + at, '(', word.begin - at) != NULL;
+        if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) ||
+            is_long_row(text, &word))
+            break;
         bool has_digit = is_digit((unsigned char)text.data[word.begin]);
         if (unit) {
             taken = word.end;
@@ -311,7 +327,9 @@ static bool detect_zip(const struct place *place, const struct window *window, s
             end = letters.end; /* 7412 SL */
         return give(PRIVACY_ZIP, place->begin, end, 0.9f, out);
     }
-    if (run == 5 && before.capital && is_state(text, &before))
+    if (run == 5 && before.capital &&
+        (is_state(text, &before) ||
+         ((before.roles & ROLE_COUNTRY) && !(place->next->roles & ROLE_COUNTED))))
         return give(PRIVACY_ZIP, place->begin, plus ? window->end[run + more] : end, 0.8f, out);
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }

@@ -114,6 +114,11 @@ static size_t host_end(struct td_str text, size_t offset, bool any_top, size_t *
     return end;
 }
 
+bool domain_is_top_level(struct td_str label)
+{
+    return is_top_level(label.data, label.len);
+}
+
 static size_t path_end(struct td_str text, size_t offset)
 {
     size_t begin = offset;

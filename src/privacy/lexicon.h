@@ -42,9 +42,11 @@ enum {
     ROLE_STREET_LAST = 1 << 21,  /* a word of its own between a name and a number: "utca" */
     ROLE_NUMBER_ALONE = 1 << 22, /* "Apt" 5 is an address by itself */
     ROLE_HALF_DAY = 1 << 23,     /* "pm" */
+    ROLE_DOT = 1 << 24,          /* "dot": of an address in words */
 };
 /* Of these the pass itself wants to know while it reads. */
-#define ROLES_OF_PASS (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP)
+#define ROLES_OF_PASS \
+    (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT)
 
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */

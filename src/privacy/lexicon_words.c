@@ -13,6 +13,8 @@ const struct lexicon_list lexicon_lists[] = {
         "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
         "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
         "answering+at messages message registered+number my+number registered desk office"),
+    CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
+        "cart\xc3\xa3o"),
     CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
     CONTEXT(PRIVACY_US_ITIN, "itin taxpayer+identification individual+taxpayer"),
     CONTEXT(PRIVACY_US_PASSPORT, "passport passports passeport pasaporte passaporto reisepass reisepassnummer paspoort "
@@ -145,10 +147,10 @@ const struct lexicon_list lexicon_lists[] = {
         "south+africa new+zealand saudi+arabia"),
     ROLE(ROLE_NRP, "afghan afghans albanian albanians algerian american americans angolan argentine argentinian argentinean "
         "armenian australian australians austrian austrians azerbaijani bahraini bangladeshi belarusian belgian belgians "
-        "belizean bolivian bosnian botswanan brazilian brazilians british briton britons bulgarian bulgarians burmese "
-        "cambodian cambodians cameroonian canadian canadians catalan chadian chilean chileans chinese colombian colombians "
+        "belizean bolivian bosnian botswanan brazilian brazilians british brit brits bruneian bruneians briton britons bulgarian bulgarians burmese "
+        "cambodian cambodians cameroonian canadian canadians catalan chadian chechen chechens chilean chileans chinese colombian colombians "
         "congolese croat croatian croatians croats cuban cubans cypriot cypriots czech czechs dane danes danish dominican "
-        "dutch dutchman ecuadorian egyptian egyptians emirati english englishman eritrean estonian estonians ethiopian "
+        "dutch dutchman ecuadorian ecuadorians ecuadorean ecuadoreans egyptian egyptians emirati english englishman eritrean estonian estonians ethiopian "
         "ethiopians filipino filipina filipinos finn finnish finns flemish french frenchman frenchwoman georgian georgians "
         "german germans ghanaian greek greeks greenlander greenlandic guatemalan guyanese haitian honduran hungarian "
         "hungarians icelander icelandic indian indians indonesian indonesians iranian iranians iraqi iraqis irish irishman "
@@ -157,7 +159,7 @@ const struct lexicon_list lexicon_lists[] = {
         "lithuanians luxembourger macedonian malagasy malawian malaysian malaysians maltese mauritian mexican mexicans "
         "moldovan mongolian montenegrin moroccan moroccans mozambican namibian nepalese nepali nicaraguan nigerian "
         "nigerians norwegian norwegians omani pakistani pakistanis palestinian palestinians panamanian paraguayan peruvian "
-        "peruvians pole poles portuguese qatari romanian romanians russian russians rwandan salvadoran saudi saudis "
+        "peruvians pole poles polish portuguese qatari romanian romanians russian russians rwandan salvadoran saudi saudis "
         "scot scots scottish senegalese serb serbian serbians serbs singaporean slovak slovakian slovaks slovene slovenes "
         "slovenian slovenians somali somalis spaniard spaniards spanish sudanese surinamese swede swedes swedish swiss "
         "syrian syrians taiwanese tajik tanzanian thai thais tibetan togolese trinidadian tunisian tunisians turk turkish "
@@ -166,7 +168,7 @@ const struct lexicon_list lexicon_lists[] = {
         "arab arabs arabian scandinavian caucasian deutscher deutsche franzose italiener"),
     ROLE(ROLE_NRP, "christian christians catholic catholics protestant protestants orthodox+christian evangelical evangelicals "
         "baptist baptists methodist methodists lutheran lutherans anglican anglicans presbyterian mormon mormons quaker "
-        "quakers muslim muslims islamic sunni sunnis shia shiite shiites jew jews jewish hindu hindus buddhist buddhists "
+        "quakers muslim muslims islamic sunni sunnis shia shi'a shii shiite shiites jew jews jewish hindu hindus buddhist buddhists "
         "sikh sikhs jain bahai taoist atheist atheists agnostic zoroastrian pentecostal calvinist rastafarian "
         "democrat democrats republican republicans communist communists socialist socialists libertarian marxist "
         "conservatives tory tories labour+party"),
@@ -186,6 +188,7 @@ const struct lexicon_list lexicon_lists[] = {
     ROLE(ROLE_STREET_LAST, "straat stra\xc3\x9f" "e strasse str gasse weg katu gata gate veien utca \xc3\xba" "t u "
         "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
     ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
+    ROLE(ROLE_DOT, "dot punkt punto point ponto"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
     ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
         "apixaban aripiprazole aspirin atenolol atorvastatin azithromycin baclofen bisoprolol budesonide bupropion "

@@ -1,6 +1,9 @@
 #include "privacy/privacy.h"
 
+#include "privacy/rules.h"
 #include "privacy/scan.h"
+
+#include <stdlib.h>
 
 struct span_list {
     struct privacy_span *spans;
@@ -15,10 +18,29 @@ static void list_span(void *ctx, const struct privacy_span *span)
     list->count++;
 }
 
+/* The pass, and what other sources say: the operator's rules; names from a tagger belong here too. What
+ * cannot be looked at is restricted as a whole. */
+static void scan_all(struct td_str text, scan_fn *emit, void *ctx)
+{
+    struct privacy_span *others;
+    size_t count = privacy_rules_find(text, &others);
+    if (count == SIZE_MAX) {
+        const struct privacy_span whole = {.kind = PRIVACY_CUSTOM,
+                                           .end = text.len,
+                                           .score = 1.0f,
+                                           .data_class = TD_CLASS_RESTRICTED,
+                                           .rule = UINT16_MAX};
+        emit(ctx, &whole);
+        return;
+    }
+    scan_text(text, others, count, emit, ctx);
+    free(others);
+}
+
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity)
 {
     struct span_list list = {spans, capacity, 0};
-    scan_text(text, list_span, &list);
+    scan_all(text, list_span, &list);
     return list.count;
 }
 
@@ -39,7 +61,7 @@ static void tally_span(void *ctx, const struct privacy_span *span)
 enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT])
 {
     struct tally tally = {counts, TD_CLASS_PUBLIC};
-    scan_text(text, tally_span, &tally);
+    scan_all(text, tally_span, &tally);
     return tally.data_class;
 }
 

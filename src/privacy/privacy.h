@@ -1,5 +1,6 @@
 /* What is private in a text, and what that forbids. One pass, exact byte spans, checksums where the
- * kind has one. No allocation beyond the caller's array; any thread. */
+ * kind has one. No allocation beyond the caller's array, but for an operator's rules (rules.h); any
+ * thread. */
 #ifndef PRIVACY_PRIVACY_H
 #define PRIVACY_PRIVACY_H
 
@@ -96,7 +97,7 @@ struct privacy_span {
     size_t begin, end;             /* bytes */
     float score;                   /* 0..1 */
     enum td_data_class data_class; /* at least the kind's; a date of birth is more than a date */
-    uint16_t rule;                 /* PRIVACY_CUSTOM: which of the operator's rules, from 0 */
+    uint16_t rule; /* PRIVACY_CUSTOM: the operator's rule, UINT16_MAX: over its limit */
 };
 
 /* Presidio's name where it has one (EMAIL_ADDRESS, US_SSN, ...), else one in its manner. */

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "privacy/detect.h"
+#include "privacy/detect_hidden.h"
 #include "privacy/lexicon.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
@@ -24,6 +25,8 @@ struct scan {
     struct privacy_span pending[PENDING_MAX]; /* by position, not overlapping */
     size_t pending_count;
     size_t floor;       /* end of what has gone out */
+    bool inner;         /* decoded text is not looked into again */
+    size_t decoded_end; /* of the encoded text that was looked into */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
@@ -52,7 +55,7 @@ static const uint8_t traits[128] = {
     ['V'] = W, ['W'] = W, ['X'] = W, ['Y'] = W, ['Z'] = W,
     ['0'] = W, ['1'] = W, ['2'] = W, ['3'] = W, ['4'] = W,
     ['5'] = W, ['6'] = W, ['7'] = W, ['8'] = W, ['9'] = W,
-    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL,
+    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL | TRIGGER, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL,
     ['#'] = LOCAL, ['$'] = LOCAL, ['*'] = LOCAL, ['^'] = LOCAL, ['~'] = LOCAL,
     ['+'] = LOCAL | TRIGGER, ['-'] = LOCAL | TRIGGER,
     ['@'] = TRIGGER, ['='] = TRIGGER, [':'] = TRIGGER,
@@ -114,6 +117,11 @@ static void add(struct scan *scan, struct privacy_span span)
     }
     scan->pending[at] = span;
     scan->pending_count++;
+}
+
+static void add_found(void *ctx, const struct privacy_span *span)
+{
+    add(ctx, *span);
 }
 
 static struct place place_at(const struct scan *scan, size_t begin)
@@ -188,6 +196,8 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
                                             .begin = begin,
                                             .end = end,
                                             .score = capital ? 0.8f : 0.5f});
+        if (entry->roles & ROLE_DOT && detect_spelled_email(&place, end, &span))
+            add(scan, span);
         if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
             add(scan, span);
     }
@@ -260,7 +270,15 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
 {
     struct privacy_span span;
     size_t begin = place->begin, len = run->end - begin;
-    if (len >= 25 || (run->digits && len >= 10 && (after == '/' || after == '+' || after == '_'))) {
+    if (!scan->inner && begin >= scan->decoded_end && len >= 8) {
+        size_t end;
+        if (scan_base64(scan->text, begin, &end, add_found, scan) == BASE64_TEXT)
+            scan->decoded_end = end;
+    }
+    if (begin < scan->decoded_end && begin + len <= scan->decoded_end) {
+        ; /* text, so it is not drawn by lot */
+    } else if (len >= 25 ||
+               (run->digits && len >= 10 && (after == '/' || after == '+' || after == '_'))) {
         if (len >= 25 && detect_crypto(place, run->end, &span))
             add(scan, span);
         else if (detect_random(place, run->end, &span))
@@ -283,7 +301,8 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
     int after = run->end < text.len ? (unsigned char)text.data[run->end] : 0;
     bool ascii = (unsigned char)text.data[begin] < 0x80;
     struct place place = place_at(scan, begin);
-    if (len >= 25 || run->digits || after == '.' || after == ':' || (len == 2 && after == '-'))
+    if (len >= 16 || run->digits || after == '.' || after == ':' || (len == 2 && after == '-') ||
+        (len >= 8 && (after == '+' || after == '/' || after == '_' || after == '-')))
         scan_odd_word(scan, &place, run, first, after);
     if (is_digit(first)) {
         scan_number(scan, begin);
@@ -291,6 +310,10 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
     }
     if (scan->before == PLAIN_LETTER)
         return 0;
+    if (len == 2 && first == 'a' && scan->before >= 0 && scan->before < 0x80 && scan->before != 0 &&
+        strchr("[({<", scan->before) != NULL && after != 0 && strchr("])}>", after) != NULL &&
+        detect_bracketed_email(&place, run->end, &span))
+        add(scan, span);
     if (lexicon_may_hold(run->hash)) {
         const struct lexicon_entry *entry =
             lexicon_find(run->hash, text.data + begin, run->long_end - begin);
@@ -347,6 +370,12 @@ static size_t scan_trigger(struct scan *scan, size_t begin, int c)
             if (detect_email(&place, scan->local_begin == SIZE_MAX ? begin : scan->local_begin,
                              &span))
                 add(scan, span);
+        return 0;
+    case '%':
+        if (!scan->inner && begin >= scan->decoded_end && begin + 2 < scan->text.len &&
+            is_hex((unsigned char)scan->text.data[begin + 1]) &&
+            is_hex((unsigned char)scan->text.data[begin + 2]))
+            scan->decoded_end = scan_escaped(scan->text, begin, scan->decoded_end, add_found, scan);
         return 0;
     case '+':
         if (detect_phone_plus(&place, &span))
@@ -411,9 +440,12 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i, size_t e
     return end;
 }
 
-void scan_text(struct td_str text, scan_fn *emit, void *ctx)
+static void scan_pass(struct td_str text, bool inner, const struct privacy_span *others,
+                      size_t other_count, scan_fn *emit, void *ctx)
 {
+    size_t others_taken = 0;
     struct scan scan = {.text = text,
+                        .inner = inner,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,
@@ -426,6 +458,8 @@ void scan_text(struct td_str text, scan_fn *emit, void *ctx)
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
             break;
+        while (others_taken < other_count && others[others_taken].begin <= next.begin)
+            add(&scan, others[others_taken++]);
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
         size_t resume = 0;
         struct run run = {0};
@@ -459,6 +493,19 @@ void scan_text(struct td_str text, scan_fn *emit, void *ctx)
         if (starts_word && next.end == next.begin + 1)
             i = word_rest(&scan, next.begin, i, run.end > i ? run.end : i);
     }
+    while (others_taken < other_count)
+        add(&scan, others[others_taken++]);
     while (scan.pending_count > 0)
         emit_oldest(&scan);
+}
+
+void scan_plain(struct td_str text, scan_fn *emit, void *ctx)
+{
+    scan_pass(text, true, NULL, 0, emit, ctx);
+}
+
+void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
+               scan_fn *emit, void *ctx)
+{
+    scan_pass(text, false, others, other_count, emit, ctx);
 }

@@ -284,7 +284,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
 static void repeat(struct tier_attempt *attempt)
 {
     openai_stream_deinit(&attempt->stream);
-    openai_stream_init(&attempt->stream, on_piece, attempt);
+    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->http_status = 0;
@@ -333,7 +333,7 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->prompt_estimate = openai_count_prompt(tier, request);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
-    openai_stream_init(&attempt->stream, on_piece, attempt);
+    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
     enum td_status status = openai_write_body(request, &tier->facts, &attempt->body, err);
     if (status == TD_OK && !attempt->timer)

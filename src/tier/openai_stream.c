@@ -137,6 +137,11 @@ static void read_text_choice(struct openai_stream *stream, const struct json *ch
     read_finish(stream, json_get(choice, "finish_reason"));
 }
 
+static bool is_text_choice(const struct openai_stream *stream, const struct json *choice)
+{
+    return stream->completion && is(json_get(choice, "text"), JSON_KIND_TEXT);
+}
+
 static void read_choice(struct openai_stream *stream, const struct json *choice)
 {
     if (!is(choice, JSON_KIND_OBJECT)) {
@@ -145,7 +150,7 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     }
     if (json_int(json_get(choice, "index"), 0) != 0) /* n is 1: not ours */
         return;
-    if (is(json_get(choice, "text"), JSON_KIND_TEXT)) {
+    if (is_text_choice(stream, choice)) {
         read_text_choice(stream, choice);
         return;
     }
@@ -249,7 +254,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
     const struct json *choices = json_get(root, "choices");
     const struct json *first = json_at(choices, 0);
     if (!is(root, JSON_KIND_OBJECT) || !absent(json_get(root, "error")) ||
-        is(json_get(first, "text"), JSON_KIND_TEXT)) {
+        is_text_choice(stream, first)) {
         read_chunk(stream, root);
         return;
     }
@@ -275,9 +280,10 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
     json_free(chunk);
 }
 
-void openai_stream_init(struct openai_stream *stream, openai_piece_fn *on_piece, void *ctx)
+void openai_stream_init(struct openai_stream *stream, bool completion, openai_piece_fn *on_piece,
+                        void *ctx)
 {
-    *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx};
+    *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx, .completion = completion};
     sse_reader_init(&stream->events, EVENT_BYTES_MAX);
     buf_init(&stream->whole, WHOLE_BYTES_MAX);
 }

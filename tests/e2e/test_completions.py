@@ -56,6 +56,20 @@ def test_a_scored_prompt_has_the_log_probabilities_of_tandem_score():
 
 
 @case
+def test_a_prompt_as_long_as_the_context_is_scored_to_its_end():
+    code, out, err = run("models", "info", "--json")
+    equal(code, 0, err)
+    context = json.loads(out)["context_tokens"]
+    with Tandem(LOCAL) as tandem:
+        whole = complete(tandem, [300] * context, max_tokens=0, echo=True, logprobs=1)
+        equal(whole.status, 200, whole.body)
+        equal(len(whole.json["choices"][0]["logprobs"]["token_logprobs"]), context)
+        for count, tokens_max in ((context, 1), (context + 1, 0)):
+            longer = complete(tandem, [300] * count, max_tokens=tokens_max, echo=True)
+            equal((longer.status, longer.json["error"]["param"]), (400, "prompt"), longer.body)
+
+
+@case
 def test_what_harnesses_send_has_one_token_behind_each_prompt():
     prompts = [ids_of(TEXT), ids_of("hello"), [5]]
     with Tandem(LOCAL) as tandem:
@@ -146,6 +160,34 @@ def test_what_cannot_be_honoured_is_refused_by_name():
                   (str(body)[:60], 404 if param == "model" else 400, param))
             assert answer.json["error"]["code"], body
         equal(complete(tandem, "a", max_tokens=1).status, 200)
+
+
+@case
+def test_members_that_say_nothing_are_taken_and_kept_from_clouds():
+    neutral = {"suffix": "", "grammar": "", "tools": [], "response_format": {"type": "text"}, "best_of": 1, "seed": None}
+    cloud = ScriptedCloud(Script(text="and so on."))
+    with Tandem(edge_first(cloud.base_url, "    completions: true\n"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for mode in ("only-local", "only-cloud"):
+            answer = complete(tandem, "Once", {"x-tandem-mode": mode}, max_tokens=2, **neutral)
+            equal(answer.status, 200, answer.body)
+        equal(set(neutral) & set(cloud.requests[0]["json"]), {"seed"})
+
+
+@case
+def test_the_bodies_of_many_choices_are_not_all_in_memory_at_once():
+    with Tandem(LOCAL) as tandem:
+        answer = complete(tandem, ["hi", "ho"], n=128, max_tokens=1, metadata="x" * 3_000_000)
+        equal(answer.status, 200, answer.body)
+        equal(len(answer.json["choices"]), 256)
+        assert tandem.rss_bytes("VmHWM") < 400 << 20, tandem.rss_bytes("VmHWM")  # one body each: 768 MB
+
+
+@case
+def test_an_adapter_that_is_not_there_is_named_by_the_member_that_asked_for_it():
+    with Tandem(LOCAL) as tandem:
+        for members, param in (({"lora": [{"name": "none"}]}, "lora"), ({"tandem": {"adapters": ["none"]}}, "tandem.adapters")):
+            answer = tandem.request("POST", "/v1/completions", {"prompt": "hi", **members})
+            equal((answer.status, answer.json["error"]["param"]), (400, param), answer.body)
 
 
 if __name__ == "__main__":

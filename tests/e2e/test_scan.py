@@ -96,6 +96,37 @@ def test_redact_replaces_from_the_class_that_was_asked_for():
 
 
 @case
+def test_the_operators_patterns_and_words_come_from_the_configuration():
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "projects.txt").write_text("# ours\nBlue Bird\n")
+        config = Path(folder) / "tandem.yaml"
+
+        def privacy(text):
+            config.write_text("privacy:\n" + text)
+            return run("scan", "--json", "--config", str(config), "-p", "EMP-00017 works on blue bird and zeta")
+
+        code, out, err = privacy(f"""  patterns:
+    - {{name: STAFF_ID, regex: 'EMP-[0-9]{{5}}', class: restricted, score: 0.7}}
+  words:
+    - {{name: PROJECT, file: {folder}/projects.txt}}
+    - {{name: code-word, list: [zeta], class: public}}
+""")
+        equal(code, 0, err)
+        spans = json.loads(out)["spans"]
+        equal([(s["type"], s["class"], s["start"], s["end"]) for s in spans],
+              [("STAFF_ID", "restricted", 0, 9), ("PROJECT", "sensitive", 19, 28), ("code-word", "public", 33, 37)])
+        code, out, err = run("redact", "--class", "public", "--config", str(config), "-p", "EMP-00017, zeta")
+        equal((code, out), (0, b"<STAFF_ID_1>, <CODE_WORD_1>"), err)
+        for text, says in (("  patterns: [{name: A, regex: '('}]", "parenthesis"),
+                           ("  patterns: [{name: A, regex: 'x*'}]", "empty"),
+                           ("  words: [{name: A}]", "needs a file or a list"),
+                           (f"  words: [{{name: A, file: {folder}/none}}]", "none")):
+            code, out, err = privacy(text + "\n")
+            equal((text, code, out), (text, 1, b""))
+            assert says in err and "tandem.yaml:2" in err, err
+
+
+@case
 def test_wrong_use_and_broken_vaults_say_what_to_do():
     equal(run("redact", "--restore", stdin=b"x")[0], 2)
     equal(run("redact", "--class", "secret", stdin=b"x")[0], 2)
