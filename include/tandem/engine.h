@@ -41,10 +41,10 @@ struct td_model_info {
     uint32_t vocab_count;
     uint32_t layer_count;
     uint32_t embedding_size;
-    int32_t bos_id, eos_id;  /* -1 = none */
-    int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
-    uint32_t exit_count;     /* early exits that the file brings */
-    bool has_probe;          /* it brings a probe */
+    int32_t bos_id, eos_id; /* -1 = none */
+    int32_t not_mine_id;    /* tandem.not_mine_token_id, -1 = none */
+    uint32_t exit_count;    /* early exits that the file brings */
+    bool has_probe;         /* it brings a probe */
     struct td_calibration calibration;
     const char *chat_family; /* recognised template family, or "" */
     /* What renders chats: "jinja", the template in the file (the family stands by for messages that
