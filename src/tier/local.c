@@ -319,7 +319,8 @@ static enum td_status tokenize_text(const struct td_model *model,
                                     const struct td_completion *completion, int32_t **ids,
                                     size_t *count, struct td_error *err)
 {
-    size_t capacity = completion->ids ? completion->id_count : completion->text.len + 2;
+    /* Never more tokens than bytes, but for BOS, EOS and the leading space of SentencePiece. */
+    size_t capacity = completion->ids ? completion->id_count : completion->text.len + 3;
     *ids = malloc((capacity + 1) * sizeof **ids);
     if (!*ids)
         return error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", capacity);

@@ -56,6 +56,20 @@ def test_a_scored_prompt_has_the_log_probabilities_of_tandem_score():
 
 
 @case
+def test_a_prompt_as_long_as_the_context_is_scored_to_its_end():
+    code, out, err = run("models", "info", "--json")
+    equal(code, 0, err)
+    context = json.loads(out)["context_tokens"]
+    with Tandem(LOCAL) as tandem:
+        whole = complete(tandem, [300] * context, max_tokens=0, echo=True, logprobs=1)
+        equal(whole.status, 200, whole.body)
+        equal(len(whole.json["choices"][0]["logprobs"]["token_logprobs"]), context)
+        for count, tokens_max in ((context, 1), (context + 1, 0)):
+            longer = complete(tandem, [300] * count, max_tokens=tokens_max, echo=True)
+            equal((longer.status, longer.json["error"]["param"]), (400, "prompt"), longer.body)
+
+
+@case
 def test_what_harnesses_send_has_one_token_behind_each_prompt():
     prompts = [ids_of(TEXT), ids_of("hello"), [5]]
     with Tandem(LOCAL) as tandem:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Early exits and a probe in a real model file, from the outside (docs/heads.md)."""
 import json
+import math
 import random
 import sys
 import tempfile
@@ -97,6 +98,27 @@ def test_the_probe_is_told_and_recorded():
             for name in ids:  # the second prompt is cached
                 signals = tandem.get(f"/tandem/v1/exchanges/{name}").json["signals"]
                 equal(round(signals["probe"], 6), round(told, 6))
+
+
+@case
+def test_a_calibration_changes_the_confidence_and_nothing_else():
+    with tempfile.TemporaryDirectory() as folder:
+        answers = []
+        for name, pairs in (("plain", (1.0, 0.0)), ("calibrated", (2.0, -0.5))):
+            model = Path(folder) / f"{name}.gguf"
+            keys = ("tandem.calibration.temperature", "tandem.calibration.bias")
+            add_metadata(NANO, model, list(zip(keys, pairs)))
+            with Tandem("tiers:\n  - {name: local, kind: local}\n", env={"TANDEM_MODEL": model}) as tandem:
+                answers.append([tandem.chat(prompt, max_tokens=12, temperature=0) for prompt in PROMPTS])
+    compared = 0
+    for plain, calibrated in zip(*answers):
+        equal(plain.text, calibrated.text)
+        before, after = (float(a.headers["x-tandem-confidence"]) for a in (plain, calibrated))
+        if 0.01 < before < 0.99:  # four digits tell its log-odds
+            wanted = 1 / (1 + math.exp(-(math.log(before / (1 - before)) / 2 - 0.5)))
+            assert abs(after - wanted) < 0.005, (before, after, wanted)
+            compared += 1
+    assert compared, [float(a.headers["x-tandem-confidence"]) for a in answers[0]]
 
 
 @case
