@@ -89,7 +89,7 @@ const struct lexicon_list lexicon_lists[] = {
         "n\xc3\xa9 n\xc3\xa9" "e naissance nacido nacida nacimiento nato nata nascita nascido nascimento geboortedatum "
         "f\xc3\xb6" "dd syntynyt urodzony urodzona narozen"),
     CONTEXT(CONTEXT_HOME, "address addresses lives live lived living resides residence located delivered deliver ship "
-        "shipping home office meet sent restaurant taxi house moved adresse wohnt wohnhaft anschrift direcci\xc3\xb3n "
+        "shipping meet sent restaurant taxi moved adresse wohnt wohnhaft anschrift direcci\xc3\xb3n "
         "indirizzo endere\xc3\xa7o adres domicile habite vive abita addressed mail+to letter station enter drops"),
     CONTEXT(CONTEXT_HEALTH, "diagnosis diagnosed diagnoses diagnose patient disease disorder condition symptoms dx "
         "diagnostic diagnosi diagn\xc3\xb3stico illness chart billing+code"),
