@@ -9,14 +9,45 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* From the executable's folder: installed; build/tandem; build/src/app/tandem. */
+/* Folders of the models that come with the program, from the executable's: installed; build/tandem;
+ * build/src/app/tandem. */
 static const char *const beside[] = {
-    "../share/tandem/nano.gguf",
-    "../models/nano/nano.gguf",
-    "../../../models/nano/nano.gguf",
+    "../share/tandem",
+    "../models/nano",
+    "../../../models/nano",
 };
 
-/* A file is what it is; only a name that is none is looked for among the pulled models. */
+/* People read the path: no steps up in it. It stays as it is where it cannot be resolved. */
+static void make_plain(char *path, size_t size)
+{
+    char *plain = realpath(path, NULL);
+    if (plain && strlen(plain) < size)
+        memcpy(path, plain, strlen(plain) + 1);
+    free(plain);
+}
+
+/* "nano" and "nano-large". TD_NOT_FOUND without words when it is nowhere. */
+static enum td_status find_beside(const char *name, char *out, size_t size, struct td_error *err)
+{
+    char folder[4096];
+    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (len <= 0)
+        return error_set(err, TD_IO,
+                         "cannot read /proc/self/exe to find the embedded model; name "
+                         "one with TANDEM_MODEL or -m");
+    folder[len] = '\0';
+    *strrchr(folder, '/') = '\0';
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        if (snprintf(out, size, "%s/%s/%s.gguf", folder, beside[i], name) < (int)size &&
+            access(out, R_OK) == 0) {
+            make_plain(out, size);
+            return TD_OK;
+        }
+    return TD_NOT_FOUND;
+}
+
+/* A file is what it is; only a name that is none is looked for among the pulled models, and then
+ * among those that come with the program. */
 static enum td_status find_named(const char *wanted, const char *models_dir, char *out, size_t size,
                                  struct td_error *err)
 {
@@ -33,45 +64,28 @@ static enum td_status find_named(const char *wanted, const char *models_dir, cha
     }
     enum td_status status = TD_OK;
     if (!model_store_find(models_dir, wanted, out, size))
+        status = find_beside(wanted, out, size, err);
+    if (status == TD_NOT_FOUND)
         status = error_set(err, TD_NOT_FOUND,
-                           "there is no file '%.200s' and no pulled model of that name in %.200s; "
-                           "'tandem models list' shows them",
+                           "there is no file '%.200s', no pulled model of that name in %.200s "
+                           "('tandem models list' shows them), and none beside the program",
                            wanted, models_dir);
     config_free(config);
     return status;
 }
 
-/* People read the path: no steps up in it. It stays as it is where it cannot be resolved. */
-static void make_plain(char *path, size_t size)
-{
-    char *plain = realpath(path, NULL);
-    if (plain && strlen(plain) < size)
-        memcpy(path, plain, strlen(plain) + 1);
-    free(plain);
-}
-
 enum td_status model_file_find(const char *wanted, const char *models_dir, char *out, size_t size,
                                struct td_error *err)
 {
-    char folder[4096];
     if (!wanted || !*wanted)
         wanted = getenv("TANDEM_MODEL");
     if (wanted && *wanted)
         return find_named(wanted, models_dir, out, size, err);
-    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (len <= 0)
-        return error_set(err, TD_IO,
-                         "cannot read /proc/self/exe to find the embedded model; name "
-                         "one with TANDEM_MODEL or -m");
-    folder[len] = '\0';
-    *strrchr(folder, '/') = '\0';
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (snprintf(out, size, "%s/%s", folder, beside[i]) < (int)size && access(out, R_OK) == 0) {
-            make_plain(out, size);
-            return TD_OK;
-        }
-    return error_set(err, TD_NOT_FOUND,
-                     "the embedded model nano.gguf is not at %s/%s nor in a "
-                     "source tree; name a model with TANDEM_MODEL, engine.model or -m",
-                     folder, beside[0]);
+    enum td_status status = find_beside("nano", out, size, err);
+    if (status == TD_NOT_FOUND)
+        status = error_set(err, TD_NOT_FOUND,
+                           "the embedded model nano.gguf is neither in %s beside the program nor "
+                           "in a source tree; name a model with TANDEM_MODEL, engine.model or -m",
+                           beside[0]);
+    return status;
 }
