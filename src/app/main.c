@@ -19,6 +19,8 @@ static const struct verb verbs[] = {
     {"explain", cmd_explain, "say why an exchange was answered where it was"},
     {"doctor", cmd_doctor, "check the installation and say what to do"},
     {"models", cmd_models, "pull, list, describe and remove models; list tiers"},
+    {"scan", cmd_scan, "find what is private in a text"},
+    {"redact", cmd_redact, "put placeholders for what is private, and back"},
     {"tokenize", cmd_tokenize, "text on standard input to token ids"},
     {"detokenize", cmd_detokenize, "token ids on standard input to text"},
     {"template", cmd_template, "render chat messages with the model's template"},

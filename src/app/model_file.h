@@ -12,4 +12,9 @@
 TD_MUST_CHECK enum td_status model_file_find(const char *wanted, const char *models_dir, char *out,
                                              size_t size, struct td_error *err);
 
+/* Writes the path of a file of models/ that came with the program, e.g. "names/names.bin": beside the
+ * executable as above. TD_NOT_FOUND with the first place that was looked at. */
+TD_MUST_CHECK enum td_status model_file_beside(const char *name, char *out, size_t size,
+                                               struct td_error *err);
+
 #endif

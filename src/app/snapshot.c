@@ -129,6 +129,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
             facts.context_tokens = base->context_tokens;
         return make_local(snapshot, index, &facts, base, err);
     }
+    facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
     enum td_status status =
         key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)

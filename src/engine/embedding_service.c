@@ -1,8 +1,9 @@
 /* A job has two references: its owner's, until on_done returned or embedding_cancel, and the
- * service's, until it was posted; a post under way has a third. Whoever drops the last one frees it.
+ * service's, until it was posted; a post under way has a third. Whoever drops the last one frees
+ * it.
  *
- * A turn is a few texts of one job. The next one is a job's whose caller was served longest ago, and
- * of that caller's jobs the first that came. What a text's vector comes to does not depend on the
+ * A turn is a few texts of one job. The next one is a job's whose caller was served longest ago,
+ * and of that caller's jobs the first that came. What a text's vector comes to does not depend on the
  * texts of its turn (embedding.h). */
 #include "engine/embedding_service.h"
 
@@ -22,8 +23,8 @@
 #define POST_RETRY_NS 5000000L /* a loop whose queue was full is asked again so soon */
 #define IDS_BYTES_MAX ((size_t)64 << 20)
 #define TEXT_BYTES_MAX ((size_t)256 << 20)
-/* Of a turn: the rows that an encoder takes at once, so that turns cost no speed; one longer text is
- * a turn of its own. */
+/* Of a turn: the rows that an encoder takes at once, so that turns cost no speed; one longer text
+ * is a turn of its own. */
 #define TURN_TOKENS 512
 #define TURN_TEXTS_MAX 64
 

@@ -1,6 +1,7 @@
 #include "privacy/detect.h"
 
 #include "base/utf8.h"
+#include "privacy/lexicon.h"
 
 /* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
  * selectors that occur in copied text. */
@@ -48,14 +49,16 @@ static bool in_number(int c)
 
 void window_read(struct td_str text, size_t offset, struct window *window)
 {
-    size_t count = 0;
+    size_t count = 0, digits = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {
         window->c[count] = next.c;
+        digits += is_digit(next.c);
         window->begin[count] = next.begin;
         window->end[count++] = next.end;
     }
     window->count = count;
+    window->digits = digits;
     window->c[count] = in_number(next.c) ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
     window->begin[count] = next.begin;
     window->end[count] = next.end;
@@ -92,8 +95,23 @@ bool context_before(struct td_str text, size_t offset, size_t reach, const char 
     return context_in(text.data + begin, offset - begin, words);
 }
 
-bool context_after(struct td_str text, size_t offset, size_t reach, const char *const *words)
+bool place_context(const struct place *place, int kind, size_t reach)
 {
-    size_t left = text.len - offset;
-    return context_in(text.data + offset, left < reach ? left : reach, words);
+    size_t ended = place->context ? place->context->ended[kind] : 0;
+    return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
+}
+
+bool place_context_after(const struct place *place, size_t end, int kind)
+{
+    size_t at = end;
+    for (int i = 0; i < 5; i++) {
+        struct word word = word_after(place->text, at, 3);
+        if (word.begin == word.end)
+            return false;
+        for (const struct lexicon_entry *e = word.entry; e != NULL; e = lexicon_next(e))
+            if (e->context == kind && e->previous == NULL)
+                return true;
+        at = word.end;
+    }
+    return false;
 }

@@ -88,6 +88,8 @@ static uint32_t fold(uint32_t c, bool *upper)
                : c < 0x1EF2 ? 'u'
                             : 'y';
     }
+    if (c >= 0x2B0 && c < 0x370) /* marks that combine */
+        return 0;
     return c < 0x530 || (c >= 0x5D0 && c < 0x800) || (c >= 0x904 && c < 0xE50) ? c : 0;
 }
 

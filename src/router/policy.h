@@ -91,6 +91,7 @@ struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
+    bool prompt_only;           /* nothing is to be generated */
     unsigned needs;             /* of enum capability */
     bool code, maths, question; /* cheap markers, recorded */
     /* Known once the local model has read the prompt: its probe's probability that its answer will
