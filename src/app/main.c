@@ -29,6 +29,7 @@ static const struct verb verbs[] = {
     {"logits", cmd_logits, "run ids through the model, write the logits"},
     {"perplexity", cmd_perplexity, "how well the model predicts a text"},
     {"score", cmd_score, "how probable labels or a text are after a prompt"},
+    {"probe", cmd_probe, "train a probe for a model from prompts and outcomes"},
     {"bench", cmd_bench, "measure the engine"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"version", cmd_version, "print the version"},

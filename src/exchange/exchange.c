@@ -120,7 +120,8 @@ static void fail_attempt(struct exchange *ex, const struct tier_result *result)
 
 static void reset_attempt_state(struct exchange *ex)
 {
-    confidence_init(&ex->confidence);
+    const struct tier_facts *facts = &ex->facts[ex->current->tier];
+    confidence_init(&ex->confidence, facts->confidence_temperature, facts->confidence_bias);
     hold_deinit(&ex->hold);
     ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
     ex->token_count = 0;

@@ -94,14 +94,25 @@ bool place_context_after(const struct place *place, size_t end, int kind);
 #define WINDOW_MAX 64
 struct window {
     size_t count, digits; /* characters; how many of them are digits */
-    int c[WINDOW_MAX + 2];
-    size_t begin[WINDOW_MAX + 1], end[WINDOW_MAX + 1];
+    const int *c;         /* into the arrays below: a window moves on over what it has read */
+    const size_t *begin, *end;
+    bool full; /* the text runs on behind it */
+    int chars[WINDOW_MAX + 2];
+    size_t begins[WINDOW_MAX + 1], ends[WINDOW_MAX + 1];
 };
 
 /* Reads digits and " -./()" from `offset`. */
 void window_read(struct td_str text, size_t offset, struct window *window);
+/* Moves a window that has been read to a later offset in it; false when it must be read anew. */
+bool window_move(struct window *window, size_t offset);
 /* Digits from index i on. */
-size_t window_digits(const struct window *window, size_t i);
+static inline size_t window_digits(const struct window *window, size_t i)
+{
+    size_t begin = i;
+    while (i < window->count && is_digit(window->c[i]))
+        i++;
+    return i - begin;
+}
 
 static inline struct privacy_span span_of(enum privacy_kind kind, size_t begin, size_t end,
                                           float score)

@@ -91,8 +91,8 @@ bool detect_card(const struct place *place, const struct window *window, struct 
         i += group;
         int next = window->c[i];
         bool decimal = next == '.' && i + 1 < window->count && is_digit(window->c[i + 1]);
-        if (count >= CARD_MIN && !is_word(next) && !decimal &&
-            (brand_fits(digits, count) || announced) && luhn_holds(digits, count))
+        if (count >= CARD_MIN && !is_word(next) && !decimal && luhn_holds(digits, count) &&
+            (announced || brand_fits(digits, count)))
             found_end = window->end[i - 1];
         if ((next != ' ' && next != '-') || (separator && next != separator) || group < 3 ||
             group > 8)

@@ -20,19 +20,24 @@ static int base58_value(char c)
 
 static bool base58check_holds(const char *text, size_t len)
 {
-    uint8_t bytes[BASE58_BYTES] = {0};
+    uint32_t limbs[7] = {0}; /* big-endian, 200 of the 224 bits are the address */
+    uint8_t bytes[BASE58_BYTES];
     for (size_t i = 0; i < len; i++) {
-        int carry = base58_value(text[i]);
-        if (carry < 0)
+        int digit = base58_value(text[i]);
+        if (digit < 0)
             return false;
-        for (size_t k = BASE58_BYTES; k-- > 0;) {
-            carry += bytes[k] * 58;
-            bytes[k] = (uint8_t)carry;
-            carry >>= 8;
+        uint64_t carry = (uint64_t)digit;
+        for (size_t k = 7; k-- > 0;) {
+            carry += (uint64_t)limbs[k] * 58;
+            limbs[k] = (uint32_t)carry;
+            carry >>= 32;
         }
-        if (carry != 0)
+        if (carry != 0 || limbs[0] > 0xff)
             return false;
     }
+    bytes[0] = (uint8_t)limbs[0];
+    for (size_t i = 1; i < BASE58_BYTES; i++)
+        bytes[i] = (uint8_t)(limbs[1 + (i - 1) / 4] >> (24 - (i - 1) % 4 * 8));
     /* version bytes: Bitcoin 0, 5; Litecoin 48, 50; Dogecoin 30, 22; Tron 65; test nets 111, 196 */
     static const uint8_t versions[] = {0, 5, 48, 50, 30, 22, 65, 111, 196};
     if (memchr(versions, bytes[0], sizeof versions) == NULL)

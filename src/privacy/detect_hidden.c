@@ -32,6 +32,9 @@ bool detect_spelled_email(const struct place *place, size_t word_end, struct pri
     if (host.begin == host.end || top.begin == top.end || top.end - top.begin < 2 ||
         !domain_is_top_level((struct td_str){text.data + top.begin, top.end - top.begin}))
         return false;
+    struct word self = word_after(text, place->begin, 0);
+    if (!word_is(text, &self, "dot") && word_in(text, &top, "in it is so to at be me no us my"))
+        return false; /* "at one point in time" */
     struct word mark = word_before(text, host.begin, 3);
     for (int labels = 0; labels < 3 && is_dot_word(text, &mark); labels++) {
         host = word_before(text, mark.begin, 3);

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <string.h>
 
 #define NUMBER_MAX 20 /* characters of the longest number */
 #define REACH 64      /* bytes between the announcing word and the number */
@@ -198,6 +199,17 @@ void detect_national_init(void)
     pthread_once(&indexed, index_build);
 }
 
+/* The beginning of the shape that the window can refuse: most forms end here. */
+static bool may_fit(const char *shape, const struct window *window)
+{
+    for (size_t i = 0; shape[i] != '\0' && shape[i] != 'l' && shape[i] != 'n' && shape[i] != '?';
+         i++)
+        if (i > window->count ||
+            (shape[i] == 'd' ? !is_digit(window->c[i]) : window->c[i] != shape[i]))
+            return false;
+    return true;
+}
+
 static bool stands_alone(const struct place *place)
 {
     return !is_word(place->before) && place->before != '_' &&
@@ -217,7 +229,8 @@ bool detect_national_number(const struct place *place, const struct window *wind
     if (run > RUN_MAX)
         return false;
     for (const uint8_t *form = by_run[run]; *form != 0; form++)
-        found |= try_form(place, &digit_forms[*form - 1], out);
+        if (may_fit(digit_forms[*form - 1].shape, window))
+            found |= try_form(place, &digit_forms[*form - 1], out);
     return found;
 }
 

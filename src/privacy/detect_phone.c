@@ -216,7 +216,10 @@ static size_t read_nanp(const struct place *place, const struct window *window)
 static bool has_sign_before(const struct place *place)
 {
     static const char *const signs[] = {"\xe2\x98\x8e", "\xf0\x9f\x93\x9e", NULL};
-    return context_before(place->text, place->begin, 8, signs);
+    bool any = false;
+    for (size_t i = place->begin; i > 0 && place->begin - i < 8; i--)
+        any |= (unsigned char)place->text.data[i - 1] >= 0x80;
+    return any && context_before(place->text, place->begin, 8, signs);
 }
 
 /* A national number: 7 to 12 digits beside a telling word, no date, and not a sum of money. */
@@ -224,6 +227,8 @@ static bool read_national(const struct place *place, const struct window *window
                           struct number *number)
 {
     bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) || has_sign_before(place);
+    if (!before && window->full)
+        return false; /* a word behind a row of numbers this long says nothing of the first */
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            number->groups <= 6 && !(number->groups == 1 && number->count > 11) &&
            (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));

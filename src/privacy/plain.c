@@ -52,25 +52,39 @@ void window_read(struct td_str text, size_t offset, struct window *window)
     size_t count = 0, digits = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {
-        window->c[count] = next.c;
+        window->chars[count] = next.c;
         digits += is_digit(next.c);
-        window->begin[count] = next.begin;
-        window->end[count++] = next.end;
+        window->begins[count] = next.begin;
+        window->ends[count++] = next.end;
     }
     window->count = count;
     window->digits = digits;
-    window->c[count] = in_number(next.c) ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
-    window->begin[count] = next.begin;
-    window->end[count] = next.end;
-    window->c[count + 1] = 0;
+    window->full = in_number(next.c);
+    window->chars[count] = window->full ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
+    window->begins[count] = next.begin;
+    window->ends[count] = next.end;
+    window->chars[count + 1] = 0;
+    window->c = window->chars;
+    window->begin = window->begins;
+    window->end = window->ends;
 }
 
-size_t window_digits(const struct window *window, size_t i)
+#define WINDOW_AHEAD 40 /* what a number may need: 19 digits of a card and their separators */
+
+bool window_move(struct window *window, size_t offset)
 {
-    size_t begin = i;
-    while (i < window->count && is_digit(window->c[i]))
-        i++;
-    return i - begin;
+    size_t i = 0, digits = 0;
+    while (i < window->count && window->begin[i] < offset)
+        digits += is_digit(window->c[i++]);
+    if (i == window->count || window->begin[i] != offset ||
+        (window->full && window->count - i < WINDOW_AHEAD))
+        return false;
+    window->c += i;
+    window->begin += i;
+    window->end += i;
+    window->count -= i;
+    window->digits -= digits;
+    return true;
 }
 
 static bool context_in(const char *data, size_t len, const char *const *words)
@@ -106,7 +120,7 @@ bool place_context_after(const struct place *place, size_t end, int kind)
     size_t at = end;
     for (int i = 0; i < 5; i++) {
         struct word word = word_after(place->text, at, 3);
-        if (word.begin == word.end)
+        if (word.begin == word.end || word.digits)
             return false;
         for (const struct lexicon_entry *e = word.entry; e != NULL; e = lexicon_next(e))
             if (e->context == kind && e->previous == NULL)

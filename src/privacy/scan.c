@@ -32,6 +32,8 @@ struct scan {
     int before, before2;
     size_t before_begin;
     struct context context;
+    struct window window; /* of the number that was looked at last */
+    size_t address_end;   /* of the last street address */
 };
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -140,29 +142,34 @@ typedef bool number_detector(const struct place *, const struct window *, struct
 static void scan_number(struct scan *scan, size_t begin)
 {
     static number_detector *const whole[] = {detect_ip4, detect_card, detect_ssn, detect_phone};
-    static number_detector *const brief[] = {detect_date, detect_age, detect_address, detect_dose,
+    static number_detector *const brief[] = {detect_date, detect_age, detect_dose,
                                              detect_coordinates};
     struct place place = place_at(scan, begin);
-    struct window window;
+    struct window *window = &scan->window;
     struct privacy_span span;
     if (is_word(scan->before))
         return;
-    window_read(scan->text, begin, &window);
+    if (window->count == 0 || !window_move(window, begin))
+        window_read(scan->text, begin, window);
     struct word previous = word_before(scan->text, begin, 2);
-    struct word next = word_after(scan->text, window.end[window_digits(&window, 0) - 1], 1);
+    struct word next = word_after(scan->text, window->end[window_digits(window, 0) - 1], 1);
     place.previous = &previous;
     place.next = &next;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole && window.digits >= 4 && window.count >= 7;
-         i++)
-        if (whole[i](&place, &window, &span))
+    for (size_t i = 0;
+         i < sizeof whole / sizeof *whole && window->digits >= 4 && window->count >= 7; i++)
+        if (whole[i](&place, window, &span))
             add(scan, span);
-    bool letters_in = is_alpha(window.c[window_digits(&window, 0)]);
-    if ((letters_in || (window.digits >= 7 && window.count >= 8) || window.count >= 9) &&
-        detect_national_number(&place, &window, &span))
+    bool letters_in = is_alpha(window->c[window_digits(window, 0)]);
+    if ((letters_in || (window->digits >= 7 && window->count >= 8) || window->count >= 9) &&
+        detect_national_number(&place, window, &span))
         add(scan, span);
     for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
-        if (brief[i](&place, &window, &span))
+        if (brief[i](&place, window, &span))
             add(scan, span);
+    if (begin >= scan->address_end && detect_address(&place, window, &span)) {
+        add(scan, span);
+        scan->address_end = span.end;
+    }
     if (detect_document(&place, &span))
         add(scan, span);
 }

@@ -29,6 +29,8 @@ struct tier_facts {
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
+    /* What makes its confidences probabilities; temperature 0: nothing is known. */
+    double confidence_temperature, confidence_bias;
 };
 
 /* What changes from moment to moment. */

@@ -63,7 +63,8 @@ static const struct {
     {C, "to " X("NDExMSAxMTExIDExMTEgMTExMQ") "=="},
     {E, "b64 bXkgbWFpbCBpcy" X("BqYW5lQGV4YW1wbGUuY29t") " ok"},
     {NONE, "after the dot com bubble"},
-    {NONE, "look at this dot product"},
+    {NONE, "look at this dot product, at one point in time"},
+    {NONE, "at the office. After 5 days the house keeps 3 German Shepherds"},
     {NONE, "100%25 and %20%20 of it"},
     {NONE, "aGVsbG8gd29ybGQsIG5vdGhpbmcgaGVyZQ=="},
     /* phone */
