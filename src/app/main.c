@@ -28,6 +28,7 @@ static const struct verb verbs[] = {
     {"perplexity", cmd_perplexity, "how well the model predicts a text"},
     {"score", cmd_score, "how probable labels or a text are after a prompt"},
     {"bench", cmd_bench, "measure the engine"},
+    {"router", cmd_router, "train and ask the classifier of prompts"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"version", cmd_version, "print the version"},
     {"help", cmd_help, "this list; 'help VERB', 'help config'"},

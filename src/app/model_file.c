@@ -50,28 +50,33 @@ static void make_plain(char *path, size_t size)
     free(plain);
 }
 
+bool model_file_beside(const char *const *places, size_t count, char *out, size_t size)
+{
+    char folder[4096];
+    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (len <= 0)
+        return false;
+    folder[len] = '\0';
+    *strrchr(folder, '/') = '\0';
+    for (size_t i = 0; i < count; i++)
+        if (snprintf(out, size, "%s/%s", folder, places[i]) < (int)size && access(out, R_OK) == 0) {
+            make_plain(out, size);
+            return true;
+        }
+    return false;
+}
+
 enum td_status model_file_find(const char *wanted, const char *models_dir, char *out, size_t size,
                                struct td_error *err)
 {
-    char folder[4096];
     if (!wanted || !*wanted)
         wanted = getenv("TANDEM_MODEL");
     if (wanted && *wanted)
         return find_named(wanted, models_dir, out, size, err);
-    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (len <= 0)
-        return error_set(err, TD_IO,
-                         "cannot read /proc/self/exe to find the embedded model; name "
-                         "one with TANDEM_MODEL or -m");
-    folder[len] = '\0';
-    *strrchr(folder, '/') = '\0';
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (snprintf(out, size, "%s/%s", folder, beside[i]) < (int)size && access(out, R_OK) == 0) {
-            make_plain(out, size);
-            return TD_OK;
-        }
-    return error_set(err, TD_NOT_FOUND,
-                     "the embedded model nano.gguf is not at %s/%s nor in a "
-                     "source tree; name a model with TANDEM_MODEL, engine.model or -m",
-                     folder, beside[0]);
+    if (model_file_beside(beside, sizeof beside / sizeof *beside, out, size))
+        return TD_OK;
+    return error_set(
+        err, TD_NOT_FOUND,
+        "the embedded model nano.gguf is neither in ../share/tandem beside the program "
+        "nor in a source tree; name a model with TANDEM_MODEL, engine.model or -m");
 }
