@@ -183,11 +183,21 @@ static void newton(const double gradient[2], const double curvature[3], double o
         out[i] += move[i] > 2 ? 2 : move[i] < -2 ? -2 : move[i];
 }
 
-/* Platt 1999, "Probabilistic outputs for support vector machines": a sigmoid of slope and offset. */
+/* How far a target keeps from 0 and 1, so that labels that are all the same give no endless slope: 1 / (n + 2) (Platt 1999, "Probabilistic
+ * outputs for support vector machines"). */
+static double margin_of(const struct held_out *held, enum outcome outcome)
+{
+    double count = 0;
+    for (size_t i = 0; i < held->count; i++)
+        count += !isnan(example_of(held, i)->outcome[outcome]);
+    return 1 / (count + 2);
+}
+
+/* A sigmoid of slope and offset by Newton's method (Platt 1999). */
 static void fit_platt(const struct held_out *held, enum outcome outcome, const struct means *means,
                       struct classifier_parameters *p)
 {
-    double line[2] = {4, -2};
+    double line[2] = {4, -2}, margin = margin_of(held, outcome);
     for (int step = 0; step < NEWTON_STEPS; step++) {
         double gradient[2] = {0}, curvature[3] = {0};
         for (size_t i = 0; i < held->count; i++) {
@@ -198,7 +208,8 @@ static void fit_platt(const struct held_out *held, enum outcome outcome, const s
             inputs_of(held, i, means, p, inputs);
             double z = stack_of(p, outcome, inputs);
             double probability = 1 / (1 + exp(-(line[0] * z + line[1])));
-            double miss = (double)wanted - probability, slack = probability * (1 - probability);
+            double target = margin + (1 - 2 * margin) * (double)wanted;
+            double miss = target - probability, slack = probability * (1 - probability);
             gradient[0] += miss * z;
             gradient[1] += miss;
             curvature[0] += slack * z * z;

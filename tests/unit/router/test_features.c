@@ -86,8 +86,7 @@ static void test_ngrams_see_canonical_text_and_no_digits(void)
     CHECK(same_ngrams("Buy 12 APPLES", "buy  34 apples"));
     CHECK(same_ngrams("pro\xE2\x80\x8Bve", "prove"));
     CHECK(!same_ngrams("prove", "proof"));
-    CHECK(same_ngrams("good good day", "good good good day") ==
-          false); /* bytes differ, words do not */
+    CHECK(same_ngrams("good good day", "good good good day"));
 }
 
 static void test_ngrams_are_unique_and_halve_with_their_bits(void)
