@@ -8,5 +8,6 @@
  * **returns new** (classifier_close). */
 TD_MUST_CHECK enum td_status router_file_open(const char *path, struct classifier **out,
                                               struct td_error *err);
+bool router_file_has_default(void);
 
 #endif

@@ -1,5 +1,7 @@
 #include "router/features.h"
 
+#include "base/str.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -223,6 +225,34 @@ static float quoted_steps(const struct utterance *utterance)
     return 0.25f * ceilf(4 * (float)utterance->quoted_bytes / (float)all);
 }
 
+/* A digit, an operator, a digit, with optional spaces between: "12 * 7". A date's dashes and a
+ * phone number's are not arithmetic, so minus does not count. */
+static bool has_arithmetic(const struct utterance *utterance)
+{
+    const char *text = utterance->text;
+    for (size_t i = 1; i + 1 < utterance->len; i++) {
+        if (kind_of(text[i]) != BYTE_OPERATOR || text[i] == '<' || text[i] == '>')
+            continue;
+        size_t before = i - 1, after = i + 1;
+        before -= before > 0 && text[before] == ' ';
+        after += text[after] == ' ';
+        if (is_digit(text[before]) && is_digit(text[after]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_code(const struct utterance *utterance)
+{
+    static const char *const signs[] = {"#include", "();",   "=> ", "</",
+                                        "console.", "std::", "):\n"};
+    struct td_str text = {utterance->text, utterance->len};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (str_find(text, str_from(signs[i]), 0) != SIZE_MAX)
+            return true;
+    return false;
+}
+
 void features_read(const struct utterance *utterance, struct features *out)
 {
     struct walk walk = {.utterance = utterance};
@@ -247,9 +277,11 @@ void features_read(const struct utterance *utterance, struct features *out)
     value[FEATURE_TURNS] = log_of(utterance->user_turns > 0 ? utterance->user_turns - 1 : 0);
     const uint32_t *markers = walk.markers;
     out->year = walk.year;
-    out->code = markers[MARKER_CODE] >= MARKS_NEEDED && value[FEATURE_BRACKETS] > 0.02f;
-    out->maths =
-        markers[MARKER_MATHS] >= MARKS_NEEDED && (walk.numbers > 0 || value[FEATURE_OPERATORS] > 0);
+    out->code = utterance->fences > 0 || has_code(utterance) ||
+                (markers[MARKER_CODE] >= MARKS_NEEDED && value[FEATURE_BRACKETS] > 0.02f);
+    out->maths = has_arithmetic(utterance) ||
+                 (markers[MARKER_MATHS] > 0 &&
+                  markers[MARKER_MATHS] + markers[MARKER_REASONING] >= MARKS_NEEDED);
     out->question = walk.asks || out->question_count > 0;
     out->multi_step =
         markers[MARKER_STEPS] >= MARKS_NEEDED || walk.list_lines >= 2 || out->question_count >= 2;

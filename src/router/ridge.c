@@ -14,6 +14,7 @@ typedef float lanes __attribute__((vector_size(16)));
 struct solver {
     const struct ridge *ridge;
     float *residual, *direction, *product; /* [columns, outputs] */
+    bool *active;                          /* [rows] the mask has something of it */
     double residual_square[OUTPUTS_MAX];
 };
 
@@ -69,6 +70,8 @@ static void multiply(struct solver *solver)
                 ridge->lambda[ridge->part[column] * outputs + k] *
                 solver->direction[column * outputs + k];
     for (size_t row = 0; row < ridge->x.rows; row++) {
+        if (!solver->active[row])
+            continue;
         ridge_apply(&ridge->x, row, solver->direction, outputs, by);
         for (size_t k = 0; k < outputs; k++)
             by[k] *= ridge->mask[row * outputs + k];
@@ -87,6 +90,8 @@ static void begin(struct solver *solver, const float *weights)
             solver->residual[column * outputs + k] =
                 -ridge->lambda[ridge->part[column] * outputs + k] * weights[column * outputs + k];
     for (size_t row = 0; row < ridge->x.rows; row++) {
+        if (!solver->active[row])
+            continue;
         ridge_apply(&ridge->x, row, weights, outputs, by);
         for (size_t k = 0; k < outputs; k++)
             by[k] = ridge->mask[row * outputs + k] * (ridge->target[row * outputs + k] - by[k]);
@@ -141,11 +146,14 @@ enum td_status ridge_solve(const struct ridge *ridge, float *weights, struct td_
     solver.residual = malloc(size * sizeof(float));
     solver.direction = malloc(size * sizeof(float));
     solver.product = malloc(size * sizeof(float));
+    solver.active = calloc(ridge->x.rows + 1, sizeof(bool));
     enum td_status status = TD_OK;
-    if (!solver.residual || !solver.direction || !solver.product) {
+    if (!solver.residual || !solver.direction || !solver.product || !solver.active) {
         status = error_set(err, TD_NO_MEMORY, "no memory to train %zu columns with %zu outputs",
                            ridge->x.columns, ridge->outputs);
     } else {
+        for (size_t i = 0; i < ridge->x.rows * ridge->outputs; i++)
+            solver.active[i / ridge->outputs] |= ridge->mask[i] > 0;
         begin(&solver, weights);
         column_products(solver.residual, solver.residual, size, ridge->outputs,
                         solver.residual_square);
@@ -155,5 +163,6 @@ enum td_status ridge_solve(const struct ridge *ridge, float *weights, struct td_
     free(solver.residual);
     free(solver.direction);
     free(solver.product);
+    free(solver.active);
     return status;
 }
