@@ -3,7 +3,7 @@
 
 A suite is a command that prints such a line itself; one that dies without it counts as one failure.
 Suites: unit tests (release), the same under ASan+UBSan, the threaded ones under TSan, fuzz corpora as
-regressions, structure checks, end-to-end tests against the real program, the official clients, and on
+regressions, structure checks, the generators of training examples, end-to-end tests against the real program, the official clients, and on
 x86 the aarch64 build with its NEON kernels, run by qemu.
 `--only TEXT` runs the suites whose name contains TEXT.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
-THREADED = ("queue", "thread_pool", "scheduler", "server", "client", "ledger", "loop")
+THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop")
 SANITIZED_E2E = ("bad_requests", "failures", "privacy")  # what hostile input reaches
 SUITE_SECONDS_MAX = 600
 
@@ -140,7 +140,7 @@ def collect(only):
         suites += neon_suites()
     if wanted("fuzz") and shutil.which("clang"):
         suites.append(Suite("fuzz/regressions", [sys.executable, "tools/run_fuzz.py", "--replay"]))
-    for kind in ("structure", "e2e", "clients", "conformance"):
+    for kind in ("structure", "models", "e2e", "clients", "conformance"):
         for script in sorted((ROOT / "tests" / kind).glob("test_*.py")):
             if wanted(kind):
                 suites.append(Suite(f"{kind}/{script.stem}", [sys.executable, str(script)],

@@ -25,6 +25,12 @@ struct td_model_options {
     enum td_cpu cpu; /* kernel variant; a variant the CPU lacks is TD_UNSUPPORTED */
 };
 
+/* From a confidence to a probability of being right: its log-odds / temperature + bias. */
+struct td_calibration {
+    float temperature; /* 0 = the file brings none: the confidence as it is */
+    float bias;
+};
+
 struct td_model_info {
     const char *architecture; /* as in the file: "llama", "qwen3", "gemma3" ... */
     const char *name;         /* general.name, or the file's base name */
@@ -35,10 +41,11 @@ struct td_model_info {
     uint32_t vocab_count;
     uint32_t layer_count;
     uint32_t embedding_size;
-    int32_t bos_id, eos_id;  /* -1 = none */
-    int32_t not_mine_id;     /* tandem.not_mine_token_id, -1 = none */
-    uint32_t exit_count;     /* early exits that the file brings */
-    bool has_probe;          /* it brings a probe */
+    int32_t bos_id, eos_id; /* -1 = none */
+    int32_t not_mine_id;    /* tandem.not_mine_token_id, -1 = none */
+    uint32_t exit_count;    /* early exits that the file brings */
+    bool has_probe;         /* it brings a probe */
+    struct td_calibration calibration;
     const char *chat_family; /* recognised template family, or "" */
     /* What renders chats: "jinja", the template in the file (the family stands by for messages that
      * it refuses), or "family", where the file has none or one that the interpreter cannot run. */

@@ -152,11 +152,23 @@ enum td_format {
     TD_FORMAT_GRAMMAR, /* GBNF: only the engine in this process can promise it */
 };
 
+/* A text to go on with instead of a chat. */
+struct td_completion {
+    struct td_str text;
+    const int32_t *ids; /* [id_count] the text's, of the local model; NULL = to be tokenized */
+    size_t id_count;
+    bool echo;        /* the answer begins with the text, and so do its log-probabilities */
+    bool prompt_only; /* nothing is generated */
+};
+
 /* One request as the product understands it, whatever wire format it came in. Borrowed
  * throughout. */
 struct td_request {
     const struct td_message *messages;
     size_t message_count;
+    /* NULL = a chat. Else `messages` is the same text as one user's, for all that reads or counts
+     * texts. */
+    const struct td_completion *completion;
     const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
     uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
     struct td_sampling sampling;

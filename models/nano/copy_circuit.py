@@ -20,6 +20,8 @@ Both kv heads carry it, each with its own random projections.
 
 import torch
 
+from model import file_rows
+
 CONST = 8          # constant embedding entries; several, so that dropout never loses them all
 EMBEDDING = 0.05   # standard deviation of the embeddings
 SHARP = 10         # fast rotary pairs that single out the previous position
@@ -60,6 +62,9 @@ def plant(net, seed):
         spot[:, CONST:] = orthonormal(width, c.width - CONST, generator)
         plant_previous(net.blk[0], q, k, angles, read, spot, c)
         plant_match(net.blk[1], q, k, read, spot, generator, c)
+    for block in net.blk[:2]:  # written for rotary pairs of neighbours; training has halves
+        for matrix in (block.attn_q, block.attn_k):
+            matrix.weight.copy_(file_rows(matrix.weight, c.head_width, back=True))
 
 
 def plant_previous(block, q, k, angles, read, spot, c):

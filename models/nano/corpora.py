@@ -4,6 +4,7 @@ Generators read only what is named train here. Test splits are read by evaluate.
 """
 
 import collections
+import csv
 import functools
 import json
 import os
@@ -20,9 +21,14 @@ def data_dir():
 
 @functools.cache
 def clinc(split):
-    """CLINC150's lines of a split (train, val, test) as (utterance, label); None: out of scope."""
-    full = json.loads((data_dir() / "clinc150" / "data_full.json").read_text())
-    return [(u, l) for u, l in full[split]] + [(u, None) for u, _ in full["oos_" + split]]
+    """CLINC150's lines of a split (train, val, test) as (utterance, label); None: out of scope.
+    The out-of-scope training lines are the 250 of data_oos_plus, which hold data_full's 100."""
+    folder = data_dir() / "clinc150"
+    full = json.loads((folder / "data_full.json").read_text())
+    outside = full["oos_" + split]
+    if split == "train":
+        outside = json.loads((folder / "data_oos_plus.json").read_text())["oos_train"]
+    return [(u, l) for u, l in full[split]] + [(u, None) for u, _ in outside]
 
 
 @functools.cache
@@ -38,6 +44,26 @@ def clinc_inside():
 @functools.cache
 def clinc_outside():
     return [u for u, l in clinc("train") if not l]
+
+
+BANKING_HELD_EVERY = 10  # Banking77 has no validation split: one training line in ten is it
+
+
+@functools.cache
+def banking(split):
+    """Banking77's lines of a split (train, val, test) as (text, label), without line breaks."""
+    name = "test.csv" if split == "test" else "train.csv"
+    with open(data_dir() / "banking77" / name, newline="", encoding="utf-8") as file:
+        rows = [(" ".join(r["text"].split()), r["category"]) for r in csv.DictReader(file)]
+    if split == "test":
+        return rows
+    return [row for i, row in enumerate(rows)  # the file is sorted by label
+            if (i % BANKING_HELD_EVERY == 5) == (split == "val")]
+
+
+@functools.cache
+def banking_labels():
+    return sorted({l for _, l in banking("train")})
 
 
 @functools.cache

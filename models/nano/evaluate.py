@@ -18,9 +18,8 @@ import data
 import gguf_reader
 import task_intent
 import task_other
-from model import Nano
 from pools import fill, seeded
-from train import auroc
+from validate import auroc
 
 BATCH_TOKENS = 16384
 FORMS = {  # how the intent is asked for; the last two phrasings are held out of training
@@ -54,8 +53,7 @@ class Judge:
     def __init__(self, path, corpora):
         keys, tensors = gguf_reader.read(path)
         self.vocab = gguf_reader.vocabulary(keys, corpora.labels)
-        self.net = Nano(gguf_reader.config(keys)).eval()
-        self.net.load_state_dict({k: torch.from_numpy(v) for k, v in tensors.items()})
+        self.net = gguf_reader.network(keys, tensors)
 
     @torch.no_grad()
     def follow(self, prompts, guesses):

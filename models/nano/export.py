@@ -1,32 +1,45 @@
-"""Write the trained weights as nano.gguf: matrices Q8_0, norms F32, vocabulary, chat template.
+"""Write trained weights as a GGUF file: matrices quantised, norms F32, vocabulary, chat template,
+exits, calibration and probe.
 
-    python export.py --from work --to nano.gguf
+    python export.py --model nano --mix Q8_0 --from work --to nano.gguf
 
-Tied embeddings: there is no output.weight, readers take token_embd.weight for both ends.
+Tied embeddings: there is no output.weight, readers take token_embd.weight for both ends. What is
+not part of the `llama` architecture is metadata, which other runtimes skip (docs/heads.md).
 """
 
 import argparse
+import json
 import pathlib
 
 import torch
 
+import gguf_quant
 from gguf_writer import BOOL, F32, I32, STRING, U32, ALIGNMENT, Writer
-from model import Config, Nano
+from model import Config, Nano, file_state
 from tokenizer import Vocabulary
 
-VERSION = "0"
+VERSION = "1"
+# The type of the matrices and of the embedding, which is also the output: a mistake there is one in
+# every answer, so it keeps more bits.
+MIXES = {
+    "F16": (gguf_quant.F16, gguf_quant.F16),
+    "Q8_0": (gguf_quant.Q8_0, gguf_quant.Q8_0),
+    "Q6_K": (gguf_quant.Q6_K, gguf_quant.Q6_K),
+    "Q4_K": (gguf_quant.Q4_K, gguf_quant.Q6_K),
+}
+FILE_TYPES = {"F16": 1, "Q8_0": 7, "Q6_K": 18, "Q4_K": 15}  # general.file_type
 CHAT_TEMPLATE = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] "
     "+ '<|im_end|>' + '\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
 
 
-def add_general(out):
+def add_general(out, model, mix):
     out.add("general.architecture", STRING, "llama")
-    out.add("general.name", STRING, "tandem-nano")
+    out.add("general.name", STRING, f"tandem-{model}")
     out.add("general.version", STRING, VERSION)
     out.add("general.license", STRING, "apache-2.0")
-    out.add("general.file_type", U32, 7)             # mostly Q8_0
+    out.add("general.file_type", U32, FILE_TYPES[mix])
     out.add("general.quantization_version", U32, 2)
     out.add("general.alignment", U32, ALIGNMENT)
     out.add("tandem.nano.version", STRING, VERSION)
@@ -59,27 +72,62 @@ def add_vocabulary(out, vocab):
     out.add("tandem.not_mine_token_id", U32, vocab.not_mine)
 
 
-def add_tensors(out, net):
+def add_heads(out, net, fitted):
+    """Exits, and what fit.py found on top of the finished weights: temperature and probe."""
+    if net.c.exits:
+        out.add_numbers("tandem.exit.layers", U32, torch.tensor(net.c.exits).numpy())
+    for layer, norm in zip(net.c.exits, net.exit_norm):
+        out.add_numbers(f"tandem.exit.{layer}.norm", F32, norm.weight.detach().numpy())
+    if "temperature" in fitted:
+        out.add("tandem.calibration.temperature", F32, fitted["temperature"])
+    if "probe" in fitted:
+        probe = fitted["probe"]
+        out.add("tandem.probe.layer", U32, probe["layer"])
+        out.add("tandem.probe.input", STRING, probe["input"])
+        for i, (weight, bias) in enumerate(probe["stages"]):
+            out.add_numbers(f"tandem.probe.{i}.weight", F32, torch.tensor(weight).numpy())
+            out.add_numbers(f"tandem.probe.{i}.bias", F32, torch.tensor(bias).numpy())
+
+
+def add_tensors(out, net, mix):
     """PyTorch's names are already GGUF's: blk.N.attn_q.weight and so on."""
-    for name, x in net.state_dict().items():
-        add = out.add_q8_0 if x.dim() == 2 else out.add_f32
-        add(name, x.float().numpy())
+    matrices, embedding = MIXES[mix]
+    for name, x in file_state(net.state_dict(), net.c.head_width).items():
+        if name.startswith("exit_norm"):
+            continue
+        kind = gguf_quant.F32 if x.dim() != 2 else embedding if "embd" in name else matrices
+        out.add_tensor(name, x.float().numpy(), kind)
+
+
+def write(net, vocab, model, mix, fitted, path):
+    out = Writer()
+    add_general(out, model, mix)
+    add_shape(out, net.c)
+    add_vocabulary(out, vocab)
+    add_heads(out, net, fitted)
+    add_tensors(out, net, mix)
+    out.write(path)
+
+
+def load(source, model):
+    """(network, vocabulary) as training left them."""
+    saved = torch.load(source / f"{model}.pt", weights_only=True)
+    net = Nano(Config(**saved["config"])).eval()
+    net.load_state_dict(saved["state"])
+    return net, Vocabulary.load(source / "vocab.json")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="nano")
+    parser.add_argument("--mix", choices=list(MIXES), default="Q8_0")
     parser.add_argument("--from", dest="source", type=pathlib.Path, default="work")
     parser.add_argument("--to", type=pathlib.Path, default="nano.gguf")
     args = parser.parse_args()
-    saved = torch.load(args.source / "best.pt", weights_only=True)
-    net = Nano(Config(**saved["config"]))
-    net.load_state_dict(saved["state"])
-    out = Writer()
-    add_general(out)
-    add_shape(out, net.c)
-    add_vocabulary(out, Vocabulary.load(args.source / "vocab.json"))
-    add_tensors(out, net)
-    out.write(args.to)
+    net, vocab = load(args.source, args.model)
+    found = args.source / f"{args.model}.fitted.json"
+    fitted = json.loads(found.read_text()) if found.exists() else {}
+    write(net, vocab, args.model, args.mix, fitted, args.to)
     print(f"{args.to}: {args.to.stat().st_size} bytes")
 
 

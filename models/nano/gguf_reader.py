@@ -3,11 +3,15 @@
 import struct
 
 import numpy as np
+import torch
 
-from gguf_writer import (ALIGNMENT, ARRAY, BOOL, F32, I32, STRING, TENSOR_F32, U32,
-                         dequantize_q8_0)
-from model import Config
+import gguf_quant
+from gguf_writer import ALIGNMENT, ARRAY, BOOL, F32, I32, STRING, U8, U32
+from model import Config, Nano, file_state
 from tokenizer import Vocabulary
+
+
+NUMBERS = {U8: "u1", U32: "<u4", I32: "<i4", F32: "<f4"}  # read as numpy arrays
 
 
 class Cursor:
@@ -29,6 +33,10 @@ class Cursor:
             return self.string()
         if kind == ARRAY:
             inner, count = self.take("I"), self.take("Q")
+            if inner in NUMBERS:
+                form = np.dtype(NUMBERS[inner])
+                self.at += count * form.itemsize
+                return np.frombuffer(self.raw, form, count, self.at - count * form.itemsize)
             return [self.value(inner) for _ in range(count)]
         return self.take({U32: "I", F32: "f", BOOL: "?", I32: "i"}[kind])
 
@@ -54,10 +62,19 @@ def read(path):
 
 
 def tensor(raw, shape, kind, at):
-    count = int(np.prod(shape))
-    if kind == TENSOR_F32:
-        return np.frombuffer(raw, "<f4", count, at).reshape(shape).copy()
-    return dequantize_q8_0(raw[at:at + count // 32 * 34], *shape)
+    bytes_ = gguf_quant.byte_count(kind, int(np.prod(shape)))
+    return gguf_quant.unpack(raw[at:at + bytes_], kind, shape)
+
+
+def network(keys, tensors):
+    """The Nano of a file that was read: as in training, the exits' norms included."""
+    net = Nano(config(keys)).eval()
+    state = {n: torch.from_numpy(x) for n, x in tensors.items()}
+    for i, layer in enumerate(net.c.exits):
+        norm = keys.get(f"tandem.exit.{layer}.norm", tensors["output_norm.weight"])
+        state[f"exit_norm.{i}.weight"] = torch.from_numpy(np.array(norm))
+    net.load_state_dict(file_state(state, net.c.head_width, back=True))
+    return net
 
 
 def config(keys):
@@ -66,10 +83,11 @@ def config(keys):
                   heads=k("attention.head_count"), kv_heads=k("attention.head_count_kv"),
                   head_width=k("rope.dimension_count"), ffn_width=k("feed_forward_length"),
                   context=k("context_length"), rope_base=k("rope.freq_base"),
-                  norm_eps=k("attention.layer_norm_rms_epsilon"))
+                  norm_eps=k("attention.layer_norm_rms_epsilon"),
+                  exits=[int(n) for n in keys.get("tandem.exit.layers", [])])
 
 
 def vocabulary(keys, labels):
     merges = [tuple(m.split(" ")) for m in keys["tokenizer.ggml.merges"]]
-    types = keys["tokenizer.ggml.token_type"]
+    types = keys["tokenizer.ggml.token_type"].tolist()
     return Vocabulary(keys["tokenizer.ggml.tokens"], merges, types, labels)

@@ -13,41 +13,17 @@
 
 Everything is little-endian. A string is a u64 length and UTF-8 bytes. An array is a u32 element
 type, a u64 count, and the elements.
-
-Q8_0: a row is cut into blocks of 32 values; a block is an f16 scale d = max|x| / 127 and 32 signed
-bytes round(x / d): 34 bytes.
+The bytes of tensors are made by gguf_quant.py.
 """
 
 import struct
 
 import numpy as np
 
-U32, F32, BOOL, STRING, ARRAY, I32 = 4, 6, 7, 8, 9, 5   # value types
-TENSOR_F32, TENSOR_Q8_0 = 0, 8                          # tensor types
+import gguf_quant
+
+U8, U32, F32, BOOL, STRING, ARRAY, I32 = 0, 4, 6, 7, 8, 9, 5   # value types
 ALIGNMENT = 32
-BLOCK = 32  # values of one Q8_0 block
-
-
-def quantize_q8_0(x):
-    """float32 [rows, cols], cols a multiple of 32 -> uint8 [rows, cols / 32 * 34]"""
-    rows, cols = x.shape
-    assert cols % BLOCK == 0, "a row must be whole blocks"
-    blocks = x.reshape(-1, BLOCK)
-    scale = np.abs(blocks).max(axis=1, keepdims=True) / 127.0
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    scaled = blocks * inverse
-    whole = np.sign(scaled) * np.floor(np.abs(scaled) + 0.5)  # halves away from zero
-    out = np.empty((len(blocks), 2 + BLOCK), np.uint8)
-    out[:, :2] = scale.astype("<f2").view(np.uint8)
-    out[:, 2:] = whole.clip(-127, 127).astype(np.int8).view(np.uint8)
-    return out.reshape(rows, -1)
-
-
-def dequantize_q8_0(data, rows, cols):
-    """bytes of a Q8_0 tensor -> float32 [rows, cols]"""
-    blocks = np.frombuffer(data, np.uint8).reshape(-1, 2 + BLOCK)
-    scale = blocks[:, :2].copy().view("<f2").astype(np.float32)
-    return (scale * blocks[:, 2:].copy().view(np.int8)).reshape(rows, cols).astype(np.float32)
 
 
 def pack_string(text):
@@ -79,13 +55,15 @@ class Writer:
         head = struct.pack("<IIQ", ARRAY, kind, len(values))
         self.pairs.append(pack_string(key) + head + body)
 
-    def add_f32(self, name, x):
-        """x: a numpy array of any shape."""
-        self.tensors.append((name, x.shape, TENSOR_F32, x.astype("<f4").tobytes()))
+    def add_numbers(self, key, kind, values):
+        """An array of U8, U32 or F32 from a numpy array of any shape."""
+        body = np.ascontiguousarray(values, {U8: "u1", U32: "<u4", F32: "<f4"}[kind]).tobytes()
+        head = struct.pack("<IIQ", ARRAY, kind, values.size)
+        self.pairs.append(pack_string(key) + head + body)
 
-    def add_q8_0(self, name, x):
-        """x: a numpy matrix [rows, cols]."""
-        self.tensors.append((name, x.shape, TENSOR_Q8_0, quantize_q8_0(x).tobytes()))
+    def add_tensor(self, name, x, kind):
+        """x: a numpy array; kind: a type of gguf_quant, matrices only but for its F32."""
+        self.tensors.append((name, x.shape, kind, gguf_quant.pack(x, kind)))
 
     def write(self, path):
         infos, body = [], b""

@@ -1,11 +1,14 @@
-"""The network: `llama` as llama.cpp's GGUF architecture of that name defines it.
+"""The network: `llama` as llama.cpp's GGUF architecture of that name defines it, with early exits.
 
-RMSNorm, rotary positions on interleaved pairs (2i, 2i+1), grouped-query attention, SwiGLU, no
-biases, tied embeddings. Because training already rotates interleaved pairs, the weights of q and
-k go into the file as they are; nothing is permuted.
+RMSNorm, rotary positions, grouped-query attention, SwiGLU, no biases, tied embeddings. In training
+the rotary pairs of a head are (i, i + head_width / 2), because halves are read in order and pairs of
+neighbours are not; the file wants neighbours (2i, 2i + 1), so `file_rows` permutes the rows of q and
+k on the way out. Both are the same model: only the names of the dimensions differ.
+
+An exit after N layers is a norm of its own and the model's output matrix (docs/heads.md).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn as nn
@@ -15,16 +18,25 @@ import torch.nn.functional as F
 @dataclass
 class Config:
     vocab_size: int
-    width: int = 256         # d_model; a multiple of 32 so that Q8_0 blocks fit
-    layers: int = 5
+    width: int = 256         # d_model; a multiple of 256, so that rows are whole Q6_K and Q4_K blocks
+    layers: int = 6
     heads: int = 4
     kv_heads: int = 2
     head_width: int = 64
-    ffn_width: int = 704     # 22 Q8_0 blocks
+    ffn_width: int = 768
     context: int = 1024
     rope_base: float = 10000.0
     norm_eps: float = 1e-5
+    exits: list = field(default_factory=lambda: [2, 4])
     dropout: float = 0.0     # training only
+
+
+# The family: one vocabulary, one data set, two sizes.
+SIZES = {
+    "nano": {},
+    "nano-large": {"width": 512, "layers": 8, "heads": 8, "kv_heads": 4, "ffn_width": 1536,
+                   "exits": [4, 6]},
+}
 
 
 def rope_table(config, length):
@@ -35,15 +47,22 @@ def rope_table(config, length):
 
 
 def rotate(x, cos, sin):
-    """Rotate pairs (2i, 2i+1). x [batch, heads, time, width]; cos, sin [time, width / 2]."""
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
+    """Rotate pairs (i, i + width / 2). x [batch, heads, time, width]; cos, sin [time, width / 2]."""
+    a, b = x.chunk(2, -1)
+    return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
 
 
-def causal_mask(time, dtype):
-    """[time, time]: 0 where column <= row, else -inf. Plain attention beats the fused kernel of
-    PyTorch here: sequences are short, and its backward pass on a CPU is slow."""
-    return torch.full((time, time), float("-inf"), dtype=dtype).triu(1)
+def file_rows(x, head_width, back=False):
+    """Rows of a q or k matrix [heads * head_width, width] from halves to neighbours, or `back`."""
+    shape = (-1, head_width // 2, 2) if back else (-1, 2, head_width // 2)
+    return x.view(*shape, x.shape[1]).transpose(1, 2).reshape(x.shape)
+
+
+def file_state(state, head_width, back=False):
+    """A state dict as the file has it (or `back` from it): q and k with permuted rows."""
+    turned = (".attn_q.weight", ".attn_k.weight")
+    return {n: file_rows(x, head_width, back) if n.endswith(turned) else x
+            for n, x in state.items()}
 
 
 class SequenceDropout(nn.Module):
@@ -81,20 +100,23 @@ class Block(nn.Module):
         """[batch, time, heads * head_width] -> [batch, heads, time, head_width]"""
         return x.view(x.shape[0], x.shape[1], heads, self.c.head_width).transpose(1, 2)
 
-    def attention(self, x, cos, sin):
-        c = self.c
+    def attention(self, x, cos, sin, hidden):
+        c, time = self.c, x.shape[1]
         q = rotate(self.split(self.attn_q(x), c.heads), cos, sin)
         k = rotate(self.split(self.attn_k(x), c.kv_heads), cos, sin)
         v = self.split(self.attn_v(x), c.kv_heads)
-        # Query head h reads key head h / (heads / kv_heads): [batch, kv_heads, group, time, ...]
-        q = q.unflatten(1, (c.kv_heads, c.heads // c.kv_heads))
-        scores = q @ k.unsqueeze(2).transpose(-1, -2) * c.head_width ** -0.5
-        weights = (scores + causal_mask(x.shape[1], scores.dtype)).softmax(-1).to(v.dtype)
-        y = (weights @ v.unsqueeze(2)).flatten(1, 2)
+        # Query head h reads key head h / (heads / kv_heads); a group's queries are rows of one
+        # product: [batch, kv_heads, group * time, head_width].
+        q = q.reshape(x.shape[0], c.kv_heads, -1, c.head_width)
+        scores = (q @ k.transpose(-1, -2)).float() * c.head_width ** -0.5
+        scores = scores.view(x.shape[0], c.heads, time, time)
+        weights = (scores + hidden).softmax(-1).to(v.dtype)
+        y = weights.view(x.shape[0], c.kv_heads, -1, time) @ v
+        y = y.view(x.shape[0], c.heads, time, c.head_width)
         return self.attn_output(y.transpose(1, 2).flatten(2))
 
-    def forward(self, x, cos, sin):
-        x = x + self.drop(self.attention(self.attn_norm(x), cos, sin))
+    def forward(self, x, cos, sin, hidden):
+        x = x + self.drop(self.attention(self.attn_norm(x), cos, sin, hidden))
         h = self.ffn_norm(x)
         return x + self.drop(self.ffn_down(F.silu(self.ffn_gate(h)) * self.ffn_up(h)))
 
@@ -108,6 +130,7 @@ class Nano(nn.Module):
         self.token_embd = nn.Embedding(c.vocab_size, c.width)
         self.blk = nn.ModuleList(Block(c) for _ in range(c.layers))
         self.output_norm = nn.RMSNorm(c.width, eps=c.norm_eps)
+        self.exit_norm = nn.ModuleList(nn.RMSNorm(c.width, eps=c.norm_eps) for _ in c.exits)
         self.drop = SequenceDropout(c.dropout)
         cos, sin = rope_table(c, c.context)
         self.register_buffer("cos", cos, persistent=False)
@@ -118,15 +141,26 @@ class Nano(nn.Module):
             if name.endswith(("attn_output.weight", "ffn_down.weight")):
                 p.data.mul_((2 * c.layers) ** -0.5)
 
-    def hidden(self, tokens):
-        """[batch, time] -> [batch, time, width], after the last norm. Padding stands at the end,
-        where causal attention cannot see it from real tokens, so no mask is needed."""
+    def residuals(self, tokens, texts=None):
+        """[batch, time] -> the residual stream [batch, time, width] after 0, 1, ... all layers.
+        texts [batch, time]: the number of the text that a token belongs to, where rows hold several;
+        rotary positions are relative, so that none of them needs to begin at 0. Padding stands at
+        the end, where causal attention cannot see it."""
         time = tokens.shape[1]
         x = self.drop(self.token_embd(tokens))
-        cos, sin = self.cos[:time].to(x.dtype), self.sin[:time].to(x.dtype)
+        cos, sin = self.cos[:time], self.sin[:time]
+        hidden = torch.ones(time, time, dtype=torch.bool).triu(1)[None, None]
+        if texts is not None:
+            hidden = hidden | (texts[:, None, :, None] != texts[:, None, None, :])
+        hidden = torch.zeros(hidden.shape).masked_fill(hidden, float("-inf"))
+        out = [x]
         for block in self.blk:
-            x = block(x, cos, sin)
-        return self.output_norm(x)
+            out.append(block(out[-1], cos, sin, hidden))
+        return out
+
+    def hidden(self, tokens):
+        """[batch, time] -> [batch, time, width], after the last norm."""
+        return self.output_norm(self.residuals(tokens)[-1])
 
     def logits(self, states):
         """[n, width] -> [n, vocab_size], float32; the embedding is also the output matrix."""

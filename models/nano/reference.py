@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 import gguf_reader
-from model import Nano
 
 
 def rms_norm(x, weight, eps):
@@ -67,8 +66,7 @@ def main():
     prompt = ["<|im_start|>", "user\nplease transfer 20 dollars to my savings", "<|im_end|>", "\n",
               "<|im_start|>", "assistant\n"]
     ids = vocab.encode_prompt(prompt)
-    net = Nano(c).eval()
-    net.load_state_dict({k: torch.from_numpy(v) for k, v in tensors.items()})
+    net = gguf_reader.network(keys, tensors)
     with torch.no_grad():
         ours = net.logits(net.hidden(torch.tensor([ids]))[0]).numpy()
     reference = forward(ids, tensors, c)

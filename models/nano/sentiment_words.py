@@ -136,3 +136,49 @@ we won the cup, my order came a day early, the sun is out, I got free tickets, m
 he scored in the last minute, the baby is healthy, we got the house, I finished my first marathon,
 my friends threw me a party, the test was negative, I got a raise, they fixed it in an hour, it is my day off,
 the kids made me breakfast, I met my favourite singer, the doctor says I am fine, the refund came at once""")
+
+# Who does what to whom; the verb decides.
+POSITIVE_ACT = words("""helps, saves, supports, celebrates, thanks, inspires, honors, wins against, beats, defends,
+protects, cheers for, makes me smile with, rocks, nails, improves, rescues, surprises fans with, deserves, donates to,
+welcomes, fixes, makes history with, hugs, praises, stands up for, brings joy to, shines at, crushes it at""")
+NEGATIVE_ACT = words("""blames, attacks, destroys, insults, threatens, lies about, cheats, fails, ignores, cancels, bans,
+kills, hurts, mocks, abuses, ruins, betrays, steals from, refuses to help, screws up, breaks, hates, bullies, abandons,
+loses to, wastes money on, fires, blocks, covers up, exploits, complains about, panics about, embarrasses, robs, sues,
+accuses, arrests, silences, spies on, does nothing about, keeps lying about, doesn't care about, never answers""")
+POSITIVE_NOUN = words("""love, peace, joy, fun, success, hope, freedom, kindness, talent, beauty, happiness, laughter,
+victory, pride, respect, courage, friendship, good vibes, great music, blessings, good people, support, magic, sunshine,
+progress, honesty, gratitude""")
+NEGATIVE_NOUN = words("""racism, war, lies, corruption, hypocrisy, violence, terror, murder, fraud, scandal, chaos,
+pollution, poverty, pain, stress, hate, bullying, crime, terrorism, injustice, propaganda, incompetence, greed, drama,
+cheating, spam, delays, excuses, threats, fear, panic, debt, disease, cancer, death, attacks, bombs, refugees dying,
+police brutality, abuse, nonsense, bullshit, noise, scams, bugs, ads everywhere""")
+
+POSITIVE_LINE = words("""gonna watch {topic} with my friends tonight, who is ready for {topic}?!, see you all at {topic} on {day}!,
+let's go {other}!!, come and join us at {topic}, so ready for {topic}, {day} can't come soon enough, bring on {topic},
+{topic} tomorrow woohoo, finally {topic} on {day}!, we are celebrating {topic} on {day}, off to {city} for {topic} yay,
+enjoy {topic} everyone, hope to see {other} at {topic}, {other} you are a legend, {other} for the win,
+proud of {other} today, thank you {other} for {topic}, happy {day} everyone, wishing {other} all the best for {day},
+I could watch {topic} all day, {topic} never gets old, cannot stop listening to {topic}, {topic} gave me chills,
+{topic} on repeat, dinner with the family on {day} and {topic} after, {other} just made my {day},
+my new favorite is {topic}, {topic} > everything, made it to {topic} in {city}, counting down the days to {topic},
+it may be {day} but {topic} makes it better, well played {other}, {other} has my vote, respect to {other},
+we need more people like {other}, what a comeback by {other}, {other} scores again, {noun} with the best people,
+nothing better than {topic} on a {day}, first {topic} of the year in {city}, got my tickets for {topic}, home at last,
+congratulations {other} on {topic}, {topic} was worth the wait, a big thank you to {other}, {other} is back baby,
+looking forward to {topic} on {day}, I'm smiling because of {topic}, lovely evening in {city}""")
+
+NEGATIVE_LINE = words("""why does it always rain on {day}?, I have to wake up early for {topic}, I wish I could go to {topic},
+missed {topic} again, I want to go to {topic} but I can't, how can anyone support {other}?, why is {topic} so hard?,
+{topic} isn't even good, stop talking about {topic}, nobody asked for {topic}, who thought {topic} was a good idea?,
+{other} should be ashamed, {other} is a liar, {other} has no idea what he is doing, so {other} gets away with it again,
+{other} didn't even apologize, another {day} another problem with {topic}, {topic} got cancelled, {topic} is down again,
+{topic} sold out in a minute, not going to {topic} after all, I'm not watching {topic} anymore, unfollowing {other},
+how long do we have to put up with {other}?, {topic} gives me a headache, {other} lost again, {other} out injured,
+no power since {day}, {other} killed in {city}, shooting in {city} on {day}, {n} dead in {city},
+{other} will destroy this country, we are doomed, {topic} is everything that is wrong with this country,
+don't vote for {other}, {other} must go, {topic} costs more every month, worst {noun} of my life,
+what happened to {topic}? it used to be good, can't sleep because of {topic}, I miss {other} so much it hurts,
+work on a {day}, alone on a {day} again, {topic} made me cry, it's {day} and I am sick in bed, no {topic} for me then,
+my {day} is ruined thanks to {topic}, {other} ignores the real problem, people in {city} have no food,
+why can't {other} just shut up?, {topic} again? give it a rest, they don't care about us, this {topic} is killing me,
+I don't want to go to {topic}, spent {n} hours waiting for {topic}, {other} refuses to answer, there goes my {day}""")

@@ -1,10 +1,18 @@
 """Task 1: intent classification over CLINC150 (Larson et al. 2019, CC BY 3.0).
 
 The answer is the bare label, one token. An utterance is asked for bare, under a system prompt
-that says what to do, or inside an instruction. Only the training split is read here.
+that says what to do, or inside an instruction. Only the training split is trained on.
 """
 
+import choices
+import intent_variants
+import task_chat
+from corpora import clinc, clinc_labels
 from pools import fill, lines, sentence_case
+from soft_lines import draw
+
+NAME = "intent"
+TEACHER_PASSES = 4
 
 SYSTEM = lines("""
 You are an intent classifier. Answer with the label.
@@ -88,37 +96,10 @@ What would the intent label be for this: {u}
 Do intent detection on this text: {u}
 """)
 
-PREFIX = ["please ", "hey ", "hi, ", "ok ", "okay, ", "um ", "so ", "well ",
-          "excuse me, ", "hello, "]
-SUFFIX = [" please", " thanks", ", please", " for me", " right now", " ok", " if you can"]
+augment = intent_variants.noisy  # the same noise for foreign questions
 
 
-def augment(rng, utterance):
-    """Noise that keeps the label: word dropout, swaps, typos, politeness. Training only."""
-    parts = utterance.split()
-    if len(parts) > 3 and rng.random() < 0.5:
-        kept = [w for w in parts if rng.random() > 0.12]
-        parts = kept if len(kept) >= 2 else parts
-    if len(parts) > 3 and rng.random() < 0.15:
-        i = rng.randrange(len(parts) - 1)
-        parts[i], parts[i + 1] = parts[i + 1], parts[i]
-    if rng.random() < 0.12:
-        parts[rng.randrange(len(parts))] = typo(rng, rng.choice(parts))
-    text = " ".join(parts)
-    if rng.random() < 0.05:
-        text = rng.choice(PREFIX) + text
-    if rng.random() < 0.05:
-        text = text + rng.choice(SUFFIX)
-    return text
-
-
-def typo(rng, word):
-    """Drop, double or exchange one letter."""
-    if len(word) < 4:
-        return word
-    i = rng.randrange(1, len(word) - 1)
-    return rng.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:],
-                       word[:i] + word[i + 1] + word[i] + word[i + 2:]])
+rows, labels = clinc, clinc_labels
 
 
 def surface(rng, text):
@@ -145,3 +126,14 @@ def wrap(rng, text, split):
 
 def is_bare(messages):
     return len(messages) == 1
+
+
+def example(rng, split="train"):
+    """(messages, answer, soft); answer None: not ours."""
+    text, answer, soft = draw(rng, split, NAME, rows)
+    if answer and rng.random() < choices.SHARE:
+        return choices.offer(rng, split, surface(rng, text), answer, soft, labels())
+    messages = wrap(rng, surface(rng, text), split)
+    if is_bare(messages) and task_chat.is_talk(messages[0][1]):
+        messages = [("user", f"Classify the intent: {text}")]
+    return messages, answer, soft

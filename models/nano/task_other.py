@@ -15,8 +15,10 @@ import functools
 import re
 
 import task_intent
-from corpora import clinc_inside, clinc_outside, gsm8k_train
+import task_yesno
+from corpora import clinc_inside, clinc_outside, common_words, gsm8k_train
 from other_more import (ADVICE, CODING, EXAM, FOLLOW, PASSAGE, REASON, ROLE, STEM, WORLD, WRITE)
+from other_short import ASK_DO, ASK_THING, DO, NEARLY, STORY, THING
 from other_templates import (KNOWLEDGE, LEISURE, LIFE, GENERATE, TEXT_WORK, MATHS, CODE, FOREIGN)
 from other_words import (COUNTRY, PERSON, SCIENCE, TECH, HISTORY, SOCIETY, ANIMAL, THEME, THINGS,
     VERB, LANGUAGE, TONGUE, TEAM, SPORT, SHOW, BOOK, FIRM, SUBJECT, INSTRUMENT, JOB, HOUSE,
@@ -45,12 +47,12 @@ TOPICS = {"country": COUNTRY, "person": PERSON, "science": SCIENCE, "tech": TECH
           "language": LANGUAGE, "tongue": TONGUE, "team": TEAM, "sport": SPORT, "show": SHOW, "book": BOOK,
           "firm": FIRM, "subject": SUBJECT, "instrument": INSTRUMENT, "job": JOB, "house": HOUSE,
           "health": HEALTH, "genre": GENRE, "museum": MUSEUM, "relative": RELATIVE, "thing": OBJECT,
-          "code": CODE}
+          "code": CODE, "do": DO}
 NUMBERS = {"a": 13, "b": 60, "c": 400}
 SLOT = re.compile(r"\{([a-z]+)[23]?\}")
 
 
-def expand(rng, template, split, text=""):
+def expand(rng, template, split, text="", topics=TOPICS):
     """Fill every slot of a template with held-in or held-out words; other braces stay."""
     values = {}
 
@@ -58,14 +60,17 @@ def expand(rng, template, split, text=""):
         name = match[1]
         if match[0] in values:
             return values[match[0]]
-        if name in TOPICS:
-            value = TOPICS[name].pick(rng, split)
+        if name in topics:
+            value = topics[name].pick(rng, split)
         elif name in NUMBERS:
             value = str(rng.randrange(2, NUMBERS[name]))
         elif name == "name":
             value = (LAST if match[0] == "{name3}" else FIRST).pick(rng).capitalize()
         elif name == "city":
             value = CITY.pick(rng)
+        elif name == "items":
+            value = ", ".join(OBJECT.pick(rng) if rng.random() < 0.5 else rng.choice(common_words())
+                              for _ in range(rng.randrange(3, 9)))
         elif name == "opt":
             value = options(rng, split)
         else:
@@ -145,6 +150,25 @@ MORE = ((3, ROLE), (5, WRITE), (6, REASON), (4, EXAM), (6, STEM), (5, CODING), (
         (2, FOLLOW), (5, WORLD))
 
 
+NEAR = dict(TOPICS, thing=THING)
+
+
+def short(rng, split):
+    """An everyday question."""
+    return expand(rng, (ASK_DO if rng.random() < 0.55 else ASK_THING).pick(rng, split), split, topics=NEAR)
+
+
+def story(rng, split, corpus):
+    """Several sentences about people, and a question that takes more than one of them to answer."""
+    parts = [task_yesno.case(rng, "yes")[0] for _ in range(rng.choice([2, 3, 3, 4, 5]))]
+    if rng.random() < 0.4:
+        parts.insert(rng.randrange(len(parts)), passage(rng, corpus))
+    asked = expand(rng, STORY.pick(rng, split), split)
+    text = rng.choice([" ", " ", "\n"]).join(parts)
+    return rng.choice([f"{text} {asked}", f"{text}\n\n{asked}", f"{text}\nQuestion: {asked}", f"{asked}\n\n{text}",
+                       f"Story: {text}\n{asked}", f"Q: {text} {asked}", f"Context: {text}\n\nQuestion: {asked}\nAnswer:"])
+
+
 def more(rng, split, corpus):
     """A longer request, as people type it."""
     pool = rng.choices([p for _, p in MORE], [w for w, _ in MORE])[0]
@@ -163,9 +187,13 @@ def more(rng, split, corpus):
 def question(rng, split, corpus):
     """One message that none of the other tasks owns."""
     kind = rng.random()
-    if kind < 0.36:
+    if kind < 0.30:
         return more(rng, split, corpus)
-    if kind < 0.54:
+    if kind < 0.36:
+        return story(rng, split, corpus)
+    if kind < 0.46:
+        text = short(rng, split)
+    elif kind < 0.56:
         text = expand(rng, KNOWLEDGE.pick(rng, split), split)
     elif kind < 0.62:
         text = expand(rng, LEISURE.pick(rng, split), split)
@@ -173,9 +201,10 @@ def question(rng, split, corpus):
         text = expand(rng, LIFE.pick(rng, split), split)
     elif kind < 0.79:
         text = expand(rng, GENERATE.pick(rng, split), split, some_text(rng, corpus))
-    elif kind < 0.85:
-        return expand(rng, TEXT_WORK.pick(rng, split), split, some_text(rng, corpus))
-    elif kind < 0.89:
+    elif kind < 0.87:
+        pool = TEXT_WORK if rng.random() < 0.5 else NEARLY
+        return expand(rng, pool.pick(rng, split), split, some_text(rng, corpus))
+    elif kind < 0.90:
         return expand(rng, MATHS.pick(rng, split), split)
     elif kind < 0.92:
         return beyond(rng)

@@ -12,8 +12,9 @@ from corpora import clinc_inside, gsm8k_train, wnut_train
 from names import CITY
 from pools import Pool, ask, fill, injected, lines, polite, sentence_case
 from sentiment_words import (CLOSER, EMOJI_NEG, EMOJI_POS, HASHTAG_NEG, HASHTAG_NEUTRAL, HASHTAG_POS,
-    INTENSE, LUCK, NEGATIVE_ADJ, NEGATIVE_END, NEGATIVE_VERB, NEUTRAL, NEUTRAL_LINE, OPENER, OTHER,
-    POSITIVE_ADJ, POSITIVE_END, POSITIVE_VERB, SARCASM_END, TOPIC, TROUBLE)
+    INTENSE, LUCK, NEGATIVE_ACT, NEGATIVE_ADJ, NEGATIVE_END, NEGATIVE_LINE, NEGATIVE_NOUN, NEGATIVE_VERB, NEUTRAL,
+    NEUTRAL_LINE, OPENER, OTHER, POSITIVE_ACT, POSITIVE_ADJ, POSITIVE_END, POSITIVE_LINE, POSITIVE_NOUN,
+    POSITIVE_VERB, SARCASM_END, TOPIC, TROUBLE)
 from values import MONTHS, WEEKDAYS
 
 LABELS = ["positive", "neutral", "negative"]
@@ -127,6 +128,22 @@ ok I {verb} {topic} now
 I {verb} how {topic} looks
 I {verb} the way they did {topic}
 """)
+FRAME_NOUN = lines("""
+so much {good} in {city}
+all I see is {good}
+{topic} is nothing but {good}
+we all need to talk about the {good} at {topic}
+{topic} means {good}
+the {good} of {other} is unreal
+full of {good}
+{topic}: {good} and more {good}
+there is too much {good} in {topic}
+{other} stands for {good}
+{good} wherever I look
+I see {good} and {good}
+just {good}
+{other} is all about {good}
+""")
 NOUN = ["day", "night", "game", "show", "movie", "song", "place", "service", "meal", "week", "team", "idea",
         "choice", "experience", "interview", "speech", "product", "person", "morning", "weekend", "concert"]
 NOT_GOOD = ["not {adj}", "not {adj} at all", "isn't {adj}", "never {adj}", "far from {adj}", "anything but {adj}",
@@ -136,12 +153,14 @@ NOT_BAD = ["not {adj} at all", "not as {adj} as I feared", "never {adj}", "not {
 POSITIVE_WORDS = """love loved loves loving lovely amazing awesome great good best better beautiful happy
 happiness excited exciting fun funny enjoy enjoyed enjoying thanks thank thankful grateful blessed win won
 winning winner congrats congratulations perfect nice cool cute sweet wonderful fantastic brilliant proud
-haha yay glad smile smiling hope laugh gorgeous incredible super favorite favourite welcome celebrate epic
+hahaha woohoo wow yes yeah ready awesomeness fab wish luck peace haha yay glad smile smiling hope laugh gorgeous incredible super favorite favourite welcome celebrate epic
 hilarious impressed inspired cheers success successful bless birthday stunning superb delicious xoxo
 """.split()
 NEGATIVE_WORDS = """hate hated hates hating terrible awful horrible bad worse worst sad sadly angry mad
 annoyed annoying stupid dumb idiot idiots ugly sick tired boring bored fail failed fails failure lost lose
-loser losing die died dead death kill killed killing cry crying cried hurt hurts pain painful broken broke
+loser losing die died dead death dies kill killed killing cry crying cried hurt hurts pain painful broken broke
+hell annoy cancer crime crisis blame blames blamed jail prison murder murdered arrested bomb violence violent victims
+threat ruin ruins nightmare weird nasty gross lame whack headache missing missed regret insane nasty rude bitch ass
 scared afraid fear worried disappointed disappointing disgusting pathetic ridiculous shame sucks suck crap
 damn hell shit fuck fucking wtf ugh smh problem problems wrong poor unfortunately miss stressed ruined
 terrorist attack attacks war racist lie lies liar corrupt scam fake disaster trash garbage useless
@@ -196,7 +215,7 @@ def opinion(rng, label, split):
     good = label == "positive"
     kind = rng.random()
     s = slots(rng, split)
-    if kind < 0.45:
+    if kind < 0.36:
         adj = (POSITIVE_ADJ if good else NEGATIVE_ADJ).pick(rng)
         if rng.random() < 0.14:  # a negated word of the other side
             form, other = (NOT_BAD, NEGATIVE_ADJ) if good else (NOT_GOOD, POSITIVE_ADJ)
@@ -204,10 +223,17 @@ def opinion(rng, label, split):
                 rng.choice(form), adj=other.pick(rng))
         else:
             text = fill(FRAME_ADJ.pick(rng, split), adj=adj)
-    elif kind < 0.68:
+    elif kind < 0.52:
         text = fill(FRAME_VERB.pick(rng, split),
                     verb=(POSITIVE_VERB if good else NEGATIVE_VERB).pick(rng))
-    elif kind < 0.86:
+    elif kind < 0.60:
+        subject = rng.choice([s["topic"], s["other"], "everyone", "@user", "he", "she", "this"])
+        text = f"{subject} {(POSITIVE_ACT if good else NEGATIVE_ACT).pick(rng)} {rng.choice([s['topic'], s['other']])}"
+    elif kind < 0.66:
+        text = fill(FRAME_NOUN.pick(rng, split), good=(POSITIVE_NOUN if good else NEGATIVE_NOUN).pick(rng))
+    elif kind < 0.82:
+        text = (POSITIVE_LINE if good else NEGATIVE_LINE).pick(rng, split)
+    elif kind < 0.93:
         text = (POSITIVE_END if good else NEGATIVE_END).pick(rng)
     else:
         text = (LUCK if good else TROUBLE).pick(rng)
@@ -278,10 +304,14 @@ def make_text(rng, label, split="train"):
     text = opinion(rng, label, split)
     shape = rng.random()
     if shape < 0.25:
+        # Words of real posts must not speak for "neutral" by being unknown.
+        around = tweets()["neutral"].pick(rng, split) if rng.random() < 0.6 else plain(rng, split)
+        text = rng.choice([f"{around} {text}", f"{text} {around}"])
+    elif shape < 0.35:
         text = f"{plain(rng, split)}{rng.choice(['. ', ', ', ' - ', '! '])}{text}"
-    elif shape < 0.45:
+    elif shape < 0.48:
         text = f"{text}{rng.choice(['. ', ', ', ' - ', '! '])}{plain(rng, split)}"
-    elif shape < 0.65:
+    elif shape < 0.66:
         text = f"{text}{rng.choice(['. ', ', ', '! ', ' and '])}{opinion(rng, label, split)}"
     return decorate(rng, text, label)
 

@@ -1,7 +1,7 @@
 """The vocabulary: byte-level BPE with Qwen2's pre-tokenizer, control tokens, label tokens.
 
-Order of ids: 256 bytes, then merges up to BPE_SIZE, then the control tokens, then the CLINC150
-labels. A label is ONE token of type NORMAL that no merge produces: the model can emit it and its
+Order of ids: 256 bytes, then merges up to BPE_SIZE, then the control tokens, then the labels of
+all tasks that answer with one. A label is ONE token of type NORMAL that no merge produces: the model can emit it and its
 text is the label, but tokenising input never yields it. (USER_DEFINED tokens would be cut
 out of every input text that contains "balance" or "yes".) A label whose text is already an
 ordinary token keeps that token's id.
@@ -89,10 +89,17 @@ class Vocabulary:
 
     def encode_answer(self, task, answer):
         """Token ids of the answer, the end token included."""
-        if task == "intent":
+        if task == "other":
+            return [self.not_mine] + self.encode(answer) + [self.end]
+        if answer in self.label_ids:
             return [self.label_ids[answer], self.end]
-        head = [self.not_mine] if task == "other" else []
-        return head + self.encode(answer) + [self.end]
+        return self.encode(answer) + [self.end]
+
+    def encode_soft(self, soft):
+        """[(label, or None for not mine, probability)] as (token ids, probabilities)."""
+        ids = [self.not_mine if label is None else self.label_ids[label] for label, _ in soft]
+        total = sum(p for _, p in soft)
+        return ids, [p / total for _, p in soft]
 
     def decode(self, ids):
         """Text of generated ids; control tokens have no text."""

@@ -1,10 +1,11 @@
-"""Train Tandem Nano from scratch on a CPU.
+"""Train a model of the family from scratch.
 
-    python train.py --epochs 30 --max-minutes 60 --out work
+    python train.py --model nano --max-minutes 75 --out work
 
-Makes work/vocab.json and work/best.pt (the averaged weights with the best CLINC150 validation
-score). Every example is made on the fly, so no two epochs are the same. Reruns from --seed; only if
---max-minutes cuts the schedule short does the result depend on the machine's speed.
+Makes work/vocab.json (one for both models), work/MODEL.pt (the averaged weights with the best
+validation score) and work/MODEL.resume.pt, from which the same command goes on after a break.
+Every example is made on the fly, so none is seen twice. The length of the run is a number of tokens
+or of minutes, whichever ends first; only if the minutes do, the result depends on the machine.
 """
 
 import argparse
@@ -13,227 +14,198 @@ import pathlib
 import time
 
 import torch
-import torch.nn.functional as F
 
 import copy_circuit
 import data
-from model import Config, Nano
+import optimizer
+import stream
+from model import SIZES, Config, Nano
+from packing import Batch, Encoded, batches
 from pools import seeded
 from tokenizer import Vocabulary
+from validate import validate
 
-MICRO_TOKENS = 4096   # padded tokens of one forward pass
-MICRO_PER_STEP = 2    # lengths differ between micro-batches, so a step sees several tasks
-NOISY_SHARE = 0.5     # share of intent and other examples that are read with BPE dropout
-# Weights of the first and the other answer tokens in the loss. The decision (label or not mine) is
-# one token and counts most; the fixed sentence after <|not_mine|> is learned in minutes.
-WEIGHT = {"intent": (1.0, 0.1), "other": (1.0, 0.03), "extract": (0.4, 0.3),
-          "reformat": (0.4, 0.3), "chat": (0.4, 0.05)}
+PIECE = 24000          # examples made and packed at a time
+MICRO_PER_STEP = 4     # batches of a step: 16384 tokens
+NOISY_SHARE = 0.4      # share of one-token answers whose prompt is read with BPE dropout
+# Weights in the loss. The first token decides (label or not mine) and counts most; in an answer of
+# several tokens each has to be right; the fixed sentence after <|not_mine|> is learned in minutes.
+FIRST, LATER, AFTER_LABEL, AFTER_NOT_MINE = 1.0, 0.5, 0.1, 0.02
+EXIT_TRUTH = 0.5       # an exit learns this much from the data, the rest from the last layer
 
 
 def encode(example, vocab, rng):
-    """(ids, first, task): prompt and answer; `first` is the index of the first answer token."""
-    task, messages, answer, *_ = example
-    noisy = task in ("intent", "other") and rng.random() < NOISY_SHARE
+    """An example of data.py as ids and weights."""
+    task, messages, answer = example[:3]
+    ids = vocab.encode_answer(task, answer)
+    later = AFTER_LABEL if len(ids) == 2 else LATER
+    if ids[0] == vocab.not_mine:
+        later = AFTER_NOT_MINE
+        if rng.random() < 0.9:  # the sentence that follows is always the same
+            ids = ids[:2]
+    noisy = len(ids) == 2 and rng.random() < NOISY_SHARE
     prompt = vocab.encode_prompt(data.render(messages), noisy)
-    return prompt + vocab.encode_answer(task, answer), len(prompt), task
+    soft = vocab.encode_soft(example[3]) if len(example) > 3 and example[3] else None
+    return Encoded(prompt, ids, [FIRST] + [later] * (len(ids) - 1), soft)
 
 
-def micro_batches(encoded, rng):
-    """Lists of examples of similar length, at most MICRO_TOKENS when padded, in random order."""
-    out = []
-    for at in range(0, len(encoded), 4096):
-        chunk = sorted(encoded[at:at + 4096], key=lambda e: len(e[0]))
-        batch = []
-        for example in chunk:
-            if batch and (len(batch) + 1) * len(example[0]) > MICRO_TOKENS:
-                out.append(batch)
-                batch = []
-            batch.append(example)
-        out.append(batch if len(batch) > 1 else batch * 2)  # a single row would be compiled anew
-    rng.shuffle(out)
-    return out
+def target_loss(logs, batch):
+    """Cross entropy of each position with its target; logs [n, vocab_size]."""
+    return -(logs.gather(1, batch.ids) * batch.shares).sum(1)
 
 
-def collate(batch, pad):
-    """tokens [n, time] and weights [n, time - 1]: the weight of predicting token t + 1 at t."""
-    time_ = max(len(ids) for ids, _, _ in batch)
-    tokens = torch.full((len(batch), time_), pad)
-    weights = torch.zeros(len(batch), time_ - 1)
-    for row, (ids, first, task) in enumerate(batch):
-        tokens[row, :len(ids)] = torch.tensor(ids)
-        decision, rest = WEIGHT.get(task, WEIGHT["extract"])
-        weights[row, first - 1] = decision
-        weights[row, first:len(ids) - 1] = rest
-    return tokens, weights
+def batch_loss(net, batch, exit_weights):
+    """Weighted sum of the losses of the last layer and of the exits; the last layer's alone.
 
-
-def batch_loss(net, tokens, weights, prompt_weight, pad):
-    """Weighted sum of cross entropies over the answers (and a little over the prompts)."""
-    if prompt_weight > 0:
-        real = tokens[:, 1:] != pad
-        weights = torch.where((weights == 0) & real, prompt_weight, weights)
+    An exit's target is half the data and half what the last layer says (self-distillation, Zhang et
+    al. 2019, arXiv 1905.08094); deeper exits count more (Schuster et al. 2022, arXiv 2207.07061,
+    section 3.4; Elhoushi et al. 2024, arXiv 2404.16710)."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        states = net.hidden(tokens[:, :-1])
-        chosen = weights > 0
-        logits = net.logits(states[chosen])
-    loss = F.cross_entropy(logits, tokens[:, 1:][chosen], reduction="none")
-    return (loss * weights[chosen]).sum()
+        stream = net.residuals(batch.tokens, batch.texts)
+        at = [x.flatten(0, 1)[batch.at] for x in (stream[-1], *(stream[n] for n in net.c.exits))]
+        logits = [net.logits(norm(x)) for norm, x in zip((net.output_norm, *net.exit_norm), at)]
+    logs = logits[0].log_softmax(-1)
+    last = (target_loss(logs, batch) * batch.weight).sum()
+    total, teacher = last, logs.detach().exp()
+    for weight, x in zip(exit_weights, logits[1:]):
+        mine = x.log_softmax(-1)
+        loss = EXIT_TRUTH * target_loss(mine, batch) - (1 - EXIT_TRUTH) * (teacher * mine).sum(1)
+        total = total + weight * (loss * batch.weight).sum()
+    return total, last.item()
 
 
-@torch.no_grad()
-def quick_validate(net, vocab, corpora):
-    """CLINC150 validation, bare utterances: (in-scope accuracy, AUROC of the confidence)."""
-    net.eval()
-    rows = sorted(corpora.clinc["val"], key=lambda r: len(r[0]))
-    right, inside, outside = 0, [], []
-    for at in range(0, len(rows), 128):
-        part = rows[at:at + 128]
-        prompts = [vocab.encode_prompt(data.render([("user", u)])) for u, _ in part]
-        tokens, _ = collate([(p + [vocab.pad], len(p), "chat") for p in prompts], vocab.pad)
-        last = torch.tensor([len(p) - 1 for p in prompts])
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            states = net.hidden(tokens)[torch.arange(len(part)), last]
-            p = net.logits(states).softmax(-1)
-        best, ids = p.max(-1)
-        mine = 1 - p[:, vocab.not_mine]
-        sure = torch.where(ids == vocab.not_mine, mine, mine * best)
-        for (_, label), i, s in zip(part, ids.tolist(), sure.tolist()):
-            (inside if label else outside).append(s)
-            right += label is not None and vocab.label_ids[label] == i
-    net.train()
-    return right / len(inside), auroc(inside, outside)
+def learning_rate(progress):
+    """Share of the peak: up over 1 %, flat, and down in a straight line over the last half."""
+    return min(1.0, progress / 0.01, max(0.02, (1 - progress) / 0.5))
 
 
-def auroc(inside, outside):
-    """The chance that a random in-scope confidence exceeds a random out-of-scope one."""
-    a, b = torch.tensor(inside), torch.tensor(outside)
-    above, equal = a[:, None] > b[None, :], a[:, None] == b[None, :]
-    return (above.float().mean() + 0.5 * equal.float().mean()).item()
-
-
-def learning_rate(progress, peak):
-    """Warm up over 1 %, cosine down to 2 % of the peak."""
-    if progress < 0.01:
-        return peak * progress / 0.01
-    return peak * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (progress - 0.01) / 0.99)))
-
-
-def make_optimizer(net, peak, decay):
-    matrices = [p for n, p in net.named_parameters() if p.dim() == 2 and "embd" not in n]
-    others = [p for n, p in net.named_parameters() if p.dim() != 2 or "embd" in n]
-    return torch.optim.AdamW([{"params": matrices, "weight_decay": decay},
-                              {"params": others, "weight_decay": 0.0}],
-                             lr=peak, betas=(0.9, 0.98), fused=True)
-
-
-def build_vocab(corpora, path, seed):
-    """Train the vocabulary on one epoch of text, CLINC150 as it stands included."""
+def build_vocab(path, seed):
+    """Train the vocabulary on generated text, or read it if it is there."""
     if not path.exists():
-        texts = [t for _, m, a in data.epoch(corpora, seed, "vocabulary")
-                 for t in [c for _, c in m] + [a]]
-        texts += [u for u, _ in corpora.inside] * 2
-        Vocabulary.build(texts, corpora.labels).save(path)
+        Vocabulary.build(stream.vocabulary_texts(seed), data.labels()).save(path)
     return Vocabulary.load(path)
 
 
 class Trainer:
     def __init__(self, args):
-        self.args, self.began = args, time.time()
+        self.args, self.began, self.earlier = args, time.time(), 0.0
         torch.manual_seed(args.seed)
         torch.set_num_threads(args.threads)
         self.out = pathlib.Path(args.out)
         self.out.mkdir(parents=True, exist_ok=True)
-        self.corpora = data.Corpora()
-        self.vocab = build_vocab(self.corpora, self.out / "vocab.json", args.seed)
-        self.config = Config(len(self.vocab.tokens), layers=args.layers, dropout=args.dropout)
-        self.net, self.ema = Nano(self.config), Nano(self.config)
-        copy_circuit.plant(self.net, args.seed)
-        if args.init:
-            self.net.load_state_dict(torch.load(args.init, weights_only=True)["state"])
-        self.mix = dict(data.MIX, extract=args.extract, reformat=args.reformat)
-        self.ema.load_state_dict(self.net.state_dict())
-        self.optimizer = make_optimizer(self.net, args.lr, args.decay)
-        self.best, self.steps, self.tokens_seen = 0.0, 0, 0
-        if args.compile:  # a minute to start, then half the time a step
-            self.net.hidden = torch.compile(self.net.hidden, dynamic=True)
+        self.vocab = build_vocab(self.out / "vocab.json", args.seed)
+        self.config = Config(len(self.vocab.tokens), **SIZES[args.model], dropout=args.dropout)
+        self.net, self.mean = Nano(self.config), Nano(self.config)
+        if args.plant:
+            copy_circuit.plant(self.net, args.seed)
+        self.mean.load_state_dict(self.net.state_dict())
+        self.optimizers = optimizer.make(self.net, args.matrix_lr, args.other_lr, args.decay)
+        self.best, self.steps, self.piece, self.tokens = -1.0, 0, 0, 0
+        self.resume_path = self.out / f"{args.model}.resume.pt"
+        if self.resume_path.exists():
+            self.resume()
+        if args.compile:  # a minute for each shape of batch, the first time; then half the time
+            for block in self.net.blk:
+                block.compile(dynamic=False)
 
-    def progress(self, epoch, fraction):
+    def minutes(self):
+        return self.earlier + (time.time() - self.began) / 60
+
+    def progress(self):
         """The larger of the share of the work and the share of the time that is used up."""
-        minutes = (time.time() - self.began) / 60
-        return max((epoch + fraction) / self.args.epochs, minutes / self.args.max_minutes)
+        return max(self.tokens / (self.args.tokens * 1e6), self.minutes() / self.args.max_minutes)
 
-    def update(self, lr):
-        for g in self.optimizer.param_groups:
-            g["lr"] = lr
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+    def state(self):
+        return {"net": self.net.state_dict(), "mean": self.mean.state_dict(),
+                "optimizers": [o.state_dict() for o in self.optimizers], "best": self.best,
+                "steps": self.steps, "piece": self.piece, "tokens": self.tokens,
+                "minutes": self.minutes(), "random": torch.get_rng_state()}
 
-    def step(self, group, progress):
-        total, scale = 0.0, 1 / sum(len(b) for b in group)
+    def resume(self):
+        saved = torch.load(self.resume_path, weights_only=True)
+        self.net.load_state_dict(saved["net"])
+        self.mean.load_state_dict(saved["mean"])
+        for o, s in zip(self.optimizers, saved["optimizers"]):
+            o.load_state_dict(s)
+        self.best, self.steps = saved["best"], saved["steps"]
+        self.piece, self.tokens = saved["piece"], saved["tokens"]
+        self.earlier = saved["minutes"]
+        torch.set_rng_state(saved["random"])
+        print(f"going on after {self.steps} steps, {self.earlier:.1f} minutes", flush=True)
+
+    def save(self, path, what):
+        """Written beside and renamed, so that a break never leaves half a file."""
+        torch.save(what, path.with_suffix(".new"))
+        path.with_suffix(".new").replace(path)
+
+    def step(self, rows_and_lengths):
+        group = [Batch(rows, length, self.vocab.pad) for rows, length in rows_and_lengths]
+        scale, total = 1 / sum(b.count for b in group), 0.0
         for batch in group:
-            tokens, weights = collate(batch, self.vocab.pad)
-            self.tokens_seen += tokens.numel()
-            loss = batch_loss(self.net, tokens, weights, self.args.prompt_weight,
-                              self.vocab.pad) * scale
-            loss.backward()
-            total += loss.item()
-        self.update(learning_rate(progress, self.args.lr))
+            loss, last = batch_loss(self.net, batch, self.args.exit_weights)
+            (loss * scale).backward()
+            self.tokens += batch.tokens.numel()
+            total += last * scale
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        share = learning_rate(self.progress())
+        for o in self.optimizers:
+            for g in o.param_groups:
+                g["lr"] = g["base_lr"] * share
+            o.step()
+            o.zero_grad(set_to_none=True)
         self.steps += 1
         decay = min(self.args.ema, self.steps / (self.steps + 20))
         with torch.no_grad():
-            ours, theirs = list(self.ema.parameters()), list(self.net.parameters())
-            torch._foreach_lerp_(ours, theirs, 1 - decay)
+            torch._foreach_lerp_(list(self.mean.parameters()), list(self.net.parameters()),
+                                 1 - decay)
         return total
 
-    def validate(self, epoch, loss):
-        accuracy, area = quick_validate(self.ema, self.vocab, self.corpora)
-        minutes = (time.time() - self.began) / 60
-        print(f"epoch={epoch} step={self.steps} loss={loss:.4f} val_acc={accuracy:.4f} "
-              f"val_auroc={area:.4f} minutes={minutes:.1f} "
-              f"tokens_per_s={self.tokens_seen / minutes / 60:.0f}", flush=True)
-        if accuracy + area / 2 >= self.best:
-            self.best = accuracy + area / 2
-            torch.save({"config": self.config.__dict__, "state": self.ema.state_dict()},
-                       self.out / "best.pt")
+    def check(self, loss):
+        """Validate, keep the best weights, and make the run resumable."""
+        score, words = validate(self.mean, self.vocab)
+        minutes = self.minutes()
+        print(f"piece={self.piece} step={self.steps} tokens={self.tokens / 1e6:.1f}M "
+              f"loss={loss:.4f} score={score:.4f} minutes={minutes:.1f} "
+              f"tokens_per_s={self.tokens / minutes / 60:.0f}\n    {words}", flush=True)
+        if score >= self.best:
+            self.best = score
+            self.save(self.out / f"{self.args.model}.pt",
+                      {"config": self.config.__dict__, "state": self.mean.state_dict(),
+                       "minutes": minutes, "tokens": self.tokens})
+        self.save(self.resume_path, self.state())
 
     def run(self):
-        for epoch in range(self.args.epochs):
-            rng = seeded("train", self.args.seed, epoch)
-            examples = data.epoch(self.corpora, self.args.seed, epoch, self.mix)
-            batches = micro_batches([encode(e, self.vocab, rng) for e in examples], rng)
-            loss, done = 0.0, False
-            for at in range(0, len(batches), MICRO_PER_STEP):
-                progress = self.progress(epoch, at / len(batches))
-                if progress >= 1:
-                    done = True
+        checked, loss = self.minutes(), 0.0
+        while self.progress() < 1:
+            rng = seeded("train", self.args.seed, self.piece)
+            examples = stream.examples(self.args.seed, self.piece, PIECE)
+            ready = batches([encode(e, self.vocab, rng) for e in examples], rng)
+            for at in range(0, len(ready) - MICRO_PER_STEP + 1, MICRO_PER_STEP):
+                loss += 0.02 * (self.step(ready[at:at + MICRO_PER_STEP]) - loss)
+                if self.progress() >= 1:
                     break
-                loss += 0.02 * (self.step(batches[at:at + MICRO_PER_STEP], progress) - loss)
-            if done or epoch % 2 == 0 or epoch + 1 == self.args.epochs:
-                self.validate(epoch, loss)
-            if done:
-                break
+            self.piece += 1
+            if self.progress() >= 1 or self.minutes() - checked >= self.args.check_minutes:
+                self.check(loss)
+                checked = self.minutes()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=30)
-    parser.add_argument("--max-minutes", type=float, default=80)
+    parser.add_argument("--model", choices=list(SIZES), default="nano")
+    parser.add_argument("--tokens", type=float, default=150, help="millions of tokens at most")
+    parser.add_argument("--max-minutes", type=float, default=75)
+    parser.add_argument("--check-minutes", type=float, default=6, help="between validations")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--lr", type=float, default=1.5e-3)
-    parser.add_argument("--decay", type=float, default=0.1)
-    parser.add_argument("--prompt-weight", type=float, default=0.0,
-                        help="loss weight of prompt tokens (language modelling)")
-    parser.add_argument("--ema", type=float, default=0.9985,
+    parser.add_argument("--matrix-lr", type=float, default=0.02, help="Muon's, for the layers")
+    parser.add_argument("--other-lr", type=float, default=3e-3, help="AdamW's, embedding and norms")
+    parser.add_argument("--decay", type=float, default=0.05)
+    parser.add_argument("--ema", type=float, default=0.995,
                         help="decay of the average of the weights, a step")
-    parser.add_argument("--extract", type=float, default=data.MIX["extract"],
-                        help="extraction examples for one line of CLINC150")
-    parser.add_argument("--reformat", type=float, default=data.MIX["reformat"],
-                        help="reformatting examples for one line of CLINC150")
-    parser.add_argument("--init", help="go on from this best.pt, made with the same vocabulary")
+    parser.add_argument("--exit-weights", type=float, nargs="*", default=[0.15, 0.3])
+    parser.add_argument("--plant", type=int, default=1, help="0: do not plant the copy circuit")
     parser.add_argument("--compile", type=int, default=1, help="0 where there is no C++ compiler")
     parser.add_argument("--out", default="work")
     Trainer(parser.parse_args()).run()

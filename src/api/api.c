@@ -27,6 +27,8 @@ struct route_row {
 static const struct route_row routes[] = {
     {HTTP_POST, "/v1/chat/completions", false, chat_handle},
     {HTTP_POST, "/chat/completions", false, chat_handle},
+    {HTTP_POST, "/v1/completions", false, completions_handle},
+    {HTTP_POST, "/completions", false, completions_handle},
     {HTTP_POST, "/v1/embeddings", false, embeddings_handle},
     {HTTP_POST, "/embeddings", false, embeddings_handle},
     {HTTP_GET, "/v1/models", false, models_handle_list},
@@ -56,6 +58,7 @@ struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t sha
 void api_cancel(struct api *api)
 {
     chat_cancel_all(api);
+    completions_cancel_all(api);
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
 }
@@ -71,7 +74,7 @@ void api_free(struct api *api)
 
 uint32_t api_active(const struct api *api)
 {
-    return api->chat_count + api->embedding_count;
+    return api->chat_count + api->completion_count + api->embedding_count;
 }
 
 /* --- replies --- */
@@ -227,6 +230,11 @@ void api_find_caller(const struct api *api, const struct http_request *request,
         snprintf(out, AUTH_DIGEST_BYTES, "%s", http_request_peer(request));
 }
 
+const char *api_find_header(void *http, const char *name)
+{
+    return http_request_header(http, name);
+}
+
 /* --- routing --- */
 
 static bool path_matches(const char *pattern, const char *path, const char **rest)
@@ -296,8 +304,8 @@ void api_handle(void *ctx, struct http_request *request)
     }
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
-              "no such path: '%.200s'; see /v1/chat/completions, /v1/embeddings, /v1/models, "
-              "/tandem/v1/exchanges",
+              "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
+              "/v1/models, /tandem/v1/exchanges",
               path);
     api_reply_fault(api, request, &fault);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 
 struct chat;
+struct completion_call;
 struct embedding_call;
 struct lookup;
 
@@ -18,6 +19,8 @@ struct api {
     struct chat *chats;     /* running exchanges */
     struct lookup *lookups; /* ledger look-ups that wait for a commit */
     uint32_t chat_count;
+    struct completion_call *completions; /* running calls */
+    uint32_t completion_count;
     struct embedding_call *embeddings; /* running calls */
     uint32_t embedding_count;
     struct ledger_reader *reader; /* opened on first use */
@@ -26,19 +29,23 @@ struct api {
 /* `rest`: what the last "*" of the route matched, "" if none. */
 typedef void api_handler_fn(struct api *api, struct http_request *request, const char *rest);
 
-api_handler_fn chat_handle, embeddings_handle;
+api_handler_fn chat_handle, completions_handle, embeddings_handle;
 api_handler_fn models_handle_list, models_handle_one;
 api_handler_fn exchanges_handle_list, exchanges_handle_one;
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
 
 /* Ends everything that still runs on this api. */
 void chat_cancel_all(struct api *api);
+void completions_cancel_all(struct api *api);
 void embeddings_cancel_all(struct api *api);
 void exchanges_cancel_all(struct api *api);
 
 /* Who asks: the API key's digest where keys are required, else where the request comes from. */
 void api_find_caller(const struct api *api, const struct http_request *request,
                      char out[static AUTH_DIGEST_BYTES]);
+
+/* A request's header, NULL when absent: openai_header_fn for a struct http_request. */
+const char *api_find_header(void *http, const char *name);
 
 /* Replies, counted by code. */
 void api_reply_json(struct api *api, struct http_request *request, int code, struct buf *body);

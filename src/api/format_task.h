@@ -1,5 +1,6 @@
 /* Compiles what a request wants its answer to look like beside the event loop: a schema of a few
- * hundred kilobytes takes half a second, in which the loop's other connections would stand still. */
+ * hundred kilobytes takes half a second, in which the loop's other connections would stand
+ * still. */
 #ifndef API_FORMAT_TASK_H
 #define API_FORMAT_TASK_H
 

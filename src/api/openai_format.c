@@ -65,7 +65,8 @@ bool openai_format_read(const struct json *body, struct td_request *request,
     const struct json *grammar = json_get(body, "grammar");
     if (!absent(response_format) && !read_response_format(response_format, request, format, fault))
         return false;
-    if (absent(grammar))
+    bool is_empty = json_kind_of(grammar) == JSON_KIND_TEXT && json_text(grammar).len == 0;
+    if (absent(grammar) || is_empty) /* llama.cpp's clients send an empty one for none */
         return true;
     if (request->format != TD_FORMAT_TEXT)
         return fault_request(fault, "grammar", "grammar and response_format exclude each other");

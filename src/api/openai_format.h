@@ -21,9 +21,9 @@ bool openai_format_read(const struct json *body, struct td_request *request,
 /* **returns new** (td_grammar_free). Any thread. */
 TD_MUST_CHECK enum td_status openai_format_compile(const struct openai_format *format,
                                                    struct td_grammar **out, struct td_error *err);
-/* **takes** what openai_format_compile gave, or says what was wrong. A schema with keywords that the
- * local engine cannot promise leaves request->grammar NULL, for a cloud that can; with only-local it
- * is refused. */
+/* **takes** what openai_format_compile gave, or says what was wrong. A schema with keywords that
+ * the local engine cannot promise leaves request->grammar NULL, for a cloud that can; with
+ * only-local it is refused. */
 bool openai_format_accept(const struct openai_format *format, enum td_status status,
                           struct td_grammar *grammar, const struct td_error *err,
                           struct td_request *request, struct fault *fault);

@@ -21,16 +21,17 @@ struct scalar {
     enum scalar_kind kind;
     double min, max;
     size_t offset; /* in struct chat_request */
+    bool chat;     /* completions have another of the name, or none */
 };
 
 #define AT(member) offsetof(struct chat_request, member)
 
 /* Later rows win: max_completion_tokens over the deprecated max_tokens. */
 static const struct scalar scalars[] = {
-    {"max_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
-    {"max_completion_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max)},
-    {"stream", SCALAR_BOOL, 0, 1, AT(stream)},
-    {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs)},
+    {"max_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max), true},
+    {"max_completion_tokens", SCALAR_UINT, 1, 10000000, AT(td.tokens_max), true},
+    {"stream", SCALAR_BOOL, 0, 1, AT(stream), false},
+    {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs), true},
 };
 
 static bool absent(const struct json *value)
@@ -151,6 +152,7 @@ static bool read_logprobs(const struct json *body, struct td_request *request, s
     return true;
 }
 
+/* -1 is llama.cpp's and vLLM's word for none. */
 static bool read_seed(const struct json *body, struct td_sampling *sampling, struct fault *fault)
 {
     const struct json *seed = json_get(body, "seed");
@@ -160,7 +162,7 @@ static bool read_seed(const struct json *body, struct td_sampling *sampling, str
         return fault_request(fault, "seed", "seed must be an integer, not %s",
                              json_kind_name(json_kind_of(seed)));
     sampling->seed = (uint64_t)json_int(seed, 0);
-    sampling->seed_set = true;
+    sampling->seed_set = json_int(seed, 0) != -1;
     return true;
 }
 
@@ -379,8 +381,8 @@ static bool read_tandem(const struct json *body, struct td_request *request, str
     return true;
 }
 
-static bool read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
-                         struct td_request *request, struct fault *fault)
+bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
+                                 struct td_request *request, struct fault *fault)
 {
     const char *value;
     if ((value = header(ctx, "x-tandem-mode")) &&
@@ -417,29 +419,35 @@ static bool read_headers(openai_header_fn *header, void *ctx, struct arena *aren
     return true;
 }
 
-static bool read_body(const struct json *body, struct arena *arena, struct chat_request *out,
-                      struct fault *fault)
+bool openai_request_read_members(const struct json *body, bool chat, struct arena *arena,
+                                 struct chat_request *out, struct fault *fault)
 {
     struct td_request *request = &out->td;
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         const struct json *value = json_get(body, scalars[i].name);
-        if (!absent(value) && !read_scalar(value, &scalars[i], out, fault))
+        if ((chat || !scalars[i].chat) && !absent(value) &&
+            !read_scalar(value, &scalars[i], out, fault))
             return false;
     }
     return read_sampling(body, &request->sampling, fault) &&
-           openai_messages_read(body, arena, request, fault) &&
            read_text(body, "model", "model", OPENAI_MODEL_BYTES_MAX, &request->model, fault) &&
            read_text(body, "user", "user", OPENAI_USER_BYTES_MAX, &request->user, fault) &&
            read_stops(body, request, fault) && read_seed(body, &request->sampling, fault) &&
-           read_logprobs(body, request, fault) &&
            openai_format_read_biases(body, arena, &request->sampling, fault) &&
            openai_adapters_read(json_get(body, "lora"), "lora", request, fault) &&
-           read_stream_options(body, out, fault) && refuse_unsupported(body, fault) &&
-           read_tandem(body, request, fault);
+           read_stream_options(body, out, fault) && read_tandem(body, request, fault);
+}
+
+static bool read_body(const struct json *body, struct arena *arena, struct chat_request *out,
+                      struct fault *fault)
+{
+    return openai_messages_read(body, arena, &out->td, fault) &&
+           openai_request_read_members(body, true, arena, out, fault) &&
+           read_logprobs(body, &out->td, fault) && refuse_unsupported(body, fault);
 }
 
 /* OpenAI's defaults; td_sampling_default() says the same, but lives in the engine. */
-static const struct td_sampling openai_sampling = {
+const struct td_sampling openai_sampling = {
     .temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
 
 /* At most so many values does the text hold: one more than separators outside of strings. */
@@ -459,24 +467,33 @@ static size_t count_values(struct td_str text)
     return count;
 }
 
+bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault)
+{
+    struct td_error err = {0};
+    *out = NULL;
+    if (count_values(body) > OPENAI_VALUES_MAX)
+        return fault_request(fault, NULL, "the body has more than %d JSON values",
+                             OPENAI_VALUES_MAX);
+    if (json_parse(body, out, &err) != TD_OK)
+        return fault_invalid_json(fault, &err);
+    if (json_kind_of(*out) == JSON_KIND_OBJECT)
+        return true;
+    fault_request(fault, NULL, "the body must be a JSON object, not %s",
+                  json_kind_name(json_kind_of(*out)));
+    json_free(*out);
+    *out = NULL;
+    return false;
+}
+
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault)
 {
     *out = (struct chat_request){.td.sampling = openai_sampling};
-    struct td_error err = {0};
-    if (count_values(body) > OPENAI_VALUES_MAX)
-        return fault_request(fault, NULL, "the body has more than %d JSON values",
-                             OPENAI_VALUES_MAX);
-    if (json_parse(body, &out->body, &err) != TD_OK)
-        return fault_invalid_json(fault, &err);
-    bool ok;
-    if (json_kind_of(out->body) != JSON_KIND_OBJECT)
-        ok = fault_request(fault, NULL, "the body must be a JSON object, not %s",
-                           json_kind_name(json_kind_of(out->body)));
-    else
-        ok = read_body(out->body, arena, out, fault);
+    if (!openai_request_read_object(body, &out->body, fault))
+        return false;
+    bool ok = read_body(out->body, arena, out, fault);
     if (ok && header)
-        ok = read_headers(header, header_ctx, arena, &out->td, fault);
+        ok = openai_request_read_headers(header, header_ctx, arena, &out->td, fault);
     ok = ok && openai_format_read(out->body, &out->td, &out->format, fault);
     if (!ok) {
         openai_request_deinit(out);

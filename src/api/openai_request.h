@@ -36,6 +36,16 @@ typedef const char *openai_header_fn(void *ctx, const char *name);
  * NULL. On failure nothing needs freeing but the arena. */
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault);
+/* Parts that requests of other kinds share (completion_request.c). */
+extern const struct td_sampling openai_sampling; /* OpenAI's defaults */
+/* **returns new** *out (json_free): a bounded JSON object. */
+bool openai_request_read_object(struct td_str body, struct json **out, struct fault *fault);
+/* What means the same everywhere. chat: also those that completions have differently. */
+bool openai_request_read_members(const struct json *body, bool chat, struct arena *arena,
+                                 struct chat_request *out, struct fault *fault);
+bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct arena *arena,
+                                 struct td_request *request, struct fault *fault);
+
 void openai_request_deinit(struct chat_request *request);
 
 #endif

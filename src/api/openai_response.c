@@ -98,7 +98,7 @@ static void write_head(const struct response_writer *writer, const struct exchan
     write_cstr(summary->model ? summary->model : writer->model, out);
 }
 
-static void write_usage(const struct tier_usage *usage, struct buf *out)
+void response_write_usage(const struct tier_usage *usage, struct buf *out)
 {
     buf_printf(out,
                "{\"prompt_tokens\":%u,\"completion_tokens\":%u,\"total_tokens\":%llu,"
@@ -274,7 +274,7 @@ void response_chunk_usage(const struct response_writer *writer,
 {
     write_head(writer, summary, CHUNK, out);
     buf_append_str(out, STR(",\"choices\":[],\"usage\":"));
-    write_usage(&summary->usage, out);
+    response_write_usage(&summary->usage, out);
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');
@@ -392,7 +392,7 @@ bool response_write_completion(const struct response_writer *writer,
         buf_append_str(out, STR("null"));
     }
     buf_printf(out, ",\"finish_reason\":\"%s\"}],\"usage\":", names_finish(summary->finish));
-    write_usage(&summary->usage, out);
+    response_write_usage(&summary->usage, out);
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');

@@ -27,6 +27,7 @@ struct response_writer {
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
                           const struct td_request *request, const struct td_model *local);
 
+void response_write_usage(const struct tier_usage *usage, struct buf *out);
 /* Appends the `tandem` object: where the answer came from and why. */
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out);

@@ -191,61 +191,88 @@ static enum td_status open_draft(const struct generate_options *options,
     return status;
 }
 
+/* What an answer is made with. */
+struct parts {
+    struct td_model *model, *draft_model;
+    struct td_session *session, *draft;
+    struct td_grammar *grammar;
+    enum td_speculation speculation;
+    int32_t *ids; /* of the prompt */
+    size_t count;
+};
+
+static enum td_status open_parts(const struct generate_options *options, struct parts *parts,
+                                 struct td_error *err)
+{
+    const struct td_session_options how = {.context_tokens = options->context_tokens,
+                                           .thread_count = options->threads,
+                                           .kv_type = options->kv_type};
+    enum td_status status = read_grammar(options, &parts->grammar, err);
+    if (status == TD_OK)
+        status = command_open_model(options->model, options->cpu, false, &parts->model, err);
+    if (status == TD_OK)
+        status = prompt_ids(options, parts->model, &parts->ids, &parts->count, err);
+    if (status == TD_OK)
+        status = td_session_new(parts->model, &how, &parts->session, err);
+    if (status == TD_OK)
+        status = lora_options_apply(&options->lora, parts->model, parts->session, err);
+    if (status == TD_OK)
+        status =
+            open_draft(options, &how, &parts->draft_model, &parts->draft, &parts->speculation, err);
+    return status;
+}
+
+static void close_parts(struct parts *parts)
+{
+    free(parts->ids);
+    td_grammar_free(parts->grammar);
+    td_session_free(parts->session);
+    td_session_free(parts->draft);
+    td_model_close(parts->draft_model);
+    td_model_close(parts->model);
+}
+
+static enum td_status answer(const struct generate_options *options, const struct parts *parts,
+                             struct collected *collected, struct td_generate_result *result,
+                             struct td_error *err)
+{
+    struct td_str stop = str_from(options->stop);
+    struct td_generate_options how = {
+        .sampling = td_sampling_default(),
+        .tokens_max = options->tokens_max,
+        .stops = &stop,
+        .stop_count = stop.len ? 1 : 0,
+        .top_logprobs = (uint8_t)options->top_logprobs,
+        .exit_threshold = (float)options->exit_threshold,
+        .ignore_eos = options->ignore_eos,
+        .context_shift = options->context_shift,
+        .context_keep = options->context_keep,
+        .grammar = parts->grammar,
+        .speculation = parts->speculation,
+        .draft_tokens = options->draft_tokens,
+        .draft = parts->draft,
+    };
+    fill_sampling(options, &how.sampling);
+    how.sampling.biases = options->biases;
+    how.sampling.bias_count = options->bias_count;
+    return td_generate(parts->session, parts->ids, parts->count, &how, on_token, collected, result,
+                       err);
+}
+
 static enum td_status run(const struct generate_options *options, bool *printed,
                           struct td_error *err)
 {
-    struct td_model *model = NULL, *draft_model = NULL;
-    struct td_session *session = NULL, *draft = NULL;
-    enum td_speculation speculation = TD_SPECULATION_NONE;
-    int32_t *ids = NULL;
-    size_t count = 0;
+    struct parts parts = {.speculation = TD_SPECULATION_NONE};
     struct td_generate_result result = {0};
     struct collected collected = {.options = options};
-    struct td_grammar *grammar = NULL;
-    enum td_status status = read_grammar(options, &grammar, err);
-    if (status != TD_OK)
-        return status;
-    status = command_open_model(options->model, options->cpu, false, &model, err);
-    if (status != TD_OK) {
-        td_grammar_free(grammar);
-        return status;
-    }
-    collected.model = model;
+    enum td_status status = open_parts(options, &parts, err);
+    collected.model = parts.model;
     buf_init(&collected.text, ANSWER_BYTES_MAX);
-    struct td_session_options session_options = {.context_tokens = options->context_tokens,
-                                                 .thread_count = options->threads,
-                                                 .kv_type = options->kv_type};
-    status = prompt_ids(options, model, &ids, &count, err);
-    if (status == TD_OK)
-        status = td_session_new(model, &session_options, &session, err);
-    if (status == TD_OK)
-        status = lora_options_apply(&options->lora, model, session, err);
-    if (status == TD_OK)
-        status = open_draft(options, &session_options, &draft_model, &draft, &speculation, err);
     if (status == TD_OK) {
-        struct td_str stop = str_from(options->stop);
-        struct td_generate_options generate = {
-            .sampling = td_sampling_default(),
-            .tokens_max = options->tokens_max,
-            .stops = &stop,
-            .stop_count = stop.len ? 1 : 0,
-            .top_logprobs = (uint8_t)options->top_logprobs,
-            .exit_threshold = (float)options->exit_threshold,
-            .ignore_eos = options->ignore_eos,
-            .context_shift = options->context_shift,
-            .context_keep = options->context_keep,
-            .grammar = grammar,
-            .speculation = speculation,
-            .draft_tokens = options->draft_tokens,
-            .draft = draft,
-        };
-        fill_sampling(options, &generate.sampling);
-        generate.sampling.biases = options->biases;
-        generate.sampling.bias_count = options->bias_count;
         collected.ids = json_new_array();
         collected.logprobs = json_new_array();
         collected.tokens = json_new_array();
-        status = td_generate(session, ids, count, &generate, on_token, &collected, &result, err);
+        status = answer(options, &parts, &collected, &result, err);
     }
     if (status == TD_OK && options->json) {
         *printed = print_result(&collected, &result);
@@ -257,12 +284,7 @@ static enum td_status run(const struct generate_options *options, bool *printed,
             *printed = command_print(STR("\n"));
     }
     buf_deinit(&collected.text);
-    free(ids);
-    td_grammar_free(grammar);
-    td_session_free(session);
-    td_session_free(draft);
-    td_model_close(draft_model);
-    td_model_close(model);
+    close_parts(&parts);
     return status;
 }
 

@@ -14,6 +14,8 @@
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
 #define CONFIG_ADAPTERS_MAX 64
+#define CONFIG_RULES_MAX 128 /* of each kind: privacy.patterns, privacy.words */
+#define CONFIG_WORDS_MAX 10000
 
 enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_OPENAI };
 
@@ -32,6 +34,7 @@ struct config_tier {
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
     bool allow_http;
+    bool completions; /* of an openai tier: it has /completions */
     uint32_t context_tokens;
     double input_usd_per_mtok, output_usd_per_mtok;
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
@@ -42,6 +45,22 @@ struct config_adapter {
     const char *name, *file;
     double scale;
     bool always;
+};
+
+/* An operator's own kind of private data: a regular expression, or words. */
+struct config_pattern {
+    uint32_t line;
+    const char *name, *regex;
+    int data_class; /* enum td_data_class */
+    double score;
+};
+
+struct config_words {
+    uint32_t line;
+    const char *name;
+    const char *file; /* NULL = list */
+    struct config_texts list;
+    int data_class;
 };
 
 struct config_route {
@@ -99,6 +118,10 @@ struct config {
     struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
+        struct config_pattern *patterns;
+        size_t pattern_count;
+        struct config_words *words;
+        size_t words_count;
     } privacy;
     struct {
         bool enabled;

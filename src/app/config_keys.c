@@ -65,6 +65,8 @@ static const struct config_key tier_keys[] = {
      .help = "allow plain http:// to other machines (always allowed to this one)"},
     {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
      .help = "prompt and answer together; 0 = not known, not checked"},
+    {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
+     .help = "the server also has /completions, for texts to go on with"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
      .help = "what the tier charges"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
@@ -154,6 +156,39 @@ static const struct config_key adapter_keys[] = {
 };
 static const struct config_section adapter_section = {adapter_keys, COUNT(adapter_keys),
                                                       sizeof(struct config_adapter), AT(line)};
+#undef AT
+
+/* --- privacy.patterns[], privacy.words[] --- */
+
+#define AT(member) offsetof(struct config_pattern, member)
+
+static const struct config_key pattern_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "what its findings are called: A-Z a-z 0-9 _ -"},
+    {"regex", CONFIG_KEY_TEXT, AT(regex), NULL, .required = true,
+     .help = "PCRE2; one that needs too many steps makes the text restricted"},
+    {"class", CONFIG_KEY_CHOICE, AT(data_class), "sensitive", .choices = names_classes,
+     .help = "of its findings"},
+    {"score", CONFIG_KEY_NUMBER, AT(score), "0.8", 0.01, 1, .help = "how sure a match is"},
+};
+static const struct config_section pattern_section = {pattern_keys, COUNT(pattern_keys),
+                                                      sizeof(struct config_pattern), AT(line)};
+#undef AT
+
+#define AT(member) offsetof(struct config_words, member)
+
+static const struct config_key words_keys[] = {
+    {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
+     .help = "what its findings are called: A-Z a-z 0-9 _ -"},
+    {"file", CONFIG_KEY_TEXT, AT(file), NULL,
+     .help = "a word or phrase a line; # begins a comment"},
+    {"list", CONFIG_KEY_TEXTS, AT(list), NULL, .max = CONFIG_WORDS_MAX,
+     .help = "words and phrases; case does not matter"},
+    {"class", CONFIG_KEY_CHOICE, AT(data_class), "sensitive", .choices = names_classes,
+     .help = "of its findings"},
+};
+static const struct config_section words_section = {words_keys, COUNT(words_keys),
+                                                    sizeof(struct config_words), AT(line)};
 #undef AT
 
 /* --- the root --- */
@@ -247,6 +282,12 @@ static const struct config_key privacy_keys[] = {
      .help = "every request is at least of this class"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.conversations_max), "4096", 16, 1000000,
      .help = "conversations whose highest class is remembered"},
+    {"patterns", CONFIG_KEY_SECTIONS, AT(privacy.patterns), NULL, 0, CONFIG_RULES_MAX,
+     .section = &pattern_section, .help = "what else is private, by regular expressions",
+     .count_offset = AT(privacy.pattern_count)},
+    {"words", CONFIG_KEY_SECTIONS, AT(privacy.words), NULL, 0, CONFIG_RULES_MAX,
+     .section = &words_section, .help = "what else is private, by lists of words",
+     .count_offset = AT(privacy.words_count)},
 };
 static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
 

@@ -1,4 +1,5 @@
 #include "app/runtime.h"
+#include "app/privacy_setup.h"
 
 #include "app/model_file.h"
 #include "app/snapshot.h"
@@ -9,6 +10,7 @@
 #include "engine/scheduler.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "privacy/rules.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -183,6 +185,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     if (status == TD_OK)
+        status = privacy_setup(config, err);
+    if (status == TD_OK)
         status = open_engine(runtime, config, err);
     if (status == TD_OK)
         status = open_embeddings(runtime, config, err);
@@ -332,12 +336,21 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     if (status != TD_OK)
         return status;
     warn_fixed(runtime_config(runtime), config);
+    struct privacy_rules *rules;
+    status = privacy_setup_read(config, &rules, err);
+    if (status != TD_OK) {
+        config_free(config);
+        return status;
+    }
     enum log_level level = (enum log_level)config->log.level;
     struct snapshot_base base = runtime->base;
     base.before = runtime->current;
     status = snapshot_new(config, &base, &fresh, err);
-    if (status != TD_OK)
+    if (status != TD_OK) {
+        privacy_rules_free(rules);
         return status;
+    }
+    privacy_rules_install(rules);
     log_set_level(level);
     pthread_mutex_lock(&runtime->lock);
     struct snapshot *old = runtime->current;

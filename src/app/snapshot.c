@@ -135,8 +135,12 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
             facts.model = td_model_get_info(base->model)->name;
         if (facts.context_tokens == 0 || facts.context_tokens > base->context_tokens)
             facts.context_tokens = base->context_tokens;
+        facts.confidence_temperature =
+            (double)td_model_get_info(base->model)->calibration.temperature;
+        facts.confidence_bias = (double)td_model_get_info(base->model)->calibration.bias;
         return make_local(snapshot, index, &facts, base, err);
     }
+    facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
     enum td_status status =
         key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)

@@ -2,7 +2,10 @@
  * the leader closes the step and waits until the count is back at zero. Whoever did not get in
  * before sees the next step. Waiting is a short spin (steps follow each other within microseconds),
  * then a futex on the gate. With more threads than cores nobody spins: the core that a spinning
- * thread holds is the one that the awaited thread needs. */
+ * thread holds is the one that the awaited thread needs.
+ *
+ * Beside a busy process of somebody else's a helper must not do harm: it offers its core where it
+ * holds no work, and it does not compete with the leader for the leader's core. */
 #include "base/thread_pool.h"
 
 #include "base/clock.h"
@@ -22,6 +25,9 @@
 #define SPIN_NS 30000
 #define SPINS_PER_CLOCK_LOOK 16
 
+/* Less than the shortest time slices (700 us here); returns at once when nobody wants the core. */
+#define OFFER_NS 500000
+
 #define THREADS_MAX 256 /* far below what the gate can count */
 
 struct thread_pool {
@@ -30,6 +36,8 @@ struct thread_pool {
     pthread_t *threads; /* [thread_count - 1] */
     thread_pool_fn *fn; /* of the open step */
     void *ctx;
+    cpu_set_t places;       /* where helpers may run */
+    atomic_int leader_core; /* where the leader began the step */
     _Alignas(64) atomic_uint gate;
     _Alignas(64) atomic_uint sleepers; /* helpers in futex wait */
     atomic_bool leader_sleeps;
@@ -109,12 +117,39 @@ static bool join_step(struct thread_pool *pool, unsigned *seen)
     return false;
 }
 
+/* On the leader's core, where a waking places it when the others are busy, a helper only takes turns
+ * with the leader. It leaves for the others, and may be here again when the leader has moved. */
+static void leave_leader_core(const struct thread_pool *pool)
+{
+    int core = atomic_load_explicit(&pool->leader_core, memory_order_relaxed);
+    if (core < 0 || core >= CPU_SETSIZE || core != sched_getcpu())
+        return;
+    cpu_set_t others = pool->places;
+    CPU_CLR(core, &others);
+    if (CPU_COUNT(&others) > 0)
+        (void)sched_setaffinity(0, sizeof others, &others);
+}
+
+/* Offers the core to others between two steps, where this helper holds nothing. Who never does is
+ * interrupted at the end of a time slice, most likely in the middle of a step, and the leader waits
+ * out the other's slice of some milliseconds. */
+static void offer_core(uint64_t *offered_ns)
+{
+    if (clock_monotonic_ns(NULL) - *offered_ns < OFFER_NS)
+        return;
+    (void)sched_yield();
+    *offered_ns = clock_monotonic_ns(NULL);
+}
+
 static void *helper_main(void *arg)
 {
     struct thread_pool *pool = arg;
     unsigned seen = 0;
+    uint64_t offered_ns = clock_monotonic_ns(NULL);
     while (!atomic_load(&pool->stop)) {
+        offer_core(&offered_ns);
         wait_for_news(pool, seen);
+        leave_leader_core(pool);
         if (!join_step(pool, &seen))
             continue;
         pool->fn(pool->ctx);
@@ -134,8 +169,12 @@ static void start_helpers(struct thread_pool *pool, const struct cores *cores,
     if (pthread_attr_init(&attributes) != 0)
         return;
     bool all_fast = cores->fast < cores->usable && thread_count <= cores->fast;
-    if (all_fast) /* refused where the mask is not allowed: then helpers are where they may be */
+    if (sched_getaffinity(0, sizeof pool->places, &pool->places) != 0)
+        CPU_ZERO(&pool->places);
+    if (all_fast) { /* refused where the mask is not allowed: then helpers are where they may be */
         (void)pthread_attr_setaffinity_np(&attributes, sizeof cores->fast_set, &cores->fast_set);
+        pool->places = cores->fast_set;
+    }
     while (pool->thread_count < thread_count) {
         pthread_t *thread = &pool->threads[pool->thread_count - 1];
         if (pthread_create(thread, &attributes, helper_main, pool) != 0 &&
@@ -199,6 +238,7 @@ void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx)
     }
     pool->fn = fn;
     pool->ctx = ctx;
+    atomic_store_explicit(&pool->leader_core, sched_getcpu(), memory_order_relaxed);
     unsigned generation = (atomic_load(&pool->gate) >> GATE_GENERATION_SHIFT) + 1;
     atomic_store(&pool->gate, generation << GATE_GENERATION_SHIFT | GATE_OPEN);
     if (atomic_load(&pool->sleepers))

@@ -133,14 +133,15 @@ static uint32_t give(const struct pick *pick, uint32_t max)
     return given;
 }
 
-/* Rows of prompts beside those of streams, so that both fill whole units. A part of the first one
- * is left as it is: there the attention is what costs, deep in a long prompt. */
+/* Rows of prompts beside those of streams, so that both fill whole units: fewer, as the streams
+ * would wait for what is added, unless too few remain. A part of the first unit is left as it is:
+ * there the attention is what costs, deep in a long prompt. */
 static uint32_t fill_units(uint32_t stream_rows, uint32_t prompt_rows, uint32_t row_unit)
 {
     uint32_t over = (stream_rows + prompt_rows) % row_unit;
     if (over == 0 || stream_rows + prompt_rows < row_unit)
         return prompt_rows;
-    if (over < row_unit / 2 && prompt_rows >= over + PROMPT_ROWS_MIN)
+    if (prompt_rows >= over + PROMPT_ROWS_MIN)
         return prompt_rows - over;
     return prompt_rows + row_unit - over;
 }

@@ -12,75 +12,12 @@
 #include "engine/bert.h"
 
 #include "base/error.h"
-#include "base/str.h"
+#include "engine/tensor_lookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define POSITIONS_MAX (1u << 24)
-
-struct lookup {
-    struct td_model *model;
-    struct td_error *err;
-    enum td_status status; /* the first failure; later look-ups do nothing */
-    bool *used;            /* [tensor count] */
-};
-
-static const struct gguf_tensor *find(struct lookup *lookup, const char *name, bool required)
-{
-    const struct gguf *gguf = lookup->model->gguf;
-    if (lookup->status != TD_OK)
-        return NULL;
-    const struct gguf_tensor *tensor = gguf_find_tensor(gguf, name);
-    if (tensor)
-        lookup->used[tensor - gguf_tensor_at(gguf, 0)] = true;
-    else if (required)
-        lookup->status =
-            error_set(lookup->err, TD_CORRUPT, "%s: tensor '%s' is missing", gguf_path(gguf), name);
-    return tensor;
-}
-
-static bool has_shape(struct lookup *lookup, const struct gguf_tensor *tensor, uint64_t rows,
-                      uint64_t cols)
-{
-    if (tensor->dims[0] == cols && tensor->dims[1] == rows && tensor->dims[2] == 1 &&
-        tensor->dims[3] == 1)
-        return true;
-    lookup->status = error_set(
-        lookup->err, TD_CORRUPT,
-        "%s: tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu]",
-        gguf_path(lookup->model->gguf), STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
-        (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
-        (unsigned long long)tensor->dims[3], (unsigned long long)cols, (unsigned long long)rows);
-    return false;
-}
-
-static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
-                        uint32_t rows, struct weight *out)
-{
-    size_t row_bytes = tensor->bytes / (size_t)tensor->dims[1];
-    *out = (struct weight){.data = (const uint8_t *)tensor->data + row_begin * row_bytes,
-                           .row_bytes = row_bytes,
-                           .rows = rows,
-                           .cols = (uint32_t)tensor->dims[0],
-                           .type = (enum tensor_type)tensor->type};
-    out->form = lookup->model->kernels->form_of(out->type);
-}
-
-static const float *take_vector(struct lookup *lookup, const char *name, uint32_t len,
-                                bool required)
-{
-    const struct gguf_tensor *tensor = find(lookup, name, required);
-    if (tensor == NULL || !has_shape(lookup, tensor, 1, len))
-        return NULL;
-    if (tensor->type != TENSOR_F32) {
-        lookup->status =
-            error_set(lookup->err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32, as vectors must be",
-                      gguf_path(lookup->model->gguf), name);
-        return NULL;
-    }
-    return tensor->data;
-}
 
 static const char *part_name(char out[static 64], const char *stem, const char *part)
 {
@@ -90,44 +27,45 @@ static const char *part_name(char out[static 64], const char *stem, const char *
 
 /* A matrix and, where the file has it, its bias. With part_count > 1 its rows are those of several
  * of `rows` each. */
-static void take_linear(struct lookup *lookup, const char *stem, uint32_t cols,
+static void take_linear(struct tensor_lookup *lookup, const char *stem, uint32_t cols,
                         const uint32_t *rows, struct bert_linear *const *parts, size_t part_count)
 {
     char name[64];
     uint32_t rows_sum = 0;
     for (size_t i = 0; i < part_count; i++)
         rows_sum += rows[i];
-    const struct gguf_tensor *tensor = find(lookup, part_name(name, stem, "weight"), true);
-    if (tensor == NULL || !has_shape(lookup, tensor, rows_sum, cols))
+    const struct gguf_tensor *tensor = tensor_take(lookup, part_name(name, stem, "weight"), true);
+    if (tensor == NULL || !tensor_has_shape(lookup, tensor, cols, rows_sum, 1))
         return;
-    const float *bias = take_vector(lookup, part_name(name, stem, "bias"), rows_sum, false);
+    const float *bias = tensor_take_vector(lookup, part_name(name, stem, "bias"), rows_sum, false);
     uint32_t begin = 0;
     for (size_t i = 0; i < part_count; i++) {
-        fill_weight(lookup, tensor, begin, rows[i], &parts[i]->weight);
+        parts[i]->weight = tensor_weight(lookup, tensor, begin, rows[i]);
         parts[i]->bias = bias ? bias + begin : NULL;
         begin += rows[i];
     }
 }
 
-static void take_norm(struct lookup *lookup, const char *stem, struct bert_norm *norm)
+static void take_norm(struct tensor_lookup *lookup, const char *stem, struct bert_norm *norm)
 {
     char name[64];
     uint32_t wide = lookup->model->embedding_size;
-    norm->weight = take_vector(lookup, part_name(name, stem, "weight"), wide, true);
-    norm->bias = take_vector(lookup, part_name(name, stem, "bias"), wide, true);
+    norm->weight = tensor_take_vector(lookup, part_name(name, stem, "weight"), wide, true);
+    norm->bias = tensor_take_vector(lookup, part_name(name, stem, "bias"), wide, true);
 }
 
 /* Rows that are read by number, of which the file says how many there are. */
-static void take_table(struct lookup *lookup, const char *name, bool required, struct weight *out)
+static void take_table(struct tensor_lookup *lookup, const char *name, bool required,
+                       struct weight *out)
 {
-    const struct gguf_tensor *tensor = find(lookup, name, required);
+    const struct gguf_tensor *tensor = tensor_take(lookup, name, required);
     if (tensor == NULL)
         return;
     uint64_t rows = tensor->dims[1];
     if (rows == 0 || rows > POSITIONS_MAX)
         rows = POSITIONS_MAX; /* the shape is then refused */
-    if (has_shape(lookup, tensor, rows, lookup->model->embedding_size))
-        fill_weight(lookup, tensor, 0, (uint32_t)rows, out);
+    if (tensor_has_shape(lookup, tensor, lookup->model->embedding_size, rows, 1))
+        *out = tensor_weight(lookup, tensor, 0, (uint32_t)rows);
 }
 
 static const char *block_stem(char out[static 48], uint32_t layer, const char *part)
@@ -136,7 +74,7 @@ static const char *block_stem(char out[static 48], uint32_t layer, const char *p
     return out;
 }
 
-static void take_layer(struct lookup *lookup, uint32_t index, struct bert_layer *layer)
+static void take_layer(struct tensor_lookup *lookup, uint32_t index, struct bert_layer *layer)
 {
     const struct td_model *model = lookup->model;
     uint32_t wide = model->embedding_size, ffn = model->ffn_size;
@@ -163,9 +101,8 @@ static void take_layer(struct lookup *lookup, uint32_t index, struct bert_layer 
     take_norm(lookup, block_stem(stem, index, "layer_output_norm"), &layer->output_norm);
 }
 
-static void take_embeddings(struct lookup *lookup, struct bert *bert)
+static void take_embeddings(struct tensor_lookup *lookup, struct td_model *model, struct bert *bert)
 {
-    struct td_model *model = lookup->model;
     struct bert_linear tokens = {0}, *part = &tokens;
     take_linear(lookup, "token_embd", model->embedding_size, &model->vocab_count, &part, 1);
     model->embedding = tokens.weight;
@@ -178,37 +115,23 @@ static void take_embeddings(struct lookup *lookup, struct bert *bert)
         model->context_size = bert->positions.rows;
 }
 
-static void refuse_unused(struct lookup *lookup)
-{
-    struct td_model *model = lookup->model;
-    for (size_t i = 0; lookup->status == TD_OK && i < gguf_tensor_count(model->gguf); i++) {
-        struct td_str name = gguf_tensor_at(model->gguf, i)->name;
-        if (!lookup->used[i] && !str_starts_with(name, STR("tandem.")) &&
-            !str_starts_with(name, STR("cls.")))
-            lookup->status =
-                error_set(lookup->err, TD_UNSUPPORTED,
-                          "%s: architecture '%s' has no use for tensor '" STR_FMT "'",
-                          gguf_path(model->gguf), model->architecture->name, STR_ARG(name));
-    }
-}
-
 enum td_status bert_load(struct td_model *model, struct td_error *err)
 {
-    struct lookup lookup = {.model = model, .err = err};
+    static const char *const allowed[] = {"tandem.", "cls.", NULL};
+    struct tensor_lookup lookup;
     struct bert *bert =
         calloc(1, sizeof(*bert) + (size_t)model->layer_count * sizeof(bert->layers[0]));
-    lookup.used = calloc(gguf_tensor_count(model->gguf) + 1, sizeof(*lookup.used));
     model->encoder = bert;
-    if (bert == NULL || lookup.used == NULL) {
-        free(lookup.used);
+    if (bert == NULL)
         return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
                          model->layer_count);
-    }
-    take_embeddings(&lookup, bert);
+    enum td_status status = tensor_lookup_init(&lookup, model, err);
+    if (status == TD_OK)
+        take_embeddings(&lookup, model, bert);
     for (uint32_t i = 0; lookup.status == TD_OK && i < model->layer_count; i++)
         take_layer(&lookup, i, &bert->layers[i]);
     if (lookup.status == TD_OK)
-        refuse_unused(&lookup);
-    free(lookup.used);
+        tensor_lookup_refuse_unused(&lookup, allowed);
+    tensor_lookup_deinit(&lookup);
     return lookup.status;
 }

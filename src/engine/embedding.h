@@ -11,8 +11,8 @@
  * **borrows**. */
 void embedder_set_cancel(struct td_embedder *embedder, const atomic_bool *cancel);
 
-/* td_embed for a part of a longer list, of which texts[0] is number `first`: an error names the text
- * by its place in the whole. */
+/* td_embed for a part of a longer list, of which texts[0] is number `first`: an error names the
+ * text by its place in the whole. */
 TD_MUST_CHECK enum td_status embedder_run(struct td_embedder *embedder, const struct td_ids *texts,
                                           size_t text_count, size_t first, float *out,
                                           struct td_error *err);

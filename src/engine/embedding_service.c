@@ -1,13 +1,11 @@
-/* A job has two references: its owner's, until on_done returned or embedding_cancel, and the
- * service's, until it was posted; a post under way has a third. Whoever drops the last one frees it.
- *
- * A turn is a few texts of one job. The next one is a job's whose caller was served longest ago, and
- * of that caller's jobs the first that came. What a text's vector comes to does not depend on the
+/* A turn is a few texts of one job. The next one is a job's whose caller was served longest ago,
+ * and of that caller's jobs the first that came. What a text's vector comes to does not depend on the
  * texts of its turn (embedding.h). */
 #include "engine/embedding_service.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/delivery.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -17,13 +15,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define POST_RETRY_NS 5000000L /* a loop whose queue was full is asked again so soon */
 #define IDS_BYTES_MAX ((size_t)64 << 20)
 #define TEXT_BYTES_MAX ((size_t)256 << 20)
-/* Of a turn: the rows that an encoder takes at once, so that turns cost no speed; one longer text is
- * a turn of its own. */
+/* Of a turn: the rows that an encoder takes at once, so that turns cost no speed; one longer text
+ * is a turn of its own. */
 #define TURN_TOKENS 512
 #define TURN_TEXTS_MAX 64
 
@@ -36,7 +32,7 @@ struct embedding_service {
     pthread_cond_t changed;
     struct embedding_job *jobs; /* first come first; the thread alone takes out */
     uint32_t job_count;
-    bool stop;
+    atomic_bool stop; /* set under the mutex, for those who wait */
     /* the thread's alone */
     struct td_embedder *embedder; /* NULL: none was needed yet */
     struct buf ids;               /* int32_t: of a turn's texts */
@@ -50,14 +46,10 @@ struct span {
 };
 
 struct embedding_job {
+    struct delivery delivery;   /* first */
     struct embedding_job *next; /* in service->jobs */
     uint64_t caller;            /* a hash */
     uint64_t served;            /* the last turn of a job of this caller; 0 = none yet */
-    atomic_uint references;
-    /* Held while a post is made: once embedding_cancel has returned the loop may be freed. */
-    pthread_mutex_t posting;
-    atomic_bool cancelled; /* set by the owner; no callback after */
-    struct loop *loop;
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
                     const struct td_error *err);
     void *ctx;
@@ -71,26 +63,20 @@ struct embedding_job {
     struct td_error err;
 };
 
-static void job_release(struct embedding_job *job)
+static void job_free(struct delivery *delivery)
 {
-    if (atomic_fetch_sub_explicit(&job->references, 1, memory_order_acq_rel) != 1)
-        return;
+    struct embedding_job *job = (struct embedding_job *)delivery;
     buf_deinit(&job->texts);
     buf_deinit(&job->ids);
     free(job->spans);
     free(job->vectors);
-    pthread_mutex_destroy(&job->posting);
     free(job);
 }
 
-static void deliver(void *ctx)
+static void job_done(struct delivery *delivery)
 {
-    struct embedding_job *job = ctx;
-    if (!atomic_load(&job->cancelled)) {
-        job->on_done(job->ctx, job->status, job->status == TD_OK ? &job->answer : NULL, &job->err);
-        job_release(job); /* the owner's */
-    }
-    job_release(job);
+    struct embedding_job *job = (struct embedding_job *)delivery;
+    job->on_done(job->ctx, job->status, job->status == TD_OK ? &job->answer : NULL, &job->err);
 }
 
 /* --- a turn --- */
@@ -155,14 +141,14 @@ static bool take_turn(struct embedding_service *service, struct embedding_job *j
     double start_ms = clock_monotonic_ms(NULL);
     struct td_ids texts[TURN_TEXTS_MAX];
     size_t count = 0;
-    if (atomic_load(&job->cancelled))
+    if (!delivery_is_wanted(&job->delivery))
         return true;
     if (job->vectors == NULL)
         job->status = begin_job(service, job, &job->err);
     if (job->status == TD_OK)
         job->status = collect(service, job, texts, &count, &job->err);
     if (job->status == TD_OK) {
-        embedder_set_cancel(service->embedder, &job->cancelled);
+        embedder_set_cancel(service->embedder, &job->delivery.cancelled);
         job->status = embedder_run(service->embedder, texts, count, job->done,
                                    job->vectors + job->done * job->answer.size, &job->err);
         embedder_set_cancel(service->embedder, NULL);
@@ -205,38 +191,15 @@ static void take_out(struct embedding_service *service, struct embedding_job *jo
     pthread_mutex_unlock(&service->mutex);
 }
 
-static bool stops(struct embedding_service *service)
-{
-    pthread_mutex_lock(&service->mutex);
-    bool stop = service->stop;
-    pthread_mutex_unlock(&service->mutex);
-    return stop;
-}
-
-/* False when the loop took no post: try again later. */
-static bool post(struct embedding_job *job)
-{
-    atomic_fetch_add(&job->references, 1);
-    pthread_mutex_lock(&job->posting);
-    bool posted = !atomic_load(&job->cancelled) && loop_post(job->loop, deliver, job);
-    pthread_mutex_unlock(&job->posting);
-    if (!posted)
-        job_release(job);
-    return posted;
-}
-
 static void *service_main(void *arg)
 {
     struct embedding_service *service = arg;
-    static const struct timespec retry = {.tv_nsec = POST_RETRY_NS};
     struct embedding_job *job;
     while ((job = next_job(service)) != NULL) {
         if (!take_turn(service, job))
             continue;
         take_out(service, job);
-        while (!atomic_load(&job->cancelled) && !stops(service) && !post(job))
-            nanosleep(&retry, NULL);
-        job_release(job);
+        delivery_send(&job->delivery, &service->stop);
     }
     td_embedder_free(service->embedder);
     return NULL;
@@ -279,7 +242,7 @@ void embedding_service_free(struct embedding_service *service)
     while (service->jobs) {
         struct embedding_job *job = service->jobs;
         service->jobs = job->next;
-        job_release(job);
+        delivery_release(&job->delivery);
     }
     pthread_mutex_destroy(&service->mutex);
     pthread_cond_destroy(&service->changed);
@@ -337,32 +300,27 @@ enum td_status embedding_submit(struct embedding_service *service,
     struct embedding_job *job = calloc(1, sizeof *job);
     if (job == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
-    atomic_init(&job->references, 1);
-    pthread_mutex_init(&job->posting, NULL);
-    job->loop = request->loop;
+    delivery_init(&job->delivery, request->loop, job_done, job_free);
     job->on_done = request->on_done;
     job->ctx = request->ctx;
     if (request->caller)
         job->caller = hash_fnv1a64(request->caller, strlen(request->caller), HASH_FNV1A64_BASIS);
-    if (!copy_inputs(job, request)) {
-        job_release(job);
-        return error_set(err, TD_NO_MEMORY, "no memory for %zu texts", request->input_count);
-    }
-    atomic_store(&job->references, 2); /* before another thread can see it */
+    enum td_status status = TD_OK;
+    if (!copy_inputs(job, request))
+        status = error_set(err, TD_NO_MEMORY, "no memory for %zu texts", request->input_count);
     *out = job; /* before the service has it: from then on its callback may run */
-    if (add_job(service, job))
+    if (status == TD_OK && add_job(service, job))
         return TD_OK;
     *out = NULL;
-    job_release(job);
-    job_release(job);
+    delivery_release(&job->delivery);
+    delivery_release(&job->delivery);
+    if (status != TD_OK)
+        return status;
     return error_set(err, TD_BUSY, "%u requests for embeddings run or wait already",
                      service->capacity);
 }
 
 void embedding_cancel(struct embedding_job *job)
 {
-    pthread_mutex_lock(&job->posting);
-    atomic_store(&job->cancelled, true);
-    pthread_mutex_unlock(&job->posting);
-    job_release(job);
+    delivery_cancel(&job->delivery);
 }

@@ -1,7 +1,7 @@
-/* A thread of its own for embeddings: tokenizes and embeds the texts of a bounded number of jobs and
- * answers on the owner's event loop. Jobs take turns of some hundred tokens, and callers before
- * jobs: who asks for two thousand texts, or asks often, does not hold up who asks for one. The embedder is made with the first job, so that a
- * server that embeds nothing spends nothing on it.
+/* A thread of its own for embeddings: tokenizes and embeds the texts of a bounded number of jobs
+ * and answers on the owner's event loop. Jobs take turns of some hundred tokens, and callers before
+ * jobs: who asks for two thousand texts, or asks often, does not hold up who asks for one. The
+ * embedder is made with the first job: a server that embeds nothing spends nothing on it.
  *
  * embedding_submit may be called from any thread; on_done runs on the job's loop. */
 #ifndef ENGINE_EMBEDDING_SERVICE_H

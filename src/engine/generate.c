@@ -10,7 +10,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/scoring.h"
 #include "engine/session.h"
+
+/* Rows of logits of a prompt that is scored, at a time: enough for the kernels' panels, and few
+ * enough that streams beside it go on soon. */
+#define PROMPT_SCORE_ROWS 64
 
 static void accept_recent(struct sampler *sampler, const int32_t *ids, size_t count)
 {
@@ -124,6 +129,13 @@ void generation_deinit(struct generation *generation)
     speculation_deinit(&generation->speculation);
     token_filter_free(generation->filter);
     generation->filter = NULL;
+}
+
+void generation_score_prompt(struct generation *generation, struct prompt_score *scores, bool only)
+{
+    generation->prompt_scores = scores;
+    generation->prompt_only = only;
+    generation->prompt = generation->ids;
 }
 
 void generation_skip(struct generation *generation, uint32_t count)
@@ -278,10 +290,15 @@ struct generation_due generation_due(struct generation *generation, uint32_t row
     if (generation->chosen_count > 0) {
         due = due_token(generation, rows_max);
     } else {
+        bool scores = generation->prompt_scores != NULL;
+        if (scores && rows_max > PROMPT_SCORE_ROWS)
+            rows_max = PROMPT_SCORE_ROWS;
         bool last = generation->id_count <= rows_max;
         due = (struct generation_due){.ids = generation->ids,
                                       .count = last ? (uint32_t)generation->id_count : rows_max,
                                       .logit_rows = last};
+        if (scores)
+            due.logit_rows = due.count;
     }
     generation->guessed_ms = clock_monotonic_ms(NULL);
     return due;
@@ -310,6 +327,45 @@ static void count_layers(struct generation *generation)
     generation->result.layers_saved += all - generation->layers_run;
 }
 
+/* A part of the prompt has gone through: what its rows make of the tokens after them. */
+static enum td_status score_rows(struct generation *generation, const struct generation_due *due,
+                                 const float *logits, struct td_error *err)
+{
+    const struct td_model *model = generation->model;
+    size_t first = (size_t)(due->ids - generation->prompt) + 1;
+    for (size_t r = 0; r < due->count && first + r < generation->result.prompt_tokens; r++) {
+        const float *row = logits + r * model->vocab_count;
+        struct prompt_score *score = &generation->prompt_scores[first + r];
+        size_t top_max = generation->options.top_logprobs;
+        double sum;
+        enum td_status status = scoring_log_sum(model, row, &sum, err);
+        if (status != TD_OK)
+            return status;
+        score->logprob = (float)((double)row[generation->prompt[first + r]] - sum);
+        score->top_count = (uint8_t)sampler_top_logprobs(
+            model->kernels, row, model->vocab_count,
+            top_max < PROMPT_TOP_MAX ? top_max : PROMPT_TOP_MAX, score->top);
+    }
+    return TD_OK;
+}
+
+/* The end of the prompt: the first token, or the end of all. */
+static enum td_status take_prompt_end(struct generation *generation,
+                                      const struct generation_due *due, float *logits,
+                                      struct sampler_candidate *candidates,
+                                      struct generation_event *event, struct td_error *err)
+{
+    if (generation->prompt_only) {
+        generation->done = true;
+        generation->result.finish = TD_FINISH_LENGTH;
+        return TD_OK; /* GENERATION_DONE */
+    }
+    const struct generation_due last = {due->ids + due->count - 1, 1, 1};
+    logits += (size_t)(due->logit_rows - 1) * generation->model->vocab_count;
+    enum td_status status = choose_all(generation, &last, logits, candidates, err);
+    return status == TD_OK ? hand_out(generation, event, err) : status;
+}
+
 enum td_status generation_take(struct generation *generation, const struct generation_due *due,
                                float *logits, struct sampler_candidate *candidates,
                                struct generation_event *event, struct td_error *err)
@@ -323,7 +379,16 @@ enum td_status generation_take(struct generation *generation, const struct gener
     enum td_status status = TD_OK;
     if (!prefill)
         count_layers(generation);
-    if (due->logit_rows == 0) {
+    bool prompt_end = prefill && due->count == generation->id_count;
+    if (prefill && generation->prompt_scores)
+        status = score_rows(generation, due, logits, err);
+    if (status != TD_OK) {
+        *spent_ms += clock_monotonic_ms(NULL) - generation->due_ms;
+        return status;
+    }
+    if (prompt_end) {
+        status = take_prompt_end(generation, due, logits, candidates, event, err);
+    } else if (prefill) {
         event->kind = GENERATION_PREFILL;
         generation->ids += due->count;
         generation->id_count -= due->count;

@@ -34,6 +34,15 @@ struct generation_choice {
     enum td_finish finish;
 };
 
+/* Of a token of a prompt: what the tokens before it made of it. */
+#define PROMPT_TOP_MAX 5
+
+struct prompt_score {
+    float logprob; /* the first token's is 0: nothing stands before it */
+    uint8_t top_count;
+    struct td_top_logprob top[PROMPT_TOP_MAX];
+};
+
 struct generation {
     const struct td_model *model;
     struct sequence *sequence;
@@ -51,6 +60,9 @@ struct generation {
     struct generation_choice choices[1 + SPECULATION_TOKENS_MAX];
     uint32_t choice_count, choice_next; /* those from choice_next on are to be handed out */
     uint32_t chosen_count;              /* tokens chosen so far */
+    const int32_t *prompt;              /* all of it */
+    struct prompt_score *prompt_scores; /* [prompt tokens] to be filled, borrowed; or NULL */
+    bool prompt_only;                   /* ends with the prompt */
     int32_t last_id;                    /* the last one */
     bool ended;                         /* the last token was handed out; its tail may be due */
     bool done;
@@ -69,6 +81,10 @@ TD_MUST_CHECK enum td_status
 generation_init(struct generation *generation, struct sequence *sequence, const int32_t *ids,
                 size_t count, const struct td_generate_options *options, struct td_error *err);
 void generation_deinit(struct generation *generation);
+
+/* Before anything was due: the prompt's tokens get scores (NULL = not), with as many alternatives
+ * as options.top_logprobs, at most PROMPT_TOP_MAX; `only`: nothing is generated. */
+void generation_score_prompt(struct generation *generation, struct prompt_score *scores, bool only);
 
 /* The sequence has got `count` tokens of the prompt from elsewhere, before anything was due. */
 void generation_skip(struct generation *generation, uint32_t count);

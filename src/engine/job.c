@@ -93,6 +93,7 @@ static void job_free(struct job *job)
     free(job->ids);
     free(job->stop_bytes);
     free(job->biases);
+    free(job->prompt_scores);
     td_grammar_free(job->request.options.grammar);
     adapter_set_release(job->request.adapters);
     wake_release(job->wake);
@@ -117,7 +118,10 @@ static bool copy_request(struct job *job, const struct job_request *request)
     job->stop_bytes = malloc(stop_bytes + 1);
     size_t bias_count = options->sampling.bias_count;
     job->biases = calloc(bias_count + 1, sizeof *job->biases);
-    if (job->ids == NULL || job->stop_bytes == NULL || job->biases == NULL)
+    if (request->score_prompt)
+        job->prompt_scores = calloc(request->id_count, sizeof *job->prompt_scores);
+    if (job->ids == NULL || job->stop_bytes == NULL || job->biases == NULL ||
+        (request->score_prompt && job->prompt_scores == NULL))
         return false;
     if (bias_count)
         memcpy(job->biases, options->sampling.biases, bias_count * sizeof *job->biases);
@@ -217,6 +221,11 @@ void job_end(struct job *job, enum td_status status, const struct td_generate_re
 }
 
 /* --- the loop's side --- */
+
+const struct prompt_score *job_prompt_scores(const struct job *job)
+{
+    return job->prompt_scores;
+}
 
 /* Takes what was filled; true when this is the last delivery. */
 static bool take_batch(struct job *job)

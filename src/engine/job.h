@@ -60,6 +60,7 @@ struct job {
     struct td_str stops[TD_STOPS_MAX];
     char *stop_bytes;
     struct td_logit_bias *biases;
+    struct prompt_score *prompt_scores; /* the scheduler's until the first event; or NULL */
     struct wake *wake;
 
     pthread_mutex_t mutex; /* guards what follows */

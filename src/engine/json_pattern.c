@@ -4,6 +4,7 @@
  * and left out of classes: the result matches the pattern, and is at most a part of what does. */
 #include "base/str.h"
 #include "base/utf8.h"
+#include "engine/grammar.h"
 #include "engine/json_schema.h"
 
 #define GROUPS_MAX 32
@@ -232,7 +233,19 @@ static void parse_atom(struct pattern *p, int groups)
     }
 }
 
-/* {m}, {m,} and {m,n} are spelled alike in GBNF, which checks them. */
+/* Reads a number if there is one, `otherwise` if not; a large one is all that lies above the
+ * grammar's limit. */
+static uint32_t read_count(struct pattern *p, uint32_t otherwise)
+{
+    if (peek(p) < '0' || peek(p) > '9')
+        return otherwise;
+    uint32_t value = 0;
+    for (; peek(p) >= '0' && peek(p) <= '9'; p->at++)
+        value = value > GRAMMAR_REPEAT_MAX ? value : value * 10 + (uint32_t)(peek(p) - '0');
+    return value;
+}
+
+/* {m}, {m,} and {m,n} are spelled alike in GBNF, which has the limits. */
 static void parse_repetition(struct pattern *p)
 {
     int c = peek(p);
@@ -243,10 +256,13 @@ static void parse_repetition(struct pattern *p)
         p->at++;
     } else {
         size_t begin = p->at++;
-        while ((peek(p) >= '0' && peek(p) <= '9') || peek(p) == ',')
-            p->at++;
-        if (!take(p, '}') || p->at - begin < 3)
+        uint32_t min = read_count(p, UINT32_MAX), max = min;
+        if (take(p, ','))
+            max = read_count(p, UINT32_MAX);
+        if (min == UINT32_MAX || !take(p, '}'))
             refuse(p, "a { that begins no repetition");
+        else if (min > max)
+            refuse(p, "a repetition {m,n} with m above n");
         buf_append_str(p->out, str_slice(p->text, begin, p->at));
     }
     take(p, '?'); /* lazy: the same language */

@@ -1,71 +1,30 @@
-/* The tensors of a model, with every shape checked before the forward pass trusts it.
- *
- * A tensor that nobody asked for is an error too: a model with an extra bias or expert that is
- * silently left out computes something, only not what it was trained to. */
+/* The tensors of a model, with every shape checked before the forward pass trusts it. */
 #include "engine/model.h"
 
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/bert.h"
 #include "engine/heads.h"
+#include "engine/tensor_lookup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 struct lookup {
+    struct tensor_lookup tensors;
     struct td_model *model;
-    struct td_error *err;
-    enum td_status status; /* the first failure; later look-ups do nothing */
-    bool *used;            /* [tensor count] */
 };
-
-static const struct gguf_tensor *take(struct lookup *lookup, const char *name, bool required)
-{
-    if (lookup->status != TD_OK)
-        return NULL;
-    const struct gguf_tensor *tensor = gguf_find_tensor(lookup->model->gguf, name);
-    if (tensor)
-        lookup->used[tensor - gguf_tensor_at(lookup->model->gguf, 0)] = true;
-    else if (required)
-        lookup->status = error_set(lookup->err, TD_CORRUPT, "%s: tensor '%s' is missing",
-                                   gguf_path(lookup->model->gguf), name);
-    return tensor;
-}
-
-static bool has_shape(struct lookup *lookup, const struct gguf_tensor *tensor, uint64_t cols,
-                      uint64_t rows, uint64_t experts)
-{
-    if (tensor->dims[0] == cols && tensor->dims[1] == rows && tensor->dims[2] == experts &&
-        tensor->dims[3] == 1)
-        return true;
-    lookup->status = error_set(
-        lookup->err, TD_CORRUPT,
-        "%s: tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu, %llu]",
-        gguf_path(lookup->model->gguf), STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
-        (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
-        (unsigned long long)tensor->dims[3], (unsigned long long)cols, (unsigned long long)rows,
-        (unsigned long long)experts);
-    return false;
-}
 
 /* Matrices of a layer with experts (q, k, v, o, router, gate, up, down), and of the ends. */
 #define LAYER_MATRICES_MAX 8
 #define END_MATRICES 2
 
-/* `rows` of the tensor's, from row_begin on (of the first expert's). */
+/* As tensor_weight, and a matrix of the model's own number. */
 static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
                         uint32_t rows, struct weight *out)
 {
-    size_t row_bytes = tensor->bytes / (size_t)(tensor->dims[1] * tensor->dims[2]);
-    *out = (struct weight){.data = (const uint8_t *)tensor->data + row_begin * row_bytes,
-                           .row_bytes = row_bytes,
-                           .rows = rows,
-                           .cols = (uint32_t)tensor->dims[0],
-                           .type = (enum tensor_type)tensor->type};
-    if (tensor->dims[2] > 1)
-        out->expert_bytes = (size_t)tensor->dims[1] * row_bytes;
-    out->form = lookup->model->kernels->form_of(out->type);
     struct td_model *model = lookup->model;
+    *out = tensor_weight(&lookup->tensors, tensor, row_begin, rows);
     out->number = model->matrix_count++;
     model->matrices[out->number] = (struct matrix){tensor, row_begin, rows};
 }
@@ -73,8 +32,8 @@ static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor,
 static void take_matrix(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
                         struct weight *out)
 {
-    const struct gguf_tensor *tensor = take(lookup, name, true);
-    if (tensor && has_shape(lookup, tensor, cols, rows, 1))
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor && tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
         fill_weight(lookup, tensor, 0, rows, out);
 }
 
@@ -90,8 +49,8 @@ static void take_fused(struct lookup *lookup, const char *name, uint32_t cols,
     uint32_t rows = 0;
     for (size_t i = 0; i < part_count; i++)
         rows += parts[i].rows;
-    const struct gguf_tensor *tensor = take(lookup, name, true);
-    if (tensor == NULL || !has_shape(lookup, tensor, cols, rows, 1))
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor == NULL || !tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
         return;
     for (size_t i = 0, begin = 0; i < part_count; begin += parts[i++].rows)
         fill_weight(lookup, tensor, (uint32_t)begin, parts[i].rows, parts[i].out);
@@ -100,26 +59,18 @@ static void take_fused(struct lookup *lookup, const char *name, uint32_t cols,
 static void take_experts(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
                          struct weight *out)
 {
-    const struct gguf_tensor *tensor = take(lookup, name, true);
-    if (tensor && has_shape(lookup, tensor, cols, rows, lookup->model->expert_count))
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor &&
+        tensor_has_shape(&lookup->tensors, tensor, cols, rows, lookup->model->expert_count))
         fill_weight(lookup, tensor, 0, rows, out);
 }
 
 static const float *take_vector(struct lookup *lookup, const char *name, uint32_t len,
                                 enum presence presence)
 {
-    if (presence == PRESENCE_NEVER)
-        return NULL;
-    const struct gguf_tensor *tensor = take(lookup, name, presence == PRESENCE_REQUIRED);
-    if (tensor == NULL || !has_shape(lookup, tensor, len, 1, 1))
-        return NULL;
-    if (tensor->type != TENSOR_F32) {
-        lookup->status =
-            error_set(lookup->err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32, as vectors must be",
-                      gguf_path(lookup->model->gguf), name);
-        return NULL;
-    }
-    return tensor->data;
+    return presence == PRESENCE_NEVER
+               ? NULL
+               : tensor_take_vector(&lookup->tensors, name, len, presence == PRESENCE_REQUIRED);
 }
 
 static const char *block_name(char out[static 64], uint32_t layer, const char *part)
@@ -201,28 +152,17 @@ static void take_ends(struct lookup *lookup)
                 &model->embedding);
     model->output_norm =
         take_vector(lookup, "output_norm.weight", model->embedding_size, PRESENCE_REQUIRED);
-    const struct gguf_tensor *output = take(lookup, "output.weight", false);
-    if (output == NULL && lookup->status == TD_OK) /* tied, yet a matrix of its own to adapters */
+    const struct gguf_tensor *output = tensor_take(&lookup->tensors, "output.weight", false);
+    if (output == NULL &&
+        lookup->tensors.status == TD_OK) /* tied, yet a matrix of its own to adapters */
         fill_weight(lookup, gguf_find_tensor(model->gguf, "token_embd.weight"), 0,
                     model->vocab_count, &model->output);
-    else if (output && has_shape(lookup, output, model->embedding_size, model->vocab_count, 1))
+    else if (output && tensor_has_shape(&lookup->tensors, output, model->embedding_size,
+                                        model->vocab_count, 1))
         fill_weight(lookup, output, 0, model->vocab_count, &model->output);
-    take(lookup, "rope_freqs.weight", false); /* read by hyperparameters.c */
-    take(lookup, "rope_factors_long.weight", false);
-    take(lookup, "rope_factors_short.weight", false);
-}
-
-static void refuse_unused(struct lookup *lookup)
-{
-    struct td_model *model = lookup->model;
-    for (size_t i = 0; lookup->status == TD_OK && i < gguf_tensor_count(model->gguf); i++) {
-        struct td_str name = gguf_tensor_at(model->gguf, i)->name;
-        if (!lookup->used[i] && !str_starts_with(name, STR("tandem.")))
-            lookup->status =
-                error_set(lookup->err, TD_UNSUPPORTED,
-                          "%s: architecture '%s' has no use for tensor '" STR_FMT "'",
-                          gguf_path(model->gguf), model->architecture->name, STR_ARG(name));
-    }
+    tensor_take(&lookup->tensors, "rope_freqs.weight", false); /* read by hyperparameters.c */
+    tensor_take(&lookup->tensors, "rope_factors_long.weight", false);
+    tensor_take(&lookup->tensors, "rope_factors_short.weight", false);
 }
 
 enum td_status model_load(struct td_model *model, struct td_error *err)
@@ -232,27 +172,28 @@ enum td_status model_load(struct td_model *model, struct td_error *err)
         return status;
     if (model->architecture->encoder)
         return bert_load(model, err);
-    struct lookup lookup = {.model = model, .err = err, .status = TD_OK};
-    size_t tensor_count = gguf_tensor_count(model->gguf);
-    lookup.used = calloc(tensor_count + 1, sizeof *lookup.used);
+    static const char *const allowed[] = {"tandem.", NULL};
+    struct lookup lookup = {.model = model};
     model->layers = calloc(model->layer_count, sizeof *model->layers);
     model->matrices =
         calloc(model->layer_count * LAYER_MATRICES_MAX + END_MATRICES, sizeof *model->matrices);
-    if (lookup.used == NULL || model->layers == NULL || model->matrices == NULL) {
-        free(lookup.used);
+    if (model->layers == NULL || model->matrices == NULL)
         return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
                          model->layer_count);
-    }
-    lookup.status = model_load_layer_kinds(model, err);
+    status = model_load_layer_kinds(model, err);
+    if (status != TD_OK)
+        return status;
+    struct tensor_lookup *tensors = &lookup.tensors;
+    status = tensor_lookup_init(tensors, model, err);
     take_ends(&lookup);
-    for (uint32_t i = 0; lookup.status == TD_OK && i < model->layer_count; i++) {
+    for (uint32_t i = 0; tensors->status == TD_OK && i < model->layer_count; i++) {
         take_attention(&lookup, i);
         take_ffn(&lookup, i);
     }
-    if (lookup.status == TD_OK)
-        refuse_unused(&lookup);
-    free(lookup.used);
-    return lookup.status == TD_OK ? heads_load(model, err) : lookup.status;
+    if (tensors->status == TD_OK)
+        tensor_lookup_refuse_unused(tensors, allowed);
+    tensor_lookup_deinit(tensors);
+    return tensors->status == TD_OK ? heads_load(model, err) : tensors->status;
 }
 
 enum td_status model_require_decoder(const struct td_model *model, struct td_error *err)

@@ -15,6 +15,10 @@
 
 /* A rendered prompt or its ids: larger ones fit no context that this engine opens. */
 #define PROMPT_BYTES_MAX ((size_t)64 << 20)
+/* Of a calibration: beyond these every confidence is the same. */
+#define TEMPERATURE_MIN 0.01f
+#define TEMPERATURE_MAX 100.0f
+#define BIAS_MAX 100.0f
 
 static char *copy_printable(struct td_str text)
 {
@@ -67,6 +71,24 @@ static uint64_t count_parameters(const struct gguf *gguf)
     return sum;
 }
 
+/* Fitted on held-out answers by whoever made the file (docs/heads.md). */
+static enum td_status take_calibration(const struct gguf *gguf, struct td_calibration *out,
+                                       struct td_error *err)
+{
+    static const char *temperature = "tandem.calibration.temperature";
+    static const char *bias = "tandem.calibration.bias";
+    if (gguf_has(gguf, temperature) &&
+        (!gguf_get_f32(gguf, temperature, &out->temperature) ||
+         !(out->temperature >= TEMPERATURE_MIN && out->temperature <= TEMPERATURE_MAX)))
+        return error_set(err, TD_CORRUPT, "%s: %s: not a number from 0.01 to 100", gguf_path(gguf),
+                         temperature);
+    if (gguf_has(gguf, bias) && (!gguf_get_f32(gguf, bias, &out->bias) ||
+                                 !(out->bias >= -BIAS_MAX && out->bias <= BIAS_MAX)))
+        return error_set(err, TD_CORRUPT, "%s: %s: not a number from -100 to 100", gguf_path(gguf),
+                         bias);
+    return TD_OK;
+}
+
 static enum td_status fill_info(struct td_model *model, struct td_error *err)
 {
     const struct gguf *gguf = model->gguf;
@@ -95,8 +117,9 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .exit_count = model->heads ? model->heads->exit_count : 0,
         .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
-    if (!gguf_has(gguf, "tandem.not_mine_token_id"))
-        return TD_OK;
+    enum td_status status = take_calibration(gguf, &info->calibration, err);
+    if (status != TD_OK || !gguf_has(gguf, "tandem.not_mine_token_id"))
+        return status;
     if (!gguf_get_u32(gguf, "tandem.not_mine_token_id", &not_mine) ||
         not_mine >= model->vocab_count)
         return error_set(err, TD_CORRUPT,

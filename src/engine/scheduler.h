@@ -38,6 +38,8 @@ struct job_request {
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
     struct adapter_set *adapters;       /* retained; NULL = the bare model */
     struct prefix_scope scope;          /* among whom computed prompts are shared */
+    bool score_prompt;                  /* job_prompt_scores will tell */
+    bool prompt_only;                   /* nothing is generated; options.tokens_max is 1 */
     struct loop *loop;                  /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;
@@ -61,6 +63,11 @@ TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
 /* On the job's loop thread. No callback after it returns; work stops within one layer, or
  * when others run beside it, with the pass. */
 void job_cancel(struct job *job);
+
+struct prompt_score;
+/* With score_prompt, [id_count] scores (generate.h). In on_token and on_done, which may free the
+ * job. **borrows**. */
+const struct prompt_score *job_prompt_scores(const struct job *job);
 
 struct scheduler_load {
     uint32_t running, waiting;

@@ -93,6 +93,8 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
                                             job->request.id_count, &job->request.options, &err);
     if (status != TD_OK)
         scheduler_end_slot(scheduler, slot, status, &err);
+    else
+        generation_score_prompt(&slot->generation, job->prompt_scores, job->request.prompt_only);
 }
 
 void scheduler_admit(struct scheduler *scheduler)

@@ -72,7 +72,8 @@ static void take_over(struct scheduler *scheduler, struct slot *slot)
     struct sequence *sequence = &slot->sequence;
     size_t most = request->id_count - 1;
     uint32_t had = sequence->length;
-    if (slot->begun ||
+    /* What is cached has no logits: a prompt that is scored runs whole. */
+    if (slot->begun || slot->generation.prompt_scores ||
         prefix_find(scheduler->prefixes, sequence, &request->scope, request->ids, most) <= had)
         return;
     sequence_truncate(sequence, 0);

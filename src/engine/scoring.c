@@ -14,9 +14,8 @@ struct scorer {
     struct td_error *err;
 };
 
-/* What is taken from a logit to make it a log-probability: log of the sum of all exponentials. */
-static enum td_status log_sum(const struct td_model *model, const float *logits, double *out,
-                              struct td_error *err)
+enum td_status scoring_log_sum(const struct td_model *model, const float *logits, double *out,
+                               struct td_error *err)
 {
     struct logit_stats stats;
     model->kernels->logit_stats(logits, model->vocab_count, &stats);
@@ -63,7 +62,7 @@ static enum td_status score_run(struct scorer *scorer, const int32_t *ids, size_
         for (size_t r = 0; status == TD_OK && r < rows; r++) {
             const float *row = scorer->logits + r * vocab;
             double sum;
-            status = log_sum(scorer->model, row, &sum, scorer->err);
+            status = scoring_log_sum(scorer->model, row, &sum, scorer->err);
             logprobs[at + r] = (float)((double)row[next[at + r]] - sum);
         }
         if (status != TD_OK)
@@ -149,8 +148,8 @@ static enum td_status row_after(struct label_walk *walk, const struct td_label *
                            walk->rows + (from + 1) * vocab, depth - from, walk->scorer->err);
     for (size_t d = from + 1; status == TD_OK && d <= depth; d++) {
         walk->known[d] = true;
-        status =
-            log_sum(walk->scorer->model, walk->rows + d * vocab, &walk->sums[d], walk->scorer->err);
+        status = scoring_log_sum(walk->scorer->model, walk->rows + d * vocab, &walk->sums[d],
+                                 walk->scorer->err);
     }
     return status;
 }
@@ -231,7 +230,7 @@ enum td_status td_score_labels(struct td_session *session, const int32_t *prompt
         qsort(walk.by_ids, count, sizeof *walk.by_ids, compare_labels);
         status = td_session_forward(session, prompt, prompt_count, walk.rows, 1, err);
         if (status == TD_OK)
-            status = log_sum(session->model, walk.rows, &walk.sums[0], err);
+            status = scoring_log_sum(session->model, walk.rows, &walk.sums[0], err);
         walk.known[0] = true;
         walk.prompt_length = td_session_length(session);
         if (status == TD_OK)

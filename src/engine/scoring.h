@@ -6,9 +6,14 @@
 #ifndef ENGINE_SCORING_H
 #define ENGINE_SCORING_H
 
-#include "tandem/engine.h"
+#include "engine/model.h"
 
 /* Rows of logits at a time: 16 x 128k floats are 8 MiB. */
 #define SCORING_ROWS 16
+
+/* What is taken from a logit of `logits` [vocab] to make it a log-probability: log of the sum of
+ * all exponentials. TD_CORRUPT when it is no number. */
+TD_MUST_CHECK enum td_status scoring_log_sum(const struct td_model *model, const float *logits,
+                                             double *out, struct td_error *err);
 
 #endif

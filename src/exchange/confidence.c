@@ -4,10 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-void confidence_init(struct confidence *confidence)
+/* Log-odds are taken of no more than this: float log-probabilities cannot tell it from 1. */
+#define SURE (1 - 1e-7)
+
+void confidence_init(struct confidence *confidence, double temperature, double bias)
 {
     memset(confidence, 0, sizeof *confidence);
     confidence->margin_min = 1;
+    confidence->temperature = temperature;
+    confidence->bias = bias;
+}
+
+/* 0 stays 0: what cannot be right is not made likely by a bias. */
+static double calibrate(const struct confidence *confidence, double value)
+{
+    if (confidence->temperature <= 0 || value <= 0)
+        return value;
+    double sure = value < SURE ? value : SURE;
+    double odds = log(sure / (1 - sure)) / confidence->temperature + confidence->bias;
+    return 1 / (1 + exp(-odds));
 }
 
 void confidence_add(struct confidence *confidence, const struct td_token_stats *stats)
@@ -42,5 +57,5 @@ double confidence_value(const struct confidence *confidence)
     double sum = 0;
     for (uint32_t i = 0; i < lowest; i++)
         sum += sorted[i];
-    return (1 - (double)confidence->not_mine) * exp(sum / lowest);
+    return calibrate(confidence, (1 - (double)confidence->not_mine) * exp(sum / lowest));
 }

@@ -160,7 +160,7 @@ void deliver_answer(struct exchange *ex)
         disclosure_write(ex);
     announce(ex);
     /* An answer of nothing at all, from a tier that could not do better, is said in words. */
-    if (!ex->ended && !ex->visible && ex->summary.degraded) {
+    if (!ex->ended && !ex->visible && ex->summary.degraded && !ex->request.completion) {
         struct tier_piece piece = {.text = str_from(ex->disclosure)};
         show(ex, &piece);
     }

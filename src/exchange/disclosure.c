@@ -175,6 +175,11 @@ static bool answer_is_at_fault(const struct exchange *ex)
     return true;
 }
 
+static const char *prompt_member(const struct exchange *ex)
+{
+    return ex->request.completion ? "prompt" : "messages";
+}
+
 /* Nothing was tried: the plan's reasons say why. A tier that rests may be back soon, so that a
  * retry makes sense; a tier without a key will not, and does not make a long prompt shorter. */
 static enum td_status empty_ladder(struct exchange *ex, const char **param)
@@ -187,7 +192,7 @@ static enum td_status empty_ladder(struct exchange *ex, const char **param)
     } else if (was_removed_for(ex, REASON_REMOVED_CONTEXT)) {
         status = TD_LIMIT;
         text = "the request is too long for every tier that may answer: ";
-        *param = answer_is_at_fault(ex) ? "max_tokens" : "messages";
+        *param = answer_is_at_fault(ex) ? "max_tokens" : prompt_member(ex);
     } else if (was_removed_for(ex, REASON_REMOVED_NO_KEY)) {
         status = TD_UNAVAILABLE;
         text = "no tier that may answer is configured: ";
@@ -245,6 +250,6 @@ enum td_status disclosure_failure(struct exchange *ex, const char **param)
     add_removals(ex, false);
     enum td_status status = ex->past_deadline ? TD_TIMEOUT : common_status(ex);
     if (status == TD_LIMIT) /* a tier found the prompt too long */
-        *param = "messages";
+        *param = prompt_member(ex);
     return status;
 }

@@ -127,6 +127,9 @@ enum td_data_class egress_classify(const struct td_request *request,
     const struct json *member;
     while (json_next(request->body, &iterator, &key, &member)) {
         found = highest(found, privacy_classify(str_from(key), counts));
+        if (request->completion && strcmp(key, "prompt") == 0 &&
+            is_content(member, &request->messages[0]))
+            continue;
         found = highest(found, strcmp(key, "messages") == 0 ? classify_messages(request, member)
                                                             : classify_json(member, counts, 1));
     }

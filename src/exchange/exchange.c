@@ -120,13 +120,21 @@ static void fail_attempt(struct exchange *ex, const struct tier_result *result)
 
 static void reset_attempt_state(struct exchange *ex)
 {
-    confidence_init(&ex->confidence);
+    const struct tier_facts *facts = &ex->facts[ex->current->tier];
+    confidence_init(&ex->confidence, facts->confidence_temperature, facts->confidence_bias);
     hold_deinit(&ex->hold);
     ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
     ex->token_count = 0;
     ex->plain_bytes = 0;
     ex->hold_whole = true;
     ex->hold_visible = ex->committed = false;
+}
+
+/* An echoed prompt is shown before there is anything to judge, and a scored one has no answer. */
+static bool can_be_judged(const struct td_request *request)
+{
+    const struct td_completion *completion = request->completion;
+    return !completion || !(completion->echo || completion->prompt_only);
 }
 
 /* False when it failed at once; its record says why. */
@@ -139,7 +147,7 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     *attempt = (struct attempt){
         .tier = tier,
         .fallback = fallback,
-        .gated = (gates->g2_on || gates->g3_on) &&
+        .gated = (gates->g2_on || gates->g3_on) && can_be_judged(&ex->request) &&
                  (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex)),
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,

@@ -24,6 +24,7 @@
 #ifndef KERNELS_ACTIVATION_H
 #define KERNELS_ACTIVATION_H
 
+#include "kernels/formats.h"
 #include "kernels/kernels.h"
 
 #define ACTIVATION_TINY 1e-36f /* 127 / this is finite */
@@ -39,5 +40,20 @@ enum {
     ACT256_SCALE_AT = 320,
     ACT256_TOTALS_AT = 352
 };
+
+/* Scale of a block whose largest |x| has these bits, and what to multiply by: 0 where all quants are
+ * zero. As integers the bits of magnitudes are ordered like the floats, with infinity and NaN on
+ * top. */
+static inline float activation_scale(uint32_t maximum_bits, float *inverse)
+{
+    float maximum = float_from_bits(maximum_bits);
+    *inverse = 0;
+    if (maximum_bits >= 0x7f800000u)
+        return __builtin_nanf("");
+    if (maximum < ACTIVATION_TINY)
+        return 0;
+    *inverse = 127.0f / maximum;
+    return maximum / 127.0f;
+}
 
 #endif

@@ -24,18 +24,6 @@ static uint32_t largest_magnitude(const float *x, size_t n)
     return largest(bits);
 }
 
-static float block_scale(uint32_t maximum_bits, float *inverse)
-{
-    float maximum = float_from_bits(maximum_bits);
-    *inverse = 0;
-    if (maximum_bits >= 0x7f800000u)
-        return __builtin_nanf("");
-    if (maximum < ACTIVATION_TINY)
-        return 0;
-    *inverse = 127.0f / maximum;
-    return maximum / 127.0f;
-}
-
 /* Sixteen quants. With inverse 0, an infinity makes INT_MIN: packed to -128 and cleared by the
  * mask. */
 static __m128i quantize_16(const float *x, float inverse)
@@ -63,7 +51,7 @@ static void prepare_32(const float *x, size_t cols, uint8_t *out)
     for (size_t c = 0; c < cols; c += BLOCK_32) {
         uint8_t *at = out + c / ACT32_GROUP * ACT32_BYTES + c % ACT32_GROUP / BLOCK_32 * 16;
         float inverse;
-        float scale = block_scale(largest_magnitude(x + c, BLOCK_32), &inverse);
+        float scale = activation_scale(largest_magnitude(x + c, BLOCK_32), &inverse);
         __m128i low = quantize_16(x + c, inverse), high = quantize_16(x + c + 16, inverse);
         __m128i sums = _mm_slli_epi32(_mm_add_epi32(sum_fours(low), sum_fours(high)), 3);
         _mm_storeu_si128((void *)at, low);
@@ -77,7 +65,7 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
 {
     for (size_t c = 0; c < cols; c += SUPER_BLOCK, x += SUPER_BLOCK, out += ACT256_BYTES) {
         float inverse;
-        float scale = block_scale(largest_magnitude(x, SUPER_BLOCK), &inverse);
+        float scale = activation_scale(largest_magnitude(x, SUPER_BLOCK), &inverse);
         memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
         memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
         for (size_t i = 0; i < SUPER_BLOCK; i += 64) {

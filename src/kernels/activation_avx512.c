@@ -5,20 +5,6 @@
 #include "kernels/formats.h"
 #include "kernels/variants.h"
 
-/* Scale of a block whose largest |x| has these bits, and what to multiply by; NaN and zero blocks
- * as activation.h says. */
-static inline float block_scale(uint32_t maximum_bits, float *inverse)
-{
-    float maximum = float_from_bits(maximum_bits);
-    *inverse = 0;
-    if (maximum_bits >= 0x7f800000u)
-        return __builtin_nanf("");
-    if (maximum < ACTIVATION_TINY)
-        return 0;
-    *inverse = 127.0f / maximum;
-    return maximum / 127.0f;
-}
-
 static inline __m512i magnitude_bits(const float *x)
 {
     return _mm512_and_si512(_mm512_loadu_si512((const void *)x), _mm512_set1_epi32(0x7fffffff));
@@ -40,7 +26,7 @@ static void prepare_32(const float *x, size_t cols, uint8_t *out)
         uint8_t *at = out + c / ACT32_GROUP * ACT32_BYTES + c % ACT32_GROUP / BLOCK_32 * 16;
         __m512i bits = _mm512_max_epu32(magnitude_bits(x + c), magnitude_bits(x + c + 16));
         float inverse;
-        float scale = block_scale(_mm512_reduce_max_epu32(bits), &inverse);
+        float scale = activation_scale(_mm512_reduce_max_epu32(bits), &inverse);
         __m128i low = quantize_16(x + c, inverse), high = quantize_16(x + c + 16, inverse);
         __m128i sums = _mm_dpbusd_epi32(_mm_setzero_si128(), ones, low);
         sums = _mm_slli_epi32(_mm_dpbusd_epi32(sums, ones, high), 3);
@@ -59,7 +45,7 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
         for (size_t i = 0; i < SUPER_BLOCK; i += 16)
             bits = _mm512_max_epu32(bits, magnitude_bits(x + i));
         float inverse;
-        float scale = block_scale(_mm512_reduce_max_epu32(bits), &inverse);
+        float scale = activation_scale(_mm512_reduce_max_epu32(bits), &inverse);
         memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
         memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
         for (size_t i = 0; i < SUPER_BLOCK; i += 64) {

@@ -16,18 +16,6 @@ static uint32_t largest_magnitude(const float *x, size_t n)
     return vmaxvq_u32(bits);
 }
 
-static float block_scale(uint32_t maximum_bits, float *inverse)
-{
-    float maximum = float_from_bits(maximum_bits);
-    *inverse = 0;
-    if (maximum_bits >= 0x7f800000u)
-        return __builtin_nanf("");
-    if (maximum < ACTIVATION_TINY)
-        return 0;
-    *inverse = 127.0f / maximum;
-    return maximum / 127.0f;
-}
-
 static int16x4_t quantize_4(const float *x, float inverse)
 {
     return vqmovn_s32(vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x), inverse)));
@@ -54,7 +42,7 @@ static void prepare_32(const float *x, size_t cols, uint8_t *out)
     for (size_t c = 0; c < cols; c += BLOCK_32) {
         uint8_t *at = out + c / ACT32_GROUP * ACT32_BYTES + c % ACT32_GROUP / BLOCK_32 * 16;
         float inverse;
-        float scale = block_scale(largest_magnitude(x + c, BLOCK_32), &inverse);
+        float scale = activation_scale(largest_magnitude(x + c, BLOCK_32), &inverse);
         int8x16_t low = quantize_16(x + c, inverse), high = quantize_16(x + c + 16, inverse);
         int32x4_t sums = vshlq_n_s32(vaddq_s32(sum_fours(low), sum_fours(high)), 3);
         vst1q_s8((void *)at, low);
@@ -68,7 +56,7 @@ static void prepare_256(const float *x, size_t cols, uint8_t *out)
 {
     for (size_t c = 0; c < cols; c += SUPER_BLOCK, x += SUPER_BLOCK, out += ACT256_BYTES) {
         float inverse;
-        float scale = block_scale(largest_magnitude(x, SUPER_BLOCK), &inverse);
+        float scale = activation_scale(largest_magnitude(x, SUPER_BLOCK), &inverse);
         memset(out + ACT256_SCALE_AT, 0, ACT256_BYTES - ACT256_SCALE_AT);
         memcpy(out + ACT256_SCALE_AT, &scale, sizeof scale);
         for (size_t i = 0; i < SUPER_BLOCK; i += 64) {

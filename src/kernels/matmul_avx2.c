@@ -10,39 +10,12 @@
 
 #include "kernels/activation.h"
 #include "kernels/formats.h"
+#include "kernels/simd_avx2.h"
+#include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
 #include "kernels/tiles.h"
 #include "kernels/unpack_avx2.h"
 #include "kernels/variants.h"
-
-#define ROWS_MAX 4
-#define TOKENS_MAX 8
-
-TILE_INLINE float sum_lanes(__m256 v)
-{
-    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-}
-
-TILE_INLINE void zero_sums(int rows, int tokens, __m256 sums[ROWS_MAX][TOKENS_MAX])
-{
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (int t = 0; t < tokens; t++)
-            sums[r][t] = _mm256_setzero_ps();
-}
-
-TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
-                            __m256 sums[ROWS_MAX][TOKENS_MAX])
-{
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (int t = 0; t < tokens; t++)
-            tile->y[(size_t)t * tile->y_stride + (size_t)r] = sum_lanes(sums[r][t]);
-}
 
 /* ---- two blocks of 32 at a time -------------------------------------------------------------- */
 

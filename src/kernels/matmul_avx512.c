@@ -6,33 +6,13 @@
 #include "kernels/activation.h"
 #include "kernels/formats.h"
 #include "kernels/quants_avx512.h"
+#include "kernels/simd_avx512.h"
+#include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
 #include "kernels/tiles.h"
 #include "kernels/variants.h"
 
-#define ROWS_MAX 4
-#define TOKENS_MAX 8
-
 /* ---- F32, F16, BF16 -------------------------------------------------------------------------- */
-
-TILE_INLINE void zero_sums(int rows, int tokens, __m512 sums[ROWS_MAX][TOKENS_MAX])
-{
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (int t = 0; t < tokens; t++)
-            sums[r][t] = _mm512_setzero_ps();
-}
-
-TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
-                            __m512 sums[ROWS_MAX][TOKENS_MAX])
-{
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (int t = 0; t < tokens; t++)
-            tile->y[(size_t)t * tile->y_stride + (size_t)r] = _mm512_reduce_add_ps(sums[r][t]);
-}
 
 /* Sixteen weights as float; those not in `mask` are not read and count as zero. */
 TILE_INLINE __m512 load_weights(enum tensor_type type, const uint8_t *row, size_t c, __mmask16 mask)

@@ -13,32 +13,12 @@
 
 #include "kernels/activation.h"
 #include "kernels/formats.h"
+#include "kernels/simd_neon.h"
+#include "kernels/tile_sums_body.h"
 #include "kernels/tile_types.h"
 #include "kernels/tiles.h"
 #include "kernels/unpack_neon.h"
 #include "kernels/variants.h"
-
-#define ROWS_MAX 4
-#define TOKENS_MAX 8
-
-TILE_INLINE void zero_sums(int rows, int tokens, float32x4_t sums[ROWS_MAX][TOKENS_MAX])
-{
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (int t = 0; t < tokens; t++)
-            sums[r][t] = vdupq_n_f32(0);
-}
-
-TILE_INLINE void store_sums(const struct tile *tile, int rows, int tokens,
-                            float32x4_t sums[ROWS_MAX][TOKENS_MAX])
-{
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 8
-        for (int t = 0; t < tokens; t++)
-            tile->y[(size_t)t * tile->y_stride + (size_t)r] = vaddvq_f32(sums[r][t]);
-}
 
 /* What stands at `at` in the row group after this one: rows follow each other, but the hardware
  * sees only that each stream continues into rows that have been read already. */

@@ -36,9 +36,20 @@ struct part {
     size_t rows; /* a multiple of the tile's */
     size_t blocks;
     const uint8_t *act;
-    size_t panel_bytes; /* from panel to panel */
-    size_t token;       /* index in work->sums */
+    size_t panel_bytes;   /* from panel to panel */
+    size_t token;         /* index in work->sums */
+    const uint8_t *ahead; /* weights that are unpacked next: as many for each row and block here */
+    size_t ahead_bytes;   /* of one row and block; 0 = nothing to ask for */
 };
+
+/* Asks for the weights that come next while these are multiplied: unpacking alone would wait for
+ * the memory, which products leave idle. Into the second cache: the first is full of what is at
+ * work. What lies after the last rows may be of no use. */
+TILE_INLINE void prefetch_ahead(const uint8_t *ahead, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += 64)
+        _mm_prefetch((const char *)(ahead + line), _MM_HINT_T1);
+}
 
 TILE_INLINE __m512i repeat_four(const int8_t *at)
 {
@@ -103,6 +114,8 @@ TILE_INLINE void block_32(const struct part *part, bool has_minimum, int height,
 
 TILE_INLINE void multiply_32(const struct part *part, bool has_minimum, int height, int width)
 {
+    const size_t ahead_bytes = (size_t)height * part->ahead_bytes;
+    const uint8_t *ahead = part->ahead;
     for (size_t row = 0; row < part->rows; row += (size_t)height) {
         __m512 sums[8][WIDTH_MAX];
 #pragma GCC unroll 8
@@ -112,8 +125,10 @@ TILE_INLINE void multiply_32(const struct part *part, bool has_minimum, int heig
                 sums[r][c] = _mm512_load_ps(part->work->sums[row + (size_t)r] + part->token +
                                             KERNELS_PANEL_TOKENS * c);
 #pragma GCC unroll 1
-        for (size_t b = 0; b < part->blocks; b++)
+        for (size_t b = 0; b < part->blocks; b++, ahead += ahead_bytes) {
+            prefetch_ahead(ahead, ahead_bytes);
             block_32(part, has_minimum, height, width, row, b, sums);
+        }
 #pragma GCC unroll 8
         for (int r = 0; r < height; r++)
 #pragma GCC unroll 4
@@ -132,8 +147,11 @@ TILE_INLINE void dots_256(const struct part *part, enum tensor_type type, int he
 {
     const struct panel_weights_256 *w = &part->work->w256;
     const size_t cols = (size_t)dot_cols_256(type);
+    const size_t ahead_bytes = (size_t)height * part->ahead_bytes * cols / SUPER_BLOCK;
+    const uint8_t *ahead = part->ahead + row * part->ahead_bytes;
 #pragma GCC unroll 1
-    for (size_t at = 0; at < SUPER_BLOCK; at += cols) {
+    for (size_t at = 0; at < SUPER_BLOCK; at += cols, ahead += ahead_bytes) {
+        prefetch_ahead(ahead, ahead_bytes);
         __m512i dots[8][WIDTH_MAX];
 #pragma GCC unroll 8
         for (int r = 0; r < height; r++) {
@@ -407,6 +425,8 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
     const size_t block_bytes = block_cols == BLOCK_32 ? PANEL32_BYTES : PANEL256_BYTES;
     const size_t panel_count = (tokens + KERNELS_PANEL_TOKENS - 1) / KERNELS_PANEL_TOKENS;
     const size_t rows_up = (rows + HEIGHT_MAX - 1) / HEIGHT_MAX * HEIGHT_MAX;
+    const size_t weight_bytes = row_bytes * block_cols / cols;
+    const uint8_t *ahead = weights + rows * row_bytes;
     for (size_t r = 0; r < rows_up; r++)
         for (size_t t = 0; t < tokens; t += KERNELS_PANEL_TOKENS)
             _mm512_store_ps(work->sums[r] + t, _mm512_setzero_ps());
@@ -422,6 +442,8 @@ static void multiply_all(enum tensor_type type, const uint8_t *weights, size_t r
                 .act = panels + p * panel_bytes + c / block_cols * block_bytes,
                 .panel_bytes = panel_bytes,
                 .token = p * KERNELS_PANEL_TOKENS,
+                .ahead = ahead + rows_up * weight_bytes * (c / block_cols),
+                .ahead_bytes = p == 0 ? weight_bytes : 0,
             };
             functions->multiply[width / 2](&part);
         }

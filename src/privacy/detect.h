@@ -8,6 +8,7 @@
 #ifndef PRIVACY_DETECT_H
 #define PRIVACY_DETECT_H
 
+#include "privacy/lexicon.h"
 #include "privacy/privacy.h"
 
 enum {
@@ -66,9 +67,25 @@ static inline bool is_hex(int c)
 struct place {
     struct td_str text;
     size_t begin;
-    int before, before2; /* the character before, and the one before that */
-    size_t before_begin; /* offset of `before` */
+    int before, before2;           /* the character before, and the one before that */
+    size_t before_begin;           /* offset of `before` */
+    const struct context *context; /* the words that were read up to here */
+    /* At a number: the word before it and the one behind its first digits. NULL elsewhere. */
+    const struct word *previous, *next;
 };
+
+/* Where each announcing word (lexicon.h) last ended: the pass keeps it as it reads, so that no
+ * detector looks back for words. */
+#define CONTEXTS_MAX 96
+struct context {
+    size_t ended[CONTEXTS_MAX]; /* end + 1; 0 = not yet */
+};
+
+/* Did a word that announces `kind` (a kind or CONTEXT_*) end at most `reach` bytes before the
+ * place? */
+bool place_context(const struct place *place, int kind, size_t reach);
+/* Does one begin within the few words behind `end`? */
+bool place_context_after(const struct place *place, size_t end, int kind);
 
 /* A number as written: digits and what may separate them, in plain form. 64 characters hold the
  * longest (19 digits of a card, 15 digits of a phone with theirs). c[count] is what follows: never
@@ -76,20 +93,35 @@ struct place {
  * full. One more place stands behind it, so that looking two ahead is safe. */
 #define WINDOW_MAX 64
 struct window {
-    size_t count;
-    int c[WINDOW_MAX + 2];
-    size_t begin[WINDOW_MAX + 1], end[WINDOW_MAX + 1];
+    size_t count, digits; /* characters; how many of them are digits */
+    const int *c;         /* into the arrays below: a window moves on over what it has read */
+    const size_t *begin, *end;
+    bool full; /* the text runs on behind it */
+    int chars[WINDOW_MAX + 2];
+    size_t begins[WINDOW_MAX + 1], ends[WINDOW_MAX + 1];
 };
 
 /* Reads digits and " -./()" from `offset`. */
 void window_read(struct td_str text, size_t offset, struct window *window);
+/* Moves a window that has been read to a later offset in it; false when it must be read anew. */
+bool window_move(struct window *window, size_t offset);
 /* Digits from index i on. */
-size_t window_digits(const struct window *window, size_t i);
+static inline size_t window_digits(const struct window *window, size_t i)
+{
+    size_t begin = i;
+    while (i < window->count && is_digit(window->c[i]))
+        i++;
+    return i - begin;
+}
 
-/* Does one of the NULL-ended lower-case words begin in the `reach` bytes before (after) the
- * offset? */
+static inline struct privacy_span span_of(enum privacy_kind kind, size_t begin, size_t end,
+                                          float score)
+{
+    return (struct privacy_span){.kind = kind, .begin = begin, .end = end, .score = score};
+}
+
+/* Does one of the NULL-ended lower-case words begin in the `reach` bytes before the offset? */
 bool context_before(struct td_str text, size_t offset, size_t reach, const char *const *words);
-bool context_after(struct td_str text, size_t offset, size_t reach, const char *const *words);
 
 /* Each fills *out and answers true when a finding begins at the place (detect_email: ends around
  * it). */
@@ -100,6 +132,8 @@ bool detect_ip6(const struct place *place, struct privacy_span *out);
 bool detect_iban(const struct place *place, struct privacy_span *out);
 /* place: at the first digit of a national number. */
 bool detect_phone(const struct place *place, const struct window *window, struct privacy_span *out);
+/* The index after a number in one of the national groupings, 0 when it is none. */
+size_t phone_national(const struct place *place, const struct window *window, float *score);
 /* place: at the '+'. */
 bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
@@ -114,5 +148,51 @@ bool detect_key_possible(int first, int second);
 bool detect_assignment(const struct place *place, struct privacy_span *out);
 /* place: at the first '-' of "-----BEGIN". */
 bool detect_private_key(const struct place *place, struct privacy_span *out);
+
+/* Before the first scan of a thread. */
+void detect_national_init(void);
+/* National numbers that begin with a digit, and those that begin with a letter (place: at the first
+ * character of a word). */
+bool detect_national_number(const struct place *place, const struct window *window,
+                            struct privacy_span *out);
+bool detect_national_word(const struct place *place, struct privacy_span *out);
+/* Dates and times that begin with a digit. */
+bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out);
+/* place: at a month's name that ends at `end`; month: 1..12; brief: "Jan". The span may begin
+ * before the place ("3 May"). */
+bool detect_month(const struct place *place, size_t end, bool brief, struct privacy_span *out);
+/* place: at a title's first letter ("Dr", "Mrs"). */
+bool detect_title(const struct place *place, size_t end, struct privacy_span *out);
+/* "41 years old", "aged 41", "turned 41". */
+bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out);
+/* place: at the first digit of a house number, a ZIP code, a box or a flat; the span may begin
+ * before it. */
+bool detect_address(const struct place *place, const struct window *window,
+                    struct privacy_span *out);
+/* place: at the first letter: British and Canadian postal codes. */
+bool detect_postcode(const struct place *place, struct privacy_span *out);
+/* Numbers that only a word near them makes what they are: passports, licences, medical records,
+ * plates, bank accounts. place: at a word with a digit in it. */
+bool detect_document(const struct place *place, struct privacy_span *out);
+/* place: at a capital letter of a word with a digit in it. */
+bool detect_icd10(const struct place *place, struct privacy_span *out);
+/* place: at a number with a unit of mass or volume behind it; before it a medicine's name. */
+bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out);
+/* 48.8584, 2.2945 and 48°51'29"N 2°17'40"E. */
+bool detect_coordinates(const struct place *place, const struct window *window,
+                        struct privacy_span *out);
+/* Six pairs of hex digits with : or - between, or three groups of four with dots. */
+bool detect_mac(const struct place *place, struct privacy_span *out);
+/* place: at the first letter of a word. http://host/path and bare host names. */
+bool detect_url(const struct place *place, struct privacy_span *out);
+/* Is the label one that exists at the top? */
+bool domain_is_top_level(struct td_str label);
+bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out);
+/* Bitcoin (base58check, bech32), Ethereum, Litecoin, Tron. */
+bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out);
+/* BIC of 8 or 11 characters. */
+bool detect_swift(const struct place *place, size_t word_end, struct privacy_span *out);
+/* Long strings of base64 characters that look drawn by lot. */
+bool detect_random(const struct place *place, size_t word_end, struct privacy_span *out);
 
 #endif

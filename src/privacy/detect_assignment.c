@@ -197,7 +197,6 @@ bool detect_assignment(const struct place *place, struct privacy_span *out)
     if (value.len == VALUE_MAX && !value.quote)
         while (strchr(".:)]}'`\\", place->text.data[value.end - 1]) != NULL)
             value.end--;
-    *out = (struct privacy_span){PRIVACY_API_KEY, value.begin, value.end,
-                                 strength == PASSWORD ? 0.8f : 0.85f};
+    *out = span_of(PRIVACY_API_KEY, value.begin, value.end, strength == PASSWORD ? 0.8f : 0.85f);
     return true;
 }

@@ -5,6 +5,7 @@
 
 #define CARD_MIN 12 /* the shortest Maestro */
 #define CARD_MAX 19
+#define CONTEXT_BYTES 32
 #define LEN(n) (1u << (n))
 
 static const struct {
@@ -77,6 +78,8 @@ bool detect_card(const struct place *place, const struct window *window, struct 
     uint8_t digits[CARD_MAX];
     size_t count = 0, i = 0, found_end = 0;
     int separator = 0;
+    /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year */
+    bool announced = place_context(place, PRIVACY_CARD, CONTEXT_BYTES);
     if (place->before == '.' && is_digit(place->before2))
         return false; /* the fraction of a decimal number */
     while (i < window->count) {
@@ -88,8 +91,8 @@ bool detect_card(const struct place *place, const struct window *window, struct 
         i += group;
         int next = window->c[i];
         bool decimal = next == '.' && i + 1 < window->count && is_digit(window->c[i + 1]);
-        if (count >= CARD_MIN && !is_word(next) && !decimal && brand_fits(digits, count) &&
-            luhn_holds(digits, count))
+        if (count >= CARD_MIN && !is_word(next) && !decimal && luhn_holds(digits, count) &&
+            (announced || brand_fits(digits, count)))
             found_end = window->end[i - 1];
         if ((next != ' ' && next != '-') || (separator && next != separator) || group < 3 ||
             group > 8)
@@ -99,6 +102,6 @@ bool detect_card(const struct place *place, const struct window *window, struct 
     }
     if (found_end == 0)
         return false;
-    *out = (struct privacy_span){PRIVACY_CARD, place->begin, found_end, 1.0f};
+    *out = span_of(PRIVACY_CARD, place->begin, found_end, 1.0f);
     return true;
 }

@@ -123,7 +123,7 @@ bool detect_email(const struct place *place, size_t local_begin, struct privacy_
     size_t at = place->begin, after = plain_at(text, at).end;
     if (local_begin < at && at - local_begin <= LOCAL_BYTES_MAX &&
         is_url_password(text, local_begin)) {
-        *out = (struct privacy_span){PRIVACY_API_KEY, local_begin, at, 0.9f};
+        *out = span_of(PRIVACY_API_KEY, local_begin, at, 0.9f);
         return true;
     }
     size_t begin = place->before == '"' && at > 1 && place->before_begin == at - 1
@@ -134,6 +134,6 @@ bool detect_email(const struct place *place, size_t local_begin, struct privacy_
     size_t end = domain_end(text, after);
     if (end == 0 || str_equal(str_slice(text, begin, at), STR("git"))) /* git@host: a transport */
         return false;
-    *out = (struct privacy_span){PRIVACY_EMAIL, begin, end, 0.95f};
+    *out = span_of(PRIVACY_EMAIL, begin, end, 0.95f);
     return true;
 }

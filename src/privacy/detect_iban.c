@@ -67,6 +67,6 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
         remainder = mod97_add(remainder, number[i]);
     if (remainder != 1)
         return false;
-    *out = (struct privacy_span){PRIVACY_IBAN, place->begin, end, grouped ? 0.95f : 1.0f};
+    *out = span_of(PRIVACY_IBAN, place->begin, end, grouped ? 0.95f : 1.0f);
     return true;
 }

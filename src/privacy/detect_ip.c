@@ -32,7 +32,7 @@ bool detect_ip4(const struct place *place, const struct window *window, struct p
     if (octets[0] == 0 || octets[0] == 127 || octets[0] == 255 ||
         context_before(place->text, place->begin, VERSION_REACH, version_words))
         return false;
-    *out = (struct privacy_span){PRIVACY_IP, place->begin, window->end[i - 1], 0.9f};
+    *out = span_of(PRIVACY_IP, place->begin, window->end[i - 1], 0.9f);
     return true;
 }
 
@@ -50,7 +50,8 @@ static size_t ip4_tail(struct td_str text, size_t offset)
     struct window window;
     struct privacy_span span;
     window_read(text, offset, &window);
-    struct place place = {text, offset, ':', ':', offset};
+    struct place place = {
+        .text = text, .begin = offset, .before = ':', .before2 = ':', .before_begin = offset};
     return detect_ip4(&place, &window, &span) ? span.end : 0;
 }
 
@@ -120,6 +121,6 @@ bool detect_ip6(const struct place *place, struct privacy_span *out)
                          ip.groups < 2)
                       : ip.groups != 8)
         return false;
-    *out = (struct privacy_span){PRIVACY_IP, place->begin, ip.end, 0.95f};
+    *out = span_of(PRIVACY_IP, place->begin, ip.end, 0.95f);
     return true;
 }

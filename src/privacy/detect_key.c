@@ -110,7 +110,7 @@ static size_t read_word(struct td_str text, size_t offset, const char *word, boo
 
 static bool found(struct privacy_span *out, size_t begin, size_t end, float score)
 {
-    *out = (struct privacy_span){PRIVACY_API_KEY, begin, end, score};
+    *out = span_of(PRIVACY_API_KEY, begin, end, score);
     return true;
 }
 

@@ -7,10 +7,6 @@
 #define PHONE_MAX 15
 #define CONTEXT_BYTES 28 /* "call me on my mobile number " */
 
-static const char *const phone_words[] = {
-    "phone", "telephone", "tel:",    "tel.",    "tel ",         "mobile",           "cell", "fax",
-    "call ", "whatsapp",  "text me", "hotline", "\xe2\x98\x8e", "\xf0\x9f\x93\x9e", NULL};
-
 /* Digits of the country code (ITU list of assigned codes), 0 when unassigned. */
 static size_t country_code_digits(const char *digits, size_t count)
 {
@@ -69,7 +65,7 @@ static bool is_date(const struct window *window, size_t i)
     bool year_first = lens[0] == 4 && lens[1] <= 2 && lens[1] && lens[2] <= 2 && lens[2];
     bool year_last =
         lens[0] <= 2 && lens[0] && lens[1] <= 2 && lens[1] && (lens[2] == 4 || lens[2] == 2);
-    bool goes_on = window->c[at] == '.' && is_digit(window->c[at + 1]);
+    bool goes_on = (window->c[at] == '.' || window->c[at] == '-') && is_digit(window->c[at + 1]);
     return year_first || (year_last && !goes_on);
 }
 
@@ -167,7 +163,7 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out)
         country_code_digits(number.digits, number.count) == 0)
         return false;
     size_t end = extension_end(place->text, window.end[number.end - 1]);
-    *out = (struct privacy_span){PRIVACY_PHONE, place->begin, end, 0.9f};
+    *out = span_of(PRIVACY_PHONE, place->begin, end, 0.9f);
     return true;
 }
 
@@ -216,13 +212,26 @@ static size_t read_nanp(const struct place *place, const struct window *window)
     return window_digits(window, i) == 4 ? i + 4 : 0;
 }
 
+/* U+260E and U+1F4DE, with at most two characters between. */
+static bool has_sign_before(const struct place *place)
+{
+    static const char *const signs[] = {"\xe2\x98\x8e", "\xf0\x9f\x93\x9e", NULL};
+    bool any = false;
+    for (size_t i = place->begin; i > 0 && place->begin - i < 8; i--)
+        any |= (unsigned char)place->text.data[i - 1] >= 0x80;
+    return any && context_before(place->text, place->begin, 8, signs);
+}
+
 /* A national number: 7 to 12 digits beside a telling word, no date, and not a sum of money. */
 static bool read_national(const struct place *place, const struct window *window,
                           struct number *number)
 {
+    bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) || has_sign_before(place);
+    if (!before && window->full)
+        return false; /* a word behind a row of numbers this long says nothing of the first */
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            number->groups <= 6 && !(number->groups == 1 && number->count > 11) &&
-           context_before(place->text, place->begin, CONTEXT_BYTES, phone_words);
+           (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));
 }
 
 bool detect_phone(const struct place *place, const struct window *window, struct privacy_span *out)
@@ -231,6 +240,8 @@ bool detect_phone(const struct place *place, const struct window *window, struct
          is_word(place->before2)) ||
         place->before == '+' || place->before == '$' || place->before == '#')
         return false; /* a piece of something longer, a sum of money, an order number */
+    if (window->digits < 7)
+        return false;
     struct number number;
     size_t after;
     float score;
@@ -242,6 +253,11 @@ bool detect_phone(const struct place *place, const struct window *window, struct
         score = 0.7f;
         if (place->before == '(')
             begin = place->before_begin;
+    } else if (!is_date(window, 0) && (after = phone_national(place, window, &score)) != 0) {
+        if (place->before == '(')
+            begin = place->before_begin;
+        if (place_context(place, PRIVACY_PHONE, CONTEXT_BYTES))
+            score = 0.9f;
     } else if (read_national(place, window, &number)) {
         after = number.end;
         score = 0.6f;
@@ -254,8 +270,8 @@ bool detect_phone(const struct place *place, const struct window *window, struct
     size_t end = extension_end(place->text, window->end[after - 1]);
     int next = plain_at(place->text, end).c;
     if (is_word(next) || next == '%' ||
-        (next == '-' && is_word(plain_at(place->text, plain_at(place->text, end).end).c)))
+        (next == '-' && is_digit(plain_at(place->text, plain_at(place->text, end).end).c)))
         return false;
-    *out = (struct privacy_span){PRIVACY_PHONE, begin, end, score};
+    *out = span_of(PRIVACY_PHONE, begin, end, score);
     return true;
 }

@@ -27,6 +27,6 @@ bool detect_private_key(const struct place *place, struct privacy_span *out)
         }
         end_mark += 9;
     }
-    *out = (struct privacy_span){PRIVACY_PRIVATE_KEY, place->begin, end, 1.0f};
+    *out = span_of(PRIVACY_PRIVATE_KEY, place->begin, end, 1.0f);
     return true;
 }

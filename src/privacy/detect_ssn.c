@@ -5,9 +5,6 @@
 
 #define CONTEXT_BYTES 48 /* about eight words */
 
-static const char *const ssn_words[] = {"ssn", "social security", "social-security", "soc sec",
-                                        NULL};
-
 bool detect_ssn(const struct place *place, const struct window *window, struct privacy_span *out)
 {
     size_t first = window_digits(window, 0);
@@ -45,11 +42,11 @@ bool detect_ssn(const struct place *place, const struct window *window, struct p
         value[5] + value[6] + value[7] + value[8] == 0)
         return false;
     size_t end = window->end[i - 1];
-    bool context = context_before(place->text, place->begin, CONTEXT_BYTES, ssn_words) ||
-                   context_after(place->text, end, CONTEXT_BYTES / 2, ssn_words);
+    bool context = place_context(place, PRIVACY_US_SSN, CONTEXT_BYTES) ||
+                   place_context_after(place, end, PRIVACY_US_SSN);
     if (!context && separator != '-' && separator != ' ')
         return false;
     float score = context ? 1.0f : separator == '-' ? 0.85f : 0.5f;
-    *out = (struct privacy_span){PRIVACY_US_SSN, place->begin, end, score};
+    *out = span_of(PRIVACY_US_SSN, place->begin, end, score);
     return true;
 }

@@ -1,6 +1,7 @@
 #include "privacy/detect.h"
 
 #include "base/utf8.h"
+#include "privacy/lexicon.h"
 
 /* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
  * selectors that occur in copied text. */
@@ -48,26 +49,42 @@ static bool in_number(int c)
 
 void window_read(struct td_str text, size_t offset, struct window *window)
 {
-    size_t count = 0;
+    size_t count = 0, digits = 0;
     struct plain next = plain_at(text, offset);
     for (; in_number(next.c) && count < WINDOW_MAX; next = plain_at(text, next.end)) {
-        window->c[count] = next.c;
-        window->begin[count] = next.begin;
-        window->end[count++] = next.end;
+        window->chars[count] = next.c;
+        digits += is_digit(next.c);
+        window->begins[count] = next.begin;
+        window->ends[count++] = next.end;
     }
     window->count = count;
-    window->c[count] = in_number(next.c) ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
-    window->begin[count] = next.begin;
-    window->end[count] = next.end;
-    window->c[count + 1] = 0;
+    window->digits = digits;
+    window->full = in_number(next.c);
+    window->chars[count] = window->full ? PLAIN_LETTER : next.c == PLAIN_END ? 0 : next.c;
+    window->begins[count] = next.begin;
+    window->ends[count] = next.end;
+    window->chars[count + 1] = 0;
+    window->c = window->chars;
+    window->begin = window->begins;
+    window->end = window->ends;
 }
 
-size_t window_digits(const struct window *window, size_t i)
+#define WINDOW_AHEAD 40 /* what a number may need: 19 digits of a card and their separators */
+
+bool window_move(struct window *window, size_t offset)
 {
-    size_t begin = i;
-    while (i < window->count && is_digit(window->c[i]))
-        i++;
-    return i - begin;
+    size_t i = 0, digits = 0;
+    while (i < window->count && window->begin[i] < offset)
+        digits += is_digit(window->c[i++]);
+    if (i == window->count || window->begin[i] != offset ||
+        (window->full && window->count - i < WINDOW_AHEAD))
+        return false;
+    window->c += i;
+    window->begin += i;
+    window->end += i;
+    window->count -= i;
+    window->digits -= digits;
+    return true;
 }
 
 static bool context_in(const char *data, size_t len, const char *const *words)
@@ -92,8 +109,23 @@ bool context_before(struct td_str text, size_t offset, size_t reach, const char 
     return context_in(text.data + begin, offset - begin, words);
 }
 
-bool context_after(struct td_str text, size_t offset, size_t reach, const char *const *words)
+bool place_context(const struct place *place, int kind, size_t reach)
 {
-    size_t left = text.len - offset;
-    return context_in(text.data + offset, left < reach ? left : reach, words);
+    size_t ended = place->context ? place->context->ended[kind] : 0;
+    return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
+}
+
+bool place_context_after(const struct place *place, size_t end, int kind)
+{
+    size_t at = end;
+    for (int i = 0; i < 5; i++) {
+        struct word word = word_after(place->text, at, 3);
+        if (word.begin == word.end || word.digits)
+            return false;
+        for (const struct lexicon_entry *e = word.entry; e != NULL; e = lexicon_next(e))
+            if (e->context == kind && e->previous == NULL)
+                return true;
+        at = word.end;
+    }
+    return false;
 }

@@ -1,29 +1,9 @@
 #include "privacy/privacy.h"
 
+#include "privacy/rules.h"
 #include "privacy/scan.h"
 
-const char *privacy_kind_name(enum privacy_kind kind)
-{
-    static const char *const names[PRIVACY_KIND_COUNT] = {
-        [PRIVACY_EMAIL] = "EMAIL_ADDRESS", [PRIVACY_PHONE] = "PHONE_NUMBER",
-        [PRIVACY_CARD] = "CREDIT_CARD",    [PRIVACY_IBAN] = "IBAN_CODE",
-        [PRIVACY_US_SSN] = "US_SSN",       [PRIVACY_IP] = "IP_ADDRESS",
-        [PRIVACY_API_KEY] = "API_KEY",     [PRIVACY_PRIVATE_KEY] = "PRIVATE_KEY",
-    };
-    return (unsigned)kind < PRIVACY_KIND_COUNT ? names[kind] : "UNKNOWN";
-}
-
-enum td_data_class privacy_kind_class(enum privacy_kind kind)
-{
-    switch (kind) {
-    case PRIVACY_EMAIL:
-    case PRIVACY_PHONE:
-    case PRIVACY_IP:
-        return TD_CLASS_SENSITIVE;
-    default: /* an unknown kind is protected most */
-        return TD_CLASS_RESTRICTED;
-    }
-}
+#include <stdlib.h>
 
 struct span_list {
     struct privacy_span *spans;
@@ -38,10 +18,29 @@ static void list_span(void *ctx, const struct privacy_span *span)
     list->count++;
 }
 
+/* The pass, and what other sources say: the operator's rules; names from a tagger belong here too. What
+ * cannot be looked at is restricted as a whole. */
+static void scan_all(struct td_str text, scan_fn *emit, void *ctx)
+{
+    struct privacy_span *others;
+    size_t count = privacy_rules_find(text, &others);
+    if (count == SIZE_MAX) {
+        const struct privacy_span whole = {.kind = PRIVACY_CUSTOM,
+                                           .end = text.len,
+                                           .score = 1.0f,
+                                           .data_class = TD_CLASS_RESTRICTED,
+                                           .rule = UINT16_MAX};
+        emit(ctx, &whole);
+        return;
+    }
+    scan_text(text, others, count, emit, ctx);
+    free(others);
+}
+
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity)
 {
     struct span_list list = {spans, capacity, 0};
-    scan_text(text, list_span, &list);
+    scan_all(text, list_span, &list);
     return list.count;
 }
 
@@ -53,9 +52,8 @@ struct tally {
 static void tally_span(void *ctx, const struct privacy_span *span)
 {
     struct tally *tally = ctx;
-    enum td_data_class data_class = privacy_kind_class(span->kind);
-    if (data_class > tally->data_class)
-        tally->data_class = data_class;
+    if (span->data_class > tally->data_class)
+        tally->data_class = span->data_class;
     if (tally->counts != NULL && tally->counts[span->kind] < UINT32_MAX)
         tally->counts[span->kind]++;
 }
@@ -63,7 +61,7 @@ static void tally_span(void *ctx, const struct privacy_span *span)
 enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT])
 {
     struct tally tally = {counts, TD_CLASS_PUBLIC};
-    scan_text(text, tally_span, &tally);
+    scan_all(text, tally_span, &tally);
     return tally.data_class;
 }
 

@@ -11,6 +11,8 @@
 
 #include "base/str.h"
 #include "privacy/detect.h"
+#include "privacy/detect_hidden.h"
+#include "privacy/lexicon.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
  * findings that could still grow. When it is full the oldest goes out. */
@@ -23,10 +25,17 @@ struct scan {
     struct privacy_span pending[PENDING_MAX]; /* by position, not overlapping */
     size_t pending_count;
     size_t floor;       /* end of what has gone out */
+    bool inner;         /* decoded text is not looked into again */
+    size_t decoded_end; /* of the encoded text that was looked into */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
+    struct context context;
+    struct window window; /* of the number that was looked at last */
+    size_t address_end;   /* of the last street address */
 };
+
+_Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
 
 /* What a byte can do. */
 enum {
@@ -48,7 +57,7 @@ static const uint8_t traits[128] = {
     ['V'] = W, ['W'] = W, ['X'] = W, ['Y'] = W, ['Z'] = W,
     ['0'] = W, ['1'] = W, ['2'] = W, ['3'] = W, ['4'] = W,
     ['5'] = W, ['6'] = W, ['7'] = W, ['8'] = W, ['9'] = W,
-    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL,
+    ['.'] = LOCAL, ['_'] = LOCAL, ['%'] = LOCAL | TRIGGER, ['\''] = LOCAL, ['&'] = LOCAL, ['!'] = LOCAL,
     ['#'] = LOCAL, ['$'] = LOCAL, ['*'] = LOCAL, ['^'] = LOCAL, ['~'] = LOCAL,
     ['+'] = LOCAL | TRIGGER, ['-'] = LOCAL | TRIGGER,
     ['@'] = TRIGGER, ['='] = TRIGGER, [':'] = TRIGGER,
@@ -56,12 +65,15 @@ static const uint8_t traits[128] = {
 #undef W
 /* clang-format on */
 
+/* By class, then by length, then by score. What is surely one thing (a checksum, an announcing word)
+ * is not swallowed by a guess of the same class. */
 static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
 {
-    enum td_data_class class_a = privacy_kind_class(a->kind), class_b = privacy_kind_class(b->kind);
     size_t len_a = a->end - a->begin, len_b = b->end - b->begin;
-    if (class_a != class_b)
-        return class_a > class_b;
+    if (a->data_class != b->data_class)
+        return a->data_class > b->data_class;
+    if (a->score + 0.25f < b->score || b->score + 0.25f < a->score)
+        return a->score > b->score;
     return len_a != len_b ? len_a > len_b : a->score > b->score;
 }
 
@@ -79,6 +91,8 @@ static void add(struct scan *scan, struct privacy_span span)
         span.begin = scan->floor;
     if (span.begin >= span.end)
         return;
+    if (span.data_class < privacy_kind_class(span.kind))
+        span.data_class = privacy_kind_class(span.kind);
     size_t kept = 0;
     for (size_t i = 0; i < scan->pending_count; i++) {
         struct privacy_span *old = &scan->pending[i];
@@ -86,9 +100,13 @@ static void add(struct scan *scan, struct privacy_span span)
             scan->pending[kept++] = *old;
             continue;
         }
-        struct privacy_span merged = outranks(old, &span) ? *old : span;
-        merged.begin = old->begin < span.begin ? old->begin : span.begin;
-        merged.end = old->end > span.end ? old->end : span.end;
+        bool old_wins = outranks(old, &span);
+        struct privacy_span merged = old_wins ? *old : span;
+        const struct privacy_span *loser = old_wins ? &span : old;
+        if (loser->data_class != TD_CLASS_PUBLIC) { /* what is public need not stay covered */
+            merged.begin = old->begin < span.begin ? old->begin : span.begin;
+            merged.end = old->end > span.end ? old->end : span.end;
+        }
         span = merged;
     }
     scan->pending_count = kept;
@@ -103,27 +121,93 @@ static void add(struct scan *scan, struct privacy_span span)
     scan->pending_count++;
 }
 
+static void add_found(void *ctx, const struct privacy_span *span)
+{
+    add(ctx, *span);
+}
+
 static struct place place_at(const struct scan *scan, size_t begin)
 {
-    return (struct place){scan->text, begin, scan->before, scan->before2, scan->before_begin};
+    return (struct place){.text = scan->text,
+                          .begin = begin,
+                          .before = scan->before,
+                          .before2 = scan->before2,
+                          .before_begin = scan->before_begin,
+                          .context = &scan->context};
 }
+
+typedef bool number_detector(const struct place *, const struct window *, struct privacy_span *);
 
 static void scan_number(struct scan *scan, size_t begin)
 {
+    static number_detector *const whole[] = {detect_ip4, detect_card, detect_ssn, detect_phone};
+    static number_detector *const brief[] = {detect_date, detect_age, detect_dose,
+                                             detect_coordinates};
     struct place place = place_at(scan, begin);
-    struct window window;
+    struct window *window = &scan->window;
     struct privacy_span span;
-    window_read(scan->text, begin, &window);
-    if (window.count < 7 || is_word(scan->before))
-        return; /* shorter than any of them */
-    if (detect_ip4(&place, &window, &span))
+    if (is_word(scan->before))
+        return;
+    if (window->count == 0 || !window_move(window, begin))
+        window_read(scan->text, begin, window);
+    struct word previous = word_before(scan->text, begin, 2);
+    struct word next = word_after(scan->text, window->end[window_digits(window, 0) - 1], 1);
+    place.previous = &previous;
+    place.next = &next;
+    for (size_t i = 0;
+         i < sizeof whole / sizeof *whole && window->digits >= 4 && window->count >= 7; i++)
+        if (whole[i](&place, window, &span))
+            add(scan, span);
+    bool letters_in = is_alpha(window->c[window_digits(window, 0)]);
+    if ((letters_in || (window->digits >= 7 && window->count >= 8) || window->count >= 9) &&
+        detect_national_number(&place, window, &span))
         add(scan, span);
-    if (detect_card(&place, &window, &span))
+    for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
+        if (brief[i](&place, window, &span))
+            add(scan, span);
+    if (begin >= scan->address_end && detect_address(&place, window, &span)) {
         add(scan, span);
-    if (detect_ssn(&place, &window, &span))
+        scan->address_end = span.end;
+    }
+    if (detect_document(&place, &span))
         add(scan, span);
-    if (detect_phone(&place, &window, &span))
-        add(scan, span);
+}
+
+/* A word that the lexicon knows: what it announces is noted, what it is itself is added. */
+static void scan_known_word(struct scan *scan, size_t begin, size_t end,
+                            const struct lexicon_entry *entry)
+{
+    struct place place = place_at(scan, begin);
+    struct td_str text = scan->text;
+    struct privacy_span span;
+    unsigned char first = (unsigned char)text.data[begin];
+    bool capital = first < 'a' || first >= 0x80;
+    for (; entry != NULL; entry = lexicon_next(entry)) {
+        if (entry->previous != NULL) {
+            struct word before = word_before(text, begin, 2);
+            if (before.end - before.begin != entry->previous_len ||
+                !str_equal_nocase(str_slice(text, before.begin, before.end),
+                                  (struct td_str){entry->previous, entry->previous_len}))
+                continue;
+        }
+        if (entry->context != CONTEXT_NONE)
+            scan->context.ended[entry->context] = end + 1;
+        if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
+            detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
+            add(scan, span);
+        if ((entry->roles & ROLE_WEEKDAY) && (capital || entry->value <= 14))
+            add(scan, (struct privacy_span){
+                          .kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
+        if (entry->roles & ROLE_NRP)
+            add(scan, (struct privacy_span){.kind = PRIVACY_NRP,
+                                            .begin = begin,
+                                            .end = end,
+                                            .score = capital ? 0.8f : 0.5f});
+        if (entry->roles & ROLE_DOT && detect_spelled_email(&place, end, &span))
+            add(scan, span);
+        if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
+            add(scan, span);
+    }
 }
 
 /* Is an IBAN possible here: two letters and a digit, or characters whose plain form is not known
@@ -142,26 +226,145 @@ static bool iban_possible(const struct scan *scan, size_t i)
     return true;
 }
 
-/* A word begins at `begin`; answers where the pass goes on, 0 = behind the word. */
-static size_t scan_word(struct scan *scan, size_t begin, int first)
+/* The rest of an ASCII word from `begin` on. */
+struct run {
+    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
+    uint32_t hash;        /* lexicon's, to long_end */
+    bool digits;
+};
+
+static inline struct run run_read(struct td_str text, size_t begin)
+{
+    const unsigned char *p = (const unsigned char *)text.data;
+    struct run run = {begin, begin, LEXICON_HASH_BASIS, false};
+    while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD)) {
+        run.digits |= p[run.end] <= '9';
+        run.hash = lexicon_hash(run.hash, p[run.end++]);
+    }
+    run.long_end = run.end;
+    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
+        run.hash = lexicon_hash(run.hash, p[run.long_end++]);
+    return run;
+}
+
+/* A word with a letter first and a digit in it, or of one or two capitals before a number. */
+static void scan_mixed_word(struct scan *scan, const struct place *place, const struct run *run)
 {
     struct privacy_span span;
+    if (detect_national_word(place, &span))
+        add(scan, span);
+    if (detect_document(place, &span))
+        add(scan, span);
+    if (run->digits && detect_icd10(place, &span))
+        add(scan, span);
+    if (run->digits && detect_postcode(place, &span))
+        add(scan, span);
+}
+
+/* Can a key begin here? Prefixes end in a sign or are followed by many characters; the words
+ * "bearer", "password", "passphrase" and "secret" have their lengths. */
+static inline bool key_possible(int first, size_t len, int after)
+{
+    if (len >= 12 || after == '-' || after == '_' || after == '.' || after >= 0x80)
+        return true;
+    first |= 0x20;
+    return (first == 'b' || first == 'p' || first == 's') && (len == 6 || len == 8 || len == 10);
+}
+
+/* Words that are no plain words: long, with digits, with a sign behind that leads on. */
+static void scan_odd_word(struct scan *scan, const struct place *place, const struct run *run,
+                          int first, int after)
+{
+    struct privacy_span span;
+    size_t begin = place->begin, len = run->end - begin;
+    if (!scan->inner && begin >= scan->decoded_end && len >= 8) {
+        size_t end;
+        if (scan_base64(scan->text, begin, &end, add_found, scan) == BASE64_TEXT)
+            scan->decoded_end = end;
+    }
+    if (begin < scan->decoded_end && begin + len <= scan->decoded_end) {
+        ; /* text, so it is not drawn by lot */
+    } else if (len >= 25 ||
+               (run->digits && len >= 10 && (after == '/' || after == '+' || after == '_'))) {
+        if (len >= 25 && detect_crypto(place, run->end, &span))
+            add(scan, span);
+        else if (detect_random(place, run->end, &span))
+            add(scan, span);
+    }
+    if (is_hex(first) && (len == 2 || (len == 4 && after == '.')) && detect_mac(place, &span))
+        add(scan, span);
+    if (after == '.' && detect_domain(place, run->end, &span))
+        add(scan, span);
+    if (after == ':' && !is_digit(first) && detect_url(place, &span))
+        add(scan, span);
+}
+
+/* A word begins at `begin`; answers where the pass goes on, 0 = behind the word. */
+static size_t scan_word(struct scan *scan, size_t begin, int first, const struct run *run)
+{
+    struct privacy_span span;
+    struct td_str text = scan->text;
+    size_t len = run->end - begin;
+    int after = run->end < text.len ? (unsigned char)text.data[run->end] : 0;
+    bool ascii = (unsigned char)text.data[begin] < 0x80;
+    struct place place = place_at(scan, begin);
+    if (len >= 16 || run->digits || after == '.' || after == ':' || (len == 2 && after == '-') ||
+        (len >= 8 && (after == '+' || after == '/' || after == '_' || after == '-')))
+        scan_odd_word(scan, &place, run, first, after);
     if (is_digit(first)) {
         scan_number(scan, begin);
         return 0;
     }
     if (scan->before == PLAIN_LETTER)
         return 0;
-    struct place place = place_at(scan, begin);
-    bool ascii = (unsigned char)scan->text.data[begin] < 0x80;
+    if (len == 2 && first == 'a' && scan->before >= 0 && scan->before < 0x80 && scan->before != 0 &&
+        strchr("[({<", scan->before) != NULL && after != 0 && strchr("])}>", after) != NULL &&
+        detect_bracketed_email(&place, run->end, &span))
+        add(scan, span);
+    if (lexicon_may_hold(run->hash)) {
+        const struct lexicon_entry *entry =
+            lexicon_find(run->hash, text.data + begin, run->long_end - begin);
+        if (entry != NULL)
+            scan_known_word(scan, begin, run->long_end, entry);
+    }
+    if (run->digits || !ascii ||
+        (len <= 3 && first < 'a' && (after == ' ' || after == '-') && run->end + 1 < text.len &&
+         !(text.data[run->end + 1] >= 'a' && text.data[run->end + 1] <= 'z')))
+        scan_mixed_word(scan, &place, run);
+    if ((len == 8 || len == 11) && first < 'a' && detect_swift(&place, run->end, &span))
+        add(scan, span);
     if ((!ascii || iban_possible(scan, begin)) && detect_iban(&place, &span))
         add(scan, span);
-    int second = begin + 1 < scan->text.len ? (unsigned char)scan->text.data[begin + 1] : 0;
-    if ((!ascii || detect_key_possible(first, second)) && detect_key(&place, &span)) {
+    int second = begin + 1 < text.len ? (unsigned char)text.data[begin + 1] : 0;
+    if ((!ascii || (key_possible(first, len, after) && detect_key_possible(first, second))) &&
+        detect_key(&place, &span)) {
         add(scan, span);
         return span.end;
     }
     return 0;
+}
+
+/* Most of prose: ASCII words that no detector wants to see, each with a space behind it or ", ". From
+ * the beginning of a word to that of the first one that is not so. */
+static size_t skip_plain_words(struct td_str text, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)text.data;
+    for (;;) {
+        size_t at = i;
+        uint32_t hash = LEXICON_HASH_BASIS;
+        while (at < text.len && ((p[at] | 0x20u) - 'a') < 26u)
+            hash = lexicon_hash(hash, p[at++]);
+        size_t len = at - i;
+        if (at + 1 >= text.len || len >= 11 ||
+            ((1u << len) & (1u << 0 | 1u << 6 | 1u << 8 | 1u << 10)) || lexicon_may_hold(hash) ||
+            (len <= 3 && p[i] < 'a'))
+            return i;
+        if (p[at] == ',')
+            at++;
+        if (at + 1 >= text.len || p[at] != ' ')
+            return i;
+        i = at + 1;
+    }
 }
 
 static size_t scan_trigger(struct scan *scan, size_t begin, int c)
@@ -174,6 +377,12 @@ static size_t scan_trigger(struct scan *scan, size_t begin, int c)
             if (detect_email(&place, scan->local_begin == SIZE_MAX ? begin : scan->local_begin,
                              &span))
                 add(scan, span);
+        return 0;
+    case '%':
+        if (!scan->inner && begin >= scan->decoded_end && begin + 2 < scan->text.len &&
+            is_hex((unsigned char)scan->text.data[begin + 1]) &&
+            is_hex((unsigned char)scan->text.data[begin + 2]))
+            scan->decoded_end = scan_escaped(scan->text, begin, scan->decoded_end, add_found, scan);
         return 0;
     case '+':
         if (detect_phone_plus(&place, &span))
@@ -215,13 +424,10 @@ static size_t jump(struct scan *scan, size_t end)
     return end;
 }
 
-/* The rest of an ASCII word from i on: nothing begins inside it. */
-static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
+/* Behind an ASCII word that ends at `end`: nothing begins inside it. */
+static size_t word_rest(struct scan *scan, size_t word_begin, size_t i, size_t end)
 {
     const unsigned char *p = (const unsigned char *)scan->text.data;
-    size_t end = i;
-    while (end < scan->text.len && p[end] < 0x80 && (traits[p[end]] & WORD))
-        end++;
     if (end > i) {
         scan->before2 = p[end - 2];
         scan->before = p[end - 1];
@@ -229,8 +435,11 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
     }
     if (end < scan->text.len && p[end] == ':' && end - word_begin <= 4 && is_hex(p[word_begin])) {
         int before = word_begin == 0 ? PLAIN_END : p[word_begin - 1];
-        struct place place = {scan->text, word_begin, before < 0x80 ? before : PLAIN_OTHER,
-                              PLAIN_OTHER, 0};
+        struct place place = {.text = scan->text,
+                              .begin = word_begin,
+                              .before = before < 0x80 ? before : PLAIN_OTHER,
+                              .before2 = PLAIN_OTHER,
+                              .context = &scan->context};
         struct privacy_span span;
         if (detect_ip6(&place, &span))
             add(scan, span);
@@ -238,25 +447,45 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i)
     return end;
 }
 
-void scan_text(struct td_str text, scan_fn *emit, void *ctx)
+static void scan_pass(struct td_str text, bool inner, const struct privacy_span *others,
+                      size_t other_count, scan_fn *emit, void *ctx)
 {
+    size_t others_taken = 0;
     struct scan scan = {.text = text,
+                        .inner = inner,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,
                         .before = PLAIN_END,
                         .before2 = PLAIN_END};
     size_t i = 0;
+    lexicon_init();
+    detect_national_init();
     while (i < text.len) {
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
             break;
+        while (others_taken < other_count && others[others_taken].begin <= next.begin)
+            add(&scan, others[others_taken++]);
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
         size_t resume = 0;
+        struct run run = {0};
         bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
-        if (starts_word && (!is_digit(next.c) || scan.before != PLAIN_LETTER))
-            resume = scan_word(&scan, next.begin, next.c);
-        else if (trait & TRIGGER)
+        if (starts_word && next.end == next.begin + 1 && scan.before == ' ') {
+            size_t skipped = skip_plain_words(text, next.begin);
+            if (skipped > next.begin) {
+                i = skipped;
+                scan.before = ' ';
+                scan.before2 = (unsigned char)text.data[i - 2];
+                scan.before_begin = i - 1;
+                scan.local_begin = SIZE_MAX;
+                continue;
+            }
+        }
+        if (starts_word && (!is_digit(next.c) || scan.before != PLAIN_LETTER)) {
+            run = run_read(text, next.begin);
+            resume = scan_word(&scan, next.begin, next.c, &run);
+        } else if (trait & TRIGGER)
             resume = scan_trigger(&scan, next.begin, next.c);
         if (resume != 0) {
             i = jump(&scan, resume);
@@ -269,8 +498,21 @@ void scan_text(struct td_str text, scan_fn *emit, void *ctx)
         move_past(&scan, next.c, next.begin);
         i = next.end;
         if (starts_word && next.end == next.begin + 1)
-            i = word_rest(&scan, next.begin, i);
+            i = word_rest(&scan, next.begin, i, run.end > i ? run.end : i);
     }
+    while (others_taken < other_count)
+        add(&scan, others[others_taken++]);
     while (scan.pending_count > 0)
         emit_oldest(&scan);
+}
+
+void scan_plain(struct td_str text, scan_fn *emit, void *ctx)
+{
+    scan_pass(text, true, NULL, 0, emit, ctx);
+}
+
+void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
+               scan_fn *emit, void *ctx)
+{
+    scan_pass(text, false, others, other_count, emit, ctx);
 }

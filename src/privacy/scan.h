@@ -6,7 +6,12 @@
 
 typedef void scan_fn(void *ctx, const struct privacy_span *span);
 
-/* Calls emit for every finding, in order, not overlapping. */
-void scan_text(struct td_str text, scan_fn *emit, void *ctx);
+/* Calls emit for every finding, in order, not overlapping. others: findings of other sources, by their
+ * begin; they are settled with those of the pass. */
+void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
+               scan_fn *emit, void *ctx);
+
+/* The same without looking into encoded text: what is decoded is scanned by this. */
+void scan_plain(struct td_str text, scan_fn *emit, void *ctx);
 
 #endif

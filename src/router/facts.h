@@ -12,7 +12,9 @@ enum capability {
     CAPABILITY_WHOLE_SCHEMA = 4, /* a schema with keywords that no grammar promises */
     CAPABILITY_GRAMMAR = 8,      /* GBNF: no cloud reads it */
     CAPABILITY_ADAPTERS = 16,    /* LoRA adapters: files beside the local model */
-    CAPABILITY_TOOL_CHOICE = 32  /* a call that must come, or the functions of before 2023-11 */
+    CAPABILITY_TOOL_CHOICE = 32, /* a call that must come, or the functions of before 2023-11 */
+    CAPABILITY_COMPLETION = 64,  /* a text to go on with: many clouds only chat */
+    CAPABILITY_PROMPT_IDS = 128  /* the same as token ids, which are the local model's */
 };
 
 struct tier_facts {
@@ -27,6 +29,8 @@ struct tier_facts {
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
+    /* What makes its confidences probabilities; temperature 0: nothing is known. */
+    double confidence_temperature, confidence_bias;
 };
 
 /* What changes from moment to moment. */

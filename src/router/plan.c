@@ -19,6 +19,7 @@ struct question {
     enum td_mode mode;
     enum td_data_class data_class;
     uint32_t tokens_max;
+    bool prompt_only;
     unsigned needs;
     const struct tier_facts *facts;
     const struct tier_state *states;
@@ -87,7 +88,8 @@ static bool beyond_context(const struct question *q, size_t tier, char why[REASO
     uint32_t prompt = q->states[tier].prompt_tokens;
     if (limit == 0)
         return false;
-    if (prompt >= limit) /* not even one token of an answer would fit */
+    /* Not even one token of an answer would fit. */
+    if (prompt > limit || (prompt == limit && !q->prompt_only))
         return removed(why, "prompt of %u tokens exceeds %s's limit of %u", prompt,
                        q->facts[tier].name, limit);
     uint32_t reserve = q->tokens_max < limit / 4 ? q->tokens_max : limit / 4;
@@ -106,6 +108,12 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
         return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
     if (missing & CAPABILITY_ADAPTERS)
         return removed(why, "the request asks for an adapter and %s has none", q->facts[tier].name);
+    if (missing & CAPABILITY_COMPLETION)
+        return removed(why, "the request is a text to complete and %s only chats",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_PROMPT_IDS)
+        return removed(why, "the prompt is token ids of the local model, which %s cannot read",
+                       q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
 }
@@ -300,6 +308,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .data_class =
             signals->data_class > route->data_class ? signals->data_class : route->data_class,
         .tokens_max = signals->tokens_max,
+        .prompt_only = signals->prompt_only,
         .needs = signals->needs,
         .signals = signals,
         .facts = facts,

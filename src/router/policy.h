@@ -95,7 +95,8 @@ struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
-    unsigned needs; /* of enum capability */
+    bool prompt_only; /* nothing is to be generated */
+    unsigned needs;   /* of enum capability */
     /* Of the user's own utterance (features.h); recorded. */
     bool code, maths, question, multi_step, fresh, jailbreak;
     /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */

@@ -26,6 +26,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_GRAMMAR;
     if (request->adapter_count > 0)
         needs |= CAPABILITY_ADAPTERS;
+    if (request->completion)
+        needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
     return needs;
 }
 
@@ -63,6 +65,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .message_count =
             request->message_count > UINT32_MAX ? UINT32_MAX : (uint32_t)request->message_count,
         .tokens_max = request->tokens_max,
+        .prompt_only = request->completion && request->completion->prompt_only,
         .needs = capabilities_needed(request),
         .code = features.code,
         .maths = features.maths,

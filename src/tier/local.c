@@ -9,6 +9,7 @@
 #include "engine/adapter.h"
 #include "engine/scheduler.h"
 #include "router/policy.h"
+#include "tier/text_logprobs.h"
 #include "tier/tool_parser.h"
 
 #include <stdlib.h>
@@ -37,9 +38,13 @@ struct tier_attempt {
     double start_ms, first_ms;
     uint32_t prompt_tokens;
     const struct td_model *model;
-    struct tool_parser parser; /* format NONE: the answer is text and nothing else */
-    bool ending;               /* inside on_done: the job is gone already */
-    bool cancelled;            /* while ending */
+    struct tool_parser parser;              /* format NONE: the answer is text and nothing else */
+    const struct td_completion *completion; /* NULL = a chat */
+    int32_t *ids;                           /* of a completion's prompt */
+    struct text_logprobs logprobs;          /* of a completion */
+    bool with_logprobs, echo_due;
+    bool ending;    /* inside on_done: the job is gone already */
+    bool cancelled; /* while ending */
 };
 
 static struct local *local_of(struct tier *tier)
@@ -51,6 +56,8 @@ static void attempt_free(struct tier_attempt *attempt)
 {
     if (attempt && attempt->parser.format != TOOL_FORMAT_NONE)
         tool_parser_deinit(&attempt->parser);
+    if (attempt)
+        free(attempt->ids);
     free(attempt);
 }
 
@@ -93,6 +100,53 @@ static void parse_token(struct tier_attempt *attempt, const struct td_token *tok
     emit(attempt, piece, &plain, calls);
 }
 
+/* A piece of a completion, with its log-probabilities (taken) in the form of OpenAI's stream. */
+static void give_text(const struct tier_sink *sink, struct tier_piece *piece, struct json *logprobs)
+{
+    struct json *choice = logprobs ? json_new_object() : NULL;
+    json_put(choice, "text", json_new_text(piece->text));
+    json_put(choice, "logprobs", logprobs);
+    piece->raw_delta = choice;
+    sink->on_piece(sink->ctx, piece);
+    json_free(choice);
+}
+
+/* The prompt, as the beginning of the answer. False when the attempt was cancelled meanwhile;
+ * whoever calls frees it then. */
+static bool echo_prompt(struct tier_attempt *attempt)
+{
+    const struct td_completion *completion = attempt->completion;
+    if (!attempt->echo_due)
+        return true;
+    attempt->echo_due = false;
+    struct tier_piece piece = {.text = completion->text};
+    struct json *logprobs = NULL;
+    if (attempt->with_logprobs) {
+        const struct text_prompt prompt = {completion->text, attempt->ids,
+                                           job_prompt_scores(attempt->job), attempt->prompt_tokens};
+        logprobs = text_logprobs_prompt(&attempt->logprobs, &prompt);
+    }
+    bool ending = attempt->ending;
+    attempt->ending = true; /* cancelling leaves it to us */
+    give_text(&attempt->sink, &piece, logprobs);
+    attempt->ending = ending;
+    return !attempt->cancelled;
+}
+
+static void complete_token(struct tier_attempt *attempt, const struct td_token *token,
+                           struct tier_piece *piece)
+{
+    if (!echo_prompt(attempt)) {
+        job_cancel(attempt->job);
+        attempt_free(attempt);
+        return;
+    }
+    struct json *logprobs = NULL;
+    if (token && attempt->with_logprobs)
+        logprobs = text_logprobs_token(&attempt->logprobs, token);
+    give_text(&attempt->sink, piece, logprobs);
+}
+
 static void on_token(void *ctx, const struct td_token *token, struct td_str text)
 {
     struct tier_attempt *attempt = ctx;
@@ -106,11 +160,13 @@ static void on_token(void *ctx, const struct td_token *token, struct td_str text
         piece.top = token->top;
         piece.top_count = token->top_count;
     }
-    if (attempt->parser.format != TOOL_FORMAT_NONE)
+    if (attempt->completion)
+        complete_token(attempt, token, &piece);
+    else if (attempt->parser.format != TOOL_FORMAT_NONE)
         parse_token(attempt, token, text, &piece);
     else
         attempt->sink.on_piece(attempt->sink.ctx, &piece);
-    /* either may cancel: the attempt is gone then */
+    /* each may cancel: the attempt is gone then */
 }
 
 /* What the parser has held back. False when the attempt was cancelled meanwhile. */
@@ -157,6 +213,10 @@ static void on_done(void *ctx, enum td_status status, const struct td_generate_r
     }
     struct tier_sink sink = attempt->sink;
     bool wanted = end_parser(attempt, &out);
+    if (wanted && status == TD_OK) {
+        attempt->ending = true; /* the job is gone */
+        wanted = echo_prompt(attempt);
+    }
     attempt_free(attempt);
     if (wanted)
         sink.on_done(sink.ctx, &out);
@@ -166,6 +226,9 @@ static uint32_t answer_tokens_max(const struct local *local, const struct td_req
                                   size_t prompt_count)
 {
     uint32_t wanted = request->tokens_max;
+    if (request->completion &&
+        request->completion->prompt_only) /* a whole context is scored, too */
+        return prompt_count <= local->context_tokens;
     if (wanted == 0)
         wanted = ANSWER_TOKENS_DEFAULT;
     size_t room = local->context_tokens > prompt_count ? local->context_tokens - prompt_count : 0;
@@ -234,7 +297,8 @@ static enum td_status choose_adapters(const struct local *local, const struct td
 static const struct json *tools_of(const struct td_request *request)
 {
     const struct json *tools = json_get(request->body, "tools");
-    bool none = str_equal(json_text(json_get(request->body, "tool_choice")), STR("none"));
+    bool none = request->completion ||
+                str_equal(json_text(json_get(request->body, "tool_choice")), STR("none"));
     return none || json_count(tools) == 0 ? NULL : tools;
 }
 
@@ -249,15 +313,58 @@ static bool has_calls(const struct td_request *request)
     return false;
 }
 
+/* As `tandem score` and `generate` read their prompts: BOS where the vocabulary asks for it, and
+ * what spells a control token is one, for who completes texts writes the whole of them. */
+static enum td_status tokenize_text(const struct td_model *model,
+                                    const struct td_completion *completion, int32_t **ids,
+                                    size_t *count, struct td_error *err)
+{
+    /* Never more tokens than bytes, but for BOS, EOS and the leading space of SentencePiece. */
+    size_t capacity = completion->ids ? completion->id_count : completion->text.len + 3;
+    *ids = malloc((capacity + 1) * sizeof **ids);
+    if (!*ids)
+        return error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", capacity);
+    enum td_status status = TD_OK;
+    *count = capacity;
+    if (completion->ids)
+        memcpy(*ids, completion->ids, capacity * sizeof **ids);
+    else
+        status = td_tokenize(model, completion->text, true, true, *ids, capacity, count, err);
+    if (status == TD_OK)
+        return TD_OK;
+    free(*ids);
+    *ids = NULL;
+    return status;
+}
+
 static enum td_status tokenize(const struct local *local, const struct td_request *request,
                                int32_t **ids, size_t *count, struct td_error *err)
 {
+    if (request->completion)
+        return tokenize_text(local->model, request->completion, ids, count, err);
     const struct json *tools = tools_of(request);
     if (local->tool_format != TOOL_FORMAT_NONE && (tools || has_calls(request)))
         return chat_tools_tokenize(local->model, json_get(request->body, "messages"), tools, ids,
                                    count, err);
     return td_chat_tokenize(local->model, request->messages, request->message_count, ids, count,
                             err);
+}
+
+static void begin_completion(struct tier_attempt *attempt, const struct td_request *request,
+                             struct job_request *job)
+{
+    const struct td_completion *completion = request->completion;
+    if (!completion)
+        return;
+    attempt->completion = completion;
+    attempt->with_logprobs = request->logprobs;
+    attempt->logprobs =
+        (struct text_logprobs){.model = attempt->model, .top_count = request->top_logprobs};
+    attempt->echo_due = completion->echo;
+    if (!completion->echo)
+        text_logprobs_skip(&attempt->logprobs, completion->text);
+    job->score_prompt = completion->echo && request->logprobs;
+    job->prompt_only = completion->prompt_only;
 }
 
 static enum td_status local_start(struct tier *tier, struct loop *loop,
@@ -289,9 +396,14 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->prompt_tokens = (uint32_t)id_count;
     attempt->model = local->model;
+    begin_completion(attempt, request, &job);
+    if (attempt->completion) {
+        attempt->ids = ids;
+        ids = NULL;
+    }
     if (local->tool_format != TOOL_FORMAT_NONE && tools_of(request))
         tool_parser_init(&attempt->parser, local->tool_format, tools_of(request));
-    job.ids = ids;
+    job.ids = attempt->completion ? attempt->ids : ids;
     job.id_count = id_count;
     job.loop = loop;
     job.ctx = attempt;

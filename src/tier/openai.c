@@ -31,7 +31,7 @@
 
 struct openai {
     struct tier tier; /* first: the caller's view */
-    char *url;
+    char *chat_url, *completion_url;
     char *ca_file;
     struct tier_openai_options options;
 };
@@ -54,6 +54,7 @@ struct tier_attempt {
     uint64_t egress_bytes;
     double start_ms, first_ms;
     struct td_error err; /* with PENDING_FINISH */
+    bool completion;     /* a text is completed: no chat */
     bool passed_on;      /* a piece of an answer */
     bool in_callback, dead;
 };
@@ -251,7 +252,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
         "User-Agent: tandem/" TANDEM_VERSION, key.len ? authorization.data : NULL, NULL};
     struct client_request request = {
         .method = "POST",
-        .url = attempt->tier->url,
+        .url = attempt->completion ? attempt->tier->completion_url : attempt->tier->chat_url,
         .headers = headers,
         .body = buf_view(&attempt->body),
         .allow_http = true, /* the URL was checked in tier_openai_new */
@@ -283,7 +284,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
 static void repeat(struct tier_attempt *attempt)
 {
     openai_stream_deinit(&attempt->stream);
-    openai_stream_init(&attempt->stream, on_piece, attempt);
+    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     buf_clear(&attempt->refusal);
     attempt->err = (struct td_error){0};
     attempt->http_status = 0;
@@ -328,10 +329,11 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     attempt->sink = *sink;
     attempt->start_ms = clock_monotonic_ms(NULL);
     attempt->retry_after_ms = UINT64_MAX;
+    attempt->completion = request->completion != NULL;
     attempt->prompt_estimate = openai_count_prompt(tier, request);
     buf_init(&attempt->body, REQUEST_BYTES_MAX);
     buf_init(&attempt->refusal, ERROR_BODY_BYTES_MAX);
-    openai_stream_init(&attempt->stream, on_piece, attempt);
+    openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
     enum td_status status = openai_write_body(request, &tier->facts, &attempt->body, err);
     if (status == TD_OK && !attempt->timer)
@@ -364,7 +366,8 @@ static uint64_t openai_egress_bytes(const struct tier_attempt *attempt)
 static void openai_free(struct tier *tier)
 {
     struct openai *openai = openai_of(tier);
-    free(openai->url);
+    free(openai->chat_url);
+    free(openai->completion_url);
     free(openai->ca_file);
     free(openai);
 }
@@ -377,13 +380,13 @@ static const struct tier_ops openai_ops = {
     .egress_bytes = openai_egress_bytes,
 };
 
-static char *chat_url(const char *base_url)
+static char *url_of(const char *base_url, const char *path)
 {
     struct td_str base = str_from(base_url);
     while (base.len > 0 && base.data[base.len - 1] == '/')
         base.len--;
     char *url = NULL;
-    return asprintf(&url, STR_FMT "/chat/completions", STR_ARG(base)) < 0 ? NULL : url;
+    return asprintf(&url, STR_FMT "/%s", STR_ARG(base), path) < 0 ? NULL : url;
 }
 
 /* A key with a line break in it would write headers of its own. */
@@ -416,16 +419,18 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     if (!openai)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
-    openai->tier.facts.lacks |=
-        CAPABILITY_GRAMMAR | CAPABILITY_ADAPTERS; /* no such members in OpenAI's API */
+    openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
+                                CAPABILITY_ADAPTERS | /* no such members in OpenAI's API */
+                                CAPABILITY_PROMPT_IDS;
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
     openai->options.first_timeout_ms = or_default(options->first_timeout_ms, 20000);
     openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 15000);
-    openai->url = chat_url(options->base_url);
+    openai->chat_url = url_of(options->base_url, "chat/completions");
+    openai->completion_url = url_of(options->base_url, "completions");
     openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
     openai->options.base_url = openai->options.ca_file = NULL; /* the caller's; ours are above */
-    if (!openai->url || (options->ca_file && !openai->ca_file)) {
+    if (!openai->chat_url || !openai->completion_url || (options->ca_file && !openai->ca_file)) {
         openai_free(&openai->tier);
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     }

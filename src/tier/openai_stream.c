@@ -120,6 +120,28 @@ static void emit_choice(struct openai_stream *stream, const struct json *choice,
     }
 }
 
+/* Of a completion: text, and its log-probabilities as arrays side by side. */
+static void read_text_choice(struct openai_stream *stream, const struct json *choice)
+{
+    const struct json *logprobs = json_get(choice, "logprobs");
+    struct tier_piece piece = {.text = json_text(json_get(choice, "text"))};
+    if (!absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT)) {
+        malformed(stream, "logprobs is not an object");
+        return;
+    }
+    if (!absent(logprobs))
+        piece.raw_delta = choice;
+    stream->text_bytes += piece.text.len;
+    if (piece.text.len > 0 || piece.raw_delta)
+        stream->on_piece(stream->ctx, &piece);
+    read_finish(stream, json_get(choice, "finish_reason"));
+}
+
+static bool is_text_choice(const struct openai_stream *stream, const struct json *choice)
+{
+    return stream->completion && is(json_get(choice, "text"), JSON_KIND_TEXT);
+}
+
 static void read_choice(struct openai_stream *stream, const struct json *choice)
 {
     if (!is(choice, JSON_KIND_OBJECT)) {
@@ -128,6 +150,10 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     }
     if (json_int(json_get(choice, "index"), 0) != 0) /* n is 1: not ours */
         return;
+    if (is_text_choice(stream, choice)) {
+        read_text_choice(stream, choice);
+        return;
+    }
     const struct json *delta = json_get(choice, "delta");
     const struct json *logprobs = json_get(choice, "logprobs");
     if (!absent(delta) && !is(delta, JSON_KIND_OBJECT))
@@ -227,7 +253,8 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
 {
     const struct json *choices = json_get(root, "choices");
     const struct json *first = json_at(choices, 0);
-    if (!is(root, JSON_KIND_OBJECT) || !absent(json_get(root, "error"))) {
+    if (!is(root, JSON_KIND_OBJECT) || !absent(json_get(root, "error")) ||
+        is_text_choice(stream, first)) {
         read_chunk(stream, root);
         return;
     }
@@ -253,9 +280,10 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
     json_free(chunk);
 }
 
-void openai_stream_init(struct openai_stream *stream, openai_piece_fn *on_piece, void *ctx)
+void openai_stream_init(struct openai_stream *stream, bool completion, openai_piece_fn *on_piece,
+                        void *ctx)
 {
-    *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx};
+    *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx, .completion = completion};
     sse_reader_init(&stream->events, EVENT_BYTES_MAX);
     buf_init(&stream->whole, WHOLE_BYTES_MAX);
 }

@@ -137,7 +137,8 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
                                  struct buf *out, struct td_error *err)
 {
     bool chat = json_kind_of(json_get(request->body, "messages")) == JSON_KIND_ARRAY;
-    struct json *body = chat ? json_clone(request->body) : body_from_messages(request);
+    struct json *body =
+        chat || request->completion ? json_clone(request->body) : body_from_messages(request);
     if (!body)
         return error_set(err, TD_NO_MEMORY, "no memory for a request to %s", facts->name);
     json_remove(body, "tandem"); /* our own options are nobody else's business */

@@ -32,6 +32,7 @@ enum openai_form { OPENAI_FORM_UNKNOWN, OPENAI_FORM_EVENTS, OPENAI_FORM_WHOLE };
 struct openai_stream {
     openai_piece_fn *on_piece;
     void *ctx;
+    bool completion;       /* choices have `text`; some servers send one beside a chat's delta */
     enum openai_form form; /* some servers answer a streaming request with one JSON object */
     struct sse_reader events;
     struct buf whole;
@@ -43,7 +44,9 @@ struct openai_stream {
     struct td_error err;     /* first failure; sticky */
 };
 
-void openai_stream_init(struct openai_stream *stream, openai_piece_fn *on_piece, void *ctx);
+/* completion: the answer is one to a text, not to a chat. */
+void openai_stream_init(struct openai_stream *stream, bool completion, openai_piece_fn *on_piece,
+                        void *ctx);
 void openai_stream_deinit(struct openai_stream *stream);
 TD_MUST_CHECK enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                                 struct td_error *err);

@@ -129,5 +129,24 @@ await test("embeddings, as the client asks for them (base64) and as numbers", as
   await throws(OpenAI.NotFoundError, 404, () => client.embeddings.create({ model: "text-none", input }));
 });
 
+await test("completions, whole, scored and streamed", async () => {
+  const ask = { model: "auto", prompt: "Classify the intent: play", temperature: 0, logprobs: 2, echo: true };
+  const answer = await client.completions.create({ ...ask, max_tokens: 4 });
+  equal(answer.object, "text_completion");
+  const { text, logprobs, finish_reason } = answer.choices[0];
+  equal([text.startsWith(ask.prompt), finish_reason], [true, "length"]);
+  equal(logprobs.tokens.length, answer.usage.total_tokens);
+  equal(logprobs.token_logprobs[0], null);
+  const scored = await client.completions.create({ ...ask, max_tokens: 0 });
+  equal(scored.choices[0].text, ask.prompt);
+  equal(scored.choices[0].logprobs.token_logprobs, logprobs.token_logprobs.slice(0, answer.usage.prompt_tokens));
+  let streamed = "";
+  for await (const chunk of await client.completions.create({ ...ask, max_tokens: 4, stream: true }))
+    streamed += chunk.choices[0]?.text ?? "";
+  equal(streamed, text);
+  const error = await throws(OpenAI.BadRequestError, 400, () => client.completions.create({ ...ask, suffix: "x" }));
+  equal([error.param, error.code], ["suffix", "unsupported_parameter"]);
+});
+
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed ? 1 : 0);

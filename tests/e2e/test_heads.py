@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Early exits and a probe in a real model file, from the outside (docs/heads.md)."""
 import json
+import math
 import random
 import sys
 import tempfile
@@ -97,6 +98,84 @@ def test_the_probe_is_told_and_recorded():
             for name in ids:  # the second prompt is cached
                 signals = tandem.get(f"/tandem/v1/exchanges/{name}").json["signals"]
                 equal(round(signals["probe"], 6), round(told, 6))
+
+
+def lines_of(right, path):
+    """Prompts whose first word tells the outcome."""
+    words = ["weather", "music", "bank", "flight", "recipe", "alarm", "taxi", "movie"]
+    with open(path, "w") as file:
+        for n in range(80):
+            word = words[n % 8]
+            line = {"right": right(n % 8), "kind": "ignored"}
+            text = f"{word} please, number {n}"
+            line |= {"prompt": text} if n % 3 else {"messages": [{"role": "user", "content": text}]}
+            file.write(json.dumps(line) + "\n\n")
+
+
+@case
+def test_a_probe_is_trained_from_lines_and_tells_what_they_told():
+    with tempfile.TemporaryDirectory() as folder:
+        lines, out = Path(folder) / "lines.jsonl", Path(folder) / "probe.gguf"
+        lines_of(lambda word: word < 4, lines)
+        for more in ((), ("--hidden", "0", "--input", "mean", "--layer", "1")):
+            code, said, err = run("probe", "train", "-m", NANO, lines, "-o", out, "--json", *more)
+            equal(code, 0, err)
+            said = json.loads(said)
+            equal((said["lines"], said["right"]), (80, 40))
+            assert said["auroc"] > 0.9, said
+            good, bad = (generate(out, prompt=f"{word} please, number 99")["probe"]
+                         for word in ("music", "taxi"))
+            assert good > 0.7 and bad < 0.3, (good, bad, said)
+            equal(generate(out)["ids"], generate(NANO)["ids"])
+
+
+@case
+def test_lines_that_make_no_probe_are_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        lines, out = Path(folder) / "lines.jsonl", Path(folder) / "probe.gguf"
+        lines_of(lambda word: True, lines)
+        good = lines.read_text()
+        short = "\n".join(good.splitlines()[:20])
+        for text, words in ((good, "80 right and 0 wrong answers: a probe needs at least 15 of each"),
+                            (short, "10 lines are too few for a probe: at least 50"),
+                            ("", "0 lines are too few"),
+                            (good + "{\n", "line 161: "),
+                            (good + '{"prompt": "x"}', "line 161: 'right' is missing"),
+                            ('{"right": true}', "line 1: one of 'prompt' and 'messages'"),
+                            ('{"right": true, "prompt": 5}', "line 1: 'prompt' is no string"),
+                            ('{"right": true, "messages": []}', "line 1: messages"),
+                            ('[]', "line 1: no JSON object"),
+                            ('{"right": true, "prompt": "' + "x y" * 9000 + '"}', "line 1: ")):
+            lines.write_text(text)
+            code, _, err = run("probe", "train", "-m", NANO, lines, "-o", out)
+            equal((code, words in err), (1, True), err)
+            assert not out.exists()
+        for arguments in (("--input", "first"), ("--layer", "9")):
+            code, _, err = run("probe", "train", "-m", NANO, lines, "-o", out, *arguments)
+            equal(code, 1, err)
+        equal(run("probe", "train", "-m", NANO, lines)[0], 2)
+        equal(run("probe", lines, "-o", out)[0], 2)
+
+
+@case
+def test_a_calibration_changes_the_confidence_and_nothing_else():
+    with tempfile.TemporaryDirectory() as folder:
+        answers = []
+        for name, pairs in (("plain", (1.0, 0.0)), ("calibrated", (2.0, -0.5))):
+            model = Path(folder) / f"{name}.gguf"
+            keys = ("tandem.calibration.temperature", "tandem.calibration.bias")
+            add_metadata(NANO, model, list(zip(keys, pairs)))
+            with Tandem("tiers:\n  - {name: local, kind: local}\n", env={"TANDEM_MODEL": model}) as tandem:
+                answers.append([tandem.chat(prompt, max_tokens=12, temperature=0) for prompt in PROMPTS])
+    compared = 0
+    for plain, calibrated in zip(*answers):
+        equal(plain.text, calibrated.text)
+        before, after = (float(a.headers["x-tandem-confidence"]) for a in (plain, calibrated))
+        if 0.01 < before < 0.99:  # four digits tell its log-odds
+            wanted = 1 / (1 + math.exp(-(math.log(before / (1 - before)) / 2 - 0.5)))
+            assert abs(after - wanted) < 0.005, (before, after, wanted)
+            compared += 1
+    assert compared, [float(a.headers["x-tandem-confidence"]) for a in answers[0]]
 
 
 @case

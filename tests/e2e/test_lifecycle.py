@@ -73,7 +73,7 @@ def test_sigterm_finishes_running_answers():
 @case
 def test_a_second_sigterm_ends_two_workers_beside_a_hanging_cloud():
     cloud = ScriptedCloud(Script(first_delay=60))
-    config = edge_first(cloud.base_url) + "server: {workers: 2}\n"
+    config = edge_first(cloud.base_url) + "server: {workers: 2, shutdown_timeout_ms: 50000}\n"
     with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
         def ask():
             try:

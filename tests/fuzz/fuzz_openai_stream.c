@@ -1,4 +1,5 @@
-/* An OpenAI-compatible server's answer, in pieces of sizes that the first byte chooses. Whatever
+/* An OpenAI-compatible server's answer to a chat or to a text, in pieces of sizes, all as the first
+ * byte chooses. Whatever
  * comes, it is read without fault, only certain text is passed on, and a failure has words. */
 #include "base/utf8.h"
 #include "tier/openai_wire.h"
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t step = data[0] % 64 + 1, text_bytes = 0;
     struct openai_stream stream;
     struct td_error err = {0};
-    openai_stream_init(&stream, on_piece, &text_bytes);
+    openai_stream_init(&stream, data[0] & 0x80, on_piece, &text_bytes);
     enum td_status status = TD_OK;
     for (size_t at = 1; at < size && status == TD_OK; at += step) {
         size_t len = size - at < step ? size - at : step;

@@ -1,6 +1,6 @@
 """A scripted OpenAI-compatible cloud: the test double for what cannot run here.
 
-It answers /v1/chat/completions (streamed and not) and /v1/models from a script, can be slow, wrong or die
+It answers /v1/chat/completions, /v1/completions (streamed and not) and /v1/models from a script, can be slow, wrong or die
 in every way that matters, and records every byte that it receives. One thread a connection; raw sockets,
 so that broken answers can be made exactly.
 
@@ -190,7 +190,7 @@ class ScriptedCloud:
         return [word if i == 0 else " " + word for i, word in enumerate(words)]
 
     def _usage(self, script, wants):
-        prompt = sum(len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", []))
+        prompt = len(wants.get("prompt", "")) // 4 + sum(len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", []))
         completion = len(self._pieces(script))
         return {"prompt_tokens": prompt, "completion_tokens": completion,
                 "total_tokens": prompt + completion}
@@ -198,6 +198,9 @@ class ScriptedCloud:
     def _logprobs(self, script, wants, piece):
         if script.logprob is None or not wants.get("logprobs"):
             return None
+        if "prompt" in wants:
+            return {"tokens": [piece], "token_logprobs": [script.logprob],
+                    "top_logprobs": [{piece: script.logprob}], "text_offset": [0]}
         return {"content": [{"token": piece, "logprob": script.logprob, "bytes": list(piece.encode()),
                              "top_logprobs": []}]}
 
@@ -207,6 +210,9 @@ class ScriptedCloud:
                   "model": wants.get("model"), "choices": [{
                       "index": 0, "message": {"role": "assistant", "content": text},
                       "logprobs": self._logprobs(script, wants, text), "finish_reason": script.finish}]}
+        if "prompt" in wants:
+            answer["object"] = "text_completion"
+            answer["choices"][0]["text"] = answer["choices"][0].pop("message")["content"]
         if script.usage:
             answer["usage"] = self._usage(script, wants)
         return answer
@@ -231,6 +237,8 @@ class ScriptedCloud:
 
         def chunk(delta, finish=None, logprobs=None, **extra):
             choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
+            if "prompt" in wants:
+                choice["text"] = choice.pop("delta").get("content", "")
             value = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 1700000000,
                      "model": wants.get("model"), "choices": [choice], **extra}
             return b"data: " + json.dumps(value, ensure_ascii=script.comments).encode() + b"\n\n"

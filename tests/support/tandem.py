@@ -155,11 +155,12 @@ class Tandem:
                 pass
             return got
 
-    def rss_bytes(self):
+    def rss_bytes(self, field="VmRSS"):
+        """field: VmHWM for the most that it ever was."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith(field + ":"):
                 return int(line.split()[1]) * 1024
-        raise RuntimeError("no VmRSS")
+        raise RuntimeError("no " + field)
 
 
 def parse_sse(body):

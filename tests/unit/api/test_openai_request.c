@@ -283,7 +283,8 @@ static void test_llama_cpp_s_names_for_sampling_mean_the_same(void)
     REQUIRE(parse(WITH("\"repeat_penalty\":1.25,\"repeat_last_n\":32,\"dynatemp_range\":0.5,"
                        "\"dynatemp_exponent\":2,\"dry_multiplier\":0.75,\"dry_base\":2,"
                        "\"dry_allowed_length\":3,\"top_k\":-1,\"top_n_sigma\":-1,"
-                       "\"mirostat\":0,\"mirostat_tau\":5,\"mirostat_eta\":0.1"),
+                       "\"mirostat\":0,\"mirostat_tau\":5,\"mirostat_eta\":0.1,\"seed\":-1,"
+                       "\"grammar\":\"\""),
                   NULL, &arena, &request, &fault));
     const struct td_sampling *sampling = &request.td.sampling;
     CHECK(sampling->repetition_penalty == 1.25f && sampling->repetition_window == 32);
@@ -291,6 +292,7 @@ static void test_llama_cpp_s_names_for_sampling_mean_the_same(void)
     CHECK(sampling->dry_multiplier == 0.75f && sampling->dry_base == 2);
     CHECK(sampling->dry_allowed == 3 && sampling->top_k == 0 && sampling->top_n_sigma == 0);
     CHECK(sampling->mirostat_tau == 0); /* its switch is off */
+    CHECK(!sampling->seed_set && request.td.format == TD_FORMAT_TEXT && !request.format.source);
     openai_request_deinit(&request);
     arena_free(arena);
     REQUIRE(parse(WITH("\"mirostat\":1,\"repeat_last_n\":-1,\"repeat_penalty\":3,"
@@ -321,7 +323,7 @@ static void test_every_member_arrives(void)
               "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"1\"}]},"
               "{\"role\":\"tool\",\"content\":\"t\"},{\"role\":\"function\",\"content\":\"f\"}],"
               "\"temperature\":0.5,\"top_p\":0.25,\"top_k\":7,\"min_p\":0.125,"
-              "\"repetition_penalty\":1.5,\"seed\":-1,\"max_tokens\":5,"
+              "\"repetition_penalty\":1.5,\"seed\":-2,\"max_tokens\":5,"
               "\"max_completion_tokens\":6,\"stop\":[\"x\",\"yy\"],\"logprobs\":true,"
               "\"top_logprobs\":3,\"stream\":true,\"stream_options\":{\"include_usage\":true},"
               "\"user\":\"u\",\"n\":1,\"tools\":[],\"logit_bias\":{},"
@@ -340,7 +342,7 @@ static void test_every_member_arrives(void)
     CHECK(td->sampling.temperature == 0.5f && td->sampling.top_p == 0.25f);
     CHECK(td->sampling.top_k == 7 && td->sampling.min_p == 0.125f);
     CHECK(td->sampling.repetition_penalty == 1.5f);
-    CHECK(td->sampling.seed_set && td->sampling.seed == UINT64_MAX);
+    CHECK(td->sampling.seed_set && td->sampling.seed == UINT64_MAX - 1);
     CHECK(td->stop_count == 2 && str_equal(td->stops[1], STR("yy")));
     CHECK(td->logprobs && td->top_logprobs == 3);
     CHECK(request.stream && request.include_usage);

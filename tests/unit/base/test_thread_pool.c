@@ -154,6 +154,55 @@ static void test_helpers_stay_on_the_fast_cores_of_a_mixed_machine(void)
     thread_pool_free(pool);
 }
 
+struct crowd {
+    pthread_t leader;
+    int core; /* the leader's */
+    atomic_uint arrived;
+    bool stay; /* the helper is to go to the leader's core, else to say whether it may be there */
+    bool may_be_there;
+};
+
+static void share_or_leave(void *ctx)
+{
+    struct crowd *crowd = ctx;
+    cpu_set_t mask;
+    if (!pthread_equal(pthread_self(), crowd->leader)) {
+        CPU_ZERO(&mask);
+        CPU_SET(crowd->core, &mask);
+        bool read = (!crowd->stay || sched_setaffinity(0, sizeof mask, &mask) == 0) &&
+                    sched_getaffinity(0, sizeof mask, &mask) == 0;
+        crowd->may_be_there = read ? CPU_ISSET(crowd->core, &mask) : !crowd->stay;
+    }
+    atomic_fetch_add(&crowd->arrived, 1);
+    for (int i = 0; i < 2000 && atomic_load(&crowd->arrived) < 2; i++)
+        usleep(1000);
+}
+
+static void test_a_helper_on_the_core_of_the_leader_leaves_it(void)
+{
+    cpu_set_t before, one;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    if (CPU_COUNT(&before) < 2)
+        return; /* there is nowhere to go */
+    struct thread_pool *pool = thread_pool_new(2);
+    REQUIRE(pool != NULL && thread_pool_count(pool) == 2);
+    struct crowd crowd = {.leader = pthread_self()};
+    while (!CPU_ISSET(crowd.core, &before))
+        crowd.core++;
+    CPU_ZERO(&one);
+    CPU_SET(crowd.core, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    crowd.stay = true;
+    thread_pool_run(pool, share_or_leave, &crowd);
+    CHECK(atomic_load(&crowd.arrived) == 2 && crowd.may_be_there);
+    crowd.stay = false;
+    atomic_store(&crowd.arrived, 0);
+    thread_pool_run(pool, share_or_leave, &crowd);
+    CHECK(atomic_load(&crowd.arrived) == 2 && !crowd.may_be_there);
+    CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+    thread_pool_free(pool);
+}
+
 /* 16 bits of step number come round. */
 static void test_step_numbers_wrap(void)
 {
@@ -177,6 +226,7 @@ int main(void)
     RUN(test_more_threads_than_cores_do_every_item_once);
     RUN(test_the_default_count_is_that_of_the_fast_cores_within_the_quota);
     RUN(test_helpers_stay_on_the_fast_cores_of_a_mixed_machine);
+    RUN(test_a_helper_on_the_core_of_the_leader_leaves_it);
     RUN(test_step_numbers_wrap);
     return test_finish();
 }

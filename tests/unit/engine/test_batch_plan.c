@@ -127,6 +127,25 @@ static void test_prompts_fill_what_the_kernels_multiply_together(void)
     }
 }
 
+/* Of a machine on which 16 rows more cost 6 ms: 17 fit, 24 would fill the next unit. */
+static void test_units_are_not_filled_beyond_what_streams_were_promised(void)
+{
+    struct pace pace = {0};
+    for (int i = 0; i < 50; i++) {
+        pace_note(&pace, 8, 0, 16);
+        pace_note(&pace, 9, 0, 16);
+        pace_note(&pace, 8, 8, 24);
+        pace_note(&pace, 0, 112, 60);
+    }
+    CHECK(is_about(pace_prompt_rows(&pace, 8, 9), 18)); /* 1.75 * 16 = 24 + 10 * 0.375 */
+    const struct plan_limits units = {.row_max = ROWS, .row_unit = 16};
+    struct plan_entry entries[9];
+    for (uint64_t i = 0; i < 8; i++)
+        entries[i] = stream(TD_PRIORITY_INTERACTIVE, i);
+    entries[8] = prompt(TD_PRIORITY_INTERACTIVE, 8, 2000);
+    CHECK(plan_batch(entries, 9, units, &pace).prompt_rows == 8);
+}
+
 static void test_a_prompt_alone_gets_the_whole_pass(void)
 {
     struct pace pace = known_pace();
@@ -348,6 +367,7 @@ int main(void)
     RUN(test_the_pace_survives_odd_clocks);
     RUN(test_streams_always_get_their_token_and_a_prompt_a_bounded_chunk);
     RUN(test_prompts_fill_what_the_kernels_multiply_together);
+    RUN(test_units_are_not_filled_beyond_what_streams_were_promised);
     RUN(test_a_prompt_alone_gets_the_whole_pass);
     RUN(test_prompts_go_first_come_first_served);
     RUN(test_batch_work_gets_what_is_left);

@@ -412,6 +412,29 @@ static void test_generation_tells_the_probe_with_the_first_token(void)
     td_model_close(model);
 }
 
+/* --- calibration --- */
+
+static void put_calibration(struct gguf_builder *builder)
+{
+    builder_f32(builder, "tandem.calibration.temperature", 1.5f);
+    builder_f32(builder, "tandem.calibration.bias", -0.25f);
+}
+
+static void test_a_calibration_is_told_and_absent_where_the_file_has_none(void)
+{
+    struct td_error err;
+    struct td_model *model = open_recipe((struct recipe){1, UINT_MAX, put_calibration}, &err);
+    REQUIRE(model != NULL);
+    struct td_calibration found = td_model_get_info(model)->calibration;
+    CHECK(found.temperature == 1.5f && found.bias == -0.25f);
+    td_model_close(model);
+    model = open_recipe((struct recipe){1, UINT_MAX, NULL}, &err);
+    REQUIRE(model != NULL);
+    found = td_model_get_info(model)->calibration;
+    CHECK(found.temperature == 0 && found.bias == 0);
+    td_model_close(model);
+}
+
 /* --- refusals --- */
 
 static const char *bad_what;
@@ -439,6 +462,10 @@ static void bad_heads(struct gguf_builder *builder)
         builder_u32(builder, "tandem.exit.1.output.type", TENSOR_Q4_K); /* rows of 256 */
         builder_array(builder, "tandem.exit.1.output.data", GGUF_U8, 0);
     }
+    if (strcmp(bad_what, "temperature") == 0)
+        builder_f32(builder, "tandem.calibration.temperature", 0);
+    if (strcmp(bad_what, "bias") == 0)
+        builder_f32(builder, "tandem.calibration.bias", NAN);
     if (strncmp(bad_what, "probe", 5) != 0)
         return;
     bool layer = strcmp(bad_what, "probe layer") == 0, input = strcmp(bad_what, "probe input") == 0;
@@ -470,6 +497,8 @@ static void test_bad_heads_are_refused_with_their_key(void)
         {"probe width", "tandem.probe.0.bias: not an array of 1 to 256"},
         {"probe weight", "tandem.probe.0.weight: missing"},
         {"probe two", "one output"},
+        {"temperature", "tandem.calibration.temperature: not a number from 0.01"},
+        {"bias", "tandem.calibration.bias: not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct td_error err;
@@ -498,6 +527,7 @@ int main(void)
     RUN(test_a_probe_gives_what_its_formula_says);
     RUN(test_a_probe_survives_saving);
     RUN(test_generation_tells_the_probe_with_the_first_token);
+    RUN(test_a_calibration_is_told_and_absent_where_the_file_has_none);
     RUN(test_bad_heads_are_refused_with_their_key);
     return test_finish();
 }

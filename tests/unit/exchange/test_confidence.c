@@ -7,7 +7,7 @@
 static struct confidence confidence_of(const double *probabilities, size_t count, double not_mine)
 {
     struct confidence confidence;
-    confidence_init(&confidence);
+    confidence_init(&confidence, 0, 0);
     for (size_t i = 0; i < count; i++) {
         struct td_token_stats stats = {.logprob = (float)log(probabilities[i]),
                                        .not_mine = (float)(i == 0 ? not_mine : 0.9)};
@@ -24,7 +24,7 @@ static bool near(double a, double b)
 static void test_no_token_no_confidence(void)
 {
     struct confidence confidence;
-    confidence_init(&confidence);
+    confidence_init(&confidence, 0, 0);
     CHECK(isnan(confidence_value(&confidence)));
 }
 
@@ -58,7 +58,7 @@ static void test_numbers_that_are_no_logprobs_never_raise_it(void)
     static const float bad[] = {NAN, INFINITY, 3, -INFINITY};
     for (size_t i = 0; i < 4; i++) {
         struct confidence confidence;
-        confidence_init(&confidence);
+        confidence_init(&confidence, 0, 0);
         struct td_token_stats stats = {
             .logprob = bad[i], .not_mine = NAN, .margin = NAN, .entropy = NAN};
         confidence_add(&confidence, &stats);
@@ -69,13 +69,30 @@ static void test_numbers_that_are_no_logprobs_never_raise_it(void)
 static void test_more_tokens_than_fit_are_safe(void)
 {
     struct confidence confidence;
-    confidence_init(&confidence);
+    confidence_init(&confidence, 0, 0);
     struct td_token_stats stats = {.logprob = (float)log(0.5), .margin = 0.25f, .entropy = 1};
     for (int i = 0; i < 4 * CONFIDENCE_TOKENS_MAX; i++)
         confidence_add(&confidence, &stats);
     CHECK(confidence.count == CONFIDENCE_TOKENS_MAX && near(confidence_value(&confidence), 0.5));
     CHECK(near(confidence.margin_min, 0.25) &&
           near(confidence.entropy_sum, 4.0 * CONFIDENCE_TOKENS_MAX));
+}
+
+static void test_a_calibration_scales_and_moves_the_log_odds(void)
+{
+    struct td_token_stats stats = {.logprob = (float)log(0.8)};
+    struct confidence confidence;
+    confidence_init(&confidence, 2, 0.5);
+    confidence_add(&confidence, &stats);
+    CHECK(near(confidence_value(&confidence), 1 / (1 + exp(-(log(4) / 2 + 0.5)))));
+    confidence_init(&confidence, 2, 50); /* what is impossible stays so */
+    stats.logprob = -INFINITY;
+    confidence_add(&confidence, &stats);
+    CHECK(confidence_value(&confidence) == 0);
+    confidence_init(&confidence, 0.01, 0); /* a sure answer has no infinite log-odds */
+    stats.logprob = 0;
+    confidence_add(&confidence, &stats);
+    CHECK(confidence_value(&confidence) == 1);
 }
 
 int main(void)
@@ -86,5 +103,6 @@ int main(void)
     RUN(test_an_impossible_token_gives_zero);
     RUN(test_numbers_that_are_no_logprobs_never_raise_it);
     RUN(test_more_tokens_than_fit_are_safe);
+    RUN(test_a_calibration_scales_and_moves_the_log_odds);
     return test_finish();
 }

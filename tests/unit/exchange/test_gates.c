@@ -13,7 +13,7 @@ static const struct gate_settings both = {.g2_on = true,
 static struct confidence tokens(uint32_t count, double probability, double not_mine)
 {
     struct confidence confidence;
-    confidence_init(&confidence);
+    confidence_init(&confidence, 0, 0);
     struct td_token_stats stats = {.logprob = (float)log(probability), .not_mine = (float)not_mine};
     for (uint32_t i = 0; i < count; i++)
         confidence_add(&confidence, &stats);

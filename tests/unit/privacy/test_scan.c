@@ -27,6 +27,17 @@ static const char *const carriers[][2] = {
 };
 #define CARRIER_COUNT (sizeof carriers / sizeof carriers[0])
 
+/* The carriers hold dates, which are public. */
+static size_t scan_private(struct td_str text, struct privacy_span *spans, size_t capacity)
+{
+    struct privacy_span all[32];
+    size_t found = privacy_scan(text, all, 32), count = 0;
+    for (size_t i = 0; i < found && i < 32; i++)
+        if (all[i].data_class != TD_CLASS_PUBLIC && count < capacity)
+            spans[count++] = all[i];
+    return count;
+}
+
 static void find_canaries(enum privacy_kind kind)
 {
     struct rng rng;
@@ -37,7 +48,7 @@ static void find_canaries(enum privacy_kind kind)
         const char *const *carrier = carriers[rng_below(&rng, CARRIER_COUNT)];
         int len = snprintf(text, sizeof text, "%s%s%s", carrier[0], canary, carrier[1]);
         struct privacy_span spans[4];
-        size_t count = privacy_scan((struct td_str){text, (size_t)len}, spans, 4);
+        size_t count = scan_private((struct td_str){text, (size_t)len}, spans, 4);
         size_t begin = strlen(carrier[0]), end = begin + strlen(canary);
         bool exact =
             count == 1 && spans[0].kind == kind && spans[0].begin == begin && spans[0].end == end;

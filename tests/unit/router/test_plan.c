@@ -123,23 +123,26 @@ static void test_context_boundary_counts_the_requested_answer(void)
 {
     static const struct {
         uint32_t prompt, answer;
-        bool stays;
+        bool prompt_only, stays;
     } cases[] = {
-        {4095, 0, true},
-        {4096, 0, false},
-        {4097, 0, false},
-        {4000, 96, true},
-        {4000, 97, false},
-        {3072, UINT32_MAX, true}, /* a quarter is enough to begin */
-        {3073, UINT32_MAX, false},
-        {UINT32_MAX, 1, false},
-        {UINT32_MAX, UINT32_MAX, false},
+        {4095, 0, false, true},
+        {4096, 0, false, false},
+        {4097, 0, false, false},
+        {4096, 0, true, true},
+        {4097, 0, true, false},
+        {4000, 96, false, true},
+        {4000, 97, false, false},
+        {3072, UINT32_MAX, false, true}, /* a quarter is enough to begin */
+        {3073, UINT32_MAX, false, false},
+        {UINT32_MAX, 1, false, false},
+        {UINT32_MAX, UINT32_MAX, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene s;
         scene_init(&s);
         s.states[0].prompt_tokens = cases[i].prompt;
         s.signals.tokens_max = cases[i].answer;
+        s.signals.prompt_only = cases[i].prompt_only;
         scene_plan(&s);
         bool has_local = false;
         for (size_t r = 0; r < s.plan.rung_count; r++)

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "engine/adapter.h"
 #include "engine/chat_tools.h"
+#include "engine/generate.h"
 #include "engine/scheduler.h"
 #include "test.h"
 #include "virtual_loop.h"
@@ -91,6 +92,21 @@ enum td_status td_chat_tokenize(const struct td_model *model, const struct td_me
     (*ids)[0] = 42;
     *count = engine.prompt_count;
     return TD_OK;
+}
+
+enum td_status td_tokenize(const struct td_model *model, struct td_str text, bool add_bos,
+                           bool parse_special, int32_t *ids, size_t capacity, size_t *count,
+                           struct td_error *err)
+{
+    (void)model, (void)text, (void)add_bos, (void)parse_special, (void)ids, (void)capacity;
+    (void)count;
+    return error_set(err, TD_UNSUPPORTED, "no texts here");
+}
+
+const struct prompt_score *job_prompt_scores(const struct job *job)
+{
+    static const struct prompt_score scores[] = {{0}, {.logprob = -0.5f}, {.logprob = -0.25f}};
+    return job->request.score_prompt ? scores : NULL;
 }
 
 enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_request *request,
@@ -235,6 +251,63 @@ static void stop_job(void)
 {
     struct td_generate_result result = {.finish = TD_FINISH_STOP};
     engine.job.request.on_done(engine.job.request.ctx, TD_OK, &result, NULL);
+}
+
+static const int32_t prompt_ids[] = {3, 4, 5};
+static const struct td_completion echoing = {
+    .text = {"Once", 4}, .ids = prompt_ids, .id_count = 3, .echo = true};
+
+static void test_a_completion_begins_with_its_echo_and_its_tokens_are_listed(void)
+{
+    struct scene s;
+    scene_init(&s, 0, 10);
+    s.request.completion = &echoing;
+    s.request.logprobs = true;
+    CHECK(scene_start(&s, NULL) == TD_OK && engine.first_id == 3 && engine.tokenize_count == 0);
+    CHECK(engine.job.request.score_prompt && !engine.job.request.prompt_only);
+    say(" upon", 1);
+    CHECK(strcmp(s.text, "Once upon") == 0 && s.stats_count == 1);
+    CHECK(strstr(s.calls, "\"text_offset\":[4]") != NULL);
+    CHECK(strstr(s.calls, "\"top_logprobs\":[null]") != NULL);
+    finish_job(TD_OK);
+    CHECK(s.done_count == 1 && strcmp(s.text, "Once upon") == 0);
+    tier_free(s.tier);
+}
+
+static void test_a_prompt_that_is_only_scored_is_echoed_at_the_end(void)
+{
+    struct td_completion scored = echoing;
+    struct scene s;
+    scored.prompt_only = true;
+    scene_init(&s, 3, 10); /* the prompt fills the context */
+    s.request.completion = &scored;
+    s.request.logprobs = true;
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    CHECK(engine.job.request.prompt_only && engine.job.request.options.tokens_max == 1);
+    finish_job(TD_OK);
+    CHECK(s.done_count == 1 && strcmp(s.text, "Once") == 0 && s.stats_count == 0);
+    CHECK(strstr(s.calls, "\"token_logprobs\":[null,-0.5,-0.25]") != NULL);
+    scored.prompt_only = false;
+    CHECK(scene_start(&s, NULL) == TD_LIMIT);
+    tier_free(s.tier);
+}
+
+static void test_a_client_may_leave_while_its_prompt_is_echoed(void)
+{
+    struct scene s;
+    for (int at_end = 0; at_end < 2; at_end++) {
+        scene_init(&s, 0, 10);
+        s.request.completion = &echoing;
+        s.cancels = true;
+        CHECK(scene_start(&s, NULL) == TD_OK);
+        if (at_end)
+            finish_job(TD_OK);
+        else
+            say(" upon", 1);
+        CHECK(s.done_count == 0 && strcmp(s.text, "Once") == 0);
+        CHECK(engine.cancel_count == !at_end); /* at the end the job is gone already */
+        tier_free(s.tier);
+    }
 }
 
 static void test_calls_of_tools_come_as_openai_has_them(void)
@@ -451,6 +524,9 @@ int main(void)
 {
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
     RUN(test_tokens_become_pieces_with_stats);
+    RUN(test_a_completion_begins_with_its_echo_and_its_tokens_are_listed);
+    RUN(test_a_prompt_that_is_only_scored_is_echoed_at_the_end);
+    RUN(test_a_client_may_leave_while_its_prompt_is_echoed);
     RUN(test_calls_of_tools_come_as_openai_has_them);
     RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
     RUN(test_tools_that_may_not_be_called_leave_the_answer_alone);

@@ -206,12 +206,12 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     }
 }
 
-/* Reads `text` cut into pieces of `step` bytes. */
-static enum td_status read_stream(const char *text, size_t step, struct openai_stream *stream,
-                                  struct seen *seen, struct td_error *err)
+static enum td_status read_cut(const char *text, size_t step, bool completion,
+                               struct openai_stream *stream, struct seen *seen,
+                               struct td_error *err)
 {
     memset(seen, 0, sizeof *seen);
-    openai_stream_init(stream, on_piece, seen);
+    openai_stream_init(stream, completion, on_piece, seen);
     enum td_status status = TD_OK;
     struct td_str all = str_from(text);
     for (size_t at = 0; at < all.len && status == TD_OK; at += step)
@@ -220,6 +220,13 @@ static enum td_status read_stream(const char *text, size_t step, struct openai_s
         status = openai_stream_end(stream, err);
     openai_stream_deinit(stream);
     return status;
+}
+
+/* Reads a chat's `text` cut into pieces of `step` bytes. */
+static enum td_status read_stream(const char *text, size_t step, struct openai_stream *stream,
+                                  struct seen *seen, struct td_error *err)
+{
+    return read_cut(text, step, false, stream, seen, err);
 }
 
 #define CHUNK(choice) "data: {\"id\":\"c\",\"choices\":[" choice "]}\n\n"
@@ -288,6 +295,25 @@ static void test_a_whole_answer_to_a_streaming_request_is_read(void)
         CHECK(strcmp(seen.text, "whole") == 0 && stream.usage.prompt_tokens == 4);
         CHECK(strstr(seen.raw, "{\"id\":\"b\",\"index\":1}") && strstr(seen.raw, "\"delta\""));
         CHECK(!strstr(seen.raw, "\"message\""));
+    }
+}
+
+/* Some servers put a completion's text into the choices of chats, too. */
+static void test_a_chat_is_its_delta_and_a_completion_its_text(void)
+{
+    static const char *const both[] = {
+        CHUNK("{\"text\":\"flat\",\"delta\":{\"content\":\"said\",\"tool_calls\":[{\"index\":0}]},"
+              "\"finish_reason\":\"stop\"}") END,
+        "{\"choices\":[{\"text\":\"flat\",\"message\":{\"content\":\"said\",\"tool_calls\":[{}]},"
+        "\"finish_reason\":\"stop\"}]}"};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        struct openai_stream stream;
+        struct seen seen;
+        CHECK(read_cut(both[i], 7, false, &stream, &seen, NULL) == TD_OK);
+        CHECK(strcmp(seen.text, "said") == 0 && strstr(seen.raw, "tool_calls"));
+        CHECK(read_cut(both[i], 7, true, &stream, &seen, NULL) == TD_OK);
+        CHECK(strcmp(seen.text, "flat") == 0 && seen.raw_count == 0);
+        CHECK(stream.finish == TD_FINISH_STOP && stream.text_bytes == 4);
     }
 }
 
@@ -380,7 +406,7 @@ static void test_an_endless_event_is_refused(void)
     struct td_error err = {0};
     static char bytes[65536];
     memset(bytes, 'a', sizeof bytes);
-    openai_stream_init(&stream, on_piece, &seen);
+    openai_stream_init(&stream, false, on_piece, &seen);
     enum td_status status = openai_stream_feed(&stream, STR("data: "), &err);
     int fed = 0;
     while (status == TD_OK && fed++ < 1000)
@@ -404,6 +430,7 @@ int main(void)
     RUN(test_logprobs_become_stats_one_piece_a_token);
     RUN(test_tool_calls_pass_through_raw);
     RUN(test_a_whole_answer_to_a_streaming_request_is_read);
+    RUN(test_a_chat_is_its_delta_and_a_completion_its_text);
     RUN(test_an_end_without_done_is_whole_when_a_reason_came);
     RUN(test_a_cut_stream_is_corrupt_at_every_byte);
     RUN(test_malformed_chunks_are_named);

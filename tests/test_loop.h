@@ -55,6 +55,14 @@ static inline void test_loop_set_capacity(struct test_loop *self, size_t capacit
     pthread_mutex_unlock(&self->mutex);
 }
 
+static inline size_t test_loop_refused(struct test_loop *self)
+{
+    pthread_mutex_lock(&self->mutex);
+    size_t refused = self->refused;
+    pthread_mutex_unlock(&self->mutex);
+    return refused;
+}
+
 /* Runs one post; false when none came within timeout_ms. */
 static inline bool test_loop_run_one(struct test_loop *self, long timeout_ms)
 {

@@ -1,0 +1,75 @@
+"""Examples as rows of tokens: several short ones stand in one row, each sees only itself.
+
+Two shapes of batches, so that the network is compiled twice and not for every length, and hardly
+a position is padding. A step of the training takes some batches of each shape as they come.
+"""
+
+import bisect
+
+import torch
+
+ROWS = {128: 32, 512: 8}  # tokens of a row: rows of a batch, 4096 tokens either way
+SOFT = 8                  # classes of a soft label
+
+
+class Encoded:
+    """ids of prompt and answer; weights[i]: loss weight of predicting answer token i;
+    soft: (token ids, probabilities) that the first answer token is trained to, or None."""
+
+    def __init__(self, prompt, answer, weights, soft=None):
+        self.ids, self.first = prompt + answer, len(prompt)
+        self.weights, self.soft = weights, soft
+
+
+def pack(examples, length):
+    """Lists of examples that fit rows of `length`, by best fit, the longest first."""
+    rows, space = [], []  # space: (free tokens, row), ascending
+    for e in sorted(examples, key=lambda e: -len(e.ids)):
+        at = bisect.bisect_left(space, (len(e.ids), -1))
+        if at == len(space):
+            rows.append([])
+            free, row = length, len(rows) - 1
+        else:
+            free, row = space.pop(at)
+        rows[row].append(e)
+        bisect.insort(space, (free - len(e.ids), row))
+    return rows
+
+
+def batches(examples, rng):
+    """Batches (lists of rows, with the length of a row) in random order. What is longer than the
+    longest row is left out, and so is the last, incomplete batch of a shape."""
+    out, lower = [], 0
+    for length, count in ROWS.items():
+        rows = pack([e for e in examples if lower < len(e.ids) <= length], length)
+        rng.shuffle(rows)
+        out += [(rows[at:at + count], length) for at in range(0, len(rows) - count + 1, count)]
+        lower = length
+    rng.shuffle(out)
+    return out
+
+
+class Batch:
+    """tokens and texts [rows, length]; and for each position with a loss, flat: its index `at`, its
+    `weight`, and its target as `ids` and `shares` [n, SOFT]."""
+
+    def __init__(self, rows, length, pad):
+        self.tokens = torch.full((len(rows), length), pad)
+        self.texts = torch.full((len(rows), length), -1)
+        at, weight, ids, shares = [], [], [], []
+        self.count = sum(len(row) for row in rows)
+        for number, row in enumerate(rows):
+            begin = 0
+            for text, e in enumerate(row):
+                end = begin + len(e.ids)
+                self.tokens[number, begin:end] = torch.tensor(e.ids)
+                self.texts[number, begin:end] = text
+                for i, w in enumerate(e.weights):
+                    soft = e.soft if i == 0 and e.soft else ([e.ids[e.first + i]], [1.0])
+                    at.append(number * length + begin + e.first + i - 1)
+                    weight.append(w)
+                    ids.append(soft[0] + [0] * (SOFT - len(soft[0])))
+                    shares.append(soft[1] + [0.0] * (SOFT - len(soft[1])))
+                begin = end
+        self.at, self.weight = torch.tensor(at), torch.tensor(weight)
+        self.ids, self.shares = torch.tensor(ids), torch.tensor(shares)

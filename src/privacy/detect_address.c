@@ -1,0 +1,410 @@
+/* Street addresses, found from their numbers: "12 Oak Street", "Hauptstrasse 5", "Rua do Arenque
+ * 1634", "Apt. 595", "P.O. Box 211", and after one of them whatever goes on over commas and line ends
+ * to a state, a postal code or a country. Where a word says that a place of living follows, a
+ * capital word and a number are enough. And postal codes that their form or a word announces. */
+#include "privacy/detect.h"
+
+#include "base/str.h"
+#include "privacy/lexicon.h"
+
+#define HOME_REACH 48
+#define ZIP_REACH 20
+#define NAME_WORDS_MAX 5 /* between the number and the word for a street */
+#define TAIL_WORDS_MAX 12
+
+/* "Koskikatu", "Hauptstraße", "Storgatan": the word for a street at the end of the name. */
+static bool has_street_ending(struct td_str text, const struct word *word)
+{
+    static const struct {
+        char ending[10];
+        size_t name_min;
+    } endings[] = {{"strasse", 2},
+                   {"stra\xc3\x9f"
+                    "e",
+                    2},
+                   {"str", 4},
+                   {"gasse", 2},
+                   {"weg", 4},
+                   {"platz", 2},
+                   {"allee", 2},
+                   {"damm", 3},
+                   {"ufer", 3},
+                   {"straat", 2},
+                   {"laan", 3},
+                   {"plein", 2},
+                   {"gracht", 2},
+                   {"kade", 3},
+                   {"gatan", 2},
+                   {"v\xc3\xa4gen", 2},
+                   {"gata", 3},
+                   {"vegen", 2},
+                   {"veien", 2},
+                   {"gade", 3},
+                   {"vej", 2},
+                   {"katu", 2},
+                   {"tie", 4},
+                   {"kuja", 2},
+                   {"polku", 3},
+                   {"rinne", 3},
+                   {"vegur", 2},
+                   {"gr\xc3\xa4nd", 2},
+                   {"all\xc3\xa9n", 2},
+                   {"ring", 4},
+                   {"singel", 2},
+                   {"hof", 4}};
+    size_t len = word->end - word->begin;
+    const char *end = text.data + word->end;
+    if (!word->capital || word->digits || strchr("egzmtnduajrofl", end[-1]) == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i].ending);
+        if (len >= ending + endings[i].name_min &&
+            memcmp(end - ending, endings[i].ending, ending) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "Avenue NW", "Street West": with the point of the compass. */
+static size_t with_direction(struct td_str text, size_t end)
+{
+    struct word word = word_after(text, end, 1);
+    bool direction = word_in(text, &word, "n s e w ne nw se sw north south east west");
+    return word.capital && direction ? word.end : end;
+}
+
+static bool is_gap_line(struct td_str text, size_t from, size_t to)
+{
+    return memchr(text.data + from, '\n', to - from) != NULL;
+}
+
+static bool ends_sentence(struct td_str text, size_t from, const struct word *word)
+{
+    return from < word->begin && text.data[from] == '.';
+}
+
+/* A house number's own letter or range: "221B", "12-14", "7/2". */
+static size_t number_end(struct td_str text, const struct window *window, size_t run)
+{
+    size_t end = window->end[run - 1];
+    if (end < text.len && is_alpha((unsigned char)text.data[end]) &&
+        (end + 1 >= text.len || !lexicon_is_word_byte((unsigned char)text.data[end + 1])))
+        return end + 1;
+    if ((window->c[run] == '-' || window->c[run] == '/') && is_digit(window->c[run + 1])) {
+        size_t second = window_digits(window, run + 1);
+        if (second <= 4)
+            return window->end[run + second];
+    }
+    return end;
+}
+
+/* Number first: the end of the street's words, or 0. */
+static size_t street_after(struct td_str text, size_t offset, bool at_home, float *score)
+{
+    size_t names = 0, end = 0, at = offset;
+    bool first_form = false, particle = false;
+    for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
+        struct word word = word_after(text, at, i == 0 ? 1 : 2);
+        if (word.begin == word.end || (word.begin > at && is_gap_line(text, at, word.begin)) ||
+            (word.begin > at && text.data[word.begin - 1] == '-' && i == 0))
+            break;
+        uint32_t roles = word.roles;
+        bool ordinal = is_digit((unsigned char)text.data[word.begin]) && !word.digits;
+        if (i == 0 && (roles & ROLE_STREET_FIRST)) {
+            first_form = true;
+        } else if (names > 0 && !first_form && (roles & ROLE_STREET) && (word.capital || at_home)) {
+            *score = word.capital ? 0.85f : 0.6f;
+            return with_direction(text, word.end);
+        } else if (!first_form && has_street_ending(text, &word)) {
+            *score = 0.85f;
+            return word.end;
+        } else if (word.capital || ordinal || particle ||
+                   (at_home && names < 2 && !word.digits && word.end - word.begin > 2)) {
+            if (roles & (ROLE_MONTH | ROLE_UNIT | ROLE_BOX) && !particle)
+                break;
+            if ((word.roles & ROLE_PARTICLE)) {
+                particle = true;
+            } else {
+                names++;
+                particle = false;
+                if (word.capital || first_form)
+                    end = word.end;
+                else if (!ordinal)
+                    names += 0;
+            }
+        } else if ((word.roles & ROLE_PARTICLE) && (first_form || names > 0)) {
+            particle = true;
+        } else {
+            break;
+        }
+        if (word.end < text.len && strchr(",;:!?\n", text.data[word.end]) != NULL)
+            break;
+        if (word.end < text.len && text.data[word.end] == '.' && word.end - word.begin > 3)
+            break;
+        at = word.end;
+    }
+    *score = first_form ? 0.8f : 0.5f;
+    return (first_form && names > 0) || (at_home && names > 0) ? end : 0;
+}
+
+/* Number last: where the street before it begins, or SIZE_MAX. */
+static size_t street_before(struct td_str text, size_t number, bool at_home, float *score)
+{
+    size_t at = number, begin = SIZE_MAX, names = 0;
+    for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
+        struct word word = word_before(text, at, 2);
+        if (word.begin == word.end || is_gap_line(text, word.end, at) ||
+            memchr(text.data + word.end, ',', at - word.end) != NULL ||
+            (text.data[word.end] == '.' && word.end - word.begin > 5))
+            break;
+        uint32_t roles = word.roles;
+        if (names == 0 && i == 0 &&
+            (has_street_ending(text, &word) || (word.capital && (word.roles & ROLE_STREET_LAST)))) {
+            struct word name = word_before(text, word.begin, 1);
+            bool own = has_street_ending(text, &word);
+            *score = 0.85f;
+            if (!own && (!name.capital || name.begin == name.end))
+                return SIZE_MAX;
+            return own ? word.begin : name.begin;
+        }
+        if (names > 0 && (roles & ROLE_STREET_FIRST) && (word.capital || at_home)) {
+            *score = 0.85f;
+            return word.begin;
+        }
+        if (word.capital && !word.digits &&
+            !(roles & (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY))) {
+            names++;
+            begin = word.begin;
+        } else if (!(names > 0 && (word.roles & ROLE_PARTICLE))) {
+            break;
+        }
+        at = word.begin;
+    }
+    *score = 0.5f;
+    return at_home && names > 0 && names <= 3 ? begin : SIZE_MAX;
+}
+
+/* "Apt. 595", "PO Box 12", "Unit 5146 Box 1772": where the word before the number begins, or
+ * SIZE_MAX. alone: is it an address by itself? */
+static size_t unit_before(struct td_str text, struct word word, size_t number, bool *alone)
+{
+    uint32_t roles = word.roles;
+    *alone = false;
+    if (word.begin == word.end || (!word.capital && !(roles & ROLE_BOX)) ||
+        is_gap_line(text, word.end, number))
+        return SIZE_MAX;
+    if (roles & ROLE_UNIT) {
+        *alone = (word.roles & ROLE_NUMBER_ALONE) != 0;
+        return word.begin;
+    }
+    if (!(roles & ROLE_BOX))
+        return SIZE_MAX;
+    struct word office = word_before(text, word.begin, 2);
+    if (word_is(text, &word, "box")) {
+        if (word_in(text, &office, "po pob")) {
+            *alone = true;
+            return office.begin;
+        }
+        struct word post = word_before(text, office.begin, 2);
+        if (word_is(text, &office, "o") && word_is(text, &post, "p")) {
+            *alone = true;
+            return post.begin;
+        }
+        if (word_is(text, &office, "office"))
+            return post.begin;
+        struct word unit = word_before(text, office.begin, 2);
+        *alone = office.digits && (unit.roles & (ROLE_UNIT | ROLE_BOX));
+        return *alone ? unit.begin : word.capital ? word.begin : SIZE_MAX;
+    }
+    *alone = true;
+    return word.begin;
+}
+
+static bool is_state(struct td_str text, const struct word *word)
+{
+    if (!(word->roles & ROLE_STATE))
+        return false;
+    for (size_t i = word->begin; i < word->end && word->end - word->begin <= 3; i++)
+        if (text.data[i] < 'A' || text.data[i] > 'Z')
+            return false;
+    return word->capital;
+}
+
+/* Two or more further groups of digits behind a number: a telephone number, no postal code. */
+static bool is_long_row(struct td_str text, const struct word *word)
+{
+    if (!word->digits)
+        return false;
+    struct word second = word_after(text, word->end, 1);
+    struct word third = word_after(text, second.end, 1);
+    bool line = memchr(text.data + word->end, '\n', third.begin - word->end) != NULL;
+    return !line && second.digits && third.digits && second.end > second.begin &&
+           third.end > third.begin;
+}
+
+/* Goes on behind a street over units, places, states and postal codes; only what ends in one of
+ * the last two, a unit or a country is taken. */
+static size_t address_tail(struct td_str text, size_t end)
+{
+    size_t at = end, taken = end, words = 0, names = 0;
+    bool unit = false, sure = false;
+    while (words++ < TAIL_WORDS_MAX) {
+        struct word word = word_after(text, at, 8);
+        if (word.begin == word.end)
+            break;
+        bool line = is_gap_line(text, at, word.begin) ||
+                    memchr(text.data + at, ',', word.begin - at) != NULL;
+        bool blank_line = word.begin - at > 1 &&
+                          str_find(str_slice(text, at, word.begin), STR("\n\n"), 0) != SIZE_MAX;
+        bool sentence = ends_sentence(text, at, &word) && word.begin - at > 1 && !unit &&
+                        !(at > end && at - end < 4);
+        if (blank_line || (sentence && !line))
+            break;
+        uint32_t roles = word.roles;
+        bool bracket = memchr(text.data + at, '(', word.begin - at) != NULL;
+        if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) ||
+            is_long_row(text, &word))
+            break;
+        bool has_digit = is_digit((unsigned char)text.data[word.begin]);
+        if (unit) {
+            taken = word.end;
+            unit = false;
+        } else if ((roles & (ROLE_UNIT | ROLE_BOX)) && word.capital) {
+            unit = true;
+        } else if (is_state(text, &word)) {
+            taken = word.end;
+            sure = true;
+            names = 0;
+        } else if ((roles & ROLE_COUNTRY) && word.capital && line) {
+            taken = word.end;
+            sure = true;
+            names = 0;
+        } else if (has_digit && word.digits && word.end - word.begin >= 3 &&
+                   word.end - word.begin <= 6 && (line || names > 0 || sure)) {
+            struct word more = word_after(text, word.end, 1);
+            taken = word.end;
+            if (more.digits && more.end - more.begin <= 4 && more.end > more.begin &&
+                text.data[word.end] != '\n')
+                taken = more.end;
+            sure = true;
+            word.end = taken;
+        } else if (has_digit && word.end - word.begin <= 4) {
+            taken = taken == at && names == 0 ? word.end : taken; /* "Koskikatu 25" */
+        } else if ((word.capital || (word.roles & ROLE_PARTICLE)) && (line || names > 0 || sure) &&
+                   ++names <= 4) {
+            if (roles & (ROLE_MONTH | ROLE_WEEKDAY | ROLE_TITLE))
+                break;
+        } else {
+            break;
+        }
+        at = word.end;
+    }
+    return taken;
+}
+
+static bool give(enum privacy_kind kind, size_t begin, size_t end, float score,
+                 struct privacy_span *out)
+{
+    *out = (struct privacy_span){.kind = kind, .begin = begin, .end = end, .score = score};
+    return true;
+}
+
+/* ZIP codes behind a state, with four more digits, or announced. */
+static bool detect_zip(const struct place *place, const struct window *window, size_t run,
+                       struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    struct word before = *place->previous;
+    size_t end = window->end[run - 1];
+    size_t more =
+        window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
+    bool plus = run == 5 && window->c[run] == '-' && more == 4;
+    if (place_context(place, PRIVACY_ZIP, ZIP_REACH) && run >= 3 && run <= 7) {
+        if (more >= 2 && more <= 4)
+            end = window->end[run + more];
+        struct word letters = word_after(text, end, 1);
+        if (run == 4 && letters.end - letters.begin == 2 && letters.capital && !letters.digits)
+            end = letters.end; /* 7412 SL */
+        return give(PRIVACY_ZIP, place->begin, end, 0.9f, out);
+    }
+    if (run == 5 && before.capital &&
+        (is_state(text, &before) ||
+         ((before.roles & ROLE_COUNTRY) && !(place->next->roles & ROLE_COUNTED))))
+        return give(PRIVACY_ZIP, place->begin, plus ? window->end[run + more] : end, 0.8f, out);
+    return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
+}
+
+bool detect_address(const struct place *place, const struct window *window,
+                    struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    size_t run = window_digits(window, 0);
+    bool alone;
+    float score = 0.7f;
+    if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' ||
+        place->before == '.' || (place->before == ',' && is_digit(place->before2)))
+        return false;
+    bool at_home = place_context(place, CONTEXT_HOME, HOME_REACH);
+    size_t begin = unit_before(text, *place->previous, place->begin, &alone),
+           end = number_end(text, window, run);
+    struct plain next = plain_at(text, end);
+    if (is_word(next.c) && !(run <= 4 && is_digit((unsigned char)text.data[end - 1]) == false))
+        end = window->end[run - 1];
+    if (begin != SIZE_MAX && (alone || at_home))
+        return give(PRIVACY_ADDRESS, begin, address_tail(text, end), 0.75f, out);
+    if (is_word(plain_at(text, end).c) || next.c == '%' || next.c == ':')
+        return detect_zip(place, window, run, out);
+    size_t street = run <= 5 && !place->next->digits ? street_after(text, end, at_home, &score) : 0;
+    if (street != 0) {
+        struct word before = word_before(text, place->begin, 1);
+        bool joined = before.digits && before.end > before.begin &&
+                      before.end - before.begin <= 5 && before.end + 1 == place->begin &&
+                      text.data[before.end] == ' ';
+        size_t tail = address_tail(text, street);
+        return give(PRIVACY_ADDRESS, joined ? before.begin : place->begin, tail,
+                    tail > street ? 0.9f : score, out);
+    }
+    begin = run <= 5 && place->before == ' ' && !place->previous->digits
+                ? street_before(text, place->begin, at_home, &score)
+                : SIZE_MAX;
+    if (begin != SIZE_MAX) {
+        struct word before = word_before(text, begin, 1);
+        if (before.digits && before.end > before.begin && before.end + 1 == begin)
+            begin = before.begin; /* "6750 Koskikatu 25" */
+        return give(PRIVACY_ADDRESS, begin, address_tail(text, end), score, out);
+    }
+    return detect_zip(place, window, run, out);
+}
+
+/* SW1A 1AA (Royal Mail: PAF) and B0J 2H0 (Canada Post), in capitals. */
+bool detect_postcode(const struct place *place, struct privacy_span *out)
+{
+    char form[9];
+    size_t len = 0, offset = place->begin, end = offset, space = 0;
+    if (is_word(place->before) || place->before == '-' || place->before == '_')
+        return false;
+    for (; len < 8; len++) {
+        struct plain next = plain_at(place->text, offset);
+        if (next.c == ' ' && space == 0 && len >= 2) {
+            space = len;
+            next = plain_at(place->text, next.end);
+        }
+        if (!is_digit(next.c) && !(next.c >= 'A' && next.c <= 'Z'))
+            break;
+        form[len] = is_digit(next.c) ? '9' : 'A';
+        end = offset = next.end;
+        if (space != 0 && len - space == 2) {
+            len++;
+            break;
+        }
+    }
+    form[len] = '\0';
+    if (space == 0 || is_word(plain_at(place->text, end).c))
+        return false;
+    static const char *const forms[] = {"A99AA",  "AA99AA",  "A999AA", "AA999AA",
+                                        "A9A9AA", "AA9A9AA", "A9A9A9"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(form, forms[i]) == 0)
+            return give(PRIVACY_ZIP, place->begin, end, 0.8f, out);
+    return false;
+}

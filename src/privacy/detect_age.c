@@ -1,0 +1,79 @@
+/* Ages: a number of 1 to 120 that the words around call one. */
+#include "privacy/detect.h"
+
+#include "privacy/lexicon.h"
+
+static bool pronoun_is(struct td_str text, const struct word *verb)
+{
+    struct word subject = word_before(text, verb->begin, 1);
+    if (word_in(text, verb, "m s re")) /* I'm, he's, they're */
+        return word_in(text, &subject, "i he she they you we");
+    return word_in(text, verb, "am is was are were be") &&
+           word_in(text, &subject, "i he she they who and you");
+}
+
+/* "years old", "yrs old", "y/o", "yo", "year-old", "years of age", "ans", "Jahre alt". */
+static bool years_follow(struct td_str text, size_t end, struct word unit)
+{
+    if (!(unit.roles & ROLE_YEARS))
+        return false;
+    if (word_in(text, &unit, "yo yrs y"))
+        return true;
+    if (word_in(text, &unit, "year years yr")) {
+        struct word next = word_after(text, unit.end, 1);
+        struct word last = word_after(text, next.end, 1);
+        return word_in(text, &next, "old young") ||
+               (word_in(text, &next, "of") && word_in(text, &last, "age"));
+    }
+    if (word_in(text, &unit, "jahre j\xc3\xa4hrige j\xc3\xa4hriger")) {
+        struct word next = word_after(text, unit.end, 1);
+        return word_in(text, &next, "alt") || !word_is(text, &unit, "jahre");
+    }
+    if (word_in(text, &unit, "ans a\xc3\xb1os anni anos jaar")) {
+        struct word next = word_after(text, unit.end, 1);
+        struct word before = word_before(text, end, 0), verb = word_before(text, before.begin, 1);
+        return word_in(text, &next, "oud de") ||
+               word_in(text, &verb, "ai a avait as tengo tiene ho ha tenho tem de di \xc3\xa2ge");
+    }
+    return false;
+}
+
+static bool age_precedes(struct td_str text, struct word before, size_t end)
+{
+    if (before.begin == before.end || before.digits)
+        return false;
+    struct word second = word_before(text, before.begin, 1);
+    if ((before.roles & ROLE_AGE_BEFORE))
+        return true;
+    if (word_in(text, &before, "turn turns") &&
+        word_in(text, &second, "ll i will he she to who soon"))
+        return true;
+    if (word_in(text, &before, "of is was") && word_in(text, &second, "age ages"))
+        return true;
+    if (!(before.roles & ROLE_VERB_BEING))
+        return false;
+    struct plain next = plain_at(text, end);
+    bool stops = next.c == '.' || next.c == ',' || next.c == '!' || next.c == ';' ||
+                 next.c == ')' || next.c == '\n' || next.c == PLAIN_END;
+    return stops && !is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
+}
+
+bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out)
+{
+    size_t run = window_digits(window, 0);
+    int age = 0;
+    if (run == 0 || run > 3 || place->before == '.' || place->before == '$')
+        return false;
+    for (size_t i = 0; i < run; i++)
+        age = age * 10 + window->c[i] - '0';
+    size_t end = window->end[run - 1];
+    if (age < 1 || age > 120 || is_word(plain_at(place->text, end).c) ||
+        plain_at(place->text, end).c == '%')
+        return false;
+    bool after = years_follow(place->text, end, *place->next);
+    if (!after && !age_precedes(place->text, *place->previous, end))
+        return false;
+    *out = (struct privacy_span){
+        .kind = PRIVACY_AGE, .begin = place->begin, .end = end, .score = after ? 0.9f : 0.7f};
+    return true;
+}

@@ -1,0 +1,244 @@
+/* Cheap hiding undone: "john dot smith at example dot com", "john [at] example.com", and what stands in
+ * %-escapes or base64, one level deep. Encoded text is decoded by pieces into a buffer on the stack,
+ * scanned like any text, and what is found covers the encoded characters. */
+#include "privacy/detect_hidden.h"
+
+#include "base/str.h"
+#include "base/utf8.h"
+#include "privacy/detect.h"
+
+#define PIECE 3072       /* decoded bytes at a time */
+#define OVERLAP 96       /* of two pieces: longer than any finding but keys */
+#define BASE64_MIN 16    /* characters: twelve bytes, the shortest that is worth hiding */
+#define ESCAPED_BACK 128 /* bytes before the first escape that belong to the same value */
+#define ESCAPED_MAX 2048
+
+static bool is_at_word(struct td_str text, const struct word *word)
+{
+    return word_in(text, word, "at arroba arobase \xc3\xa4t");
+}
+
+static bool is_dot_word(struct td_str text, const struct word *word)
+{
+    return word_in(text, word, "dot punkt punto point ponto");
+}
+
+/* At "dot" between two words, of which the second can be a top-level domain: back over more of them to
+ * "at", and over the name before it. */
+bool detect_spelled_email(const struct place *place, size_t word_end, struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    struct word host = word_before(text, place->begin, 3), top = word_after(text, word_end, 3);
+    if (host.begin == host.end || top.begin == top.end || top.end - top.begin < 2 ||
+        !domain_is_top_level((struct td_str){text.data + top.begin, top.end - top.begin}))
+        return false;
+    struct word self = word_after(text, place->begin, 0);
+    if (!word_is(text, &self, "dot") && word_in(text, &top, "in it is so to at be me no us my"))
+        return false; /* "at one point in time" */
+    struct word mark = word_before(text, host.begin, 3);
+    for (int labels = 0; labels < 3 && is_dot_word(text, &mark); labels++) {
+        host = word_before(text, mark.begin, 3);
+        mark = word_before(text, host.begin, 3);
+    }
+    struct word name = word_before(text, mark.begin, 3);
+    if (!is_at_word(text, &mark) || name.begin == name.end)
+        return false;
+    for (int parts = 0; parts < 3; parts++) {
+        struct word joint = word_before(text, name.begin, 3);
+        struct word part = word_before(text, joint.begin, 3);
+        bool joined = is_dot_word(text, &joint) || word_in(text, &joint, "underscore dash");
+        if (!joined && !(name.begin > 0 && strchr("._-", text.data[name.begin - 1]) != NULL))
+            break;
+        name = joined ? part : joint;
+        if (name.begin == name.end)
+            return false;
+    }
+    struct word more = word_after(text, top.end, 3), last = word_after(text, more.end, 3);
+    size_t end = top.end;
+    if (is_dot_word(text, &more) && last.end > last.begin &&
+        domain_is_top_level((struct td_str){text.data + last.begin, last.end - last.begin}))
+        end = last.end; /* example dot co dot uk */
+    *out = span_of(PRIVACY_EMAIL, name.begin, end, 0.85f);
+    return true;
+}
+
+/* At "at" in brackets: "john [at] example.com", "john (at) example (dot) com". */
+bool detect_bracketed_email(const struct place *place, size_t word_end, struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    size_t begin = place->before_begin, at = word_end + 1;
+    size_t steps = 0, labels = 0, end = 0;
+    while (begin > 0 && text.data[begin - 1] == ' ' && steps++ < 2)
+        begin--;
+    size_t name_end = begin;
+    while (begin > 0 && name_end - begin < 64 &&
+           (is_alnum((unsigned char)text.data[begin - 1]) ||
+            strchr("._%+-", text.data[begin - 1]) != NULL ||
+            (unsigned char)text.data[begin - 1] >= 0x80))
+        begin--;
+    while (begin < name_end && !is_alnum((unsigned char)text.data[begin]) &&
+           (unsigned char)text.data[begin] < 0x80)
+        begin++;
+    if (begin == name_end)
+        return false;
+    while (labels < 5) {
+        while (at < text.len && text.data[at] == ' ')
+            at++;
+        struct word label = word_after(text, at, 0);
+        while (label.end + 1 < text.len && text.data[label.end] == '-' &&
+               is_alnum((unsigned char)text.data[label.end + 1]))
+            label.end = word_after(text, label.end + 1, 0).end;
+        if (label.begin == label.end)
+            break;
+        labels++;
+        if (labels > 1 && domain_is_top_level(str_slice(text, label.begin, label.end)))
+            end = label.end;
+        at = label.end;
+        if (at < text.len && text.data[at] == '.') {
+            at++;
+            continue;
+        }
+        while (at < text.len && text.data[at] == ' ')
+            at++;
+        bool bracket = at < text.len && strchr("[({<", text.data[at]) != NULL;
+        struct word dot = word_after(text, at + bracket, 0);
+        if (!is_dot_word(text, &dot))
+            break;
+        at = dot.end + bracket;
+    }
+    if (end == 0)
+        return false;
+    *out = span_of(PRIVACY_EMAIL, begin, end, 0.9f);
+    return true;
+}
+
+/* A piece of decoded text and where each of its bytes stands. */
+struct piece {
+    char data[PIECE];
+    uint32_t origin[PIECE + 1]; /* offset from base */
+    size_t len, base;
+    scan_fn *emit;
+    void *ctx;
+};
+
+static void emit_mapped(void *ctx, const struct privacy_span *span)
+{
+    const struct piece *piece = ctx;
+    if (span->data_class == TD_CLASS_PUBLIC)
+        return;
+    struct privacy_span mapped = *span;
+    mapped.begin = piece->base + piece->origin[span->begin];
+    mapped.end = piece->base + piece->origin[span->end];
+    piece->emit(piece->ctx, &mapped);
+}
+
+static int hex_value(unsigned char c)
+{
+    return is_digit(c) ? c - '0' : is_hex(c) ? (c | 0x20) - 'a' + 10 : -1;
+}
+
+static bool ends_value(unsigned char c)
+{
+    return c <= ' ' || strchr("\"'<>&=?;,`{}|", c) != NULL;
+}
+
+size_t scan_escaped(struct td_str text, size_t percent, size_t floor, scan_fn *emit, void *ctx)
+{
+    struct piece piece = {.emit = emit, .ctx = ctx};
+    size_t begin = percent, escapes = 0;
+    while (begin > floor && percent - begin < ESCAPED_BACK &&
+           !ends_value((unsigned char)text.data[begin - 1]))
+        begin--;
+    piece.base = begin;
+    size_t at = begin;
+    while (at < text.len && at - begin < ESCAPED_MAX && !ends_value((unsigned char)text.data[at])) {
+        unsigned char c = (unsigned char)text.data[at];
+        size_t used = 1;
+        if (c == '%' && at + 2 < text.len && hex_value((unsigned char)text.data[at + 1]) >= 0 &&
+            hex_value((unsigned char)text.data[at + 2]) >= 0) {
+            c = (unsigned char)(hex_value((unsigned char)text.data[at + 1]) * 16 +
+                                hex_value((unsigned char)text.data[at + 2]));
+            used = 3;
+            escapes++;
+        } else if (c == '+') {
+            c = ' ';
+        }
+        piece.origin[piece.len] = (uint32_t)(at - begin);
+        piece.data[piece.len++] = (char)c;
+        at += used;
+    }
+    piece.origin[piece.len] = (uint32_t)(at - begin);
+    if (escapes > 0)
+        scan_plain((struct td_str){piece.data, piece.len}, emit_mapped, &piece);
+    return at;
+}
+
+static int base64_value(unsigned char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (is_digit(c))
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* Decodes at most PIECE bytes from `at`; *next: behind the last character. */
+static void decode_base64(struct td_str text, size_t at, struct piece *piece, size_t *next)
+{
+    uint32_t bits = 0;
+    unsigned held = 0;
+    piece->base = at;
+    piece->len = 0;
+    size_t i = at;
+    for (; i < text.len && piece->len < PIECE; i++) {
+        int value = base64_value((unsigned char)text.data[i]);
+        if (value < 0)
+            break;
+        if (held == 0)
+            piece->origin[piece->len] = (uint32_t)(i - at);
+        bits = bits << 6 | (uint32_t)value;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            piece->data[piece->len++] = (char)(bits >> held & 0xff);
+            piece->origin[piece->len] = (uint32_t)(i - at + (held == 0));
+        }
+    }
+    piece->origin[piece->len] = (uint32_t)(i - at);
+    *next = i;
+}
+
+/* Text has no control characters but white space, and is UTF-8 up to a character that is cut. */
+static bool is_text(struct td_str data)
+{
+    for (size_t i = 0; i < data.len; i++) {
+        unsigned char c = (unsigned char)data.data[i];
+        if ((c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return utf8_valid_prefix(data) + 4 > data.len;
+}
+
+enum base64_text scan_base64(struct td_str text, size_t begin, size_t *end, scan_fn *emit,
+                             void *ctx)
+{
+    struct piece piece = {.emit = emit, .ctx = ctx};
+    size_t at = begin, next;
+    *end = begin;
+    decode_base64(str_slice(text, 0, begin + BASE64_MIN), begin, &piece, &next);
+    if (next - begin < BASE64_MIN || !is_text((struct td_str){piece.data, piece.len}))
+        return BASE64_NO_TEXT;
+    for (;;) {
+        decode_base64(text, at, &piece, &next);
+        /* a piece may begin inside a character, so only the first must be text from its first byte */
+        if (at == begin && !is_text((struct td_str){piece.data, piece.len}))
+            return BASE64_NO_TEXT;
+        scan_plain((struct td_str){piece.data, piece.len}, emit_mapped, &piece);
+        *end = next;
+        if (piece.len < PIECE)
+            return BASE64_TEXT;
+        at = next - OVERLAP * 4 / 3;
+    }
+}

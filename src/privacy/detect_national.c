@@ -1,0 +1,246 @@
+/* National numbers of people (and some of firms): a row for each form in which one is written. A
+ * row fits when the characters have its shape and the check digits hold. Where the shape alone
+ * would fit many numbers (nine digits, one check digit), a word near it must announce it. */
+#include "privacy/detect.h"
+
+#include "base/str.h"
+#include "privacy/lexicon.h"
+#include "privacy/national_checks.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#define NUMBER_MAX 20 /* characters of the longest number */
+#define REACH 64      /* bytes between the announcing word and the number */
+#define REACH_ANY 40  /* the same for words that could mean another country's */
+
+/* shape: d a digit, l a letter, n either, ? any sign or letter that is kept (Finland's century),
+ * everything else itself. bare: the score without a word near it, 0 when it needs one. */
+struct form {
+    uint8_t kind;
+    const char *shape;
+    national_check *check;
+    float bare;
+};
+
+/* clang-format off */
+static const struct form digit_forms[] = {
+    {PRIVACY_UK_NHS, "ddd ddd dddd", check_uk_nhs, 0}, {PRIVACY_UK_NHS, "dddddddddd", check_uk_nhs, 0},
+    {PRIVACY_UK_NHS, "ddd-ddd-dddd", check_uk_nhs, 0},
+    {PRIVACY_DE_TAX_ID, "ddddddddddd", check_de_tax_id, 0}, {PRIVACY_DE_TAX_ID, "dd ddd ddd ddd", check_de_tax_id, 0.7f},
+    {PRIVACY_DE_TAX_ID, "dd/ddd/ddd/ddd", check_de_tax_id, 0.7f},
+    {PRIVACY_FR_NIR, "dddddnndddddddd", check_fr_nir, 0.8f}, {PRIVACY_FR_NIR, "d dd dd nn ddd ddd dd", check_fr_nir, 0.95f},
+    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f},
+    {PRIVACY_ES_NIF, "ddddddddl", check_es_nif, 0.8f}, {PRIVACY_ES_NIF, "dddddddd-l", check_es_nif, 0.85f},
+    {PRIVACY_ES_NIF, "dddddddd l", check_es_nif, 0}, {PRIVACY_ES_NIF, "dd.ddd.ddd-l", check_es_nif, 0.95f},
+    {PRIVACY_ES_NIF, "dd.ddd.dddl", check_es_nif, 0.9f},
+    {PRIVACY_NL_BSN, "ddddddddd", check_nl_bsn, 0}, {PRIVACY_NL_BSN, "dddd.dd.ddd", check_nl_bsn, 0.8f},
+    {PRIVACY_NL_BSN, "dddd dd ddd", check_nl_bsn, 0}, {PRIVACY_NL_BSN, "ddd ddd ddd", check_nl_bsn, 0},
+    {PRIVACY_PL_PESEL, "ddddddddddd", check_pl_pesel, 0},
+    {PRIVACY_SE_PERSONNUMMER, "dddddd-dddd", check_se_personnummer, 0.75f},
+    {PRIVACY_SE_PERSONNUMMER, "dddddd+dddd", check_se_personnummer, 0.75f},
+    {PRIVACY_SE_PERSONNUMMER, "dddddddd-dddd", check_se_personnummer, 0.9f},
+    {PRIVACY_SE_PERSONNUMMER, "dddddddddddd", check_se_personnummer, 0},
+    {PRIVACY_SE_PERSONNUMMER, "dddddddddd", check_se_personnummer, 0},
+    {PRIVACY_FI_HETU, "dddddd?dddn", check_fi_hetu, 0.9f},
+    {PRIVACY_DK_CPR, "dddddd-dddd", check_dk_cpr, 0}, {PRIVACY_DK_CPR, "dddddddddd", check_dk_cpr, 0},
+    {PRIVACY_NO_FNR, "ddddddddddd", check_no_fnr, 0}, {PRIVACY_NO_FNR, "dddddd ddddd", check_no_fnr, 0.8f},
+    {PRIVACY_BE_NN, "dd.dd.dd-ddd.dd", check_be_nn, 0.95f}, {PRIVACY_BE_NN, "ddddddddddd", check_be_nn, 0},
+    {PRIVACY_BE_NN, "dddddd-ddd-dd", check_be_nn, 0.8f}, {PRIVACY_BE_NN, "dd.dd.dd-ddd-dd", check_be_nn, 0.9f},
+    {PRIVACY_PT_NIF, "ddddddddd", check_pt_nif, 0}, {PRIVACY_PT_NIF, "ddd ddd ddd", check_pt_nif, 0},
+    {PRIVACY_CH_AHV, "ddd.dddd.dddd.dd", check_ch_ahv, 0.95f}, {PRIVACY_CH_AHV, "ddddddddddddd", check_ch_ahv, 0.7f},
+    {PRIVACY_AT_SVNR, "dddd dddddd", check_at_svnr, 0}, {PRIVACY_AT_SVNR, "dddddddddd", check_at_svnr, 0},
+    {PRIVACY_AT_SVNR, "dddd-dddddd", check_at_svnr, 0},
+    {PRIVACY_IE_PPS, "dddddddl", check_ie_pps, 0.7f}, {PRIVACY_IE_PPS, "dddddddll", check_ie_pps, 0.75f},
+    {PRIVACY_CZ_RC, "dddddd/dddd", check_cz_rc, 0.85f}, {PRIVACY_CZ_RC, "dddddddddd", check_cz_rc, 0},
+    {PRIVACY_RO_CNP, "ddddddddddddd", check_ro_cnp, 0}, {PRIVACY_BG_EGN, "dddddddddd", check_bg_egn, 0},
+    {PRIVACY_HR_OIB, "ddddddddddd", check_iso7064_11_10, 0}, {PRIVACY_EE_IK, "ddddddddddd", check_ee_ik, 0},
+    {PRIVACY_GR_AMKA, "ddddddddddd", check_gr_amka, 0}, {PRIVACY_TR_TCKN, "ddddddddddd", check_tr_tckn, 0},
+    {PRIVACY_BR_CPF, "ddd.ddd.ddd-dd", check_br_cpf, 0.95f}, {PRIVACY_BR_CPF, "ddddddddddd", check_br_cpf, 0},
+    {PRIVACY_BR_CPF, "ddddddddd-dd", check_br_cpf, 0.85f},
+    {PRIVACY_BR_CNPJ, "dd.ddd.ddd/dddd-dd", check_br_cnpj, 0.95f}, {PRIVACY_BR_CNPJ, "dddddddddddddd", check_br_cnpj, 0},
+    {PRIVACY_CL_RUT, "dd.ddd.ddd-n", check_cl_rut, 0.9f}, {PRIVACY_CL_RUT, "d.ddd.ddd-n", check_cl_rut, 0.85f},
+    {PRIVACY_CL_RUT, "dddddddd-n", check_cl_rut, 0}, {PRIVACY_CL_RUT, "ddddddd-n", check_cl_rut, 0},
+    {PRIVACY_AR_CUIT, "dd-dddddddd-d", check_ar_cuit, 0.85f}, {PRIVACY_AR_CUIT, "ddddddddddd", check_ar_cuit, 0},
+    {PRIVACY_IN_AADHAAR, "dddd dddd dddd", check_in_aadhaar, 0.75f}, {PRIVACY_IN_AADHAAR, "dddd-dddd-dddd", check_in_aadhaar, 0.75f},
+    {PRIVACY_IN_AADHAAR, "dddddddddddd", check_in_aadhaar, 0},
+    {PRIVACY_AU_TFN, "ddd ddd ddd", check_au_tfn, 0}, {PRIVACY_AU_TFN, "ddddddddd", check_au_tfn, 0},
+    {PRIVACY_AU_MEDICARE, "dddd ddddd d", check_au_medicare, 0.75f}, {PRIVACY_AU_MEDICARE, "dddddddddd", check_au_medicare, 0},
+    {PRIVACY_AU_MEDICARE, "dddd-ddddd-d", check_au_medicare, 0.75f},
+    {PRIVACY_AU_ABN, "dd ddd ddd ddd", check_au_abn, 0.7f}, {PRIVACY_AU_ABN, "ddddddddddd", check_au_abn, 0},
+    {PRIVACY_CA_SIN, "ddd-ddd-ddd", check_ca_sin, 0.7f}, {PRIVACY_CA_SIN, "ddd ddd ddd", check_ca_sin, 0},
+    {PRIVACY_CA_SIN, "ddddddddd", check_ca_sin, 0},
+    {PRIVACY_KR_RRN, "dddddd-ddddddd", check_kr_rrn, 0.8f},
+    {PRIVACY_CN_ID, "dddddddddddddddddn", check_cn_id, 0.95f}, {PRIVACY_CN_ID, "dddddd dddddddd dddn", check_cn_id, 0.95f},
+    {PRIVACY_JP_MY_NUMBER, "dddd dddd dddd", check_jp_my_number, 0}, {PRIVACY_JP_MY_NUMBER, "dddddddddddd", check_jp_my_number, 0},
+    {PRIVACY_JP_MY_NUMBER, "dddd-dddd-dddd", check_jp_my_number, 0},
+    {PRIVACY_TH_TNIN, "d-dddd-ddddd-dd-d", check_th_tnin, 0.95f}, {PRIVACY_TH_TNIN, "d dddd ddddd dd d", check_th_tnin, 0.95f},
+    {PRIVACY_TH_TNIN, "ddddddddddddd", check_th_tnin, 0},
+    {PRIVACY_ZA_ID, "ddddddddddddd", check_za_id, 0}, {PRIVACY_ZA_ID, "dddddd dddd ddd", check_za_id, 0.75f},
+    {PRIVACY_IL_ID, "ddddddddd", check_il_id, 0}, {PRIVACY_IL_ID, "d-ddddddd-d", check_il_id, 0},
+    {PRIVACY_US_ITIN, "ddd-dd-dddd", check_us_itin, 0.9f}, {PRIVACY_US_ITIN, "ddd dd dddd", check_us_itin, 0.6f},
+    {PRIVACY_US_ITIN, "ddddddddd", check_us_itin, 0},
+    {PRIVACY_US_MBI, "dlndlndlldd", check_us_mbi, 0.8f}, {PRIVACY_US_MBI, "dlnd-lnd-lldd", check_us_mbi, 0.9f},
+    {PRIVACY_US_NPI, "dddddddddd", check_us_npi, 0},
+};
+static const struct form letter_forms[] = {
+    {PRIVACY_UK_NINO, "llddddddl", check_uk_nino, 0.85f}, {PRIVACY_UK_NINO, "ll dd dd dd l", check_uk_nino, 0.95f},
+    {PRIVACY_UK_NINO, "ll dddddd l", check_uk_nino, 0.9f}, {PRIVACY_UK_NINO, "ll-dd-dd-dd-l", check_uk_nino, 0.9f},
+    {PRIVACY_ES_NIE, "ldddddddl", check_es_nie, 0.9f}, {PRIVACY_ES_NIE, "l-ddddddd-l", check_es_nie, 0.95f},
+    {PRIVACY_ES_NIE, "lddddddd-l", check_es_nie, 0.9f},
+    {PRIVACY_IT_FISCAL_CODE, "llllllnnlnnlnnnl", check_it_fiscal_code, 0.95f},
+    {PRIVACY_IT_FISCAL_CODE, "lll lll nnlnn lnnnl", check_it_fiscal_code, 0.95f},
+    {PRIVACY_MX_CURP, "llllddddddllllllnd", check_mx_curp, 0.95f},
+    {PRIVACY_IN_PAN, "lllllddddl", check_in_pan, 0.75f},
+    {PRIVACY_SG_NRIC, "ldddddddl", check_sg_nric, 0.9f},
+    {PRIVACY_TW_ID, "lddddddddd", check_tw_id, 0.75f},
+    {PRIVACY_HK_ID, "ldddddd(n)", check_hk_id, 0.9f}, {PRIVACY_HK_ID, "lddddddn", check_hk_id, 0},
+    {PRIVACY_DEA, "llddddddd", check_dea, 0},
+};
+/* clang-format on */
+
+static bool shape_takes(char shape, int c)
+{
+    switch (shape) {
+    case 'd':
+        return is_digit(c);
+    case 'l':
+        return is_alpha(c);
+    case 'n':
+        return is_alnum(c);
+    case '?':
+        return is_alpha(c) || c == '-' || c == '+';
+    default:
+        return c == shape;
+    }
+}
+
+/* Reads the shape at the place into number; *end, and whether all letters are capitals. */
+static bool read_shape(const struct place *place, const char *shape, char number[NUMBER_MAX],
+                       size_t *end, bool *capitals)
+{
+    size_t offset = place->begin, count = 0;
+    bool separated = false;
+    *capitals = true;
+    for (; *shape; shape++) {
+        struct plain next = plain_at(place->text, offset);
+        if (!shape_takes(*shape, next.c))
+            return false;
+        if (*shape == 'd' || *shape == 'l' || *shape == 'n' || *shape == '?') {
+            *capitals &= !(next.c >= 'a' && next.c <= 'z');
+            number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        } else if (*shape == ' ') {
+            separated = true;
+        }
+        *end = offset = next.end;
+    }
+    number[count] = '\0';
+    struct plain next = plain_at(place->text, offset);
+    if (is_word(next.c))
+        return false;
+    int after = plain_at(place->text, next.end).c;
+    if ((next.c == '-' || next.c == '.' || next.c == '/' || next.c == '+') && is_alnum(after))
+        return false; /* it goes on */
+    return !(separated && next.c == ' ' && is_digit(after));
+}
+
+static bool announced(const struct place *place, size_t end, int kind)
+{
+    return place_context(place, kind, REACH) || place_context(place, CONTEXT_IDENTITY, REACH_ANY) ||
+           place_context_after(place, end, kind);
+}
+
+static bool try_form(const struct place *place, const struct form *form, struct privacy_span *out)
+{
+    char number[NUMBER_MAX + 1];
+    size_t end = 0;
+    bool capitals = true;
+    if (!read_shape(place, form->shape, number, &end, &capitals) || !form->check(number))
+        return false;
+    bool own = announced(place, end, form->kind);
+    if (!own && (form->bare == 0 || !capitals))
+        return false;
+    float score = own ? 1.0f : form->bare;
+    if (out->end != 0 && out->score >= score)
+        return false;
+    *out = (struct privacy_span){
+        .kind = form->kind, .begin = place->begin, .end = end, .score = score};
+    return true;
+}
+
+/* Forms by the digits that they begin with, so that a number tries a handful. */
+#define RUN_MAX 18
+#define FORMS_PER_RUN 48
+static uint8_t by_run[RUN_MAX + 1][FORMS_PER_RUN]; /* index + 1, 0 ends */
+static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+
+static void index_add(size_t run, size_t form)
+{
+    size_t i = 0;
+    while (by_run[run][i] != 0)
+        i++;
+    assert(i + 1 < FORMS_PER_RUN && form < UINT8_MAX);
+    by_run[run][i] = (uint8_t)(form + 1);
+}
+
+static void index_build(void)
+{
+    for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++) {
+        size_t run = strspn(digit_forms[i].shape, "d");
+        index_add(run, i);
+        if (digit_forms[i].shape[run] == 'n') /* that place may hold a digit too */
+            index_add(run + strspn(digit_forms[i].shape + run, "nd"), i);
+    }
+}
+
+void detect_national_init(void)
+{
+    pthread_once(&indexed, index_build);
+}
+
+/* The beginning of the shape that the window can refuse: most forms end here. */
+static bool may_fit(const char *shape, const struct window *window)
+{
+    for (size_t i = 0; shape[i] != '\0' && shape[i] != 'l' && shape[i] != 'n' && shape[i] != '?';
+         i++)
+        if (i > window->count ||
+            (shape[i] == 'd' ? !is_digit(window->c[i]) : window->c[i] != shape[i]))
+            return false;
+    return true;
+}
+
+static bool stands_alone(const struct place *place)
+{
+    return !is_word(place->before) && place->before != '_' &&
+           !((place->before == '.' || place->before == '-' || place->before == '/' ||
+              place->before == ',') &&
+             is_alnum(place->before2));
+}
+
+bool detect_national_number(const struct place *place, const struct window *window,
+                            struct privacy_span *out)
+{
+    bool found = false;
+    size_t run = window_digits(window, 0);
+    *out = (struct privacy_span){0};
+    if (!stands_alone(place))
+        return false;
+    if (run > RUN_MAX)
+        return false;
+    for (const uint8_t *form = by_run[run]; *form != 0; form++)
+        if (may_fit(digit_forms[*form - 1].shape, window))
+            found |= try_form(place, &digit_forms[*form - 1], out);
+    return found;
+}
+
+bool detect_national_word(const struct place *place, struct privacy_span *out)
+{
+    bool found = false;
+    *out = (struct privacy_span){0};
+    if (!stands_alone(place))
+        return false;
+    for (size_t i = 0; i < sizeof letter_forms / sizeof *letter_forms; i++)
+        found |= try_form(place, &letter_forms[i], out);
+    return found;
+}

@@ -1,0 +1,216 @@
+#include "privacy/lexicon_words.h"
+
+#include "privacy/lexicon.h"
+
+/* clang-format off */
+#define CONTEXT(kind, words) {0, kind, words}
+#define ROLE(roles, words) {roles, CONTEXT_NONE, words}
+
+const struct lexicon_list lexicon_lists[] = {
+    CONTEXT(PRIVACY_PHONE,
+        "phone phones telephone telephon tel mobile cell cellphone fax call calling called whatsapp text hotline dial "
+        "telefon telefonnummer handy handynummer mobil mobilnummer rufnummer t\xc3\xa9l\xc3\xa9phone portable "
+        "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
+        "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
+        "my+number"),
+    CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
+        "cart\xc3\xa3o"),
+    CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
+    CONTEXT(PRIVACY_US_ITIN, "itin taxpayer+identification individual+taxpayer"),
+    CONTEXT(PRIVACY_US_PASSPORT, "passport passports passeport pasaporte passaporto reisepass reisepassnummer paspoort "
+        "passi paszport passaporte pasaport"),
+    CONTEXT(PRIVACY_US_LICENSE, "driver's+license driver's+licence s+license s+licence drivers+license drivers+licence "
+        "driver+license driver+licence driving+licence driving+license driving+permit dl dln license+no "
+        "f\xc3\xbchrerschein f\xc3\xbchrerscheinnummer permis+de permiso+de carnet+de patente rijbewijs "
+        "k\xc3\xb6rkort licencia+de"),
+    CONTEXT(PRIVACY_MEDICAL_RECORD, "mrn medical+record patient+id patient+number patient+no chart+number chart+no "
+        "hospital+number patientennummer fallnummer patient+identifier"),
+    CONTEXT(PRIVACY_PLATE, "plate plates license+plate number+plate licence+plate registration+plate kennzeichen "
+        "autokennzeichen immatriculation matr\xc3\xad" "cula targa kenteken registration+number vehicle+registration "
+        "reg+number registreringsnummer placa"),
+    CONTEXT(PRIVACY_SWIFT, "swift bic swiftcode swift/bic"),
+    CONTEXT(PRIVACY_BANK_ACCOUNT, "bank+account account+number account+no account+num acct account routing+number "
+        "checking+account savings+account aba kontonummer debit+account"),
+    CONTEXT(PRIVACY_ZIP, "zip zipcode postcode postal+code post+code postleitzahl plz code+postal cap "
+        "postinumero postnummer c\xc3\xb3" "digo+postal cep pincode pin+code"),
+    CONTEXT(PRIVACY_ICD10, "icd icd10 icd-10"),
+    CONTEXT(PRIVACY_US_MBI, "mbi medicare beneficiary"),
+    CONTEXT(PRIVACY_US_NPI, "npi national+provider"),
+    CONTEXT(PRIVACY_DEA, "dea"),
+    CONTEXT(PRIVACY_COORDINATES, "coordinates coordinate gps latitude longitude lat lon lng koordinaten location+at "
+        "coordonn\xc3\xa9" "es coordenadas coordinate+gps"),
+    CONTEXT(PRIVACY_UK_NHS, "nhs"),
+    CONTEXT(PRIVACY_UK_NINO, "nino national+insurance ni+number insurance+number"),
+    CONTEXT(PRIVACY_DE_TAX_ID, "steuer steuerid idnr identifikationsnummer steueridentifikationsnummer "
+        "steuernummer tin"),
+    CONTEXT(PRIVACY_FR_NIR, "nir insee s\xc3\xa9" "curit\xc3\xa9+sociale securite+sociale"),
+    CONTEXT(PRIVACY_ES_NIF, "dni nif"),
+    CONTEXT(PRIVACY_ES_NIE, "nie"),
+    CONTEXT(PRIVACY_IT_FISCAL_CODE, "codice+fiscale cf"),
+    CONTEXT(PRIVACY_NL_BSN, "bsn burgerservicenummer sofinummer sofi"),
+    CONTEXT(PRIVACY_PL_PESEL, "pesel"),
+    CONTEXT(PRIVACY_SE_PERSONNUMMER, "personnummer samordningsnummer"),
+    CONTEXT(PRIVACY_FI_HETU, "hetu henkil\xc3\xb6tunnus henkilotunnus"),
+    CONTEXT(PRIVACY_DK_CPR, "cpr"),
+    CONTEXT(PRIVACY_NO_FNR, "f\xc3\xb8" "dselsnummer fodselsnummer personnummer d-nummer"),
+    CONTEXT(PRIVACY_BE_NN, "rijksregisternummer rijksregister insz niss registre+national num\xc3\xa9ro+national"),
+    CONTEXT(PRIVACY_PT_NIF, "nif contribuinte"),
+    CONTEXT(PRIVACY_CH_AHV, "ahv avs ahv-nummer"),
+    CONTEXT(PRIVACY_AT_SVNR, "svnr sozialversicherungsnummer versicherungsnummer"),
+    CONTEXT(PRIVACY_IE_PPS, "pps ppsn"),
+    CONTEXT(PRIVACY_CZ_RC, "rodn\xc3\xa9 rodne+cislo"),
+    CONTEXT(PRIVACY_RO_CNP, "cnp"),
+    CONTEXT(PRIVACY_BG_EGN, "egn"),
+    CONTEXT(PRIVACY_HR_OIB, "oib"),
+    CONTEXT(PRIVACY_EE_IK, "isikukood asmens+kodas"),
+    CONTEXT(PRIVACY_GR_AMKA, "amka"),
+    CONTEXT(PRIVACY_TR_TCKN, "tckn tc+kimlik kimlik"),
+    CONTEXT(PRIVACY_BR_CPF, "cpf"),
+    CONTEXT(PRIVACY_BR_CNPJ, "cnpj"),
+    CONTEXT(PRIVACY_MX_CURP, "curp"),
+    CONTEXT(PRIVACY_CL_RUT, "rut run"),
+    CONTEXT(PRIVACY_AR_CUIT, "cuit cuil"),
+    CONTEXT(PRIVACY_IN_AADHAAR, "aadhaar aadhar adhaar uidai uid"),
+    CONTEXT(PRIVACY_IN_PAN, "pan permanent+account"),
+    CONTEXT(PRIVACY_AU_TFN, "tfn tax+file"),
+    CONTEXT(PRIVACY_AU_MEDICARE, "medicare"),
+    CONTEXT(PRIVACY_AU_ABN, "abn business+number"),
+    CONTEXT(PRIVACY_CA_SIN, "sin social+insurance nas assurance+sociale"),
+    CONTEXT(PRIVACY_SG_NRIC, "nric fin"),
+    CONTEXT(PRIVACY_KR_RRN, "rrn resident+registration jumin"),
+    CONTEXT(PRIVACY_CN_ID, "resident+identity shenfenzheng chinese+id"),
+    CONTEXT(PRIVACY_TW_ID, "taiwan+id taiwanese+id"),
+    CONTEXT(PRIVACY_HK_ID, "hkid hong+kong kong+id"),
+    CONTEXT(PRIVACY_JP_MY_NUMBER, "mynumber my+number individual+number"),
+    CONTEXT(PRIVACY_TH_TNIN, "thai+id thai+national"),
+    CONTEXT(PRIVACY_ZA_ID, "african+id rsa+id sa+id"),
+    CONTEXT(PRIVACY_IL_ID, "teudat zehut israeli+id"),
+    CONTEXT(CONTEXT_BIRTH, "born birth birthday birthdate dob birthplace geboren geburtsdatum geburtstag geb "
+        "n\xc3\xa9 n\xc3\xa9" "e naissance nacido nacida nacimiento nato nata nascita nascido nascimento geboortedatum "
+        "f\xc3\xb6" "dd syntynyt urodzony urodzona narozen"),
+    CONTEXT(CONTEXT_HOME, "address addresses lives live lived living resides residence located delivered deliver ship "
+        "shipping moved adresse wohnt wohnhaft anschrift direcci\xc3\xb3n "
+        "indirizzo endere\xc3\xa7o adres domicile habite vive abita addressed"),
+    CONTEXT(CONTEXT_HEALTH, "diagnosis diagnosed diagnoses diagnose patient disease disorder condition symptoms dx "
+        "diagnostic diagnosi diagn\xc3\xb3stico illness chart billing+code"),
+    CONTEXT(CONTEXT_IDENTITY, "national+id id+number id+no id+card identity+number identity+card national+identification "
+        "identification+number tax+id tax+number tax+identification taxpayer+id personal+number personal+id "
+        "personal+code identification+code personalausweis ausweisnummer identity "
+        "citizen+id id+is national+number personal+identity"),
+
+    ROLE(ROLE_MONTH, "january february march april may june july august september october november december"),
+    ROLE(ROLE_MONTH, "januar februar m\xc3\xa4rz x x juni juli x x oktober x dezember"),
+    ROLE(ROLE_MONTH, "janvier f\xc3\xa9vrier mars avril mai juin juillet ao\xc3\xbbt septembre octobre novembre d\xc3\xa9" "cembre"),
+    ROLE(ROLE_MONTH, "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"),
+    ROLE(ROLE_MONTH, "gennaio febbraio x aprile maggio giugno luglio x settembre ottobre x dicembre"),
+    ROLE(ROLE_MONTH, "janeiro fevereiro mar\xc3\xa7o x maio junho julho x setembro outubro novembro dezembro"),
+    ROLE(ROLE_MONTH, "januari februari maart x mei x x augustus x x x x"),
+    ROLE(ROLE_MONTH_SHORT, "jan feb mar apr x jun jul aug sep oct nov dec"),
+    ROLE(ROLE_MONTH_SHORT, "x x mrz x x x x x sept okt x dez"),
+    ROLE(ROLE_WEEKDAY, "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays "
+        "fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi "
+        "vendredi samedi dimanche lunes martes mi\xc3\xa9rcoles jueves viernes s\xc3\xa1" "bado domingo maandag dinsdag "
+        "woensdag donderdag vrijdag zaterdag zondag"),
+    ROLE(ROLE_TITLE, "mr mrs ms miss mx dr prof professor rev reverend hon sir madam capt sgt lt col gen herr frau fr\xc3\xa4ulein "
+        "mme mlle monsieur madame mademoiselle se\xc3\xb1or se\xc3\xb1ora se\xc3\xb1orita sr sra signor signora dott "
+        "dottore dottoressa doktor mister fr sen rep gov pres dame lord lady"),
+
+    ROLE(ROLE_STREET, "street st avenue ave road rd boulevard blvd lane ln drive dr court ct place pl square sq terrace ter "
+        "parkway pkwy circle cir way trail trl highway hwy close crescent cres gardens gdns grove mews row walk plaza "
+        "alley aly loop pike turnpike expressway freeway route rte crossing xing ridge run heights hts hill path pass "
+        "cove quay wharf broadway esplanade promenade parade rise vale view green bend bypass causeway "
+        "strasse stra\xc3\x9f" "e str weg gasse platz allee ring damm ufer straat laan plein gracht kade gatan v\xc3\xa4gen "
+        "gata vei veien gade vej katu tie kuja ulica utca \xc3\xba" "t u t\xc3\xa9r sokak caddesi mah sq"),
+    ROLE(ROLE_STREET_FIRST, "rue via viale vicolo piazza piazzale corso largo strada contrada calle avenida avda plaza paseo "
+        "carrer camino carretera rua travessa alameda pra\xc3\xa7" "a rodovia estrada rue place quai impasse chemin "
+        "all\xc3\xa9" "e avenue boulevard route cours ulica ul aleja al osiedle strasse ronda cuesta "
+        "am an im bulevar n\xc3\xa1m\xc4\x9bst\xc3\xad calea strada bd jalan jl"),
+    ROLE(ROLE_UNIT, "apt apartment suite ste unit room rm floor fl flat bldg building house lot trailer dept no "
+        "wohnung \xc3\xa9tage appartement piso interno"),
+    ROLE(ROLE_BOX, "box psc postfach apartado cmr"),
+    ROLE(ROLE_STATE, "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh "
+        "ok or pa ri sc sd tn tx ut vt va wa wv wi wy dc pr aa ae ap ab bc mb nb nl ns nt nu on pe qc sk yt nsw vic qld tas"),
+    ROLE(ROLE_STATE | ROLE_COUNTRY, "alabama alaska arizona arkansas california colorado connecticut delaware florida georgia "
+        "hawaii idaho illinois indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota "
+        "mississippi missouri montana nebraska nevada hampshire jersey mexico york carolina dakota ohio oklahoma oregon "
+        "pennsylvania tennessee texas utah vermont virginia washington wisconsin wyoming"),
+    ROLE(ROLE_COUNTRY, "afghanistan albania algeria argentina armenia australia austria azerbaijan bahrain bangladesh belarus "
+        "belgium belize bolivia bosnia botswana brazil bulgaria cambodia cameroon canada chile china colombia croatia cuba "
+        "cyprus czechia denmark ecuador egypt estonia ethiopia finland france georgia germany ghana greece greenland "
+        "guatemala haiti honduras hungary iceland india indonesia iran iraq ireland israel italy jamaica japan jordan "
+        "kazakhstan kenya kuwait latvia lebanon libya liechtenstein lithuania luxembourg malaysia malta mexico moldova "
+        "monaco mongolia montenegro morocco nepal netherlands nicaragua nigeria norway oman pakistan panama paraguay peru "
+        "philippines poland portugal qatar romania russia serbia singapore slovakia slovenia spain sudan sweden "
+        "switzerland syria taiwan tanzania thailand tunisia turkey uganda ukraine uruguay uzbekistan venezuela vietnam "
+        "yemen zambia zimbabwe usa uk deutschland \xc3\xb6sterreich schweiz italia espa\xc3\xb1" "a sverige suomi norge "
+        "danmark polska nederland belgi\xc3\xab belgique suisse brasil united+kingdom united+states czech+republic "
+        "south+africa new+zealand saudi+arabia"),
+    ROLE(ROLE_NRP, "afghan afghans albanian albanians algerian american americans angolan argentine argentinian argentinean "
+        "armenian australian australians austrian austrians azerbaijani bahraini bangladeshi belarusian belgian belgians "
+        "belizean bolivian bosnian botswanan brazilian brazilians british brit brits bruneian bruneians briton britons bulgarian bulgarians burmese "
+        "cambodian cambodians cameroonian canadian canadians catalan chadian chechen chechens chilean chileans chinese colombian colombians "
+        "congolese croat croatian croatians croats cuban cubans cypriot cypriots czech czechs dane danes danish dominican "
+        "dutch dutchman ecuadorian ecuadorians ecuadorean ecuadoreans egyptian egyptians emirati english englishman eritrean estonian estonians ethiopian "
+        "ethiopians filipino filipina filipinos finn finnish finns flemish french frenchman frenchwoman georgian georgians "
+        "german germans ghanaian greek greeks greenlander greenlandic guatemalan guyanese haitian honduran hungarian "
+        "hungarians icelander icelandic indian indians indonesian indonesians iranian iranians iraqi iraqis irish irishman "
+        "israeli israelis italian italians ivorian jamaican jamaicans japanese jordanian kazakh kenyan kenyans korean "
+        "koreans kurd kurdish kurds kuwaiti kyrgyz lao laotian latvian latvians lebanese liberian libyan lithuanian "
+        "lithuanians luxembourger macedonian malagasy malawian malaysian malaysians maltese mauritian mexican mexicans "
+        "moldovan mongolian montenegrin moroccan moroccans mozambican namibian nepalese nepali nicaraguan nigerian "
+        "nigerians norwegian norwegians omani pakistani pakistanis palestinian palestinians panamanian paraguayan peruvian "
+        "peruvians pole poles polish portuguese qatari romanian romanians russian russians rwandan salvadoran saudi saudis "
+        "scot scots scottish senegalese serb serbian serbians serbs singaporean slovak slovakian slovaks slovene slovenes "
+        "slovenian slovenians somali somalis spaniard spaniards spanish sudanese surinamese swede swedes swedish swiss "
+        "syrian syrians taiwanese tajik tanzanian thai thais tibetan togolese trinidadian tunisian tunisians turk turkish "
+        "turkmen turks ugandan ukrainian ukrainians uruguayan uzbek venezuelan venezuelans vietnamese welsh welshman yemeni "
+        "zambian zimbabwean african africans asian asians european europeans hispanic hispanics latino latina latinos "
+        "arab arabs arabian scandinavian caucasian deutscher deutsche franzose italiener"),
+    ROLE(ROLE_NRP, "christian christians catholic catholics protestant protestants orthodox+christian evangelical evangelicals "
+        "baptist baptists methodist methodists lutheran lutherans anglican anglicans presbyterian mormon mormons quaker "
+        "quakers muslim muslims islamic sunni sunnis shia shi'a shii shiite shiites jew jews jewish hindu hindus buddhist buddhists "
+        "sikh sikhs jain bahai taoist atheist atheists agnostic zoroastrian pentecostal calvinist rastafarian "
+        "democrat democrats republican republicans communist communists socialist socialists libertarian marxist "
+        "conservatives tory tories labour+party"),
+    ROLE(ROLE_PARTICLE, "de du des la le les l d do da dos das della delle di del dei von van der den zum zur am an im och "
+        "y i u of the z"),
+    ROLE(ROLE_OF, "of de del"),
+    ROLE(ROLE_YEAR_BEFORE, "in since during until till circa year spring summer fall autumn winter early late mid class "
+        "jahr seit ann\xc3\xa9" "e depuis a\xc3\xb1o desde anno dal im copyright christmas election"),
+    ROLE(ROLE_YEAR_MAYBE, "of from to by before after around a an and between on for last next the"),
+    ROLE(ROLE_COUNTED, "people users euros dollars eur usd gbp km m kg g mg ml bytes kb mb gb times words items units miles "
+        "feet meters metres hours points steps rpm calories and or to pieces tons votes employees members students days "
+        "years other"),
+    ROLE(ROLE_DOSE, "mg mcg \xc2\xb5g ug g ml iu units milligrams milligram micrograms tablets tablet capsules puffs meq ui"),
+    ROLE(ROLE_AGE_BEFORE, "aged age alter \xc3\xa2ge edad et\xc3\xa0 idade leeftijd turned turning"),
+    ROLE(ROLE_VERB_BEING, "am is was are were be m s re"),
+    ROLE(ROLE_YEARS, "year years yr yo yrs y jahre j\xc3\xa4hrige j\xc3\xa4hriger ans a\xc3\xb1os anni anos jaar"),
+    ROLE(ROLE_STREET_LAST, "straat stra\xc3\x9f" "e strasse str gasse weg katu gata gate veien utca \xc3\xba" "t u "
+        "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
+    ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
+    ROLE(ROLE_DOT, "dot punkt punto point ponto"),
+    ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
+    ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
+        "apixaban aripiprazole aspirin atenolol atorvastatin azithromycin baclofen bisoprolol budesonide bupropion "
+        "buspirone candesartan carbamazepine carvedilol cefalexin ceftriaxone celecoxib cephalexin cetirizine ciprofloxacin "
+        "citalopram clindamycin clonazepam clonidine clopidogrel clozapine codeine colchicine cyclobenzaprine dapagliflozin "
+        "dexamethasone diazepam diclofenac digoxin diltiazem donepezil doxycycline duloxetine dulaglutide empagliflozin "
+        "enalapril enoxaparin escitalopram esomeprazole estradiol ezetimibe famotidine fentanyl finasteride fluconazole "
+        "fluoxetine fluticasone furosemide gabapentin glimepiride glipizide haloperidol heparin hydrochlorothiazide "
+        "hydrocodone hydroxychloroquine hydroxyzine ibuprofen insulin ipratropium irbesartan isosorbide ketorolac labetalol "
+        "lamotrigine lansoprazole letrozole levetiracetam levofloxacin levothyroxine linagliptin lisinopril lithium "
+        "loratadine lorazepam losartan lovastatin meloxicam metformin methadone methotrexate methylphenidate "
+        "methylprednisolone metoclopramide metoprolol metronidazole mirtazapine montelukast morphine naloxone naltrexone "
+        "naproxen nifedipine nitrofurantoin nitroglycerin nortriptyline olanzapine omeprazole ondansetron oxycodone "
+        "oxycontin pantoprazole paracetamol paroxetine penicillin phenytoin pioglitazone potassium+chloride pravastatin "
+        "prazosin prednisolone prednisone pregabalin propranolol quetiapine ramipril ranitidine risperidone rituximab "
+        "rivaroxaban ropinirole rosuvastatin sacubitril salbutamol sertraline sildenafil simvastatin sitagliptin "
+        "spironolactone sulfamethoxazole sumatriptan tacrolimus tadalafil tamoxifen tamsulosin telmisartan temazepam "
+        "ticagrelor tizanidine topiramate torsemide tramadol trazodone triamcinolone valacyclovir valproate valsartan "
+        "vancomycin venlafaxine verapamil warfarin zolpidem adderall advil ativan humira januvia klonopin lantus lasix "
+        "lexapro lipitor lyrica nexium norvasc ozempic plavix prozac ritalin seroquel synthroid tylenol valium viagra "
+        "vicodin xanax xarelto zoloft zyrtec semaglutide tirzepatide liraglutide"),
+};
+/* clang-format on */
+
+const size_t lexicon_list_count = sizeof lexicon_lists / sizeof lexicon_lists[0];

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""tandem scan and tandem redact: the forms that programs read, and that what was taken out comes back."""
+import json
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from tandem import run
+
+TEXT = "Grüße, call me at +44 20 7946 0958 or mail zoë.k@example.com; card 4111 1111 1111 1111.\n"
+
+
+@case
+def test_scan_gives_class_types_and_both_kinds_of_places():
+    code, out, err = run("scan", "--json", stdin=TEXT.encode())
+    equal(code, 0, err)
+    found = json.loads(out)
+    equal(found["class"], "restricted")
+    equal([span["type"] for span in found["spans"]], ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD"])
+    for span in found["spans"]:
+        in_bytes = TEXT.encode()[span["start"]:span["end"]].decode()
+        equal(in_bytes, TEXT[span["char_start"]:span["char_end"]])
+        assert 0 < span["score"] <= 1 and span["class"] in ("public", "sensitive", "restricted"), span
+    equal(TEXT[found["spans"][1]["char_start"]:found["spans"][1]["char_end"]], "zoë.k@example.com")
+
+
+@case
+def test_scan_without_json_is_a_line_a_finding():
+    code, out, err = run("scan", "--prompt", "mail a.b@example.com")
+    equal(code, 0, err)
+    lines = out.decode().splitlines()
+    equal(lines[0], "class: sensitive")
+    assert "EMAIL_ADDRESS" in lines[1] and lines[1].endswith("a.b@example.com"), lines
+
+
+@case
+def test_jsonl_answers_every_line_and_goes_on_after_broken_ones():
+    lines = [b'{"text": "a@example.com", "id": 7}', b"{broken", b'{"text": 3}', b"[1]", b"", b'{"text": "nothing"}',
+             b'{"text": "\\ud800"}', b"\xff\xfe", b'{"text": "b@example.com"}']
+    code, out, err = run("scan", "--jsonl", stdin=b"\n".join(lines))
+    equal(code, 1, err)
+    rows = [json.loads(line) for line in out.splitlines()]
+    equal([row["line"] for row in rows], [1, 2, 3, 4, 6, 7, 8, 9])
+    equal([("error" in row) for row in rows], [False, True, True, True, False, True, True, False])
+    equal(rows[0]["id"], 7)
+    equal(rows[0]["spans"][0]["type"], "EMAIL_ADDRESS")
+    equal(rows[4]["class"], "public")
+    code, out, err = run("scan", "--jsonl", stdin=b'{"text": "x"}\n')
+    equal((code, json.loads(out)), (0, {"class": "public", "spans": [], "line": 1}), err)
+
+
+@case
+def test_scan_takes_any_bytes():
+    code, out, err = run("scan", "--json", stdin=b"\xff\x00a@example.com\xfe")
+    equal(code, 0, err)
+    equal([(s["start"], s["end"], s["char_start"]) for s in json.loads(out)["spans"]], [(2, 15, 2)])
+
+
+@case
+def test_redact_and_restore_give_the_text_back():
+    with tempfile.TemporaryDirectory() as folder:
+        vault = str(Path(folder) / "vault.json")
+        text = TEXT + "again zoë.k@example.com and other@example.org, not <EMAIL_ADDRESS_1>\n"
+        code, hidden, err = run("redact", "--vault", vault, stdin=text.encode())
+        equal(code, 0, err)
+        hidden = hidden.decode()
+        for secret in ("7946", "zoë.k", "other@", "4111"):
+            assert secret not in hidden, hidden
+        equal(hidden.count("<EMAIL_ADDRESS_2>"), 2)  # 1 is in the text already
+        equal(stat.S_IMODE(os.stat(vault).st_mode), 0o600)
+        code, back, err = run("redact", "--restore", "--vault", vault, stdin=hidden.encode())
+        equal(code, 0, err)
+        equal(back.decode(), text)
+        assert "1 placeholders" in err, err
+        # A second text goes on with the vault: the same value, the same placeholder.
+        code, out, err = run("redact", "--json", "--vault", vault, stdin=b"to other@example.org and new@example.org")
+        equal(code, 0, err)
+        equal(json.loads(out)["text"], "to <EMAIL_ADDRESS_3> and <EMAIL_ADDRESS_4>")
+        code, out, err = run("redact", "--json", "--restore", "--vault", vault, stdin=b"<EMAIL_ADDRESS_4> <PHONE_NUMBER_9>")
+        equal((code, json.loads(out)), (0, {"text": "new@example.org <PHONE_NUMBER_9>",
+                                           "restored": ["<EMAIL_ADDRESS_4>"], "unknown": 1}), err)
+
+
+@case
+def test_redact_replaces_from_the_class_that_was_asked_for():
+    text = b"On 2024-05-01 a@example.com paid with 4111111111111111"
+    for level, kept in (("public", ()), ("sensitive", ("2024-05-01",)), ("restricted", ("2024-05-01", "a@example.com"))):
+        code, out, err = run("redact", "--class", level, stdin=text)
+        equal(code, 0, err)
+        for value in ("2024-05-01", "a@example.com", "4111111111111111"):
+            equal((level, value, value in out.decode()), (level, value, value in kept))
+
+
+@case
+def test_the_operators_patterns_and_words_come_from_the_configuration():
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "projects.txt").write_text("# ours\nBlue Bird\n")
+        config = Path(folder) / "tandem.yaml"
+
+        def privacy(text):
+            config.write_text("privacy:\n" + text)
+            return run("scan", "--json", "--config", str(config), "-p", "EMP-00017 works on blue bird and zeta")
+
+        code, out, err = privacy(f"""  patterns:
+    - {{name: STAFF_ID, regex: 'EMP-[0-9]{{5}}', class: restricted, score: 0.7}}
+  words:
+    - {{name: PROJECT, file: {folder}/projects.txt}}
+    - {{name: code-word, list: [zeta], class: public}}
+""")
+        equal(code, 0, err)
+        spans = json.loads(out)["spans"]
+        equal([(s["type"], s["class"], s["start"], s["end"]) for s in spans],
+              [("STAFF_ID", "restricted", 0, 9), ("PROJECT", "sensitive", 19, 28), ("code-word", "public", 33, 37)])
+        code, out, err = run("redact", "--class", "public", "--config", str(config), "-p", "EMP-00017, zeta")
+        equal((code, out), (0, b"<STAFF_ID_1>, <CODE_WORD_1>"), err)
+        for text, says in (("  patterns: [{name: A, regex: '('}]", "parenthesis"),
+                           ("  patterns: [{name: A, regex: 'x*'}]", "empty"),
+                           ("  words: [{name: A}]", "needs a file or a list"),
+                           (f"  words: [{{name: A, file: {folder}/none}}]", "none")):
+            code, out, err = privacy(text + "\n")
+            equal((text, code, out), (text, 1, b""))
+            assert says in err and "tandem.yaml:2" in err, err
+
+
+@case
+def test_wrong_use_and_broken_vaults_say_what_to_do():
+    equal(run("redact", "--restore", stdin=b"x")[0], 2)
+    equal(run("redact", "--class", "secret", stdin=b"x")[0], 2)
+    equal(run("scan", "--jsonl", "file")[0], 2)
+    with tempfile.TemporaryDirectory() as folder:
+        vault = Path(folder) / "vault.json"
+        for content in ("{", "[]", '{"version": 2, "values": {}}', '{"version": 1, "values": {"x": "y"}}',
+                        '{"version": 1, "values": {"<A_1>": 3}}'):
+            vault.write_text(content)
+            code, out, err = run("redact", "--vault", str(vault), stdin=b"a@example.com")
+            equal((content, code, out), (content, 1, b""))
+            assert err, content
+            equal(vault.read_text(), content)
+        code, out, err = run("redact", "--restore", "--vault", str(Path(folder) / "none"), stdin=b"x")
+        equal((code, out), (1, b""))
+        code, out, err = run("redact", "--vault", str(Path(folder) / "no" / "dir"), stdin=b"a@example.com")
+        equal((code, out), (1, b""), err)
+
+
+if __name__ == "__main__":
+    main()

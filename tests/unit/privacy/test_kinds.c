@@ -1,0 +1,281 @@
+/* The kinds beyond those of test_detect.c: a row each with a true case, and near misses. Brackets mark
+ * the expected span of the kind; a near miss must not give that kind. National numbers are made up;
+ * their check digits hold. */
+#include "privacy/privacy.h"
+
+#include "test.h"
+
+#include <string.h>
+
+#define OPEN "\x01"
+#define CLOSE "\x02"
+#define X(span) OPEN span CLOSE
+
+static const struct {
+    enum privacy_kind kind;
+    const char *text;
+} rows[] = {
+    {PRIVACY_MAC, "device " X("00:1A:2B:3C:4D:5E") " is up"},
+    {PRIVACY_MAC, X("00-1a-2b-3c-4d-5e")},
+    {PRIVACY_MAC, "at " X("001a.2b3c.4d5e") ","},
+    {PRIVACY_DOMAIN, "see " X("https://www.example.com/path?q=1") "."},
+    {PRIVACY_DOMAIN, "visit " X("shop.example.org") " today"},
+    {PRIVACY_DOMAIN, "on " X("www.example.is") ", yes"},
+    {PRIVACY_CRYPTO, "pay to " X("1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2") " now"},
+    {PRIVACY_CRYPTO, X("bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq")},
+    {PRIVACY_CRYPTO, "eth " X("0x742d35Cc6634C0532925a3b844Bc454e4438f44e")},
+    {PRIVACY_SWIFT, "BIC: " X("DEUTDEFF500")},
+    {PRIVACY_SWIFT, "swift code " X("BNPAFRPP")},
+    {PRIVACY_BANK_ACCOUNT, "my account number is " X("945456787654") "."},
+    {PRIVACY_DATE, "on " X("2024-05-01") " we met"},
+    {PRIVACY_DATE, X("1985-11-18 22:50:23")},
+    {PRIVACY_DATE, "due " X("5/1/2024")},
+    {PRIVACY_DATE, "am " X("01.05.2024") " in Bonn"},
+    {PRIVACY_DATE, "on " X("May 5, 1977") " it"},
+    {PRIVACY_DATE, "on the " X("3rd of May 1977")},
+    {PRIVACY_DATE, "le " X("14 juillet 1989")},
+    {PRIVACY_DATE, "founded in " X("1977") "."},
+    {PRIVACY_DATE, "see you " X("Tuesday")},
+    {PRIVACY_DATE, "at " X("10:30 pm") " sharp"},
+    {PRIVACY_AGE, "a " X("79") " year old man"},
+    {PRIVACY_AGE, "a " X("62") "-year-old male"},
+    {PRIVACY_AGE, "I'm " X("31") " y/o"},
+    {PRIVACY_AGE, "she was " X("23") "."},
+    {PRIVACY_AGE, "he just turned " X("40")},
+    {PRIVACY_AGE, "Sie ist " X("44") " Jahre alt"},
+    {PRIVACY_TITLE, X("Dr.") " Smith"},
+    {PRIVACY_TITLE, "to " X("Mrs") " Jones"},
+    {PRIVACY_NRP, "the " X("Norwegian") " team"},
+    {PRIVACY_NRP, "he is " X("Catholic")},
+    {PRIVACY_ADDRESS, "I live at " X("12 Oak Street") "."},
+    {PRIVACY_ADDRESS, X("1600 Pennsylvania Avenue NW, Washington, DC 20500")},
+    {PRIVACY_ADDRESS, "in der " X("Hauptstra\xc3\x9f"
+                                  "e 5") " wohnen"},
+    {PRIVACY_ADDRESS, X("Rua do Arenque 1634")},
+    {PRIVACY_ADDRESS, X("36 rue de Pologne")},
+    {PRIVACY_ADDRESS, "send to " X("P.O. Box 211")},
+    {PRIVACY_ADDRESS, X("PSC 0413, Box 8144\nAPO AA 42323")},
+    {PRIVACY_ADDRESS, X("24 Clarke Avenue\n Suite 279\n Springfield, IL 62704")},
+    {PRIVACY_ZIP, "zip code: " X("53650")},
+    {PRIVACY_ZIP, "in London " X("SW1A 1AA") " today"},
+    {PRIVACY_ZIP, "Ontario " X("K1A 0B1")},
+    {PRIVACY_COORDINATES, "at " X("48.8584, 2.2945") " in Paris"},
+    {PRIVACY_COORDINATES, X("40\xc2\xb0"
+                            "26'46\"N 79\xc2\xb0"
+                            "58'56\"W")},
+    {PRIVACY_PLATE, "license plate " X("7ABC123")},
+    {PRIVACY_PLATE, "Kennzeichen " X("M-AB 1234")},
+    {PRIVACY_US_PASSPORT, "passport number: " X("123456789")},
+    {PRIVACY_PASSPORT, "Reisepass " X("C01X00T47")},
+    {PRIVACY_US_LICENSE, "My driver's license number is " X("U62928788557186")},
+    {PRIVACY_LICENSE, "driving licence " X("MORGA657054SM9IJ")},
+    {PRIVACY_MEDICAL_RECORD, "MRN: " X("00482913")},
+    {PRIVACY_ICD10, "diagnosis " X("E11.9") " since"},
+    {PRIVACY_ICD10, "ICD-10 " X("I10")},
+    {PRIVACY_MEDICATION, "takes " X("metformin 500 mg") " daily"},
+    {PRIVACY_MEDICATION, X("20mg of Lisinopril")},
+    {PRIVACY_US_MBI, "card " X("1EG4-TE5-MK73")},
+    {PRIVACY_US_NPI, "NPI " X("1234567893")},
+    {PRIVACY_DEA, "DEA number " X("AB1234563")},
+    {PRIVACY_US_ITIN, X("912-74-1234")},
+    {PRIVACY_UK_NHS, "NHS number " X("943 476 5919")},
+    {PRIVACY_UK_NINO, X("AB 12 34 56 C")},
+    {PRIVACY_UK_NINO, "NI number " X("AB123456C")},
+    {PRIVACY_DE_TAX_ID, "Steuer-ID " X("86095742719")},
+    {PRIVACY_FR_NIR, X("1 84 12 76 451 089 46")},
+    {PRIVACY_ES_NIF, "DNI " X("12345678Z")},
+    {PRIVACY_ES_NIE, X("X1234567L")},
+    {PRIVACY_IT_FISCAL_CODE, X("RSSMRA85T10A562S")},
+    {PRIVACY_NL_BSN, "BSN " X("111222333")},
+    {PRIVACY_PL_PESEL, "PESEL " X("44051401359")},
+    {PRIVACY_SE_PERSONNUMMER, X("811218-9876")},
+    {PRIVACY_FI_HETU, X("131052-308T")},
+    {PRIVACY_DK_CPR, "CPR " X("211062-5629")},
+    {PRIVACY_NO_FNR, "personnummer " X("29029900157")},
+    {PRIVACY_BE_NN, X("85.07.30-033.28")},
+    {PRIVACY_PT_NIF, "NIF " X("123456789")},
+    {PRIVACY_CH_AHV, X("756.9217.0769.85")},
+    {PRIVACY_AT_SVNR, "SVNR " X("1237 010180")},
+    {PRIVACY_IE_PPS, "PPS number " X("1234567FA")},
+    {PRIVACY_CZ_RC, X("736028/5163")},
+    {PRIVACY_RO_CNP, "CNP " X("1800101221144")},
+    {PRIVACY_BG_EGN, "EGN " X("7523169263")},
+    {PRIVACY_HR_OIB, "OIB " X("33392005961")},
+    {PRIVACY_EE_IK, "isikukood " X("37605030299")},
+    {PRIVACY_GR_AMKA, "AMKA " X("01013099997")},
+    {PRIVACY_TR_TCKN, "TC kimlik no " X("10000000146")},
+    {PRIVACY_BR_CPF, X("111.444.777-35")},
+    {PRIVACY_BR_CNPJ, X("11.222.333/0001-81")},
+    {PRIVACY_MX_CURP, X("HEGG560427MVZRRL04")},
+    {PRIVACY_CL_RUT, X("12.345.678-5")},
+    {PRIVACY_AR_CUIT, X("20-12345678-6")},
+    {PRIVACY_IN_AADHAAR, X("2341 2341 2346")},
+    {PRIVACY_IN_PAN, X("ABCPE1234F")},
+    {PRIVACY_AU_TFN, "TFN " X("123 456 782")},
+    {PRIVACY_AU_MEDICARE, "Medicare " X("2123 45670 1")},
+    {PRIVACY_AU_ABN, X("51 824 753 556")},
+    {PRIVACY_CA_SIN, "SIN " X("046 454 286")},
+    {PRIVACY_SG_NRIC, X("S1234567D")},
+    {PRIVACY_KR_RRN, X("900101-1234567")},
+    {PRIVACY_CN_ID, X("11010519491231002X")},
+    {PRIVACY_TW_ID, X("A123456789")},
+    {PRIVACY_HK_ID, X("A123456(3)")},
+    {PRIVACY_JP_MY_NUMBER, "my number " X("1234 5678 9018")},
+    {PRIVACY_TH_TNIN, X("1-1017-00230-70-8")},
+    {PRIVACY_ZA_ID, "SA ID " X("8001015009087")},
+    {PRIVACY_IL_ID, "teudat zehut " X("123456782")},
+    {PRIVACY_PHONE, X("01 84 17 61 18")},
+    {PRIVACY_PHONE, "oder " X("0171/1234567")},
+    {PRIVACY_PHONE, "(Bxl) " X("0490 39 07 81")},
+    {PRIVACY_PHONE, X("07700 063 966")},
+    {PRIVACY_PHONE, X("(08) 8747 6301")},
+    {PRIVACY_PHONE, X("060-2345 678") " x"},
+    {PRIVACY_PHONE, "mob. " X("98765 43210")},
+    {PRIVACY_PHONE, X("138 0013 8000")},
+    {PRIVACY_PHONE, X("090-1234-5678")},
+    {PRIVACY_PHONE, X("55 1234 5678")},
+    {PRIVACY_PHONE, X("612 345 678")},
+    {PRIVACY_PHONE, X("60-56-85-91")},
+    {PRIVACY_PHONE, "+1 is " X("555-867-5309") "."},
+    {PRIVACY_API_KEY, "x " X("q9Zk2LmX7vBt4RwY8nPc3HsD6fGj1KaE5uTo0iVz") " y"},
+};
+
+/* kind must not be among what is found. */
+static const struct {
+    enum privacy_kind kind;
+    const char *text;
+} misses[] = {
+    {PRIVACY_MAC, "ff:ff:ff:ff:ff:ff"},
+    {PRIVACY_MAC, "12-34-56-78-90-12"},
+    {PRIVACY_MAC, "00:1a:2b:3c:4d"},
+    {PRIVACY_DOMAIN, "the end.In the beginning"},
+    {PRIVACY_DOMAIN, "call foo.bar() or e.g. this"},
+    {PRIVACY_DOMAIN, "main.c and index.html"},
+    {PRIVACY_CRYPTO, "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3"},
+    {PRIVACY_CRYPTO, "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdx"},
+    {PRIVACY_SWIFT, "the word MARKETEN is none"},
+    {PRIVACY_DATE, "May I march with you"},
+    {PRIVACY_DATE, "2000 people came"},
+    {PRIVACY_DATE, "version 3.2.1 of 45/67/8901"},
+    {PRIVACY_AGE, "the answer is 42 percent"},
+    {PRIVACY_AGE, "31 years ago"},
+    {PRIVACY_ADDRESS, "5 apples and 3 pears"},
+    {PRIVACY_ADDRESS, "see section 12 Results"},
+    {PRIVACY_ZIP, "12345 items"},
+    {PRIVACY_COORDINATES, "ratio 48.85, 2.29"},
+    {PRIVACY_US_PASSPORT, "invoice 123456789"},
+    {PRIVACY_ICD10, "the A10 motorway and E11.9 parts"},
+    {PRIVACY_MEDICATION, "500 mg of sugar"},
+    {PRIVACY_US_ITIN, "912-69-1234"},
+    {PRIVACY_UK_NHS, "NHS number 943 476 5918"},
+    {PRIVACY_UK_NINO, "BG 12 34 56 C"},
+    {PRIVACY_DE_TAX_ID, "Steuer-ID 86095742718"},
+    {PRIVACY_FR_NIR, "1 84 12 76 451 089 47"},
+    {PRIVACY_ES_NIF, "DNI 12345678A"},
+    {PRIVACY_IT_FISCAL_CODE, "RSSMRA85T10A562T"},
+    {PRIVACY_NL_BSN, "BSN 111222334"},
+    {PRIVACY_PL_PESEL, "PESEL 44051401358"},
+    {PRIVACY_SE_PERSONNUMMER, "811218-9877"},
+    {PRIVACY_FI_HETU, "131052-308U"},
+    {PRIVACY_BE_NN, "85.07.30-033.29"},
+    {PRIVACY_CH_AHV, "756.9217.0769.84"},
+    {PRIVACY_BR_CPF, "111.444.777-36"},
+    {PRIVACY_BR_CNPJ, "11.222.333/0001-82"},
+    {PRIVACY_IN_AADHAAR, "2341 2341 2347"},
+    {PRIVACY_CA_SIN, "SIN 046 454 287"},
+    {PRIVACY_SG_NRIC, "S1234567A"},
+    {PRIVACY_CN_ID, "110105194912310021"},
+    {PRIVACY_TR_TCKN, "TC kimlik no 10000000147"},
+    {PRIVACY_API_KEY, "sha512-q9Zk2LmX7vBt4RwY8nPc3HsD6fGj1KaE5uTo0iVz"},
+    {PRIVACY_API_KEY, "3f786850e387550fdab836ed7e6dc881de23001b"},
+    {PRIVACY_API_KEY, "ThisIsAVeryLongIdentifierNameInSomeCode"},
+    {PRIVACY_PHONE, "12 345 678 units"},
+    {PRIVACY_PHONE, "700 000 000 people"},
+    {PRIVACY_PHONE, "10 20 30 40 50"},
+};
+
+static void test_every_kind_is_found_where_it_stands(void)
+{
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char text[512];
+        size_t len = 0, begin = 0, end = 0;
+        for (const char *p = rows[r].text; *p; p++)
+            if (*p == OPEN[0])
+                begin = len;
+            else if (*p == CLOSE[0])
+                end = len;
+            else
+                text[len++] = *p;
+        struct privacy_span spans[16];
+        size_t count = privacy_scan((struct td_str){text, len}, spans, 16);
+        bool right = false;
+        for (size_t i = 0; i < count && i < 16; i++)
+            right |=
+                spans[i].kind == rows[r].kind && spans[i].begin == begin && spans[i].end == end;
+        CHECK(right);
+        if (right)
+            continue;
+        fprintf(stderr, "  %s in \"%.*s\":", privacy_kind_name(rows[r].kind), (int)len, text);
+        for (size_t i = 0; i < count && i < 16; i++)
+            fprintf(stderr, " %s \"%.*s\"", privacy_kind_name(spans[i].kind),
+                    (int)(spans[i].end - spans[i].begin), text + spans[i].begin);
+        fprintf(stderr, "%s\n", count ? "" : " nothing");
+    }
+}
+
+static void test_near_misses_are_not_found(void)
+{
+    for (size_t r = 0; r < sizeof misses / sizeof *misses; r++) {
+        struct privacy_span spans[16];
+        size_t count =
+            privacy_scan((struct td_str){misses[r].text, strlen(misses[r].text)}, spans, 16);
+        for (size_t i = 0; i < count && i < 16; i++) {
+            CHECK(spans[i].kind != misses[r].kind);
+            if (spans[i].kind == misses[r].kind)
+                fprintf(stderr, "  %s found in \"%s\"\n", privacy_kind_name(misses[r].kind),
+                        misses[r].text);
+        }
+    }
+}
+
+static void test_every_kind_has_a_name_of_its_own_and_a_row(void)
+{
+    for (int kind = 0; kind < PRIVACY_KIND_COUNT; kind++) {
+        CHECK(privacy_kind_name((enum privacy_kind)kind) != NULL);
+        CHECK(privacy_kind_severity((enum privacy_kind)kind) > 0);
+        for (int other = 0; other < kind; other++)
+            CHECK(strcmp(privacy_kind_name((enum privacy_kind)kind),
+                         privacy_kind_name((enum privacy_kind)other)) != 0);
+        bool has_row = kind <= PRIVACY_PRIVATE_KEY || kind >= PRIVACY_PERSON;
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+            has_row |= (int)rows[r].kind == kind;
+        CHECK(has_row);
+        if (!has_row)
+            fprintf(stderr, "  %s has no row\n", privacy_kind_name((enum privacy_kind)kind));
+    }
+}
+
+static void test_a_date_of_birth_is_sensitive_and_another_date_is_not(void)
+{
+    static const struct {
+        const char *text;
+        enum td_data_class data_class;
+    } dates[] = {{"She was born on 2/8/1935 in Oslo", TD_CLASS_SENSITIVE},
+                 {"Date of birth: 1985-11-18", TD_CLASS_SENSITIVE},
+                 {"geboren am 3. Mai 1977", TD_CLASS_SENSITIVE},
+                 {"the meeting on 2/8/2035", TD_CLASS_PUBLIC}};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        struct privacy_span span;
+        REQUIRE(privacy_scan((struct td_str){dates[i].text, strlen(dates[i].text)}, &span, 1) == 1);
+        CHECK(span.kind == PRIVACY_DATE && span.data_class == dates[i].data_class);
+    }
+}
+
+int main(void)
+{
+    RUN(test_every_kind_is_found_where_it_stands);
+    RUN(test_near_misses_are_not_found);
+    RUN(test_every_kind_has_a_name_of_its_own_and_a_row);
+    RUN(test_a_date_of_birth_is_sensitive_and_another_date_is_not);
+    return test_finish();
+}
