@@ -3,7 +3,8 @@
 
 Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
 (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar (its cost), kernels (beside the read
-bandwidth), privacy (scan speed). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
+bandwidth), privacy (scan speed), router (what it
+recovers beside published routers, decision time). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
 programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
 """
@@ -15,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 import bench_engine
 import bench_grammar
 import bench_model
+import bench_router
 import bench_serving
 import bench_streams
 from table import program
@@ -26,6 +28,7 @@ SECTIONS = {
     "grammar": bench_grammar.run,
     "streams": bench_streams.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
+    "router": bench_router.run,
     "privacy": lambda: program("bench_privacy", "Privacy scan"),
 }
 

@@ -72,6 +72,7 @@ struct config_route {
     int data_class; /* enum td_data_class */
     int mode;       /* enum td_mode */
     uint32_t g0_tokens_over;
+    double g0_gain_over, g0_p_local_under;
     uint32_t g2_tokens;
     double g2_confidence_min;
     double g3_confidence_min;
@@ -111,6 +112,9 @@ struct config {
         const char *mirror;  /* NULL = huggingface.co */
         const char *ca_file; /* NULL = the system's certificates */
     } models;
+    struct {
+        const char *classifier; /* NULL = the default one; "none" = no judging */
+    } router;
     struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;

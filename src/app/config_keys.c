@@ -83,6 +83,13 @@ static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
 static const struct config_key g0_keys[] = {
     {"tokens_over", CONFIG_KEY_UINT, AT(g0_tokens_over), "0", 0, 100000000,
      .help = "a longer prompt starts on the next rung; 0 = off"},
+    {"gain_over", CONFIG_KEY_NUMBER, AT(g0_gain_over), "0", 0, 1,
+     .help =
+         "a prompt with a larger expected gain, P(next rung right) - P(local right), starts there; "
+         "0 = off"},
+    {"p_local_under", CONFIG_KEY_NUMBER, AT(g0_p_local_under), "0", 0, 1,
+     .help = "a prompt that the local tier answers rightly less often starts on the next rung; 0 = "
+             "off"},
 };
 static const struct config_section g0_section = {g0_keys, COUNT(g0_keys), 0, 0};
 
@@ -275,6 +282,13 @@ static const struct config_key names_keys[] = {
 };
 static const struct config_section names_section = {names_keys, COUNT(names_keys), 0, 0};
 
+static const struct config_key router_keys[] = {
+    {"classifier", CONFIG_KEY_TEXT, AT(router.classifier), NULL,
+     .help =
+         "file that 'tandem router train' wrote; default the one beside the program; none = off"},
+};
+static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
+
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
@@ -319,6 +333,8 @@ static const struct config_key root_keys[] = {
      .count_offset = AT(route_count)},
     {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &models_section,
      .help = "what 'tandem models pull' fetches"},
+    {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
+     .help = "what judges prompts before inference"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,
      .help = "what may leave the device"},
     {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &ledger_section,

@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* From the executable's folder: installed; build/tandem; build/src/app/tandem; build/tests/unit/app. */
-static const char *const beside[] = {"../share/tandem", "../models", "../../../models",
-                                     "../../../../models"};
+/* From the executable's folder: installed; build/tandem; build/src/app/tandem. */
+static const char *const beside[] = {
+    "../share/tandem/nano.gguf",
+    "../models/nano/nano.gguf",
+    "../../../models/nano/nano.gguf",
+};
 
 /* A file is what it is; only a name that is none is looked for among the pulled models. */
 static enum td_status find_named(const char *wanted, const char *models_dir, char *out, size_t size,
@@ -47,24 +50,20 @@ static void make_plain(char *path, size_t size)
     free(plain);
 }
 
-enum td_status model_file_beside(const char *name, char *out, size_t size, struct td_error *err)
+bool model_file_beside(const char *const *places, size_t count, char *out, size_t size)
 {
     char folder[4096];
     ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (len <= 0)
-        return error_set(err, TD_IO, "cannot read /proc/self/exe to find %s", name);
+        return false;
     folder[len] = '\0';
     *strrchr(folder, '/') = '\0';
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        const char *inside = i == 0 ? strrchr(name, '/') + 1 : name; /* installed: one folder */
-        if (snprintf(out, size, "%s/%s/%s", folder, beside[i], inside) < (int)size &&
-            access(out, R_OK) == 0) {
+    for (size_t i = 0; i < count; i++)
+        if (snprintf(out, size, "%s/%s", folder, places[i]) < (int)size && access(out, R_OK) == 0) {
             make_plain(out, size);
-            return TD_OK;
+            return true;
         }
-    }
-    return error_set(err, TD_NOT_FOUND, "%s is not in %s/%s nor in a source tree",
-                     strrchr(name, '/') + 1, folder, beside[0]);
+    return false;
 }
 
 enum td_status model_file_find(const char *wanted, const char *models_dir, char *out, size_t size,
@@ -74,12 +73,10 @@ enum td_status model_file_find(const char *wanted, const char *models_dir, char 
         wanted = getenv("TANDEM_MODEL");
     if (wanted && *wanted)
         return find_named(wanted, models_dir, out, size, err);
-    struct td_error cause = {0};
-    enum td_status status = model_file_beside("nano/nano.gguf", out, size, &cause);
-    if (status != TD_OK)
-        return error_set(
-            err, status,
-            "the embedded model: %s; name a model with TANDEM_MODEL, engine.model or -m",
-            cause.message);
-    return TD_OK;
+    if (model_file_beside(beside, sizeof beside / sizeof *beside, out, size))
+        return TD_OK;
+    return error_set(
+        err, TD_NOT_FOUND,
+        "the embedded model nano.gguf is neither in ../share/tandem beside the program "
+        "nor in a source tree; name a model with TANDEM_MODEL, engine.model or -m");
 }

@@ -61,6 +61,14 @@ static enum td_status read_rules(const struct config *config, struct privacy_rul
                : error_set(err, status, "%s:%u: %s", config->label, line, cause.message);
 }
 
+/* From the executable's folder: installed; build/tandem; build/src/app/tandem; build/tests/unit/app. */
+static const char *const beside[] = {
+    "../share/tandem/names.bin",
+    "../models/names/names.bin",
+    "../../../models/names/names.bin",
+    "../../../../models/names/names.bin",
+};
+
 static enum td_status read_names(const struct config *config, struct privacy_parts *parts,
                                  struct td_error *err)
 {
@@ -71,10 +79,15 @@ static enum td_status read_names(const struct config *config, struct privacy_par
     parts->min_score = (float)config->privacy.names.min_score;
     parts->names_class = (enum td_data_class)config->privacy.names.data_class;
     enum td_status status = TD_OK;
-    if (file == NULL)
-        status = model_file_beside("names/names.bin", found, sizeof found, err);
+    if (file == NULL) {
+        file = found;
+        if (!model_file_beside(beside, sizeof beside / sizeof *beside, found, sizeof found))
+            status = error_set(err, TD_NOT_FOUND,
+                               "names.bin is neither in ../share/tandem beside the program nor in "
+                               "a source tree; name it with privacy.names.file");
+    }
     if (status == TD_OK)
-        status = tagger_open(file ? file : found, &parts->names, err);
+        status = tagger_open(file, &parts->names, err);
     if (status != TD_OK)
         error_prefix(err, "privacy.names is on");
     return status;
