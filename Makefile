@@ -3,7 +3,7 @@
 BUILD := build
 MESON_FLAGS ?=
 
-.PHONY: all run test bench bench-engine bench-nano lint format fuzz install clean packages help
+.PHONY: all run test bench bench-engine bench-nano bench-router router-model lint format fuzz install clean packages help
 
 all: $(BUILD)/build.ninja ## build build/tandem
 	@ninja -C $(BUILD) --quiet product
@@ -36,6 +36,13 @@ bench-nano: all ## what the default model can do, beside published figures (BENC
 
 bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
 	@python3 bench/run.py engine streams
+
+bench-router: all ## the router beside RouteLLM's, nine small models, decision time
+	@python3 bench/run.py router
+
+router-model: all ## train the default classifier anew, models/router/default.tdr
+	@python3 models/router/make_data.py > $(BUILD)/router.jsonl
+	@$(BUILD)/tandem router train $(BUILD)/router.jsonl -o models/router/default.tdr --seed 1
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

@@ -15,8 +15,8 @@ def row(what, value, goal="", ok=None):
     print(f"{what:58} {value:>22}  {goal}{mark}", flush=True)
 
 
-def program(name, title):
+def program(name, title, *arguments):
     """Builds and runs a benchmark program and prints what it prints."""
     heading(title)
     subprocess.run(["ninja", "-C", str(ROOT / "build"), "--quiet", f"bench/{name}"], check=True)
-    subprocess.run([str(ROOT / "build" / "bench" / name)], check=True)
+    subprocess.run([str(ROOT / "build" / "bench" / name), *map(str, arguments)], check=True)

@@ -72,6 +72,7 @@ struct config_route {
     int data_class; /* enum td_data_class */
     int mode;       /* enum td_mode */
     uint32_t g0_tokens_over;
+    double g0_gain_over, g0_p_local_under;
     uint32_t g2_tokens;
     double g2_confidence_min;
     double g3_confidence_min;
@@ -112,12 +113,21 @@ struct config {
         const char *ca_file; /* NULL = the system's certificates */
     } models;
     struct {
+        const char *classifier; /* NULL = the default one; "none" = no judging */
+    } router;
+    struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
         struct config_pattern *patterns;
         size_t pattern_count;
         struct config_words *words;
         size_t words_count;
+        struct {
+            bool on;
+            const char *file; /* NULL = the one that came with the program */
+            double min_score;
+            int data_class; /* enum td_data_class of a found name */
+        } names;
     } privacy;
     struct {
         bool enabled;

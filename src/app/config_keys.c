@@ -83,6 +83,13 @@ static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
 static const struct config_key g0_keys[] = {
     {"tokens_over", CONFIG_KEY_UINT, AT(g0_tokens_over), "0", 0, 100000000,
      .help = "a longer prompt starts on the next rung; 0 = off"},
+    {"gain_over", CONFIG_KEY_NUMBER, AT(g0_gain_over), "0", 0, 1,
+     .help =
+         "a prompt with a larger expected gain, P(next rung right) - P(local right), starts there; "
+         "0 = off"},
+    {"p_local_under", CONFIG_KEY_NUMBER, AT(g0_p_local_under), "0", 0, 1,
+     .help = "a prompt that the local tier answers rightly less often starts on the next rung; 0 = "
+             "off"},
 };
 static const struct config_section g0_section = {g0_keys, COUNT(g0_keys), 0, 0};
 
@@ -263,6 +270,25 @@ static const struct config_key models_keys[] = {
 };
 static const struct config_section models_section = {models_keys, COUNT(models_keys), 0, 0};
 
+static const struct config_key names_keys[] = {
+    {"on", CONFIG_KEY_BOOL, AT(privacy.names.on), "true",
+     .help = "look for names of people, places and organisations"},
+    {"file", CONFIG_KEY_TEXT, AT(privacy.names.file), NULL,
+     .help = "another names file than the one that came with the program"},
+    {"min_score", CONFIG_KEY_NUMBER, AT(privacy.names.min_score), "0.5", 0.01, 0.99,
+     .help = "how likely a finding must be; less finds more, and more that is none"},
+    {"class", CONFIG_KEY_CHOICE, AT(privacy.names.data_class), "public", .choices = names_classes,
+     .help = "of found names; sensitive keeps every text with a name near"},
+};
+static const struct config_section names_section = {names_keys, COUNT(names_keys), 0, 0};
+
+static const struct config_key router_keys[] = {
+    {"classifier", CONFIG_KEY_TEXT, AT(router.classifier), NULL,
+     .help =
+         "file that 'tandem router train' wrote; default the one beside the program; none = off"},
+};
+static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
+
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
@@ -274,6 +300,8 @@ static const struct config_key privacy_keys[] = {
     {"words", CONFIG_KEY_SECTIONS, AT(privacy.words), NULL, 0, CONFIG_RULES_MAX,
      .section = &words_section, .help = "what else is private, by lists of words",
      .count_offset = AT(privacy.words_count)},
+    {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
+     .help = "names of people, places and organisations"},
 };
 static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
 
@@ -305,6 +333,8 @@ static const struct config_key root_keys[] = {
      .count_offset = AT(route_count)},
     {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &models_section,
      .help = "what 'tandem models pull' fetches"},
+    {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
+     .help = "what judges prompts before inference"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,
      .help = "what may leave the device"},
     {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &ledger_section,

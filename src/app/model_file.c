@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Folders of the models that come with the program, from the executable's: installed; build/tandem;
- * build/src/app/tandem. */
-static const char *const beside[] = {
-    "../share/tandem",
-    "../models/nano",
-    "../../../models/nano",
-};
-
 /* People read the path: no steps up in it. It stays as it is where it cannot be resolved. */
 static void make_plain(char *path, size_t size)
 {
@@ -26,24 +18,35 @@ static void make_plain(char *path, size_t size)
     free(plain);
 }
 
-/* "nano" and "nano-large". TD_NOT_FOUND without words when it is nowhere. */
-static enum td_status find_beside(const char *name, char *out, size_t size, struct td_error *err)
+bool model_file_beside(const char *const *places, size_t count, char *out, size_t size)
 {
     char folder[4096];
     ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (len <= 0)
-        return error_set(err, TD_IO,
-                         "cannot read /proc/self/exe to find the embedded model; name "
-                         "one with TANDEM_MODEL or -m");
+        return false;
     folder[len] = '\0';
     *strrchr(folder, '/') = '\0';
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (snprintf(out, size, "%s/%s/%s.gguf", folder, beside[i], name) < (int)size &&
-            access(out, R_OK) == 0) {
+    for (size_t i = 0; i < count; i++)
+        if (snprintf(out, size, "%s/%s", folder, places[i]) < (int)size && access(out, R_OK) == 0) {
             make_plain(out, size);
-            return TD_OK;
+            return true;
         }
-    return TD_NOT_FOUND;
+    return false;
+}
+
+/* "nano" and "nano-large", from the executable's folder: installed; build/tandem;
+ * build/src/app/tandem. */
+static bool find_beside(const char *name, char *out, size_t size)
+{
+    static const char *const folders[] = {"../share/tandem", "../models/nano",
+                                          "../../../models/nano"};
+    char path[256];
+    const char *place = path;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (snprintf(path, sizeof path, "%s/%s.gguf", folders[i], name) < (int)sizeof path &&
+            model_file_beside(&place, 1, out, size))
+            return true;
+    return false;
 }
 
 /* A file is what it is; only a name that is none is looked for among the pulled models, and then
@@ -63,9 +66,7 @@ static enum td_status find_named(const char *wanted, const char *models_dir, cha
         models_dir = config->models.dir;
     }
     enum td_status status = TD_OK;
-    if (!model_store_find(models_dir, wanted, out, size))
-        status = find_beside(wanted, out, size, err);
-    if (status == TD_NOT_FOUND)
+    if (!model_store_find(models_dir, wanted, out, size) && !find_beside(wanted, out, size))
         status = error_set(err, TD_NOT_FOUND,
                            "there is no file '%.200s', no pulled model of that name in %.200s "
                            "('tandem models list' shows them), and none beside the program",
@@ -81,11 +82,10 @@ enum td_status model_file_find(const char *wanted, const char *models_dir, char 
         wanted = getenv("TANDEM_MODEL");
     if (wanted && *wanted)
         return find_named(wanted, models_dir, out, size, err);
-    enum td_status status = find_beside("nano", out, size, err);
-    if (status == TD_NOT_FOUND)
-        status = error_set(err, TD_NOT_FOUND,
-                           "the embedded model nano.gguf is neither in %s beside the program nor "
-                           "in a source tree; name a model with TANDEM_MODEL, engine.model or -m",
-                           beside[0]);
-    return status;
+    if (find_beside("nano", out, size))
+        return TD_OK;
+    return error_set(
+        err, TD_NOT_FOUND,
+        "the embedded model nano.gguf is neither in ../share/tandem beside the program "
+        "nor in a source tree; name a model with TANDEM_MODEL, engine.model or -m");
 }

@@ -13,4 +13,8 @@
 TD_MUST_CHECK enum td_status model_file_find(const char *wanted, const char *models_dir, char *out,
                                              size_t size, struct td_error *err);
 
+/* The first of these paths, from the executable's folder, that can be read; false when there is
+ * none. */
+bool model_file_beside(const char *const *places, size_t count, char *out, size_t size);
+
 #endif

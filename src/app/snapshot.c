@@ -2,11 +2,13 @@
 
 #include "app/adapter_table.h"
 #include "app/key_source.h"
+#include "app/router_file.h"
 #include "base/crypto.h"
 #include "base/error.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct snapshot {
     struct exchange_services services; /* first: snapshot_of casts back */
@@ -18,10 +20,12 @@ struct snapshot {
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
+    struct classifier *classifier; /* NULL = none */
 };
 
 /* Over everything that decides: the same file with other comments has the same version. */
-static void write_version(const struct config *config, char out[static 17])
+static void write_version(const struct config *config, const struct classifier *classifier,
+                          char out[static 17])
 {
     struct buf text;
     buf_init(&text, 1u << 20);
@@ -34,10 +38,11 @@ static void write_version(const struct config *config, char out[static 17])
     }
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
-        buf_printf(&text, "route %s %d %s %d %d %u %u %.17g %.17g %u", route->name, route->kind,
-                   route->start ? route->start : "", route->data_class, route->mode,
-                   route->g0_tokens_over, route->g2_tokens, route->g2_confidence_min,
-                   route->g3_confidence_min, route->commit_tokens);
+        buf_printf(&text, "route %s %d %s %d %d %u %.17g %.17g %u %.17g %.17g %u", route->name,
+                   route->kind, route->start ? route->start : "", route->data_class, route->mode,
+                   route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
+                   route->g2_tokens, route->g2_confidence_min, route->g3_confidence_min,
+                   route->commit_tokens);
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(&text, " %s", route->tiers.items[t]);
         buf_append_char(&text, '\n');
@@ -47,6 +52,8 @@ static void write_version(const struct config *config, char out[static 17])
         buf_printf(&text, "adapter %s %s %.17g %d\n", adapter->name, adapter->file, adapter->scale,
                    adapter->always);
     }
+    buf_printf(&text, "classifier %016llx\n",
+               classifier ? (unsigned long long)classifier_hash(classifier) : 0);
     buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
                config->ledger.store_prompts);
     uint8_t digest[CRYPTO_SHA256_BYTES];
@@ -71,6 +78,8 @@ static void fill_policy(struct snapshot *snapshot)
             .data_class = (enum td_data_class)data_class,
             .mode = (enum td_mode)from->mode,
             .gates = {.g0_tokens_over = from->g0_tokens_over,
+                      .g0_gain_over = from->g0_gain_over,
+                      .g0_p_local_under = from->g0_p_local_under,
                       .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
                       .g2_tokens = from->g2_tokens,
                       .g2_confidence_min = from->g2_confidence_min,
@@ -81,7 +90,7 @@ static void fill_policy(struct snapshot *snapshot)
         for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
             to->tiers[t] = from->tiers.items[t];
     }
-    write_version(config, snapshot->version);
+    write_version(config, snapshot->classifier, snapshot->version);
     snapshot->policy = (struct policy){.version = snapshot->version,
                                        .routes = snapshot->routes,
                                        .route_count = config->route_count};
@@ -159,9 +168,29 @@ static void snapshot_free(struct snapshot *snapshot)
         secret_free(snapshot->keys[i]);
     }
     adapter_table_deinit(&snapshot->adapters);
+    classifier_close(snapshot->classifier);
     tier_health_free(snapshot->services.health);
     config_free(snapshot->config);
     free(snapshot);
+}
+
+/* The default classifier may be missing as long as no gate asks for one; a named one may not. */
+static enum td_status open_classifier(struct snapshot *snapshot, struct td_error *err)
+{
+    const struct config *config = snapshot->config;
+    const char *path = config->router.classifier;
+    if (path && strcmp(path, "none") == 0)
+        path = NULL;
+    else if (path || router_file_has_default())
+        return router_file_open(path, &snapshot->classifier, err);
+    for (size_t i = 0; i < config->route_count; i++)
+        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0)
+            return error_set(
+                err, TD_INVALID,
+                "%s:%u: route '%s' has a gate on what a classifier says, and there is none: "
+                "name one with router.classifier",
+                config->label, config->routes[i].line, config->routes[i].name);
+    return TD_OK;
 }
 
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
@@ -175,10 +204,12 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     }
     snapshot->config = config;
     atomic_init(&snapshot->user_count, 1);
+    status = open_classifier(snapshot, err);
     fill_policy(snapshot);
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){
         .policy = &snapshot->policy,
+        .classifier = snapshot->classifier,
         .tiers = snapshot->tiers,
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
@@ -189,7 +220,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .store_prompts = config->ledger.store_prompts,
         .deadline_ms = config->server.deadline_ms,
     };
-    if (!services->health)
+    if (!services->health && status == TD_OK)
         status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         status = make_tier(snapshot, i, base, err);

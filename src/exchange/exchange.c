@@ -418,7 +418,7 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 
 static void read_signals(struct exchange *ex, const struct route *route)
 {
-    signals_extract(&ex->request, &ex->signals);
+    signals_extract(&ex->request, ex->services->classifier, &ex->signals);
     enum td_data_class data_class = higher(ex->request.data_class, route->data_class);
     data_class = higher(data_class, egress_classify(&ex->request, ex->findings));
     if (ex->services->classes)

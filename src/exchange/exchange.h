@@ -19,11 +19,13 @@
 struct exchange;
 struct ledger;
 struct conversation_classes;
+struct classifier;
 
 /* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
  * reload. */
 struct exchange_services {
     const struct policy *policy;
+    const struct classifier *classifier; /* NULL = prompts are not judged */
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;

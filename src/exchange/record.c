@@ -56,6 +56,16 @@ static char *signals_json(const struct exchange *ex)
     json_put(root, "code", json_new_bool(signals->code));
     json_put(root, "maths", json_new_bool(signals->maths));
     json_put(root, "question", json_new_bool(signals->question));
+    json_put(root, "multi_step", json_new_bool(signals->multi_step));
+    json_put(root, "fresh", json_new_bool(signals->fresh));
+    json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
+    if (signals->judged) {
+        json_put(root, "gain", json_new_double(signals->gain));
+        json_put(root, "p_local", json_new_double(signals->p_local));
+        json_put(root, "p_strong", json_new_double(signals->p_strong));
+        json_put(root, "task", *signals->task ? json_new_cstr(signals->task) : json_new_null());
+        json_put(root, "task_p", json_new_double(signals->task_p));
+    }
     if (signals->probe > 0)
         json_put(root, "probe", json_new_double(signals->probe));
     json_put(root, "findings", findings_of(ex));

@@ -12,7 +12,7 @@ const struct lexicon_list lexicon_lists[] = {
         "telefon telefonnummer handy handynummer mobil mobilnummer rufnummer t\xc3\xa9l\xc3\xa9phone portable "
         "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
         "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
-        "answering+at messages message registered+number my+number registered desk office"),
+        "my+number"),
     CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
         "cart\xc3\xa3o"),
     CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
@@ -89,8 +89,8 @@ const struct lexicon_list lexicon_lists[] = {
         "n\xc3\xa9 n\xc3\xa9" "e naissance nacido nacida nacimiento nato nata nascita nascido nascimento geboortedatum "
         "f\xc3\xb6" "dd syntynyt urodzony urodzona narozen"),
     CONTEXT(CONTEXT_HOME, "address addresses lives live lived living resides residence located delivered deliver ship "
-        "shipping meet sent restaurant taxi moved adresse wohnt wohnhaft anschrift direcci\xc3\xb3n "
-        "indirizzo endere\xc3\xa7o adres domicile habite vive abita addressed mail+to letter station enter drops"),
+        "shipping moved adresse wohnt wohnhaft anschrift direcci\xc3\xb3n "
+        "indirizzo endere\xc3\xa7o adres domicile habite vive abita addressed"),
     CONTEXT(CONTEXT_HEALTH, "diagnosis diagnosed diagnoses diagnose patient disease disorder condition symptoms dx "
         "diagnostic diagnosi diagn\xc3\xb3stico illness chart billing+code"),
     CONTEXT(CONTEXT_IDENTITY, "national+id id+number id+no id+card identity+number identity+card national+identification "
@@ -120,7 +120,7 @@ const struct lexicon_list lexicon_lists[] = {
         "alley aly loop pike turnpike expressway freeway route rte crossing xing ridge run heights hts hill path pass "
         "cove quay wharf broadway esplanade promenade parade rise vale view green bend bypass causeway "
         "strasse stra\xc3\x9f" "e str weg gasse platz allee ring damm ufer straat laan plein gracht kade gatan v\xc3\xa4gen "
-        "gata vei veien gade vej katu tie kuja ulica utca \xc3\xba" "t u t\xc3\xa9r sokak caddesi mah sq cliffs islands"),
+        "gata vei veien gade vej katu tie kuja ulica utca \xc3\xba" "t u t\xc3\xa9r sokak caddesi mah sq"),
     ROLE(ROLE_STREET_FIRST, "rue via viale vicolo piazza piazzale corso largo strada contrada calle avenida avda plaza paseo "
         "carrer camino carretera rua travessa alameda pra\xc3\xa7" "a rodovia estrada rue place quai impasse chemin "
         "all\xc3\xa9" "e avenue boulevard route cours ulica ul aleja al osiedle strasse ronda cuesta "
@@ -177,7 +177,7 @@ const struct lexicon_list lexicon_lists[] = {
     ROLE(ROLE_OF, "of de del"),
     ROLE(ROLE_YEAR_BEFORE, "in since during until till circa year spring summer fall autumn winter early late mid class "
         "jahr seit ann\xc3\xa9" "e depuis a\xc3\xb1o desde anno dal im copyright christmas election"),
-    ROLE(ROLE_YEAR_MAYBE, "of from to by before after around a an act and between on for last next the"),
+    ROLE(ROLE_YEAR_MAYBE, "of from to by before after around a an and between on for last next the"),
     ROLE(ROLE_COUNTED, "people users euros dollars eur usd gbp km m kg g mg ml bytes kb mb gb times words items units miles "
         "feet meters metres hours points steps rpm calories and or to pieces tons votes employees members students days "
         "years other"),

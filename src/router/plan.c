@@ -23,6 +23,7 @@ struct question {
     unsigned needs;
     const struct tier_facts *facts;
     const struct tier_state *states;
+    const struct signals *signals;
 };
 
 /* True when the tier is removed; *why is then a whole sentence naming the fact. */
@@ -214,6 +215,26 @@ static size_t first_at(const struct question *q, const size_t *ladder, size_t co
     return 0;
 }
 
+/* G0, before inference: is the prompt too long for the tier, or likely to be better answered on the
+ * next one? NAN is neither over nor under. */
+static bool beyond_g0(const struct question *q, const struct gate_settings *gates,
+                      const struct tier_state *state, const char *name, const char *next,
+                      char why[REASON_TEXT_BYTES])
+{
+    const struct signals *signals = q->signals;
+    if (gates->g0_tokens_over && state->prompt_tokens > gates->g0_tokens_over)
+        return removed(why, "prompt of %u tokens is over route %s's %u for %s: starts on %s",
+                       state->prompt_tokens, q->route->name, gates->g0_tokens_over, name, next);
+    if (!signals->judged)
+        return false;
+    if (gates->g0_gain_over > 0 && signals->gain > gates->g0_gain_over)
+        return removed(why, "expected gain of %.2f is over route %s's %.2f: starts on %s",
+                       signals->gain, q->route->name, gates->g0_gain_over, next);
+    return signals->p_local < gates->g0_p_local_under &&
+           removed(why, "%s is right with probability %.2f, under route %s's %.2f: starts on %s",
+                   name, signals->p_local, q->route->name, gates->g0_p_local_under, next);
+}
+
 static struct start choose_start(const struct question *q, const struct gate_settings *gates,
                                  const size_t *ladder, size_t count)
 {
@@ -229,14 +250,13 @@ static struct start choose_start(const struct question *q, const struct gate_set
         if (strcmp(q->facts[ladder[i]].name, q->route->start) == 0)
             start.position = i;
     const char *name = q->facts[ladder[start.position]].name;
-    uint32_t prompt = q->states[ladder[start.position]].prompt_tokens;
-    if (gates->g0_tokens_over && prompt > gates->g0_tokens_over && start.position + 1 < count) {
-        start.position++;
-        start.code = REASON_CHOSEN_RULE;
-        removed(start.text, "prompt of %u tokens is over route %s's %u for %s: starts on %s",
-                prompt, q->route->name, gates->g0_tokens_over, name,
-                q->facts[ladder[start.position]].name);
-        return start;
+    if (start.position + 1 < count) {
+        const char *next = q->facts[ladder[start.position + 1]].name;
+        if (beyond_g0(q, gates, &q->states[ladder[start.position]], name, next, start.text)) {
+            start.position++;
+            start.code = REASON_CHOSEN_RULE;
+            return start;
+        }
     }
     removed(start.text, "route %s starts on %s", q->route->name, name);
     return start;
@@ -290,6 +310,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .tokens_max = signals->tokens_max,
         .prompt_only = signals->prompt_only,
         .needs = signals->needs,
+        .signals = signals,
         .facts = facts,
         .states = states,
     };

@@ -9,11 +9,15 @@
 #define RUNGS_MAX 8
 #define REASONS_MAX 32
 #define REASON_TEXT_BYTES 192
+#define SIGNALS_TASK_BYTES 32
 
 enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
 
 struct gate_settings {
     uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
+    /* A classifier's judgement starts on the next rung when the gain that it expects is over, or its
+     * probability that the local answer is right under; 0 = off. */
+    double g0_gain_over, g0_p_local_under;
     bool g2_on;
     uint32_t g2_tokens;       /* look at the first n tokens */
     double g2_confidence_min; /* leave when the running confidence is below */
@@ -91,9 +95,15 @@ struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
-    bool prompt_only;           /* nothing is to be generated */
-    unsigned needs;             /* of enum capability */
-    bool code, maths, question; /* cheap markers, recorded */
+    bool prompt_only; /* nothing is to be generated */
+    unsigned needs;   /* of enum capability */
+    /* Of the user's own utterance (features.h); recorded. */
+    bool code, maths, question, multi_step, fresh, jailbreak;
+    /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
+    bool judged;
+    double gain, p_local, p_strong;
+    char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
+    double task_p;
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. Recorded; no gate reads it yet (G1). */
     double probe;

@@ -2,80 +2,11 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "router/classifier.h"
 
 #include <stdint.h>
 
-/* Markers are looked for in the user's last message only, and only in its first bytes: quoted
- * documents further down should not move a decision, and the pass stays a few microseconds. */
-#define MARKER_BYTES_MAX 4096
-
-static const char *const code_markers[] = {
-    "```", "#include", "def ",    "function(", "();",   "=> ",       "SELECT ", "</",
-    "fn ", "public ",  "import ", "console.",  "void ", "Traceback", "nullptr", "std::",
-};
-static const char *const maths_markers[] = {
-    "\\frac",           "\\int",  "\\sum",   "prove that", "equation",   "integral", "derivative",
-    "probability that", "solve ", "theorem", "how many ",  "percent of",
-};
-static const char *const question_words[] = {
-    "what", "who", "whom",  "whose", "when", "where", "why",  "how",   "which",  "is",
-    "are",  "can", "could", "do",    "does", "did",   "will", "would", "should",
-};
-
-static bool contains_any(struct td_str text, const char *const *markers, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_find(text, str_from(markers[i]), 0) != SIZE_MAX)
-            return true;
-    return false;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* A digit, an operator, a digit, with optional spaces between: "12 * 7". A date's dashes and a
- * phone number's are not arithmetic, so minus does not count. */
-static bool has_arithmetic(struct td_str text)
-{
-    for (size_t i = 1; i + 1 < text.len; i++) {
-        if (!strchr("+*/=^", text.data[i]) || text.data[i] == '\0')
-            continue;
-        size_t before = i, after = i + 1;
-        while (before > 0 && text.data[before - 1] == ' ')
-            before--;
-        while (after < text.len && text.data[after] == ' ')
-            after++;
-        if (before > 0 && after < text.len && is_digit(text.data[before - 1]) &&
-            is_digit(text.data[after]))
-            return true;
-    }
-    return false;
-}
-
-static bool is_question(struct td_str text)
-{
-    text = str_trim(text);
-    if (text.len > 0 && text.data[text.len - 1] == '?')
-        return true;
-    size_t end = 0;
-    while (end < text.len && text.data[end] != ' ' && text.data[end] != '\'')
-        end++;
-    struct td_str word = str_slice(text, 0, end);
-    for (size_t i = 0; i < sizeof question_words / sizeof *question_words; i++)
-        if (str_equal_nocase(word, str_from(question_words[i])))
-            return true;
-    return false;
-}
-
-static struct td_str last_user_text(const struct td_request *request)
-{
-    for (size_t i = request->message_count; i > 0; i--)
-        if (request->messages[i - 1].role == TD_ROLE_USER)
-            return request->messages[i - 1].content;
-    return (struct td_str){NULL, 0};
-}
+_Static_assert(SIGNALS_TASK_BYTES == CLASSIFIER_TASK_BYTES, "a task's name fits");
 
 static unsigned capabilities_needed(const struct td_request *request)
 {
@@ -100,15 +31,33 @@ static unsigned capabilities_needed(const struct td_request *request)
     return needs;
 }
 
-void signals_extract(const struct td_request *request, struct signals *out)
+static void judge(const struct classifier *classifier, const struct utterance *utterance,
+                  const struct features *features, struct signals *out)
+{
+    struct classifier_work work;
+    struct verdict verdict;
+    classifier_judge(classifier, utterance, features, &work, &verdict);
+    out->judged = true;
+    out->gain = (double)verdict.gain;
+    out->p_local = (double)verdict.p_local;
+    out->p_strong = (double)verdict.p_strong;
+    out->task_p = (double)verdict.task_p;
+    if (verdict.task != SIZE_MAX)
+        memcpy(out->task, classifier_task_name(classifier, verdict.task), sizeof out->task);
+}
+
+void signals_extract(const struct td_request *request, const struct classifier *classifier,
+                     struct signals *out)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < request->message_count; i++) {
         size_t len = request->messages[i].content.len;
         bytes = len > SIZE_MAX - bytes ? SIZE_MAX : bytes + len;
     }
-    struct td_str text = last_user_text(request);
-    struct td_str head = str_slice(text, 0, MARKER_BYTES_MAX);
+    struct utterance utterance;
+    struct features features;
+    utterance_read(request, &utterance);
+    features_read(&utterance, &features);
     *out = (struct signals){
         .data_class = request->data_class,
         .mode = request->mode,
@@ -118,9 +67,13 @@ void signals_extract(const struct td_request *request, struct signals *out)
         .tokens_max = request->tokens_max,
         .prompt_only = request->completion && request->completion->prompt_only,
         .needs = capabilities_needed(request),
-        .code = contains_any(head, code_markers, sizeof code_markers / sizeof *code_markers),
-        .maths = has_arithmetic(head) ||
-                 contains_any(head, maths_markers, sizeof maths_markers / sizeof *maths_markers),
-        .question = is_question(text),
+        .code = features.code,
+        .maths = features.maths,
+        .question = features.question,
+        .multi_step = features.multi_step,
+        .fresh = features.fresh,
+        .jailbreak = features.jailbreak,
     };
+    if (classifier)
+        judge(classifier, &utterance, &features, out);
 }

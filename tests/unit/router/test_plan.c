@@ -3,6 +3,8 @@
 #include "base/rng.h"
 #include "test.h"
 
+#include <math.h>
+
 #define TIER_COUNT 4
 
 /* local < office (premises) < cloud, backup (cloud) */
@@ -230,6 +232,38 @@ static void test_g0_sends_long_prompts_to_the_next_rung_and_keeps_the_first_belo
     CHECK(ladder_is(&s.plan, 3, 0, 1, 2));
 }
 
+static void test_g0_sends_what_gains_to_the_next_rung_and_says_the_number(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.route.gates.g0_gain_over = 0.2;
+    s.signals.gain = 0.31;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2)); /* nobody judged */
+    s.signals.judged = true;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 1, 2, 0));
+    CHECK(reason_of(&s.plan, "office")->code == REASON_CHOSEN_RULE);
+    CHECK(strstr(reason_of(&s.plan, "office")->text, "gain of 0.31 is over route auto's 0.20"));
+    s.signals.gain = 0.2;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2)); /* exactly is not over */
+    s.signals.gain = (double)NAN;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2));
+    s.route.gates.g0_p_local_under = 0.5;
+    s.signals.p_local = 0.42;
+    scene_plan(&s);
+    CHECK(strstr(reason_of(&s.plan, "office")->text, "probability 0.42, under route auto's 0.50"));
+    s.signals.mode = TD_MODE_PREFER_LOCAL;
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 3, 0, 1, 2));
+    s.signals.mode = TD_MODE_AUTO;
+    s.signals.data_class = TD_CLASS_RESTRICTED; /* nowhere to go */
+    scene_plan(&s);
+    CHECK(ladder_is(&s.plan, 1, 0, 0, 0));
+}
+
 static void test_the_routes_start_is_honoured(void)
 {
     struct scene s;
@@ -344,6 +378,11 @@ static void randomize(struct rng *rng, struct scene *s)
     s->route.data_class = (enum td_data_class)rng_below(rng, 3);
     s->route.mode = (enum td_mode)rng_below(rng, 5);
     s->route.gates.g0_tokens_over = (uint32_t)rng_below(rng, 2000);
+    s->route.gates.g0_gain_over = rng_double(rng);
+    s->route.gates.g0_p_local_under = rng_double(rng);
+    s->signals.judged = rng_below(rng, 2);
+    s->signals.gain = 2 * rng_double(rng) - 1;
+    s->signals.p_local = rng_double(rng);
     s->signals.data_class = (enum td_data_class)rng_below(rng, 3);
     s->signals.mode = (enum td_mode)rng_below(rng, 5);
     s->signals.tokens_max = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1500);
@@ -416,6 +455,7 @@ int main(void)
     RUN(test_route_kinds_prune);
     RUN(test_the_five_modes);
     RUN(test_g0_sends_long_prompts_to_the_next_rung_and_keeps_the_first_below);
+    RUN(test_g0_sends_what_gains_to_the_next_rung_and_says_the_number);
     RUN(test_the_routes_start_is_honoured);
     RUN(test_a_tier_without_key_is_reduced_capability);
     RUN(test_an_unreachable_start_is_stood_in_for);

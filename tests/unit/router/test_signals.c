@@ -9,7 +9,7 @@ static struct signals signals_of(const char *user_text)
     struct td_message message = {TD_ROLE_USER, str_from(user_text)};
     struct td_request request = {.messages = &message, .message_count = 1};
     struct signals signals;
-    signals_extract(&request, &signals);
+    signals_extract(&request, NULL, &signals);
     return signals;
 }
 
@@ -48,20 +48,10 @@ static void test_markers_come_from_the_last_user_message(void)
     };
     struct td_request request = {.messages = messages, .message_count = 3, .tokens_max = 9};
     struct signals signals;
-    signals_extract(&request, &signals);
+    signals_extract(&request, NULL, &signals);
     CHECK(!signals.code && !signals.maths && !signals.question);
     CHECK(signals.message_count == 3 && signals.tokens_max == 9);
     CHECK(signals.prompt_bytes == 20 + 11 + 12);
-}
-
-static void test_markers_beyond_the_first_bytes_do_not_count(void)
-{
-    static char text[8192];
-    memset(text, 'a', sizeof text - 1);
-    memcpy(text + 6000, "#include", 8);
-    CHECK(!signals_of(text).code);
-    memcpy(text + 100, "#include", 8);
-    CHECK(signals_of(text).code);
 }
 
 static void test_formats_need_a_tier_that_can_promise_them(void)
@@ -70,16 +60,16 @@ static void test_formats_need_a_tier_that_can_promise_them(void)
     struct td_request request = {.messages = &message, .message_count = 1};
     struct td_grammar *some = (void *)&message; /* only looked at for being there */
     struct signals signals;
-    signals_extract(&request, &signals);
+    signals_extract(&request, NULL, &signals);
     CHECK(signals.needs == 0);
     request.format = TD_FORMAT_JSON;
-    signals_extract(&request, &signals);
+    signals_extract(&request, NULL, &signals);
     CHECK(signals.needs == (CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA));
     request.grammar = some;
-    signals_extract(&request, &signals);
+    signals_extract(&request, NULL, &signals);
     CHECK(signals.needs == CAPABILITY_SCHEMA);
     request.format = TD_FORMAT_GRAMMAR;
-    signals_extract(&request, &signals);
+    signals_extract(&request, NULL, &signals);
     CHECK(signals.needs == CAPABILITY_GRAMMAR);
 }
 
@@ -90,6 +80,5 @@ int main(void)
     RUN(test_arithmetic_is_maths_and_dates_are_not);
     RUN(test_questions_are_marked);
     RUN(test_markers_come_from_the_last_user_message);
-    RUN(test_markers_beyond_the_first_bytes_do_not_count);
     return test_finish();
 }

@@ -1,0 +1,125 @@
+/* The time of one decision: canonical text, features, n-grams and the classifier's outputs for a prompt of 500 tokens, alone and while
+ * the engine generates on one thread.
+ *
+ *     bench_router CLASSIFIER MODEL */
+#include "base/clock.h"
+#include "base/str.h"
+#include "router/classifier.h"
+#include "router/signals.h"
+#include "tandem/engine.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { DECISIONS = 4000, PROMPTS = 32, PROMPT_TOKENS = 500, BYTES_A_TOKEN = 4 };
+
+static atomic_bool stop;
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Different texts of English words, so that every decision meets other n-grams. */
+static void write_prompt(char *out, size_t bytes, unsigned number)
+{
+    static const char *const words[] = {
+        "the",     "contract", "derive",  "between", "kitchen", "summer",  "however", "of",
+        "train",   "probable", "because", "and",     "seventh", "market",  "explain", "to",
+        "several", "without",  "patient", "is",      "number",  "quickly", "history", "a",
+        "engine",  "question", "which",   "in",      "answers", "careful", "balance", "?"};
+    uint32_t state = number * 2654435761u + 1;
+    size_t len = 0;
+    while (len + 16 < bytes) {
+        state = state * 1664525u + 1013904223u;
+        len += (size_t)snprintf(out + len, bytes - len, "%s%s ", words[state >> 27],
+                                state >> 20 & 1 ? "" : "s");
+    }
+}
+
+static bool keep_going(void *ctx, const struct td_token *token, struct td_str text)
+{
+    (void)ctx;
+    (void)token;
+    (void)text;
+    return !atomic_load(&stop);
+}
+
+static void *generate(void *ctx)
+{
+    struct td_session *session = ctx;
+    struct td_generate_options options = {
+        .sampling = {.temperature = 1, .top_p = 1, .repetition_penalty = 1}, .tokens_max = 200};
+    while (!atomic_load(&stop)) {
+        struct td_generate_result result;
+        int32_t prompt[] = {5, 6, 7, 8};
+        td_session_truncate(session, 0);
+        if (td_generate(session, prompt, 4, &options, keep_going, NULL, &result, NULL) != TD_OK)
+            break;
+    }
+    return NULL;
+}
+
+static void measure(const struct classifier *classifier, const char *when)
+{
+    static char prompts[PROMPTS][PROMPT_TOKENS * BYTES_A_TOKEN];
+    static double times[DECISIONS];
+    struct signals signals;
+    for (unsigned i = 0; i < PROMPTS; i++)
+        write_prompt(prompts[i], sizeof prompts[i], i);
+    for (size_t i = 0; i < DECISIONS; i++) {
+        struct td_message message = {.role = TD_ROLE_USER,
+                                     .content = str_from(prompts[i % PROMPTS])};
+        struct td_request request = {.messages = &message, .message_count = 1};
+        double begin = now_us();
+        signals_extract(&request, classifier, &signals);
+        times[i] = now_us() - begin;
+        if (i % 64 == 0) /* requests do not come without a pause */
+            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    }
+    qsort(times, DECISIONS, sizeof *times, compare_doubles);
+    double p50 = times[DECISIONS / 2], p99 = times[DECISIONS * 99 / 100];
+    printf("%-34s p50 %6.1f us (goal <= 50)%s   p99 %6.1f us (goal <= 300)%s\n", when, p50,
+           p50 <= 50 ? "  met" : "  MISSED", p99, p99 <= 300 ? "  met" : "  MISSED");
+}
+
+int main(int argc, char **argv)
+{
+    struct td_error err = {0};
+    struct classifier *classifier = NULL;
+    struct td_model *model = NULL;
+    struct td_session *session = NULL;
+    pthread_t thread;
+    if (argc != 3) {
+        fprintf(stderr, "usage: bench_router CLASSIFIER MODEL\n");
+        return 2;
+    }
+    if (classifier_open(argv[1], &classifier, &err) != TD_OK ||
+        td_model_open(argv[2], NULL, &model, &err) != TD_OK ||
+        td_session_new(model, &(struct td_session_options){.thread_count = 1}, &session, &err) !=
+            TD_OK) {
+        fprintf(stderr, "bench_router: %s\n", err.message);
+        return 1;
+    }
+    measure(classifier, "alone");
+    if (pthread_create(&thread, NULL, generate, session) != 0)
+        return 1;
+    measure(classifier, "while the engine generates");
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    td_session_free(session);
+    td_model_close(model);
+    classifier_close(classifier);
+    return 0;
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Labelled lines for the default classifier, one JSON object a line for `tandem router train`.
+
+Real text comes from training splits alone: CLINC150 (CC BY 3.0), Banking77 (CC BY 4.0), GSM8K (MIT). The other kinds
+of task are written from phrasings.py with the word lists of models/nano. What a line is labelled:
+a command, a classification and the like is what a small model gets right (local_ok), code, maths, reasoning,
+planning and what nobody foresaw (CLINC's out-of-scope lines) is for a strong one.
+
+    make_data.py --split train|held [--seed S] > lines.jsonl
+
+`held` takes the phrasings and words that training never sees, and CLINC's validation lines.
+"""
+import argparse
+import json
+import random
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "nano"))
+import corpora
+import other_words as words
+import phrasings
+from names import FIRST
+from task_extract import make_text
+
+# Does the local tier get it right? A small model is good at what has one short answer in the text or in common use.
+KINDS = {
+    "classification": (phrasings.CLASSIFICATION, True), "extraction": (phrasings.EXTRACTION, True),
+    "formatting": (phrasings.FORMATTING, True), "qa": (phrasings.QA, True), "summarisation": (phrasings.SUMMARY, True),
+    "translation": (phrasings.TRANSLATION, True), "chat": (phrasings.CHAT, True), "code": (phrasings.CODE, False),
+    "maths": (phrasings.MATHS, False), "reasoning": (phrasings.REASONING, False), "synthesis": (phrasings.SYNTHESIS, False),
+    "creative": (phrasings.CREATIVE, False), "planning": (phrasings.PLANNING, False), "fresh": (phrasings.FRESH, False),
+}
+COMMAND = "command"  # "set an alarm": an utterance with an intent
+CHAT_LABELS = set("""who_made_you meaning_of_life who_do_you_work_for do_you_have_pets what_are_your_hobbies what_is_your_name
+    where_are_you_from goodbye thank_you greeting tell_joke are_you_a_bot how_old_are_you what_can_i_ask_you yes no maybe""".split())
+OTHER_LABELS = {"translate": "translation", "weather": "fresh", "traffic": "fresh", "exchange_rate": "fresh", "flight_status": "fresh",
+                "definition": "qa", "fun_fact": "qa", "spelling": "qa", "calculator": "maths", "measurement_conversion": "maths"}
+PHRASES = ["good morning", "where is the station", "thank you very much", "I would like to pay", "see you tomorrow", "how much is it",
+           "my name is Anna", "I don't understand", "have a nice day", "the bill, please"]
+FOREIGN = ["Guten Morgen, wie geht es Ihnen?", "Je ne sais pas où est la gare.", "¿Cuánto cuesta este libro?", "Ik heb geen tijd vandaag.",
+           "Il treno parte alle otto.", "Onde fica o hotel?", "Jag kommer från Sverige.", "Das Wetter ist heute schön."]
+LISTINGS = ["milk, eggs, bread, butter", "name: Anna, age: 30; name: Ben, age: 25", "red; green; blue; yellow", "first name, last name, e-mail",
+            "Berlin 3.6, Paris 2.1, Rome 2.8", "apple banana cherry banana", "id,price\n1,20\n2,35", "the quick start guide, the user manual"]
+OPENERS = ["", "", "", "", "", "", "Please ", "Can you help me? ", "Hi, ", "Quick question: ", "hey, "]
+
+
+def fill(template, rng, split):
+    def value(match):
+        slot = match.group(1)
+        kind = re.sub(r"\d$", "", slot)
+        if kind == "number":
+            return str(rng.randint(11, 400))
+        if kind == "digit":
+            return str(rng.randint(2, 9))
+        if kind == "first":
+            return FIRST.pick(rng, split).title()
+        if kind == "document":
+            return "\n".join(fill(phrasings.DOCUMENT.pick(rng, split), rng, split) for _ in range(rng.randint(2, 5)))
+        if kind == "passage":
+            return passage(rng, split)
+        lists = {"phrase": PHRASES, "foreign": FOREIGN, "listing": LISTINGS}
+        if kind in lists:
+            return rng.choice(lists[kind])
+        return getattr(words, kind.upper()).pick(rng, split)
+    marked = template.replace("{{", "\0").replace("}}", "\1")
+    text = re.sub(r"\{([a-z]+\d?)\}", value, marked).replace("\0", "{").replace("\1", "}")
+    return text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def passage(rng, split):
+    """A sentence or two to work on, in different dress, or none: the request alone."""
+    if rng.random() < 0.15:
+        return ""
+    if rng.random() < 0.4:
+        text = fill(phrasings.DOCUMENT.pick(rng, split), rng, split).split(". ")[0] + "."
+    else:
+        made = make_text(rng, split)
+        text = made[0] if isinstance(made, tuple) else made
+    return rng.choice([text, text, f'"{text}"', "\n" + text, "\n\n" + text])
+
+
+def written(kind, count, rng, split):
+    pool, easy = KINDS[kind]
+    for _ in range(count):
+        text = fill(pool.pick(rng, split), rng, split)
+        if kind not in ("code", "chat") and rng.random() < 0.5:
+            opener = rng.choice(OPENERS)
+            text = opener + (text[0].lower() + text[1:] if opener else text)
+        if rng.random() < 0.15:
+            text = text.lower()
+        yield text.strip(), kind, easy
+
+
+def clinc(split):
+    for text, label in corpora.clinc("train" if split == "train" else "val"):
+        if label is None:
+            yield text, None, False
+        elif label in CHAT_LABELS:
+            yield text, "chat", True
+        else:
+            kind = OTHER_LABELS.get(label, COMMAND)
+            yield text, kind, kind not in KINDS or KINDS[kind][1]
+
+
+def banking():
+    import csv
+    with open(corpora.data_dir() / "banking77" / "train.csv", newline="") as file:
+        return [row["text"] for row in csv.DictReader(file)]
+
+
+def all_lines(split, rng, count):
+    for kind in KINDS:
+        yield from written(kind, count, rng, split)
+    inside = list(clinc(split))
+    rng.shuffle(inside)
+    outside = [line for line in inside if line[1] is None]
+    commands = [line for line in inside if line[1] == COMMAND]
+    yield from outside
+    yield from commands[:2 * count]
+    yield from (line for line in inside if line[1] not in (None, COMMAND))
+    if split == "train":
+        yield from ((text, COMMAND, True) for text in rng.sample(banking(), count))
+        yield from ((text, "maths", False) for text in rng.sample(corpora.gsm8k_train(), count))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options.add_argument("--split", choices=("train", "held"), default="train")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--count", type=int, default=700, help="written lines of each kind")
+    chosen = options.parse_args()
+    rng = random.Random(chosen.seed)
+    seen, lines = set(), []
+    for text, kind, easy in all_lines(chosen.split, rng, chosen.count):
+        if text and text not in seen:
+            seen.add(text)
+            line = {"text": text, "local_ok": easy, "strong_ok": True}
+            lines.append({**line, "task": kind} if kind else line)
+    rng.shuffle(lines)
+    for line in lines:
+        print(json.dumps(line, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

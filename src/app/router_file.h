@@ -1,0 +1,13 @@
+/* Where the router's classifier is. */
+#ifndef APP_ROUTER_FILE_H
+#define APP_ROUTER_FILE_H
+
+#include "router/classifier.h"
+
+/* Opens the classifier at `path`; NULL or empty: the default one, beside the program.
+ * **returns new** (classifier_close). */
+TD_MUST_CHECK enum td_status router_file_open(const char *path, struct classifier **out,
+                                              struct td_error *err);
+bool router_file_has_default(void);
+
+#endif

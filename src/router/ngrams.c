@@ -1,0 +1,91 @@
+#include "router/features.h"
+
+#include <string.h>
+
+/* Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a product with an odd constant depend on all
+ * bits of the key. */
+#define MULTIPLIER UINT64_C(0x9E3779B97F4A7C15)
+
+/* Digits are one character: which number it is says little, that there is one says much. */
+static inline char shape(char c)
+{
+    return c >= '0' && c <= '9' ? '0' : c == '\n' ? ' ' : c;
+}
+
+/* Words have the first quarter of the buckets and bytes the rest, so that they can be trusted differently. Fewer bits halve every bucket's
+ * number: files of different sizes agree. */
+static inline void add(struct ngrams *out, uint64_t key, unsigned bits, bool is_word)
+{
+    uint64_t hash = key * MULTIPLIER >> 32;
+    uint64_t quarter = UINT64_C(1) << (NGRAM_BITS_MAX - 2);
+    uint64_t widest = is_word ? hash * quarter >> 32 : quarter + (hash * (3 * quarter) >> 32);
+    uint32_t bucket = (uint32_t)(widest >> (NGRAM_BITS_MAX - bits));
+    uint64_t bit = UINT64_C(1) << (bucket & 63);
+    uint64_t *seen = &out->seen[bucket / 64];
+    out->bucket[out->count] = bucket; /* stays only when it is new */
+    out->count += !(*seen & bit);
+    *seen |= bit;
+}
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '0' || c == '\'' || (unsigned char)c >= 0x80;
+}
+
+/* Words and single marks of punctuation, alone and in pairs. */
+static void add_words(const char *text, size_t len, unsigned bits, struct ngrams *out)
+{
+    uint64_t before = 1;
+    for (size_t at = 0; at < len;) {
+        if (text[at] == ' ') {
+            at++;
+            continue;
+        }
+        uint64_t word = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bit */
+        size_t begin = at;
+        while (at < len && (is_word_byte(text[at]) || at == begin)) {
+            bool alone = !is_word_byte(text[at]);
+            word = (word ^ (unsigned char)text[at++]) * UINT64_C(0x100000001b3);
+            if (alone)
+                break;
+        }
+        if (word == before)
+            continue; /* a word again and again is one */
+        add(out, word ^ word >> 29, bits, true);
+        add(out, before * 31 + (word ^ word >> 31), bits, true);
+        before = word;
+    }
+}
+
+static void add_bytes(const char *text, size_t len, unsigned bits, struct ngrams *out)
+{
+    for (size_t at = 0; at + 3 <= len; at++) {
+        uint64_t word;
+        memcpy(&word, text + at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+#endif
+        /* The length stands above the bytes so that zeros after the end are no bytes. */
+        add(out, (word & 0xFFFFFF) | UINT64_C(3) << 56, bits, false);
+        if (at + 4 <= len)
+            add(out, (word & 0xFFFFFFFF) | UINT64_C(4) << 56, bits, false);
+        if (at + 5 <= len)
+            add(out, (word & 0xFFFFFFFFFF) | UINT64_C(5) << 56, bits, false);
+    }
+}
+
+void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams *out)
+{
+    char text[UTTERANCE_BYTES_MAX + UTTERANCE_SLACK + 2];
+    size_t len = utterance->len;
+    text[0] = ' '; /* so that the first and the last word have an edge like the others */
+    for (size_t i = 0; i < len; i++)
+        text[i + 1] = shape(utterance->text[i]);
+    text[len + 1] = ' ';
+    memset(text + len + 2, 0, UTTERANCE_SLACK);
+    memset(out->seen, 0, ((size_t)1 << bits) / 8);
+    out->count = 0;
+    add_words(text, len + 2, bits, out);
+    out->word_count = out->count;
+    add_bytes(text, len + 2, bits, out);
+}
