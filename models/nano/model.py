@@ -31,6 +31,10 @@ class Config:
     dropout: float = 0.0     # training only
 
 
+# Score of what may not be seen. Not -inf: the compiled softmax goes through a row in pieces, and makes a
+# NaN of a piece in which nothing is seen.
+HIDDEN = -1e9
+
 # The family: one vocabulary, one data set, two sizes.
 SIZES = {
     "nano": {},
@@ -101,18 +105,15 @@ class Block(nn.Module):
         return x.view(x.shape[0], x.shape[1], heads, self.c.head_width).transpose(1, 2)
 
     def attention(self, x, cos, sin, hidden):
-        c, time = self.c, x.shape[1]
+        c = self.c
         q = rotate(self.split(self.attn_q(x), c.heads), cos, sin)
         k = rotate(self.split(self.attn_k(x), c.kv_heads), cos, sin)
         v = self.split(self.attn_v(x), c.kv_heads)
-        # Query head h reads key head h / (heads / kv_heads); a group's queries are rows of one
-        # product: [batch, kv_heads, group * time, head_width].
-        q = q.reshape(x.shape[0], c.kv_heads, -1, c.head_width)
-        scores = (q @ k.transpose(-1, -2)).float() * c.head_width ** -0.5
-        scores = scores.view(x.shape[0], c.heads, time, time)
-        weights = (scores + hidden).softmax(-1).to(v.dtype)
-        y = weights.view(x.shape[0], c.kv_heads, -1, time) @ v
-        y = y.view(x.shape[0], c.heads, time, c.head_width)
+        # Query head h reads key head h / (heads / kv_heads): [batch, kv_heads, group, time, ...]
+        q = q.unflatten(1, (c.kv_heads, c.heads // c.kv_heads))
+        scores = (q @ k.unsqueeze(2).transpose(-1, -2)).float() * c.head_width ** -0.5
+        weights = (scores + hidden.unsqueeze(1)).softmax(-1).to(v.dtype)
+        y = (weights @ v.unsqueeze(2)).flatten(1, 2)
         return self.attn_output(y.transpose(1, 2).flatten(2))
 
     def forward(self, x, cos, sin, hidden):
@@ -152,7 +153,7 @@ class Nano(nn.Module):
         hidden = torch.ones(time, time, dtype=torch.bool).triu(1)[None, None]
         if texts is not None:
             hidden = hidden | (texts[:, None, :, None] != texts[:, None, None, :])
-        hidden = torch.zeros(hidden.shape).masked_fill(hidden, float("-inf"))
+        hidden = torch.zeros(hidden.shape).masked_fill(hidden, HIDDEN)
         out = [x]
         for block in self.blk:
             out.append(block(out[-1], cos, sin, hidden))

@@ -1,6 +1,6 @@
 """Examples as rows of tokens: several short ones stand in one row, each sees only itself.
 
-Two shapes of batches, so that the network is compiled twice and not for every length, and hardly
+Three shapes of batches, so that the network is compiled three times and not for every length, and hardly
 a position is padding. A step of the training takes some batches of each shape as they come.
 """
 
@@ -8,7 +8,7 @@ import bisect
 
 import torch
 
-ROWS = {128: 32, 512: 8}  # tokens of a row: rows of a batch, 4096 tokens either way
+ROWS = {128: 32, 256: 16, 512: 8}  # tokens of a row: rows of a batch, 4096 tokens each
 SOFT = 8                  # classes of a soft label
 
 

@@ -5,7 +5,8 @@
 Makes work/vocab.json (one for both models), work/MODEL.pt (the averaged weights with the best
 validation score) and work/MODEL.resume.pt, from which the same command goes on after a break.
 Every example is made on the fly, so none is seen twice. The length of the run is a number of tokens
-or of minutes, whichever ends first; only if the minutes do, the result depends on the machine.
+or of minutes of each processor, whichever ends first; if the minutes do, the result depends on the
+machine.
 """
 
 import argparse
@@ -19,14 +20,15 @@ import copy_circuit
 import data
 import optimizer
 import stream
+import team as teams
 from model import SIZES, Config, Nano
 from packing import Batch, Encoded, batches
 from pools import seeded
 from tokenizer import Vocabulary
 from validate import validate
 
-PIECE = 24000          # examples made and packed at a time
-MICRO_PER_STEP = 4     # batches of a step: 16384 tokens
+PIECE = 12000          # examples that a process makes and packs at a time
+MICRO_PER_STEP = 4     # batches of a step, of all processes together: 16384 tokens
 NOISY_SHARE = 0.4      # share of one-token answers whose prompt is read with BPE dropout
 # Weights in the loss. The first token decides (label or not mine) and counts most; in an answer of
 # several tokens each has to be right; the fixed sentence after <|not_mine|> is learned in minutes.
@@ -87,12 +89,12 @@ def build_vocab(path, seed):
 
 
 class Trainer:
-    def __init__(self, args):
-        self.args, self.began, self.earlier = args, time.time(), 0.0
+    def __init__(self, args, team):
+        self.args, self.began, self.earlier = args, time.process_time(), 0.0
+        self.team = team
         torch.manual_seed(args.seed)
-        torch.set_num_threads(args.threads)
+        torch.set_num_threads(1)
         self.out = pathlib.Path(args.out)
-        self.out.mkdir(parents=True, exist_ok=True)
         self.vocab = build_vocab(self.out / "vocab.json", args.seed)
         self.config = Config(len(self.vocab.tokens), **SIZES[args.model], dropout=args.dropout)
         self.net, self.mean = Nano(self.config), Nano(self.config)
@@ -104,12 +106,14 @@ class Trainer:
         self.resume_path = self.out / f"{args.model}.resume.pt"
         if self.resume_path.exists():
             self.resume()
+        torch.manual_seed(args.seed + 1000 * team.rank + self.steps)  # masks of dropout differ
         if args.compile:  # a minute for each shape of batch, the first time; then half the time
             for block in self.net.blk:
                 block.compile(dynamic=False)
 
     def minutes(self):
-        return self.earlier + (time.time() - self.began) / 60
+        """Of the processor, not of the clock: a busy machine makes a run longer, not worse."""
+        return self.earlier + (time.process_time() - self.began) / 60
 
     def progress(self):
         """The larger of the share of the work and the share of the time that is used up."""
@@ -119,7 +123,7 @@ class Trainer:
         return {"net": self.net.state_dict(), "mean": self.mean.state_dict(),
                 "optimizers": [o.state_dict() for o in self.optimizers], "best": self.best,
                 "steps": self.steps, "piece": self.piece, "tokens": self.tokens,
-                "minutes": self.minutes(), "random": torch.get_rng_state()}
+                "minutes": self.minutes()}
 
     def resume(self):
         saved = torch.load(self.resume_path, weights_only=True)
@@ -130,7 +134,6 @@ class Trainer:
         self.best, self.steps = saved["best"], saved["steps"]
         self.piece, self.tokens = saved["piece"], saved["tokens"]
         self.earlier = saved["minutes"]
-        torch.set_rng_state(saved["random"])
         print(f"going on after {self.steps} steps, {self.earlier:.1f} minutes", flush=True)
 
     def save(self, path, what):
@@ -139,26 +142,30 @@ class Trainer:
         path.with_suffix(".new").replace(path)
 
     def step(self, rows_and_lengths):
+        """One update from the batches of all processes; the mean loss of an example."""
         group = [Batch(rows, length, self.vocab.pad) for rows, length in rows_and_lengths]
-        scale, total = 1 / sum(b.count for b in group), 0.0
+        sums = [0.0, 0.0, 0.0, self.progress() if self.team.rank == 0 else 0.0]
         for batch in group:
             loss, last = batch_loss(self.net, batch, self.args.exit_weights)
-            (loss * scale).backward()
-            self.tokens += batch.tokens.numel()
-            total += last * scale
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-        share = learning_rate(self.progress())
+            loss.backward()
+            sums = [sums[0] + last, sums[1] + batch.count, sums[2] + batch.tokens.numel(), sums[3]]
+        params = list(self.net.parameters())
+        last, count, tokens, self.done = self.team.sum_gradients(params, sums)
+        for p in params:
+            p.grad.div_(count)
+        torch.nn.utils.clip_grad_norm_(params, 1.0)
+        share = learning_rate(self.done)
         for o in self.optimizers:
             for g in o.param_groups:
                 g["lr"] = g["base_lr"] * share
             o.step()
             o.zero_grad(set_to_none=True)
         self.steps += 1
+        self.tokens += int(tokens)
         decay = min(self.args.ema, self.steps / (self.steps + 20))
         with torch.no_grad():
-            torch._foreach_lerp_(list(self.mean.parameters()), list(self.net.parameters()),
-                                 1 - decay)
-        return total
+            torch._foreach_lerp_(list(self.mean.parameters()), params, 1 - decay)
+        return last / count
 
     def check(self, loss):
         """Validate, keep the best weights, and make the run resumable."""
@@ -174,20 +181,31 @@ class Trainer:
                        "minutes": minutes, "tokens": self.tokens})
         self.save(self.resume_path, self.state())
 
-    def run(self):
-        checked, loss = self.minutes(), 0.0
-        while self.progress() < 1:
-            rng = seeded("train", self.args.seed, self.piece)
-            examples = stream.examples(self.args.seed, self.piece, PIECE)
+    def groups(self):
+        """Batches of this process for step after step, without end. Piece N is the same in every run."""
+        share = max(1, MICRO_PER_STEP // self.team.size)
+        while True:
+            number = self.piece * self.team.size + self.team.rank
+            rng = seeded("train", self.args.seed, number)
+            examples = stream.examples(self.args.seed, number, PIECE)
             ready = batches([encode(e, self.vocab, rng) for e in examples], rng)
-            for at in range(0, len(ready) - MICRO_PER_STEP + 1, MICRO_PER_STEP):
-                loss += 0.02 * (self.step(ready[at:at + MICRO_PER_STEP]) - loss)
-                if self.progress() >= 1:
-                    break
+            for at in range(0, len(ready) - share + 1, share):
+                yield ready[at:at + share]
             self.piece += 1
-            if self.progress() >= 1 or self.minutes() - checked >= self.args.check_minutes:
+
+    def run(self):
+        checked, loss, groups = self.minutes(), 0.0, self.groups()
+        self.done = self.progress()
+        while self.done < 1:
+            loss += 0.02 * (self.step(next(groups)) - loss)
+            late = self.minutes() - checked >= self.args.check_minutes
+            if self.team.rank == 0 and (late or self.done >= 1):
                 self.check(loss)
                 checked = self.minutes()
+
+
+def work(args, team):
+    Trainer(args, team).run()
 
 
 def main():
@@ -197,7 +215,7 @@ def main():
     parser.add_argument("--max-minutes", type=float, default=75)
     parser.add_argument("--check-minutes", type=float, default=6, help="between validations")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=2, help="one thread each")
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--matrix-lr", type=float, default=0.02, help="Muon's, for the layers")
     parser.add_argument("--other-lr", type=float, default=3e-3, help="AdamW's, embedding and norms")
@@ -208,7 +226,10 @@ def main():
     parser.add_argument("--plant", type=int, default=1, help="0: do not plant the copy circuit")
     parser.add_argument("--compile", type=int, default=1, help="0 where there is no C++ compiler")
     parser.add_argument("--out", default="work")
-    Trainer(parser.parse_args()).run()
+    args = parser.parse_args()
+    pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
+    build_vocab(pathlib.Path(args.out) / "vocab.json", args.seed)  # once, before there are several
+    teams.run(work, args, args.processes)
 
 
 if __name__ == "__main__":

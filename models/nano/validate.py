@@ -10,7 +10,7 @@ import torch
 
 import data
 import stream
-from packing import Batch, Encoded, batches
+from packing import ROWS, Batch, Encoded, batches
 from pools import seeded
 
 HELD_OUT = 96  # examples of each task
@@ -45,7 +45,7 @@ def judge(net, vocab, examples):
         encoded.append(Encoded(vocab.encode_prompt(data.render(messages)), ids, [1.0] * len(ids)))
         encoded[-1].foreign = task == "other"
     out = []
-    padded = encoded + [Encoded([vocab.pad] * n, [vocab.pad], [0.0]) for n in (127, 511)
+    padded = encoded + [Encoded([vocab.pad] * n, [vocab.pad], [0.0]) for n in (length - 1 for length in ROWS)
                         for _ in range(40)]  # so that the last batch of each shape is whole
     for rows, length in batches(padded, seeded("judge")):
         batch = Batch(rows, length, vocab.pad)
