@@ -19,11 +19,13 @@
 #define PART_CONSTANT PART_COUNT /* the bias: barely held */
 #define LABELS_MIN 20
 
-/* Strengths that are tried, strongest first so that each solution begins at the one before. Dense features are few and each is
- * measured well, but they are also correlated: they are held as much as the words. Byte n-grams repeat the words; where lines are few they mislead. */
+/* Strengths that are tried, strongest first so that each solution begins at the one before. Byte
+ * n-grams repeat the words: where lines are few they mislead, and are held fifty times as much. Dense
+ * features tell the kind of data more than the difficulty; on 1,500 labels of MMLU holding them 30
+ * times as much as words gave 0.658, ten times 0.649 (APGR). */
 static const float word_strengths[] = {40, 15, 5, 1.5f, 0.5f};
-static const float byte_ratios[] = {10, 1};
-#define DENSE_RATIO 10.0f
+static const float byte_ratios[] = {50, 3};
+#define DENSE_RATIO 30.0f
 #define STRENGTH_COUNT (sizeof word_strengths / sizeof *word_strengths)
 #define SETTING_COUNT (STRENGTH_COUNT * 2)
 
