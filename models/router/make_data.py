@@ -132,7 +132,7 @@ def written(kind, count, rng, split):
             text = composed(kind, rng)
         else:
             text = fill(rng.choice(pools).pick(rng, split), rng, split)
-        if kind == "reasoning" and rng.random() < 0.4 and "ptions" not in text:
+        if kind == "reasoning" and rng.random() < 0.6 and "ptions" not in text:
             text += "\n" + options_of(rng, split)
         if kind not in ("code", "chat") and rng.random() < 0.5:
             opener = rng.choice(OPENERS)

@@ -468,16 +468,21 @@ PARTS = {
         "|with one word|as positive, negative or neutral|from these labels: bug, question, praise|yes or no|choose one of A, B, C|"
         "from 1 to 5|and nothing else|(news, sports, business, science)|as a single label"),
     "extraction": (
-        "extract|list|find|pull out|get|return|give me|identify|collect|pick out|grab|locate|name|copy|note down|which are|show",
+        "extract|list|find|pull out|get|return|give me|identify|collect|pick out|grab|locate|name|copy|note down|which are|show|what are|"
+        "what is|look for|search for|who or what are",
         "all names|the dates|every email address|the phone numbers|the total amount|the order number|the companies|the places|"
         "all prices|the sender and the receiver|the deadline|the product names|the keywords|the quantities|the address|the people mentioned|"
         "the links|the quotes|the entities|the action items|the requirements|the figures",
         "|from the text below|in this message|as JSON|mentioned here|that occur in the mail|as a list|in the following|contained in the document"),
     "formatting": (
-        "convert|reformat|turn|rewrite|change|format|put|transform|arrange|make|restructure|lay out|clean up|render",
+        "convert|reformat|turn|rewrite|change|format|put|transform|arrange|make|restructure|lay out|clean up|render|order|sort|spell|number|pad|"
+        "split|join|align|print|reverse the order of",
         "this list into a table|the text as bullet points|this into JSON|these lines to CSV|the names to upper case|the dates to ISO format|"
         "the paragraph into a numbered list|everything in lower case|the items in alphabetical order|the headings in title case|"
-        "the table as markdown|it to YAML|the spelling of the variables to camel case|each sentence on its own line|the spacing|the columns",
+        "the table as markdown|it to YAML|the spelling of the variables to camel case|each sentence on its own line|the spacing|the columns|"
+        "{number}, {digit} and {number} by size|these words by length|{number} as Roman numerals|the amount {number} in letters|"
+        "{number}000 with thousands separators|the times to 24 hours|the list from small to large|names as last name, first name|"
+        "{listing}|{listing} as a table",
         "|without changing the words|and keep the order|please|exactly|with one item a line|separated by commas|and remove duplicates"),
     "summarisation": (
         "summarise|summarize|sum up|condense|shorten|recap|boil down|give the gist of|outline|write a summary of|give me a brief version of|"
@@ -486,9 +491,12 @@ PARTS = {
         "the passage|the conversation|this letter|the news item|it",
         "|in one sentence|in three bullet points|in fifty words|briefly|for a busy reader|in simple words|in a short paragraph|as a headline"),
     "translation": (
-        "translate|translate|render|put|say|how do you say|what is the translation of|give me|write|express|could you translate",
+        "translate|translate|render|put|say|how do you say|what is the translation of|give me|write|express|could you translate|"
+        "übersetzen Sie|vertaal|traduci|przetłumacz|traduza|översätt|traducir|traduire|what is",
         "this into {tongue}|the following to {tongue}|it in {tongue}|{phrase} in {tongue}|the sentence into {tongue}|this mail into {tongue}|"
-        "the word {object} to {tongue}|the text from {tongue} into English|{foreign} into English|this from English to {tongue}",
+        "the word {object} to {tongue}|the text from {tongue} into English|{foreign} into English|this from English to {tongue}|"
+        "the {tongue} name of a {object}|{object} in {tongue}|the {tongue} expression for {phrase}|naar het Nederlands|in italiano|na angielski|"
+        "en inglés|en anglais|{foreign}",
         "|please|politely|literally|word for word|as a native speaker would|for a letter"),
     "synthesis": (
         "compare|combine|synthesise|reconcile|integrate|merge|relate|contrast|cross-check|weigh|trace|draw together|connect|analyse",
@@ -496,6 +504,15 @@ PARTS = {
         "both versions|all sections|the papers|the accounts of the witnesses|the positions of the authors|the minutes of all meetings",
         "and write one report|and say where they contradict each other|into a timeline|and draw conclusions|with evidence from each|"
         "and explain the differences|across all of them|and recommend what to do|into a literature review|and list what they agree on"),
+    "reasoning": (
+        "explain|decide|conclude|work out|justify|infer|reason about|figure out|determine|find out|deduce|argue|is it certain|say|discuss",
+        "who is lying|which box holds the {object}|what follows from the premises|whether the argument holds|where {first} sits|"
+        "the order of the runners|why the plan of {first} fails|which statement must be true|the next item in the pattern|who owns the {animal}|"
+        "what happens to the {object} if {first} leaves|whether both can be true|which cause is the likeliest|what {first} believes|"
+        "the flaw in this proof|how the {job} knew|which way {first} faces|who is the oldest|what must be false",
+        "if {first} is older than {first2} and {first2} than {first3}|given that no {animal} is a {thing}|when {first} always lies|from the clues|"
+        "step by step|and why|. {first} came before {first2}. {first3} came last|. Whoever has a {object} has a {instrument}|"
+        "considering that {first} saw {first2} at noon|. Either {first} or {first2} is a {job}, not both|, assuming that the {object} is heavy"),
     "creative": (
         "write|compose|make up|invent|create|draft|tell me|come up with|imagine|craft|pen|improvise|dream up",
         "a poem|a story|a short story|a song|a haiku|a limerick|a fairy tale|a dialogue|a slogan|a joke|a speech|a scene|a letter from a pirate|"
