@@ -145,11 +145,7 @@ def written(kind, count, rng, split):
 
 
 def clinc(split):
-    lines = corpora.clinc("train" if split == "train" else "val")
-    if split == "train":  # the larger list of out-of-scope training lines
-        plus = json.loads((corpora.data_dir() / "clinc150" / "data_oos_plus.json").read_text())
-        lines = lines + [(text, None) for text, _ in plus["oos_train"]]
-    for text, label in lines:
+    for text, label in corpora.clinc("train" if split == "train" else "val"):
         if label is None:
             yield text, None, False
         elif label in CHAT_LABELS:
