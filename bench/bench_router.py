@@ -19,7 +19,7 @@ from pathlib import Path
 from table import ROOT, heading, program, row
 
 DATA = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared")) / "data"
-TANDEM = ROOT / "build" / "tandem"
+TANDEM = Path(os.environ.get("TANDEM_BINARY", ROOT / "build" / "tandem"))
 LABELS = 1500
 SEEDS = range(int(os.environ.get("BENCH_SEEDS", 5)))
 RESAMPLES = 200

@@ -122,6 +122,12 @@ struct config {
         size_t pattern_count;
         struct config_words *words;
         size_t words_count;
+        struct {
+            bool on;
+            const char *file; /* NULL = the one that came with the program */
+            double min_score;
+            int data_class; /* enum td_data_class of a found name */
+        } names;
     } privacy;
     struct {
         bool enabled;

@@ -270,6 +270,18 @@ static const struct config_key models_keys[] = {
 };
 static const struct config_section models_section = {models_keys, COUNT(models_keys), 0, 0};
 
+static const struct config_key names_keys[] = {
+    {"on", CONFIG_KEY_BOOL, AT(privacy.names.on), "true",
+     .help = "look for names of people, places and organisations"},
+    {"file", CONFIG_KEY_TEXT, AT(privacy.names.file), NULL,
+     .help = "another names file than the one that came with the program"},
+    {"min_score", CONFIG_KEY_NUMBER, AT(privacy.names.min_score), "0.5", 0.01, 0.99,
+     .help = "how likely a finding must be; less finds more, and more that is none"},
+    {"class", CONFIG_KEY_CHOICE, AT(privacy.names.data_class), "public", .choices = names_classes,
+     .help = "of found names; sensitive keeps every text with a name near"},
+};
+static const struct config_section names_section = {names_keys, COUNT(names_keys), 0, 0};
+
 static const struct config_key router_keys[] = {
     {"classifier", CONFIG_KEY_TEXT, AT(router.classifier), NULL,
      .help =
@@ -288,6 +300,8 @@ static const struct config_key privacy_keys[] = {
     {"words", CONFIG_KEY_SECTIONS, AT(privacy.words), NULL, 0, CONFIG_RULES_MAX,
      .section = &words_section, .help = "what else is private, by lists of words",
      .count_offset = AT(privacy.words_count)},
+    {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
+     .help = "names of people, places and organisations"},
 };
 static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
 

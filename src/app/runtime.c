@@ -10,7 +10,6 @@
 #include "engine/scheduler.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
-#include "privacy/rules.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -336,8 +335,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     if (status != TD_OK)
         return status;
     warn_fixed(runtime_config(runtime), config);
-    struct privacy_rules *rules;
-    status = privacy_setup_read(config, &rules, err);
+    struct privacy_parts privacy;
+    status = privacy_setup_read(config, &privacy, err);
     if (status != TD_OK) {
         config_free(config);
         return status;
@@ -347,10 +346,10 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     base.before = runtime->current;
     status = snapshot_new(config, &base, &fresh, err);
     if (status != TD_OK) {
-        privacy_rules_free(rules);
+        privacy_parts_free(&privacy);
         return status;
     }
-    privacy_rules_install(rules);
+    privacy_parts_install(&privacy);
     log_set_level(level);
     pthread_mutex_lock(&runtime->lock);
     struct snapshot *old = runtime->current;

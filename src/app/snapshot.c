@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct snapshot {
     struct exchange_services services; /* first: snapshot_of casts back */

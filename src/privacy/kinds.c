@@ -89,7 +89,7 @@ static const struct {
     [PRIVACY_TH_TNIN] = {"TH_TNIN", R, 0.95},
     [PRIVACY_ZA_ID] = {"ZA_ID", R, 0.95},
     [PRIVACY_IL_ID] = {"IL_ID", R, 0.95},
-    [PRIVACY_PERSON] = {"PERSON", S, 0.9},
+    [PRIVACY_PERSON] = {"PERSON", P, 0.9},
     [PRIVACY_PLACE] = {"GPE", P, 0.4},
     [PRIVACY_ORGANIZATION] = {"ORGANIZATION", P, 0.5},
     [PRIVACY_CUSTOM] = {"CUSTOM", P, 0.5},

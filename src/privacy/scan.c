@@ -13,6 +13,7 @@
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
 #include "privacy/lexicon.h"
+#include "privacy/name_finder.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
  * findings that could still grow. When it is full the oldest goes out. */
@@ -447,12 +448,22 @@ static size_t word_rest(struct scan *scan, size_t word_begin, size_t i, size_t e
     return end;
 }
 
-static void scan_pass(struct td_str text, bool inner, const struct privacy_span *others,
-                      size_t other_count, scan_fn *emit, void *ctx)
+/* Adds the names that begin up to `offset`. */
+static void add_names(struct scan *scan, struct name_source *names, size_t offset)
+{
+    while (names->next.begin <= offset) {
+        add(scan, names->next);
+        name_source_advance(names);
+    }
+}
+
+static void scan_pass(struct td_str text, struct name_source *names,
+                      const struct privacy_span *others, size_t other_count, scan_fn *emit,
+                      void *ctx)
 {
     size_t others_taken = 0;
     struct scan scan = {.text = text,
-                        .inner = inner,
+                        .inner = names == NULL,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,
@@ -467,6 +478,8 @@ static void scan_pass(struct td_str text, bool inner, const struct privacy_span 
             break;
         while (others_taken < other_count && others[others_taken].begin <= next.begin)
             add(&scan, others[others_taken++]);
+        if (names != NULL && names->next.begin <= next.begin)
+            add_names(&scan, names, next.begin);
         uint8_t trait = next.c < 0x80 ? traits[next.c] : next.c == PLAIN_LETTER ? WORD | LOCAL : 0;
         size_t resume = 0;
         struct run run = {0};
@@ -502,17 +515,23 @@ static void scan_pass(struct td_str text, bool inner, const struct privacy_span 
     }
     while (others_taken < other_count)
         add(&scan, others[others_taken++]);
+    if (names != NULL)
+        add_names(&scan, names, text.len);
     while (scan.pending_count > 0)
         emit_oldest(&scan);
 }
 
 void scan_plain(struct td_str text, scan_fn *emit, void *ctx)
 {
-    scan_pass(text, true, NULL, 0, emit, ctx);
+    scan_pass(text, NULL, NULL, 0, emit, ctx);
 }
 
 void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
                scan_fn *emit, void *ctx)
 {
-    scan_pass(text, false, others, other_count, emit, ctx);
+    struct name_source
+        names; /* 20 KB: not in scan_pass, which is entered again for what is hidden */
+    name_source_begin(&names, text);
+    scan_pass(text, &names, others, other_count, emit, ctx);
+    name_source_end(&names);
 }

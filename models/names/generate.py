@@ -1,0 +1,424 @@
+"""Texts with marked names for the tagger, from a seed: people of many cultures, places, organisations in sentences of
+templates.py, written in many manners; beside them WNUT17's training sentences and utterances without names."""
+import random
+import re
+import sys
+import unicodedata
+import csv
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "nano"))
+import corpora  # noqa: E402
+
+import organizations  # noqa: E402
+import people  # noqa: E402
+import places  # noqa: E402
+import templates  # noqa: E402
+import words  # noqa: E402
+
+PERSON, PLACE, ORG, OTHER = 1, 3, 5, 7  # first label of each in tagger_file.h
+
+MONTHS = "January February March April May June July August September October November December".split()
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+JOBS = """teacher nurse driver engineer baker lawyer manager designer waiter plumber accountant farmer editor analyst doctor cook
+electrician clerk developer librarian pilot painter tailor photographer translator gardener mechanic architect receptionist
+consultant director chairman spokeswoman head coach striker""".split()
+NOUNS = """Wisdom Justice Freedom Marketing Sales Security Server Database Invoice Customer Budget Strategy Design Quality Service
+Account Window Button Market Product Project Team Business Leadership Success Growth Health Education Science History Math Biology
+Chemistry Energy Water Fire Earth Light Night Morning Winter Summer Garden Kitchen Music Dance Movie Game Love Peace Truth Power
+Money Time Life Death Nature Ocean Forest Mountain Chocolate Coffee Bread Cheese Chicken Salad Soup Phone Laptop Camera Printer
+Travel Hotel Flight Ticket Insurance Policy Contract Agreement Refund Delivery Order Password Profile Settings Report Meeting
+Schedule Deadline Goal Plan Idea Question Answer Problem Solution Method Theory Model Data Analysis Research Experiment Result""".split()
+CULTURE_NAMES = list(people.CULTURES)
+CULTURE_WEIGHTS = [people.WEIGHTS.get(name, 1.3) for name in CULTURE_NAMES]
+TITLES = "Mr. Mr Mrs. Mrs Ms. Ms Dr. Dr Prof. Professor Sir Miss Judge Senator Captain Herr Frau Señor Mme President Minister Pastor".split()
+PARTICLES = "de van von di da del bin al der den du la le".split()
+
+
+def strip_accents(text):
+    table = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ß": "ss", "æ": "ae", "Æ": "Ae", "ı": "i", "İ": "I", "ð": "d", "þ": "th", "Þ": "Th"})
+    return "".join(c for c in unicodedata.normalize("NFD", text.translate(table)) if not unicodedata.combining(c))
+
+
+class Names:
+    """Draws what fills the slots. Every slot is a list of (text, label or None)."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def culture(self):
+        return self.rng.choices(CULTURE_NAMES, CULTURE_WEIGHTS)[0]
+
+    def made(self, parts):
+        stems, ends = (p.split() for p in parts)
+        word = self.rng.choice(stems).replace("_", " ") + (self.rng.choice(ends) if ends else "")
+        return word
+
+    def given(self, culture):
+        r = self.rng.random()
+        if r < 0.12:
+            key = {"czech": "slavic", "polish": "slavic", "russian": "slavic", "south_slavic": "slavic", "west_african": "african",
+                   "east_southern_african": "african"}.get(culture, culture)
+            return self.made(people.GIVEN_PARTS.get(key, people.GIVEN_PARTS["any"])).capitalize()
+        return self.rng.choice(people.CULTURES[culture][0])
+
+    def surname(self, culture):
+        rng = self.rng
+        if culture in people.SURNAME_PARTS and rng.random() < 0.4:
+            word = self.made(people.SURNAME_PARTS[culture])
+        else:
+            word = rng.choice(people.CULTURES[culture][1])
+        if rng.random() < 0.03:
+            word += "-" + rng.choice(people.CULTURES[culture][1])
+        return word
+
+    def full(self, culture=None):
+        rng = self.rng
+        culture = culture or self.culture()
+        if rng.random() < 0.06:  # people move, families mix
+            first, last = self.given(self.culture()), self.surname(self.culture())
+        else:
+            first, last = self.given(culture), self.surname(culture)
+        r = rng.random()
+        initial = rng.choice("ABCDEFGHJKLMNPRSTW")
+        if r < 0.70:
+            text = f"{first} {last}"
+        elif r < 0.76:
+            text = f"{first} {initial}. {last}"
+        elif r < 0.79:
+            text = f"{first} {self.given(culture)} {last}"
+        elif r < 0.82:
+            text = f"{first[0]}. {last}"
+        elif r < 0.84:
+            text = f"{initial}. {rng.choice('ABCDEFGHJKLMPRSTW')}. {last}"
+        elif r < 0.86:
+            text = f"{first[0]}.{initial}. {last}"
+        elif r < 0.90:
+            text = f"{last}, {first}"
+        elif r < 0.92:
+            text = f"{first} {last} {rng.choice(['Jr.', 'Sr.', 'III', 'II'])}"
+        elif r < 0.94:
+            text = f"{last} {first}"
+        elif r < 0.96:
+            text = f"{first} {rng.choice(PARTICLES)} {last}"
+        elif r < 0.98:
+            text = f"{first} {last.upper()}"
+        else:
+            text = f"{first} {initial} {last}"
+        return [(text, PERSON)]
+
+    def p(self):
+        r = self.rng.random()
+        culture = self.culture()
+        if r < 0.72:
+            return self.full(culture)
+        if r < 0.88:
+            return [(self.given(culture), PERSON)]
+        if r < 0.94:
+            return [(self.surname(culture), PERSON)]
+        return self.tp()
+
+    def pf(self):
+        return [(self.given(self.culture()), PERSON)]
+
+    def pl(self):
+        return [(self.surname(self.culture()), PERSON)]
+
+    def tp(self):
+        title = self.rng.choice(TITLES)
+        who = self.pl() if self.rng.random() < 0.6 else self.full()
+        return [(title + " ", None)] + who
+
+    def town(self):
+        rng = self.rng
+        prefix = rng.choice(places.TOWN_PREFIX)
+        word = rng.choice(places.TOWN_STEM) + (rng.choice(places.TOWN_SUFFIX) if rng.random() < 0.85 else "")
+        if prefix and not prefix.endswith(" "):
+            word = prefix + word.lower()
+        else:
+            word = prefix + word
+        return word
+
+    def c(self):
+        rng = self.rng
+        r = rng.random()
+        if r < 0.5:
+            out = [(rng.choice(places.CITIES), PLACE)]
+        elif r < 0.9:
+            out = [(self.town(), PLACE)]
+        elif r < 0.94:
+            out = [(self.surname(self.culture()) + rng.choice(["", "ville", "burg", " City", " Springs", "ton"]), PLACE)]
+        elif r < 0.97:
+            out = [(self.town() + " " + rng.choice(["nad Labem", "am Main", "an der Oder", "upon Tyne", "sur Mer", "de la Sierra", "del Mar", "1", "2"]), PLACE)]
+        else:
+            out = [(rng.choice(places.CITIES).upper(), PLACE)]
+        if rng.random() < 0.06:
+            out += [(", ", None), (rng.choice(places.STATE_CODES), PLACE)]
+        return out
+
+    def n(self):
+        rng = self.rng
+        return [(rng.choice(places.COUNTRIES if rng.random() < 0.7 else places.REGIONS), PLACE)]
+
+    def pa(self):
+        rng = self.rng
+        r = rng.random()
+        if r < 0.35:
+            return self.c()
+        if r < 0.55:
+            return [(rng.choice(places.LANDMARKS), PLACE)]
+        if r < 0.65:
+            return self.n()
+        form = rng.choice(places.NATURE).strip()
+        name = self.surname(self.culture()) if rng.random() < 0.5 else rng.choice(places.CITIES)
+        lead = form.startswith("the ")
+        return ([("the ", None)] if lead else []) + [(form.removeprefix("the ").replace("{X}", name), PLACE)]
+
+    def st(self):
+        rng = self.rng
+        key = rng.choice(list(places.STREET))
+        names = places.STREET_NAMES.get(key)
+        name = rng.choice(names) if names and rng.random() < 0.6 else self.surname(key if key in people.CULTURES else "english")
+        street = rng.choice(places.STREET[key]).replace("{X}", name)
+        number = str(rng.randint(1, 250)) + rng.choice(["", "", "", "a", "B"])
+        first = key in ("english", "french", "indian") or rng.random() < 0.2
+        out = [(number + rng.choice([" ", " ", ", "]), None), (street, PLACE)] if first else [(street, PLACE), (" " + number, None)]
+        if rng.random() < 0.15:
+            out += [(rng.choice([f" Apt. {rng.randint(1, 99)}", f", Suite {rng.randint(100, 900)}", f" #{rng.randint(1, 40)}"]), None)]
+        return out
+
+    def company(self):
+        rng = self.rng
+        a, b, c = (self.surname(self.culture()) for _ in range(3))
+        r = rng.random()
+        head = rng.choice(organizations.HEAD)
+        made = rng.choice(organizations.MADE_START) + rng.choice(organizations.MADE_END)
+        suffix, field = rng.choice(organizations.SUFFIX), rng.choice(organizations.FIELD)
+        if r < 0.16:
+            return f"{a} {suffix}"
+        if r < 0.22:
+            return f"{a}-{b}"
+        if r < 0.28:
+            return f"{a}, {b} and {c}"
+        if r < 0.33:
+            return f"{a} {rng.choice(['&', 'and'])} {b}"
+        if r < 0.38:
+            return f"{a}, {b} & {c} {suffix}"
+        if r < 0.44:
+            return f"{a} {field}"
+        if r < 0.54:
+            return f"{head} {field}"
+        if r < 0.60:
+            return f"{head} {field} {suffix}"
+        if r < 0.70:
+            return made
+        if r < 0.78:
+            return f"{made} {rng.choice([suffix, field])}"
+        if r < 0.82:
+            return f"{self.given(self.culture())}'s {field}"
+        if r < 0.87:
+            return f"{rng.choice(places.CITIES)} {field}"
+        if r < 0.92:
+            return f"{head} {rng.choice(organizations.FIELD)} {field}"
+        if r < 0.96:
+            return "".join(rng.choice("ABCDEFGHIKLMNOPRSTVW") for _ in range(rng.randint(2, 4)))
+        return f"The {head} {field}"
+
+    def o(self):
+        rng = self.rng
+        r = rng.random()
+        if r < 0.32:
+            return [(rng.choice(organizations.KNOWN), ORG)]
+        if r < 0.72:
+            return [(self.company(), ORG)]
+        if r < 0.97:
+            form = rng.choice(organizations.INSTITUTION).strip()
+            city = rng.choice(places.CITIES) if rng.random() < 0.7 else self.town()
+            text = form.replace("{C}", city).replace("{F}", self.given("english")).replace("{L}", self.surname(self.culture()))
+            return [(text.replace("{W}", rng.choice(organizations.TOPIC)), ORG)]
+        return [(rng.choice(organizations.PLAIN), ORG)]
+
+    def w(self):
+        rng = self.rng
+        if rng.random() < 0.6:
+            return [(rng.choice(words.WORKS), OTHER)]
+        if rng.random() < 0.6:
+            word = rng.choice(words.PRODUCT)
+            return [(word.capitalize() if rng.random() < 0.6 else word, OTHER)]
+        return [("The " + " of ".join(rng.sample(NOUNS, 2)), OTHER)]
+
+    def h(self):
+        return [(self.rng.choice(words.HEADINGS), None)]
+
+    def N(self):
+        return [(self.rng.choice(NOUNS) + (" " + self.rng.choice(NOUNS) if self.rng.random() < 0.25 else ""), None)]
+
+    def job(self):
+        return [(self.rng.choice(JOBS), None)]
+
+    def nat(self):
+        return [(self.rng.choice(words.PEOPLES[:90]).capitalize(), None)]
+
+    def d(self):
+        rng = self.rng
+        day, year = rng.randint(1, 28), rng.randint(1930, 2026)
+        return [(rng.choice([f"{day} {rng.choice(MONTHS)} {year}", f"{rng.choice(MONTHS)} {day}, {year}", f"{day:02}/{rng.randint(1, 12):02}/{year}",
+                             f"{year}-{rng.randint(1, 12):02}-{day:02}"]), None)]
+
+    def k(self):
+        return [(str(self.rng.choice([self.rng.randint(2, 99), self.rng.randint(1900, 2026)])), None)]
+
+    def m(self):
+        return [(self.rng.choice(MONTHS), None)]
+
+    def day(self):
+        return [(self.rng.choice(DAYS), None)]
+
+
+SLOT = re.compile(r"\{(\w+)\}")
+
+
+def fill(template, names):
+    template = template.replace("\\n", "\n").replace("\\t", "\t").replace("{{", "\x01").replace("}}", "\x02")
+    out, at = [], 0
+    for slot in SLOT.finditer(template):
+        out.append((template[at:slot.start()], None))
+        out += getattr(names, slot.group(1))()
+        at = slot.end()
+    out.append((template[at:], None))
+    return [(text.replace("\x01", "{").replace("\x02", "}"), label) for text, label in out if text]
+
+
+def manner(segments, rng):
+    """How a whole text is written."""
+    r = rng.random()
+    if r < 0.16:
+        return [(t.lower(), l) for t, l in segments]
+    if r < 0.19:
+        return [(t.upper(), l) for t, l in segments]
+    if r < 0.23:
+        return [(t.lower() if l in (PERSON, PLACE, ORG) else t, l) for t, l in segments]
+    if r < 0.245:
+        return [(t.upper() if l in (PERSON, PLACE) else t, l) for t, l in segments]
+    if r < 0.32:
+        return [(strip_accents(t), l) for t, l in segments]
+    return segments
+
+
+GROUPS = [(templates.PROMPTS, 16), (templates.LETTERS, 10), (templates.FORMS, 9), (templates.TICKETS, 10), (templates.NOTES, 8),
+          (templates.NEWS, 14), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 4), (templates.PLAIN, 16)]
+HELD_OUT_EVERY = 8  # one template in eight is for the development set
+
+
+def part_of(lines, held):
+    return [line for i, line in enumerate(lines) if (i % HELD_OUT_EVERY == 5) == held]
+
+
+class Texts:
+    def __init__(self, seed, held):
+        self.rng = random.Random(seed)
+        self.names = Names(self.rng)
+        self.groups = [part_of(group, held) for group, _ in GROUPS]
+        self.weights = [weight for _, weight in GROUPS]
+        self.native = {k: part_of(v, held) or v for k, v in templates.NATIVE.items()}
+        self.fillers = utterances()
+
+    def native_text(self):
+        rng = self.rng
+        language = rng.choice(list(self.native))
+        first, last = people.SCRIPTS[language]
+        text = rng.choice(self.native[language])
+        out = []
+        for piece in re.split(r"(\{\w+\})", text):
+            if piece == "{p}":
+                out.append((f"{rng.choice(first)} {rng.choice(last)}", PERSON))
+            elif piece in ("{pf}", "{pl}"):
+                out.append((rng.choice(first if piece == "{pf}" else last), PERSON))
+            else:
+                out.append((piece, None))
+        return out
+
+    def text(self):
+        rng = self.rng
+        if rng.random() < 0.01:
+            return self.native_text()
+        segments = []
+        for i in range(rng.choice([1, 1, 1, 2, 2, 3, 5])):
+            if i:
+                segments.append((rng.choice([" ", " ", " ", "\n", "\n\n"]), None))
+            if rng.random() < 0.12:
+                segments.append((rng.choice(self.fillers), None))
+            else:
+                segments += fill(rng.choice(rng.choices(self.groups, self.weights)[0]), self.names)
+                if rng.random() < 0.06 and segments[-1][0].endswith("."):
+                    segments[-1] = (segments[-1][0][:-1], segments[-1][1])
+        return manner(segments, rng)
+
+
+def name_words():
+    out = set()
+    for given, last in people.CULTURES.values():
+        out |= {w.lower() for name in given + last for w in re.findall(r"\w+", name)}
+    for name in places.CITIES + places.COUNTRIES + places.REGIONS + organizations.KNOWN:
+        out |= {w.lower() for w in re.findall(r"\w+", name)}
+    return out
+
+
+def ordinary_words():
+    return set((HERE / "ordinary.txt").read_text().split())
+
+
+def utterances():
+    """Utterances of CLINC150's and Banking77's training splits in which nothing looks like a name."""
+    ordinary = ordinary_words() | set(words.FUNCTION)
+    names = name_words() - ordinary
+    texts = [u for u, _ in corpora.clinc("train")]
+    with open(corpora.data_dir() / "banking77" / "train.csv", newline="") as file:
+        texts += [row[0] for row in csv.reader(file)][1:]
+    kept = []
+    for text in texts:
+        found = set(re.findall(r"[a-z]+", text.lower()))
+        if not found & names and len(text) < 300:
+            kept.append(text)
+    return kept
+
+
+WNUT_LABEL = {"person": PERSON, "location": PLACE, "corporation": ORG, "group": ORG, "product": OTHER, "creative-work": OTHER}
+
+
+def wnut_segments(sentence):
+    """(text, label) of a WNUT17 sentence; tokens that belong together are glued."""
+    out, before = [], None
+    for token, tag in sentence:
+        kind = WNUT_LABEL.get(tag[2:])
+        glue = re.match(r"^(['’]\w+|n't|[.,!?;:)\]]+)$", token) or (before and re.match(r"^[(\[#@]$", before))
+        inside = tag.startswith("I-") and out and out[-1][1] == kind
+        if inside:
+            out[-1] = (out[-1][0] + ("" if glue else " ") + token, kind)
+        else:
+            if out and not glue:
+                out.append((" ", None))
+            out.append((token, kind))
+        before = token
+    return out
+
+
+def wnut(path):
+    blocks = re.split(r"\n\s*\n", path.read_text().strip())
+    for block in blocks:
+        rows = [tuple(line.split("\t")[:2]) for line in block.splitlines() if "\t" in line.strip()]
+        if rows:
+            yield wnut_segments(rows)
+
+
+def line(segments):
+    """One line for names_train: the text escaped, then byte spans."""
+    spans, at, text = [], 0, ""
+    for piece, label in segments:
+        size = len(piece.encode())
+        if label:
+            spans.append(f"{at}:{at + size}:{label}")
+        at += size
+        text += piece
+    return text.replace("\\", "\\\\").replace("\n", "\\n") .replace("\t", " ") + "\t" + " ".join(spans)

@@ -1,0 +1,25 @@
+/* The tagger of the process, and its findings as a scan takes them: one after another, in order. Any
+ * thread; installing waits for scans that read with the old tagger. */
+#ifndef PRIVACY_NAME_FINDER_H
+#define PRIVACY_NAME_FINDER_H
+
+#include "privacy/tagger.h"
+
+/* For all scans from now on: findings of at least min_score, of this class. **takes** tagger; NULL:
+ * names are not looked for. */
+void name_finder_install(struct tagger *tagger, float min_score, enum td_data_class data_class);
+
+/* About 20 KB, on the stack of a scan. */
+struct name_source {
+    struct tagger_cursor cursor;
+    enum td_data_class data_class;
+    bool on;
+    struct privacy_span next; /* begin: SIZE_MAX when there is no more */
+};
+
+/* Borrows the text until name_source_end, which must follow. */
+void name_source_begin(struct name_source *source, struct td_str text);
+void name_source_advance(struct name_source *source);
+void name_source_end(struct name_source *source);
+
+#endif

@@ -1,0 +1,167 @@
+#include "privacy/tagger.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct tagger {
+    struct tagger_file file;
+    chain_transitions transitions;
+};
+
+static void fill_transitions(struct tagger *tagger)
+{
+    const int8_t *weights = tagger->file.transitions;
+    for (size_t gap = 0; gap < GAP_COUNT; gap++)
+        for (size_t k = 0; k < LABEL_COUNT; k++)
+            for (size_t l = 0; l < LABEL_COUNT; l++) {
+                float weight = (float)*weights++ * tagger->file.transition_step;
+                tagger->transitions[gap][k][l] =
+                    chain_allowed((enum tagger_label)k, (enum tagger_label)l) ? expf(weight) : 0;
+            }
+}
+
+static enum td_status finish_open(enum td_status status, struct tagger *tagger, struct tagger **out)
+{
+    if (status != TD_OK) {
+        free(tagger);
+        return status;
+    }
+    fill_transitions(tagger);
+    *out = tagger;
+    return TD_OK;
+}
+
+enum td_status tagger_open(const char *path, struct tagger **out, struct td_error *err)
+{
+    struct tagger *tagger = calloc(1, sizeof *tagger);
+    if (tagger == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for the names file %s", path);
+    return finish_open(tagger_file_open(path, &tagger->file, err), tagger, out);
+}
+
+enum td_status tagger_open_memory(const void *data, size_t len, const char *label,
+                                  struct tagger **out, struct td_error *err)
+{
+    struct tagger *tagger = calloc(1, sizeof *tagger);
+    if (tagger == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for the names file %s", label);
+    return finish_open(tagger_file_read(data, len, label, &tagger->file, err), tagger, out);
+}
+
+void tagger_close(struct tagger *tagger)
+{
+    if (tagger == NULL)
+        return;
+    tagger_file_close(&tagger->file);
+    free(tagger);
+}
+
+/* Scores of a word's labels: the sum of its features' rows. */
+static void score_word(const struct tagger_file *file, const uint32_t *features, size_t count,
+                       float score[LABEL_COUNT])
+{
+    int16_t sum[LABEL_COUNT] = {0}; /* at most 32 features of at most 128 each */
+    for (size_t f = 0; f < count; f++) {
+        const int8_t *row = file->weights + (size_t)(features[f] >> file->row_shift) * LABEL_COUNT;
+        for (size_t l = 0; l < LABEL_COUNT; l++)
+            sum[l] = (int16_t)(sum[l] + row[l]);
+    }
+    for (size_t l = 0; l < LABEL_COUNT; l++)
+        score[l] = (float)sum[l] * file->step;
+}
+
+static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
+{
+    const struct tagger_chunk *chunk = &cursor->chunk;
+    struct chain *chain = &cursor->chain;
+    uint32_t features[TAGGER_FEATURES_MAX];
+    for (size_t i = begin; i < end; i++) {
+        size_t count = tagger_features(chunk->reader.text, chunk->words, chunk->count, i,
+                                       chunk->text_case, features);
+        score_word(chunk->file, features, count, chain->score[i - begin]);
+        chain->gap[i - begin] = chunk->words[i].gap;
+    }
+    chain->count = end - begin;
+    chain->gap[chain->count] = (uint8_t)chunk_gap_after(chunk, end - 1);
+    chain_run(chain, (const float(*)[LABEL_COUNT][LABEL_COUNT])cursor->tagger->transitions);
+    cursor->island = begin;
+    cursor->at = 0;
+}
+
+static float calibrated(const struct tagger_file *file, const float marginal[LABEL_COUNT])
+{
+    float p = 1 - marginal[LABEL_O] - marginal[LABEL_OTHER];
+    p = p < 1e-6f ? 1e-6f : p > 1 - 1e-6f ? 1 - 1e-6f : p;
+    return 1 / (1 + expf(-(file->calibration_a * logf(p / (1 - p)) + file->calibration_b)));
+}
+
+static void add_types(float sums[TAGGER_TYPE_COUNT], const float marginal[LABEL_COUNT])
+{
+    sums[TAGGER_PERSON] += marginal[LABEL_B_PERSON] + marginal[LABEL_I_PERSON];
+    sums[TAGGER_PLACE] += marginal[LABEL_B_PLACE] + marginal[LABEL_I_PLACE];
+    sums[TAGGER_ORG] += marginal[LABEL_B_ORG] + marginal[LABEL_I_ORG];
+}
+
+static bool goes_on(const float marginal[LABEL_COUNT])
+{
+    float begin = marginal[LABEL_B_PERSON] + marginal[LABEL_B_PLACE] + marginal[LABEL_B_ORG];
+    float inside = marginal[LABEL_I_PERSON] + marginal[LABEL_I_PLACE] + marginal[LABEL_I_ORG];
+    return inside >= begin;
+}
+
+/* The next name of the chain that stands ready. */
+static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
+{
+    const struct tagger_file *file = &cursor->tagger->file;
+    const struct chain *chain = &cursor->chain;
+    const struct tagger_word *words = cursor->chunk.words + cursor->island;
+    float score = 0;
+    size_t begin = cursor->at;
+    while (begin < chain->count &&
+           (score = calibrated(file, chain->marginal[begin])) < cursor->min_score)
+        begin++;
+    if (begin == chain->count) {
+        cursor->at = begin;
+        return false;
+    }
+    float sums[TAGGER_TYPE_COUNT] = {0}, total = score;
+    add_types(sums, chain->marginal[begin]);
+    size_t end = begin + 1;
+    for (; end < chain->count && goes_on(chain->marginal[end]); end++) {
+        score = calibrated(file, chain->marginal[end]);
+        if (score < cursor->min_score)
+            break;
+        total += score;
+        add_types(sums, chain->marginal[end]);
+    }
+    cursor->at = end;
+    enum tagger_type type = TAGGER_PERSON;
+    for (int t = 1; t < TAGGER_TYPE_COUNT; t++)
+        type = sums[t] > sums[type] ? (enum tagger_type)t : type;
+    *out = (struct tagger_span){type, words[begin].begin, words[end - 1].end,
+                                total / (float)(end - begin)};
+    return true;
+}
+
+void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
+                  float min_score)
+{
+    cursor->tagger = tagger;
+    cursor->min_score = min_score;
+    cursor->chain.count = cursor->at = cursor->island = 0;
+    chunk_init(&cursor->chunk, &tagger->file, text);
+}
+
+bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out)
+{
+    for (;;) {
+        if (next_of_chain(cursor, out))
+            return true;
+        size_t begin, end;
+        if (!chunk_next(&cursor->chunk, &begin, &end))
+            return false;
+        run_island(cursor, begin, end);
+    }
+}

@@ -1,0 +1,311 @@
+#include "privacy/tagger_words.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Signs of a gap, as a set. */
+enum {
+    SIGN_SPACE = 1,
+    SIGN_NEWLINE = 2,
+    SIGN_BLANK = 4, /* a second line end */
+    SIGN_DOT = 8,
+    SIGN_COMMA = 16,
+    SIGN_COLON = 32,
+    SIGN_END = 64,
+    SIGN_OPEN = 128,
+    SIGN_CLOSE = 256,
+    SIGN_AND = 512,
+    SIGN_CODE = 1024,
+    SIGN_HYPHEN = 2048,
+    SIGN_APOSTROPHE = 4096,
+    SIGN_POSSESSIVE = 8192
+};
+
+static const uint16_t signs[128] = {
+    [' '] = SIGN_SPACE,  ['\t'] = SIGN_SPACE | SIGN_COLON,
+    ['\r'] = SIGN_SPACE, ['\n'] = SIGN_NEWLINE,
+    ['.'] = SIGN_DOT,    [','] = SIGN_COMMA,
+    [':'] = SIGN_COLON,  [';'] = SIGN_END,
+    ['!'] = SIGN_END,    ['?'] = SIGN_END,
+    ['('] = SIGN_OPEN,   ['['] = SIGN_OPEN,
+    ['{'] = SIGN_OPEN,   ['"'] = SIGN_OPEN,
+    [')'] = SIGN_CLOSE,  [']'] = SIGN_CLOSE,
+    ['}'] = SIGN_CLOSE,  ['&'] = SIGN_AND,
+    ['-'] = SIGN_HYPHEN, ['\''] = SIGN_APOSTROPHE,
+    ['@'] = SIGN_CODE,   ['#'] = SIGN_CODE,
+    ['_'] = SIGN_CODE,   ['/'] = SIGN_CODE,
+    ['\\'] = SIGN_CODE,  ['='] = SIGN_CODE,
+    ['<'] = SIGN_CODE,   ['>'] = SIGN_CODE,
+    ['*'] = SIGN_CODE,   ['$'] = SIGN_CODE,
+    ['%'] = SIGN_CODE,   ['+'] = SIGN_CODE,
+    ['|'] = SIGN_CODE,   ['^'] = SIGN_CODE,
+    ['~'] = SIGN_CODE,   ['`'] = SIGN_CODE,
+};
+
+/* Latin-1's and Latin Extended-A's letters without their accents, from U+00C0 on. */
+static const char latin[] = "aaaaaaaceeeeiiiidnooooo*ouuuuytsaaaaaaaceeeeiiiidnooooo*ouuuuyty"
+                            "aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkklllllll"
+                            "lllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
+_Static_assert(sizeof latin == 192 + 1, "U+00C0 to U+017F");
+
+/* A letter without case and accent, 0 when it is none. */
+static uint32_t fold(uint32_t c, bool *upper)
+{
+    *upper = false;
+    if (c < 0x80) {
+        *upper = c >= 'A' && c <= 'Z';
+        uint32_t lower = c | 0x20;
+        return lower >= 'a' && lower <= 'z' ? lower : 0;
+    }
+    if (c >= 0xFF21 && c <= 0xFF5A) /* full width */
+        return fold(c - 0xFF21 + 'A', upper);
+    if (c < 0xC0 || c == 0xD7 || c == 0xF7)
+        return 0;
+    if (c < 0x180) {
+        bool odd_is_upper = (c >= 0x139 && c <= 0x148) || c >= 0x179;
+        *upper = c < 0x100 ? c < 0xDF : c == 0x178 || (c != 0x17F && (c & 1) == odd_is_upper);
+        return (uint32_t)latin[c - 0xC0];
+    }
+    if (c >= 0x218 && c <= 0x21B) { /* Romanian */
+        *upper = (c & 1) == 0;
+        return c < 0x21A ? 's' : 't';
+    }
+    if (c >= 0x391 && c <= 0x3A9) { /* Greek and Cyrillic capitals stand before their small ones */
+        *upper = true;
+        return c + 0x20;
+    }
+    if (c >= 0x400 && c < 0x430) {
+        *upper = true;
+        return c + (c < 0x410 ? 0x50 : 0x20);
+    }
+    if (c >= 0x1EA0 && c < 0x1EFA) { /* Vietnamese */
+        *upper = (c & 1) == 0;
+        return c < 0x1EB8   ? 'a'
+               : c < 0x1EC8 ? 'e'
+               : c < 0x1ECC ? 'i'
+               : c < 0x1EE4 ? 'o'
+               : c < 0x1EF2 ? 'u'
+                            : 'y';
+    }
+    if (c >= 0x2B0 && c < 0x370) /* marks that combine */
+        return 0;
+    return c < 0x530 || (c >= 0x5D0 && c < 0x800) || (c >= 0x904 && c < 0xE50) ? c : 0;
+}
+
+/* Nothing is seen of these: combining accents, zero width, soft hyphen, direction marks. */
+static bool is_invisible(uint32_t c)
+{
+    return (c >= 0x300 && c < 0x370) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2064) || c == 0xFEFF;
+}
+
+static uint16_t sign_of(uint32_t c)
+{
+    if (c < 0x80)
+        return signs[c];
+    if (c == 0x2019 || c == 0x2018 || c == 0x2BC)
+        return SIGN_APOSTROPHE;
+    if (c == 0xAB || c == 0x201C || c == 0x201E || c == 0x300C)
+        return SIGN_OPEN;
+    if (c == 0xBB || c == 0x201D || c == 0x300D)
+        return SIGN_CLOSE;
+    if (c >= 0x2010 && c <= 0x2015)
+        return c == 0x2010 || c == 0x2011 ? SIGN_HYPHEN : SIGN_HYPHEN | SIGN_SPACE;
+    if (c == 0xA0 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x3000)
+        return SIGN_SPACE;
+    if (c == 0x3002)
+        return SIGN_DOT | SIGN_SPACE;
+    return is_invisible(c) ? 0 : c == 0xFF0C || c == 0x3001 ? SIGN_COMMA : SIGN_CODE;
+}
+
+static uint8_t gap_of(uint16_t set)
+{
+    static const struct {
+        uint16_t any;
+        uint8_t gap;
+    } order[] = {
+        {SIGN_BLANK, GAP_BLANK}, {SIGN_CODE, GAP_CODE},   {SIGN_END, GAP_END},
+        {SIGN_OPEN, GAP_OPEN},   {SIGN_CLOSE, GAP_CLOSE}, {SIGN_NEWLINE, GAP_NEWLINE},
+        {SIGN_AND, GAP_AND},     {SIGN_COLON, GAP_COLON}, {SIGN_COMMA, GAP_COMMA},
+    };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (set & order[i].any)
+            return order[i].gap;
+    bool space = set & SIGN_SPACE;
+    if (set & SIGN_DOT)
+        return space ? GAP_DOT_SPACE : GAP_DOT;
+    if (set & SIGN_HYPHEN)
+        return space ? GAP_DASH : GAP_HYPHEN;
+    if (set & SIGN_POSSESSIVE)
+        return GAP_POSSESSIVE;
+    return set & SIGN_APOSTROPHE ? (space ? GAP_OPEN : GAP_APOSTROPHE) : GAP_SPACE;
+}
+
+static inline bool is_ascii_digit(uint32_t c)
+{
+    return c - '0' < 10;
+}
+
+static inline uint32_t next_char(struct td_str text, size_t *at)
+{
+    unsigned char byte = (unsigned char)text.data[*at];
+    if (byte < 0x80) {
+        ++*at;
+        return byte;
+    }
+    return utf8_next(text, at);
+}
+
+/* Letters behind an apostrophe at `at`: "s", "t", "ll" and where they end. */
+static size_t tail_after(struct td_str text, size_t at, char tail[static 3])
+{
+    size_t count = 0;
+    tail[0] = tail[1] = tail[2] = '\0';
+    while (at < text.len) {
+        size_t next = at;
+        bool upper;
+        uint32_t c = fold(next_char(text, &next), &upper);
+        if (c == 0)
+            break;
+        if (count < 3)
+            tail[count] = (char)(c < 0x80 ? c : '?');
+        if (++count == 3)
+            return at; /* longer than any contraction */
+        at = next;
+    }
+    return at;
+}
+
+/* Behind a word that ends at `end` stands an apostrophe that ends at `after`. A contraction is
+ * eaten and becomes part of the gap; answers whether the word goes on ("O'Brien", "don't"). */
+static bool apostrophe(struct tagger_reader *reader, size_t after, uint8_t length)
+{
+    char tail[3];
+    size_t end = tail_after(reader->text, after, tail);
+    if (tail[0] == '\0') {
+        return false;
+    }
+    if (tail[1] == '\0' && tail[0] == 't') {
+        return true;
+    }
+    bool one = tail[1] == '\0' && (tail[0] == 's' || tail[0] == 'm' || tail[0] == 'd');
+    bool two =
+        tail[1] != '\0' && tail[2] == '\0' &&
+        (memcmp(tail, "ll", 2) == 0 || memcmp(tail, "re", 2) == 0 || memcmp(tail, "ve", 2) == 0);
+    if (one || two) {
+        reader->at = end;
+        reader->pending = SIGN_POSSESSIVE;
+        return false;
+    }
+    return length <= 2;
+}
+
+static uint8_t shape_of(size_t upper, size_t lower, size_t digits, bool first_upper)
+{
+    if (digits > 0)
+        return upper + lower > 0 ? SHAPE_ALNUM : SHAPE_DIGITS;
+    if (upper == 0)
+        return SHAPE_LOWER;
+    if (!first_upper)
+        return SHAPE_CAMEL;
+    if (upper + lower == 1)
+        return SHAPE_INITIAL;
+    if (lower == 0)
+        return SHAPE_CAPITALS;
+    return upper == 1 ? SHAPE_TITLE : SHAPE_MIXED;
+}
+
+void tagger_reader_init(struct tagger_reader *reader, struct td_str text)
+{
+    *reader = (struct tagger_reader){.text = text, .pending = SIGN_BLANK};
+}
+
+/* Signs up to the next word; false at the end of the text. */
+static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
+{
+    struct td_str text = reader->text;
+    uint16_t set = reader->pending;
+    size_t at = reader->at;
+    bool found = false;
+    while (at < text.len) {
+        size_t next = at;
+        uint32_t c = next_char(text, &next);
+        bool upper;
+        if (fold(c, &upper) != 0 || is_ascii_digit(c)) {
+            found = true;
+            break;
+        }
+        uint16_t sign = sign_of(c);
+        if (sign & set & SIGN_NEWLINE)
+            sign |= SIGN_BLANK;
+        set |= sign;
+        at = next;
+    }
+    reader->at = at;
+    reader->pending = 0;
+    word->gap = found ? gap_of(set) : GAP_BLANK;
+    word->sentence = word->gap == GAP_BLANK || word->gap == GAP_NEWLINE || (set & SIGN_END) ||
+                     ((set & SIGN_DOT) && (set & (SIGN_SPACE | SIGN_CLOSE)) && !reader->last_title);
+    return found;
+}
+
+bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
+{
+    struct td_str text = reader->text;
+    if (!read_gap(reader, word))
+        return false;
+    size_t upper_count = 0, lower_count = 0, digits = 0, at = reader->at;
+    uint32_t hash = 0x811c9dc5u;
+    bool first_upper = false;
+    word->begin = word->end = at;
+    while (at < text.len) {
+        size_t next = at;
+        bool upper;
+        uint32_t c = next_char(text, &next), folded = fold(c, &upper);
+        if (folded == 0 && is_ascii_digit(c)) {
+            folded = '0';
+            digits++;
+        } else if (folded != 0) {
+            upper_count += upper;
+            lower_count += !upper;
+            first_upper |= upper && word->end == word->begin;
+        } else if (sign_of(c) == SIGN_APOSTROPHE && lower_count + upper_count > 0) {
+            size_t letters = lower_count + upper_count;
+            reader->at = at;
+            if (!apostrophe(reader, next, (uint8_t)(letters > 255 ? 255 : letters)))
+                break;
+            reader->at = at = next;
+            continue;
+        } else if (is_invisible(c)) {
+            at = next;
+            continue;
+        } else {
+            break;
+        }
+        hash = (hash ^ folded) * 0x01000193u; /* FNV-1a over characters */
+        at = word->end = next;
+        reader->at = at;
+    }
+    size_t length = upper_count + lower_count + digits;
+    word->hash = tagger_mix(hash);
+    word->hash += word->hash == 0; /* 0 is kept for "says nothing" */
+    word->length = (uint8_t)(length > 255 ? 255 : length);
+    word->shape = shape_of(upper_count, lower_count, digits, first_upper);
+    word->classes = 0;
+    reader->last_title = word->shape == SHAPE_INITIAL;
+    return true;
+}
+
+size_t tagger_letters(struct td_str text, const struct tagger_word *word, uint16_t *out,
+                      size_t capacity)
+{
+    size_t count = 0;
+    for (size_t at = word->begin; at < word->end && count < capacity;) {
+        bool upper;
+        uint32_t c = fold(next_char(text, &at), &upper);
+        if (c != 0)
+            out[count++] = (uint16_t)c;
+    }
+    return count;
+}

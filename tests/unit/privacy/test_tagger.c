@@ -1,0 +1,308 @@
+/* The tagger of names: reading words, the file's checks, the chain's sums, and what the file that is
+ * shipped finds. */
+#include "test.h"
+
+#include "base/hash.h"
+#include "privacy/name_finder.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#define FILE_BYTES (TAGGER_HEADER_BYTES + GAP_COUNT * 64 + 256 * 4 + 256 * 8)
+
+static struct td_str view(const char *text)
+{
+    return (struct td_str){text, strlen(text)};
+}
+
+/* A whole small file: weights zero, no words. */
+static void make_file(uint32_t out[FILE_BYTES / 4])
+{
+    unsigned char *data = (unsigned char *)out;
+    const uint32_t head[] = {TAGGER_VERSION, 256, 256};
+    const float scales[] = {0.03f, 0.03f, 1, 0};
+    memset(data, 0, FILE_BYTES);
+    memcpy(data, TAGGER_MAGIC, 8);
+    memcpy(data + 8, head, sizeof head);
+    memcpy(data + 20, scales, sizeof scales);
+    uint64_t hash = hash_words64(data + TAGGER_HEADER_BYTES, FILE_BYTES - TAGGER_HEADER_BYTES);
+    memcpy(data + 40, &hash, 8);
+}
+
+static const char *open_changed(size_t offset, uint32_t value, size_t len, enum td_status *status)
+{
+    static uint32_t data[FILE_BYTES / 4];
+    static struct td_error err;
+    struct tagger *tagger = NULL;
+    make_file(data);
+    if (offset != SIZE_MAX)
+        memcpy((unsigned char *)data + offset, &value, sizeof value);
+    memset(&err, 0, sizeof err);
+    *status = tagger_open_memory(data, len, "here", &tagger, &err);
+    tagger_close(tagger);
+    return err.message;
+}
+
+static void test_a_damaged_file_is_refused_and_says_why(void)
+{
+    static const struct {
+        size_t offset;
+        uint32_t value;
+        size_t len;
+        enum td_status status;
+        const char *words;
+    } cases[] = {
+        {0, 0, FILE_BYTES, TD_CORRUPT, "is no names file"},
+        {8, 2, FILE_BYTES, TD_UNSUPPORTED, "version 2"},
+        {12, 255, FILE_BYTES, TD_CORRUPT, "powers of two"},
+        {16, 1u << 30, FILE_BYTES, TD_CORRUPT, "powers of two"},
+        {16, 512, FILE_BYTES, TD_CORRUPT, "bytes where its header says"},
+        {20, 0x7f800000, FILE_BYTES, TD_CORRUPT, "scales"},
+        {24, 0, FILE_BYTES, TD_CORRUPT, "scales"},
+        {28, 0x7fc00000, FILE_BYTES, TD_CORRUPT, "scales"},
+        {40, 1, FILE_BYTES, TD_CORRUPT, "hash"},
+        {2000, 1, FILE_BYTES, TD_CORRUPT, "hash"},
+        {SIZE_MAX, 0, FILE_BYTES - 4, TD_CORRUPT, "bytes where its header says"},
+        {SIZE_MAX, 0, 63, TD_CORRUPT, "is no names file"},
+        {SIZE_MAX, 0, 0, TD_CORRUPT, "is no names file"},
+    };
+    enum td_status status;
+    open_changed(SIZE_MAX, 0, FILE_BYTES, &status);
+    CHECK(status == TD_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *message = open_changed(cases[i].offset, cases[i].value, cases[i].len, &status);
+        CHECK(status == cases[i].status);
+        CHECK(strstr(message, cases[i].words) != NULL);
+    }
+}
+
+static void check_words(const char *text, const char *expected)
+{
+    char got[512] = "";
+    struct tagger_reader reader;
+    struct tagger_word word;
+    tagger_reader_init(&reader, view(text));
+    while (tagger_read(&reader, &word)) {
+        size_t used = strlen(got);
+        snprintf(got + used, sizeof got - used, "%s%.*s/%d/%d", used ? " " : "",
+                 (int)(word.end - word.begin), text + word.begin, word.gap, word.shape);
+    }
+    if (strcmp(got, expected) != 0)
+        fprintf(stderr, "%s -> %s\n", text, got);
+    CHECK(strcmp(got, expected) == 0);
+}
+
+static void test_words_and_gaps(void)
+{
+    check_words("", "");
+    check_words(" .,!", "");
+    check_words("John Smith", "John/7/1 Smith/0/1");
+    check_words("J. R. O'Brien's dog", "J/7/3 R/3/3 O'Brien/3/4 dog/9/0");
+    check_words("don't I'm", "don't/7/0 I/0/3");
+    check_words("Anne-Marie, NASA; iPhone 12 B2B",
+                "Anne/7/1 Marie/1/1 NASA/5/2 iPhone/10/5 12/0/6 B2B/0/7");
+    check_words("a\nb\n\nc (d) \"e\" x@y", "a/7/0 b/6/0 c/7/0 d/11/0 e/11/0 x/11/0 y/14/0");
+    check_words("\xc3\x89milie \xc5\x81\xc3\xb3"
+                "d\xc5\xba",
+                "\xc3\x89milie/7/1 \xc5\x81\xc3\xb3"
+                "d\xc5\xba/0/1");
+    check_words("\xff\xfe"
+                "ab\xc3",
+                "ab/7/0");
+}
+
+static uint32_t hash_of(const char *text)
+{
+    struct tagger_reader reader;
+    struct tagger_word word = {0};
+    tagger_reader_init(&reader, view(text));
+    return tagger_read(&reader, &word) ? word.hash : 0;
+}
+
+static void test_case_accents_and_hiding_do_not_change_a_word(void)
+{
+    CHECK(hash_of("zoe") == hash_of("ZO\xc3\x8b"));
+    CHECK(hash_of("obrien") == hash_of("O\xe2\x80\x99"
+                                       "Brien"));
+    CHECK(hash_of("john") == hash_of("jo\xe2\x80\x8bhn"));
+    CHECK(hash_of("john") ==
+          hash_of("\xef\xbc\xaa\xef\xbd\x8f\xef\xbd\x88\xef\xbd\x8e")); /* full width */
+    CHECK(hash_of("zoe") == hash_of("zoe\xcc\x88"));                    /* e and a combining mark */
+    CHECK(hash_of("john") != hash_of("joan"));
+}
+
+/* All labellings of three words, one by one, against the chain's sums. */
+static void test_chain_agrees_with_counting_all_labellings(void)
+{
+    static struct chain chain;
+    static chain_transitions transitions;
+    double score[3][LABEL_COUNT], marginal[3][LABEL_COUNT] = {{0}}, total = 0;
+    uint64_t seed = 1;
+    for (size_t g = 0; g < GAP_COUNT; g++)
+        for (size_t k = 0; k < LABEL_COUNT; k++)
+            for (size_t l = 0; l < LABEL_COUNT; l++)
+                transitions[g][k][l] = chain_allowed((enum tagger_label)k, (enum tagger_label)l)
+                                           ? expf((float)(hash_mix64(seed++) % 400) / 100 - 2)
+                                           : 0;
+    chain.count = 3;
+    for (size_t i = 0; i < 3; i++) {
+        chain.gap[i] = (uint8_t)(i * 5);
+        for (size_t l = 0; l < LABEL_COUNT; l++)
+            score[i][l] = (double)(chain.score[i][l] = (float)(hash_mix64(seed++) % 600) / 100 - 3);
+    }
+    chain.gap[3] = GAP_COUNT - 1;
+    for (size_t a = 0; a < LABEL_COUNT; a++)
+        for (size_t b = 0; b < LABEL_COUNT; b++)
+            for (size_t c = 0; c < LABEL_COUNT; c++) {
+                double p = exp(score[0][a] + score[1][b] + score[2][c]) *
+                           (double)transitions[0][LABEL_O][a] * (double)transitions[5][a][b] *
+                           (double)transitions[10][b][c] *
+                           (double)transitions[GAP_COUNT - 1][c][LABEL_O];
+                total += p;
+                marginal[0][a] += p;
+                marginal[1][b] += p;
+                marginal[2][c] += p;
+            }
+    chain_run(&chain, (const float(*)[LABEL_COUNT][LABEL_COUNT])transitions);
+    CHECK(fabs((double)chain.likelihood - log(total)) < 1e-4);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t l = 0; l < LABEL_COUNT; l++)
+            CHECK(fabs((double)chain.marginal[i][l] - marginal[i][l] / total) < 1e-5);
+}
+
+static struct tagger *shipped;
+
+static bool found(const char *text, const char *name, enum tagger_type type)
+{
+    struct tagger_cursor cursor;
+    struct tagger_span span;
+    tagger_begin(&cursor, shipped, view(text), 0.5f);
+    while (tagger_next(&cursor, &span))
+        if (span.type == type && span.end - span.begin == strlen(name) &&
+            memcmp(text + span.begin, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+static size_t count_of(const char *text, float min_score)
+{
+    struct tagger_cursor cursor;
+    struct tagger_span span;
+    size_t count = 0, end = 0;
+    tagger_begin(&cursor, shipped, view(text), min_score);
+    while (tagger_next(&cursor, &span)) {
+        CHECK(span.begin >= end && span.end > span.begin && span.end <= strlen(text));
+        CHECK(span.score >= min_score && span.score <= 1);
+        end = span.end;
+        count++;
+    }
+    return count;
+}
+
+static void test_names_in_sentences(void)
+{
+    CHECK(found("My name is Kaarlo Virtaniemi.", "Kaarlo Virtaniemi", TAGGER_PERSON));
+    CHECK(found("hi, i am tracy mcallister from leeds", "tracy mcallister", TAGGER_PERSON));
+    CHECK(found("hi, i am tracy mcallister from leeds", "leeds", TAGGER_PLACE));
+    CHECK(found("Please call Dr. O'Brien-Novotn\xc3\xa1 today.", "O'Brien-Novotn\xc3\xa1",
+                TAGGER_PERSON));
+    CHECK(
+        found("She works for Halvorsen Energy GmbH in Oslo.", "Halvorsen Energy GmbH", TAGGER_ORG));
+    CHECK(found("She works for Halvorsen Energy GmbH in Oslo.", "Oslo", TAGGER_PLACE));
+    CHECK(found("She moved to New Zealand in May.", "New Zealand", TAGGER_PLACE));
+}
+
+static void test_texts_without_names(void)
+{
+    static const char *const texts[] = {
+        "",
+        "The quick brown fox jumps over the lazy dog.",
+        "Can you explain how a hash table works and what it costs?",
+        "On Monday we will send the invoice. It is due in March.",
+        "i will frank the letter and bill you in may",
+        "import os\nfrom collections import Counter\nfor i in range(10): print(i)",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (count_of(texts[i], 0.5f) != 0)
+            fprintf(stderr, "found a name in: %s\n", texts[i]);
+        CHECK(count_of(texts[i], 0.5f) == 0);
+    }
+}
+
+static void test_a_lower_threshold_finds_more(void)
+{
+    const char *text =
+        "Napoleon met Rose at the Bank; Hope and Mark sold Apple, Delta and Orange. Paris "
+        "Hilton, Jordan, Chase Bank, Austin Reed, Virginia Woolf, Will and Grace.";
+    size_t strict = count_of(text, 0.95f), middle = count_of(text, 0.5f),
+           loose = count_of(text, 0.05f);
+    CHECK(strict <= middle);
+    CHECK(middle > 0);
+    CHECK(loose >= strict);
+}
+
+/* Longer than a chunk, names at every place of it: none is lost or found twice at a seam. */
+static void test_seams_of_chunks_lose_nothing(void)
+{
+    for (size_t shift = 0; shift < 40; shift++) {
+        static char text[1 << 16];
+        size_t len = 0, wanted = 0;
+        for (size_t i = 0; i < shift; i++)
+            len += (size_t)snprintf(text + len, sizeof text - len, "and so on ");
+        for (size_t i = 0; i < 300; i++) {
+            len += (size_t)snprintf(text + len, sizeof text - len,
+                                    "My name is Anna Kowalska. We went home and it was late. ");
+            wanted++;
+        }
+        CHECK(count_of(text, 0.5f) == wanted);
+    }
+}
+
+static void test_a_long_row_of_capitals_ends(void)
+{
+    static char text[1 << 20];
+    for (size_t i = 0; i + 8 < sizeof text; i += 8)
+        memcpy(text + i, "Xqzvbar ", 8);
+    text[sizeof text - 1] = '\0';
+    count_of(text, 0.01f);
+}
+
+static void test_a_scan_reports_names_beside_other_kinds(void)
+{
+    const char *text = "Anna Kowalska <anna.kowalska@example.com> lives in Gdansk";
+    struct privacy_span spans[8];
+    enum td_data_class class_of_name = TD_CLASS_SENSITIVE;
+    struct tagger *tagger = shipped;
+    name_finder_install(tagger, 0.5f, class_of_name);
+    size_t count = privacy_scan(view(text), spans, 8);
+    CHECK(count == 3);
+    CHECK(spans[0].kind == PRIVACY_PERSON && spans[0].data_class == class_of_name);
+    CHECK(spans[0].begin == 0 && spans[0].end == 13);
+    CHECK(spans[1].kind == PRIVACY_EMAIL);
+    CHECK(spans[2].kind == PRIVACY_PLACE);
+    name_finder_install(NULL, 0, TD_CLASS_PUBLIC); /* closes it */
+    shipped = NULL;
+    CHECK(privacy_scan(view(text), spans, 8) == 1);
+}
+
+int main(void)
+{
+    RUN(test_a_damaged_file_is_refused_and_says_why);
+    RUN(test_words_and_gaps);
+    RUN(test_case_accents_and_hiding_do_not_change_a_word);
+    RUN(test_chain_agrees_with_counting_all_labellings);
+    struct td_error err = {0};
+    if (tagger_open(NAMES_FILE, &shipped, &err) != TD_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    RUN(test_names_in_sentences);
+    RUN(test_texts_without_names);
+    RUN(test_a_lower_threshold_finds_more);
+    RUN(test_seams_of_chunks_lose_nothing);
+    RUN(test_a_long_row_of_capitals_ends);
+    RUN(test_a_scan_reports_names_beside_other_kinds);
+    tagger_close(shipped);
+    return test_finish();
+}
