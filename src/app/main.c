@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
     {"score", cmd_score, "how probable labels or a text are after a prompt"},
     {"probe", cmd_probe, "train a probe for a model from prompts and outcomes"},
     {"bench", cmd_bench, "measure the engine"},
+    {"policy", cmd_policy, "check a policy, and test it against assertions"},
     {"router", cmd_router, "train and ask the classifier of prompts"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"version", cmd_version, "print the version"},

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/spending.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
 
@@ -18,6 +19,8 @@
 
 /* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
 #define CONTEXT_TOKENS_DEFAULT_MAX 4096
+/* Users, applications and routes whose day is counted apart: 3 MB. */
+#define SPENDERS_MAX 65536
 
 struct runtime {
     pthread_mutex_t lock; /* of `current` */
@@ -180,7 +183,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
-    if (!runtime->base.classes)
+    runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
+    if (!runtime->base.classes || !runtime->base.spending)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     if (status == TD_OK)
@@ -218,6 +222,7 @@ void runtime_close(struct runtime *runtime)
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
     conversation_classes_free(runtime->base.classes);
+    spending_free(runtime->base.spending);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }

@@ -2,10 +2,10 @@
 
 #include "app/adapter_table.h"
 #include "app/key_source.h"
-#include "app/router_file.h"
-#include "base/crypto.h"
+#include "app/policy_build.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "router/classifier.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,87 +15,12 @@ struct snapshot {
     struct exchange_services services; /* first: snapshot_of casts back */
     atomic_uint user_count;
     struct config *config;
-    struct policy policy;
-    struct route routes[CONFIG_ROUTES_MAX];
-    char version[17];
+    struct policy_parts policy;
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
     struct classifier *classifier; /* NULL = none */
 };
-
-/* Over everything that decides: the same file with other comments has the same version. */
-static void write_version(const struct config *config, const struct classifier *classifier,
-                          char out[static 17])
-{
-    struct buf text;
-    buf_init(&text, 1u << 20);
-    for (size_t i = 0; i < config->tier_count; i++) {
-        const struct config_tier *tier = &config->tiers[i];
-        buf_printf(&text, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind,
-                   tier->place, tier->model ? tier->model : "",
-                   tier->base_url ? tier->base_url : "", tier->context_tokens,
-                   tier->input_usd_per_mtok, tier->output_usd_per_mtok);
-    }
-    for (size_t i = 0; i < config->route_count; i++) {
-        const struct config_route *route = &config->routes[i];
-        buf_printf(&text, "route %s %d %s %d %d %u %.17g %.17g %u %.17g %.17g %u", route->name,
-                   route->kind, route->start ? route->start : "", route->data_class, route->mode,
-                   route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
-                   route->g2_tokens, route->g2_confidence_min, route->g3_confidence_min,
-                   route->commit_tokens);
-        for (size_t t = 0; t < route->tiers.count; t++)
-            buf_printf(&text, " %s", route->tiers.items[t]);
-        buf_append_char(&text, '\n');
-    }
-    for (size_t i = 0; i < config->engine.adapter_count; i++) {
-        const struct config_adapter *adapter = &config->engine.adapters[i];
-        buf_printf(&text, "adapter %s %s %.17g %d\n", adapter->name, adapter->file, adapter->scale,
-                   adapter->always);
-    }
-    buf_printf(&text, "classifier %016llx\n",
-               classifier ? (unsigned long long)classifier_hash(classifier) : 0);
-    buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
-               config->ledger.store_prompts);
-    uint8_t digest[CRYPTO_SHA256_BYTES];
-    crypto_sha256(text.data, text.len, digest);
-    crypto_hex(digest, 8, out);
-    buf_deinit(&text);
-}
-
-static void fill_policy(struct snapshot *snapshot)
-{
-    const struct config *config = snapshot->config;
-    for (size_t i = 0; i < config->route_count; i++) {
-        const struct config_route *from = &config->routes[i];
-        struct route *to = &snapshot->routes[i];
-        int data_class = from->data_class > config->privacy.data_class ? from->data_class
-                                                                       : config->privacy.data_class;
-        *to = (struct route){
-            .name = from->name,
-            .kind = (enum route_kind)from->kind,
-            .tier_count = from->tiers.count,
-            .start = from->start,
-            .data_class = (enum td_data_class)data_class,
-            .mode = (enum td_mode)from->mode,
-            .gates = {.g0_tokens_over = from->g0_tokens_over,
-                      .g0_gain_over = from->g0_gain_over,
-                      .g0_p_local_under = from->g0_p_local_under,
-                      .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
-                      .g2_tokens = from->g2_tokens,
-                      .g2_confidence_min = from->g2_confidence_min,
-                      .g3_on = from->g3_confidence_min > 0,
-                      .g3_confidence_min = from->g3_confidence_min,
-                      .commit_tokens = from->commit_tokens},
-        };
-        for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
-            to->tiers[t] = from->tiers.items[t];
-    }
-    write_version(config, snapshot->classifier, snapshot->version);
-    snapshot->policy = (struct policy){.version = snapshot->version,
-                                       .routes = snapshot->routes,
-                                       .route_count = config->route_count};
-}
 
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
                                  const struct snapshot_base *base, struct td_error *err)
@@ -171,27 +96,20 @@ static void snapshot_free(struct snapshot *snapshot)
     adapter_table_deinit(&snapshot->adapters);
     classifier_close(snapshot->classifier);
     tier_health_free(snapshot->services.health);
+    tier_latency_free(snapshot->services.latency);
     config_free(snapshot->config);
     free(snapshot);
 }
 
-/* The default classifier may be missing as long as no gate asks for one; a named one may not. */
-static enum td_status open_classifier(struct snapshot *snapshot, struct td_error *err)
+/* A tier that keeps its name and place keeps what was measured of it. */
+static void keep_latency(struct snapshot *snapshot, const struct snapshot *before)
 {
-    const struct config *config = snapshot->config;
-    const char *path = config->router.classifier;
-    if (path && strcmp(path, "none") == 0)
-        path = NULL;
-    else if (path || router_file_has_default())
-        return router_file_open(path, &snapshot->classifier, err);
-    for (size_t i = 0; i < config->route_count; i++)
-        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0)
-            return error_set(
-                err, TD_INVALID,
-                "%s:%u: route '%s' has a gate on what a classifier says, and there is none: "
-                "name one with router.classifier",
-                config->label, config->routes[i].line, config->routes[i].name);
-    return TD_OK;
+    const struct config *now = snapshot->config;
+    for (size_t i = 0; before && i < now->tier_count; i++)
+        for (size_t j = 0; j < before->config->tier_count; j++)
+            if (strcmp(now->tiers[i].name, before->config->tiers[j].name) == 0 &&
+                now->tiers[i].place == before->config->tiers[j].place)
+                tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
 }
 
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
@@ -205,29 +123,34 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     }
     snapshot->config = config;
     atomic_init(&snapshot->user_count, 1);
-    status = open_classifier(snapshot, err);
-    fill_policy(snapshot);
+    status = policy_open_classifier(config, &snapshot->classifier, err);
+    if (status == TD_OK)
+        status = policy_build(config, snapshot->classifier, &snapshot->policy, err);
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){
-        .policy = &snapshot->policy,
+        .policy = &snapshot->policy.policy,
         .classifier = snapshot->classifier,
         .tiers = snapshot->tiers,
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
+        .latency = tier_latency_new(config->tier_count),
         .classes = base->classes,
+        .spending = base->spending,
         .ledger = base->ledger,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,
         .deadline_ms = config->server.deadline_ms,
     };
-    if (!services->health && status == TD_OK)
+    if (!(services->health && services->latency) && status == TD_OK)
         status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         status = make_tier(snapshot, i, base, err);
         if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
             services->all_cloud_tier = i;
     }
+    if (status == TD_OK)
+        keep_latency(snapshot, base->before);
     if (status == TD_OK)
         *out = snapshot;
     else

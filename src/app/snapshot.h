@@ -15,6 +15,7 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct conversation_classes *classes;
+    struct spending *spending;
     uint32_t context_tokens;       /* of a slot */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };

@@ -20,6 +20,7 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 struct classifier;
+struct spending;
 
 /* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
  * reload. */
@@ -29,6 +30,8 @@ struct exchange_services {
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;
+    struct tier_latency *latency; /* NULL = not measured */
+    struct spending *spending;    /* NULL = budgets do not count */
     struct conversation_classes *classes;
     struct ledger *ledger; /* NULL = no record */
     const struct clock *clock;

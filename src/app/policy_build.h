@@ -1,0 +1,28 @@
+/* The policy of a configuration: routes, compiled rules, applications, weights and the version over all that decides. */
+#ifndef APP_POLICY_BUILD_H
+#define APP_POLICY_BUILD_H
+
+#include "app/config.h"
+
+struct classifier;
+
+struct policy_parts {
+    struct policy policy; /* borrows the other members and the configuration */
+    struct route routes[CONFIG_ROUTES_MAX];
+    struct app apps[CONFIG_APPS_MAX];
+    struct budget budgets[BUDGETS_MAX];
+    char digests[CONFIG_APPS_MAX][65];
+    char version[17];
+};
+
+/* The classifier that router.classifier names; *out NULL when it is none, or when there is no default. **returns new** (classifier_close). */
+TD_MUST_CHECK enum td_status policy_open_classifier(const struct config *config,
+                                                    struct classifier **out, struct td_error *err);
+
+/* Fills *out, which must stay where it is. classifier NULL = none. TD_INVALID with file, line and reason when a gate or a rule asks for
+ * what the classifier does not say; what reading an application's key gives. */
+TD_MUST_CHECK enum td_status policy_build(const struct config *config,
+                                          const struct classifier *classifier,
+                                          struct policy_parts *out, struct td_error *err);
+
+#endif
