@@ -59,6 +59,7 @@ def main():
     options.add_argument("--texts", type=int, default=120000)
     options.add_argument("--rows", type=int, default=18, help="log2 of the rows of features")
     options.add_argument("--epochs", type=int, default=4)
+    options.add_argument("--drop", type=int, default=30, help="of 100 features, how many a step does not see")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--out", default=str(HERE / "names.bin"))
     options.add_argument("--work", help="keep the texts here")
@@ -80,7 +81,7 @@ def main():
                 file.write(generate.line(texts.text()) + "\n")
             file.write("\n".join(generate.line(s) for s in generate.wnut(data / "emerging.dev.conll")) + "\n")
         return subprocess.run([args.trainer, work / "lexicon.tsv", work / "train.tsv", work / "dev.tsv", args.out, str(args.rows),
-                               str(args.epochs)]).returncode
+                               str(args.epochs), str(args.drop)]).returncode
 
 
 if __name__ == "__main__":
