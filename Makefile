@@ -3,7 +3,7 @@
 BUILD := build
 MESON_FLAGS ?=
 
-.PHONY: all run test bench bench-engine bench-privacy bench-router router-model lint format fuzz install clean packages help
+.PHONY: all run test bench bench-engine bench-nano bench-privacy bench-router router-model lint format fuzz install clean packages help
 
 all: $(BUILD)/build.ninja ## build build/tandem
 	@ninja -C $(BUILD) --quiet product
@@ -30,6 +30,9 @@ test: all ## every test: unit, sanitizers, fuzz regressions, end to end, officia
 
 bench: all ## the figures that the README claims
 	@python3 bench/run.py
+
+bench-nano: all ## what the default model can do, beside published figures (BENCH_QUICK=1, BENCH_NANO=FILE)
+	@python3 bench/run.py nano
 
 bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
 	@python3 bench/run.py engine streams

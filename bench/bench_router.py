@@ -19,7 +19,7 @@ from pathlib import Path
 from table import ROOT, heading, program, row
 
 DATA = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared")) / "data"
-TANDEM = ROOT / "build" / "tandem"
+TANDEM = Path(os.environ.get("TANDEM_BINARY", ROOT / "build" / "tandem"))
 LABELS = 1500
 SEEDS = range(int(os.environ.get("BENCH_SEEDS", 5)))
 RESAMPLES = 200
@@ -285,6 +285,36 @@ def macro_f1(pairs):
     return scores
 
 
+def written(split, count):
+    made = subprocess.run(["python3", ROOT / "models" / "router" / "make_data.py", "--split", split, "--count", str(count)],
+                          stdout=subprocess.PIPE, check=True)
+    return [json.loads(line) for line in made.stdout.splitlines()]
+
+
+def out_of_scope(inside, outside):
+    """Share of the lines out of scope above the score that one in ten inside is above."""
+    edge = quantile(sorted(inside), .9)
+    return sum(score > edge for score in outside) / len(outside)
+
+
+def scope():
+    """What an operator does whose intents are CLINC150's: their training lines are in scope, its out-of-scope training lines (each three
+    times, there are 250) and written requests of other kinds are not."""
+    heading("A scope: CLINC150's intents")
+    full = json.load(open(DATA / "clinc150" / "data_full.json"))
+    outside = json.load(open(DATA / "clinc150" / "data_oos_plus.json"))["oos_train"]
+    inside = {text for text, _ in full["train"]}
+    others = {"qa", "creative", "planning", "code", "maths", "reasoning", "fresh", "translation"}
+    known = [{"text": text, "local_ok": True} for text, _ in full["train"]] + [{"text": text, "local_ok": False} for text, _ in outside] * 3
+    known += [{"text": line["text"], "local_ok": False} for line in written("train", 700)
+              if line.get("task") in others and line["text"] not in inside]
+    with tempfile.TemporaryDirectory() as folder:
+        classifier = train(known, 1, folder)
+        scores = [[-v["p_local"] for v in score(classifier, [t for t, _ in full[part]])] for part in ("test", "oos_test")]
+    caught = out_of_scope(*scores)
+    row("out of scope to the safer tier, 10 % false", f"{100 * caught:.1f} %", "goal >= 70 %", caught >= .7)
+
+
 def default_classifier():
     heading("The default classifier on data that it has not seen")
     clinc = json.load(open(DATA / "clinc150" / "data_full.json"))
@@ -301,12 +331,9 @@ def default_classifier():
         row(f"AUROC easy (CLINC150, Banking77) versus {name}", f"{auroc(gains[name], easy):.4f}")
     together = auroc(gains["gsm8k"] + gains["bbh"] + gains["humaneval"], easy)
     row("AUROC easy versus hard", f"{together:.4f}", "goal >= 0.95", together >= .95)
-    edge = quantile(sorted(gains["clinc150"]), .9)
-    caught = sum(g > edge for g in gains["oos"]) / len(gains["oos"])
-    row("CLINC150 out of scope to the safer tier, 10 % false", f"{100 * caught:.1f} %", "goal >= 70 %", caught >= .7)
-    made = subprocess.run(["python3", ROOT / "models" / "router" / "make_data.py", "--split", "held", "--count", "100"],
-                          stdout=subprocess.PIPE, check=True)
-    held = [line for line in map(json.loads, made.stdout.splitlines()) if "task" in line]
+    row("CLINC150 out of scope to the safer tier, 10 % false", f"{100 * out_of_scope(gains['clinc150'], gains['oos']):.1f} %",
+        "by the default classifier, which knows no scope")
+    held = [line for line in written("held", 100) if "task" in line]
     pairs = list(zip((line["task"] for line in held), (v["task"] for v in score(None, [line["text"] for line in held]))))
     rng = random.Random(1)
     for name, kind in (("gsm8k", "maths"), ("humaneval", "code"), ("bbh", "reasoning"), ("banking77", "command")):
@@ -324,6 +351,7 @@ def run():
         print(f"  the data are not at {DATA}")
         return
     default_classifier()
+    scope()
     routellm()
     nine_models()
     program("bench_router", "Decision time, 500-token prompt", ROOT / "models" / "router" / "default.tdr",

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
 
-Sections: model (CLINC150 through the endpoint), serving (time to first token, memory, size), engine
-(tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar (its cost), kernels (beside the read
-bandwidth), privacy (scan speed), router (what it
-recovers beside published routers, decision time). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
+Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
+memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
+(its cost), kernels (beside the read bandwidth), privacy (scan speed), router (what it recovers beside published
+routers, decision time). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
 programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
 """
@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 import bench_engine
 import bench_grammar
 import bench_model
+import bench_nano
 import bench_router
 import bench_serving
 import bench_streams
@@ -23,6 +24,7 @@ from table import program
 
 SECTIONS = {
     "model": bench_model.run,
+    "nano": bench_nano.run,
     "serving": bench_serving.run,
     "engine": bench_engine.run,
     "grammar": bench_grammar.run,

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Makes a folder with the aarch64 libraries that the project is built against (libc, jansson, OpenSSL, libevent,
-# libcurl, SQLite, libyaml) from Debian's packages. They are downloaded and unpacked, not installed: the system
-# and its list of architectures stay as they are, and it needs no privileges. `root.cross` in it says to Meson where
-# it is (the names @...@ for that are newer than Debian's Meson). Does nothing when the folder is complete.
+# Makes a folder with the aarch64 libraries that the project is built against (libc, jansson, PCRE2, OpenSSL,
+# libevent, libcurl, SQLite, libyaml) from Debian's packages. They are downloaded and unpacked, not installed: the
+# system and its list of architectures stay as they are, and it needs no privileges. `root.cross` in it says to Meson where
+# it is (the names @...@ for that are newer than Debian's Meson). Does nothing when the folder has these packages.
 set -eu
 
 root=${1:-build-aarch64-root}
-packages="libc6-dev libevent-dev libcurl4-openssl-dev libjansson-dev libssl-dev libsqlite3-dev libyaml-dev"
+packages="libc6-dev libevent-dev libcurl4-openssl-dev libjansson-dev libpcre2-dev libssl-dev libsqlite3-dev
+          libyaml-dev"
 
-[ -f "$root/complete" ] && exit 0
+[ "$(cat "$root/complete" 2>/dev/null)" = "$packages" ] && exit 0
 for tool in apt-get dpkg-deb; do
     command -v $tool >/dev/null 2>&1 || { echo "aarch64_root: needs $tool (Debian or Ubuntu)" >&2; exit 1; }
 done
@@ -49,4 +50,4 @@ find "$root" -type l | while read -r link; do
 done
 rm -rf "$root/apt"
 printf "[constants]\nroot = '%s'\n" "$root" >"$root/root.cross"
-touch "$root/complete"
+echo "$packages" >"$root/complete"

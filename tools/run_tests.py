@@ -59,7 +59,7 @@ def build(directory, *options, targets=()):
     werror = os.environ.get("MESON_FLAGS", "").split()
     if not (path / "build.ninja").exists():
         subprocess.run(["meson", "setup", str(path), *options, *werror], cwd=ROOT, check=True,
-                       stdout=subprocess.DEVNULL)
+                       capture_output=True, text=True)
     subprocess.run(["ninja", "-C", str(path), "--quiet", *targets], cwd=ROOT, check=True)
 
 
@@ -169,6 +169,7 @@ def main():
         suites = collect(only)
     except subprocess.CalledProcessError as failure:
         print(f"build failed: {' '.join(map(str, failure.cmd))}")
+        print("".join(filter(None, [failure.stdout, failure.stderr]))[-4000:])
         print("0 passed, 1 failed")
         return 1
     totals = [0, 0, 0]

@@ -1,5 +1,5 @@
 """Write trained weights as a GGUF file: matrices quantised, norms F32, vocabulary, chat template,
-exits, calibration and probe.
+exits and calibration.
 
     python export.py --model nano --mix Q8_0 --from work --to nano.gguf
 
@@ -73,20 +73,13 @@ def add_vocabulary(out, vocab):
 
 
 def add_heads(out, net, fitted):
-    """Exits, and what fit.py found on top of the finished weights: temperature and probe."""
+    """Exits, and the calibration that fit.py found. `tandem probe train` adds the probe."""
     if net.c.exits:
         out.add_numbers("tandem.exit.layers", U32, torch.tensor(net.c.exits).numpy())
     for layer, norm in zip(net.c.exits, net.exit_norm):
         out.add_numbers(f"tandem.exit.{layer}.norm", F32, norm.weight.detach().numpy())
-    if "temperature" in fitted:
-        out.add("tandem.calibration.temperature", F32, fitted["temperature"])
-    if "probe" in fitted:
-        probe = fitted["probe"]
-        out.add("tandem.probe.layer", U32, probe["layer"])
-        out.add("tandem.probe.input", STRING, probe["input"])
-        for i, (weight, bias) in enumerate(probe["stages"]):
-            out.add_numbers(f"tandem.probe.{i}.weight", F32, torch.tensor(weight).numpy())
-            out.add_numbers(f"tandem.probe.{i}.bias", F32, torch.tensor(bias).numpy())
+    for name, value in fitted.items():
+        out.add(f"tandem.calibration.{name}", F32, value)
 
 
 def add_tensors(out, net, mix):
@@ -122,11 +115,11 @@ def main():
     parser.add_argument("--model", default="nano")
     parser.add_argument("--mix", choices=list(MIXES), default="Q8_0")
     parser.add_argument("--from", dest="source", type=pathlib.Path, default="work")
+    parser.add_argument("--fitted", type=pathlib.Path, help="what fit.py wrote")
     parser.add_argument("--to", type=pathlib.Path, default="nano.gguf")
     args = parser.parse_args()
     net, vocab = load(args.source, args.model)
-    found = args.source / f"{args.model}.fitted.json"
-    fitted = json.loads(found.read_text()) if found.exists() else {}
+    fitted = json.loads(args.fitted.read_text()) if args.fitted else {}
     write(net, vocab, args.model, args.mix, fitted, args.to)
     print(f"{args.to}: {args.to.stat().st_size} bytes")
 

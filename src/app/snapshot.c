@@ -5,6 +5,7 @@
 #include "app/router_file.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -207,6 +207,8 @@ typedef int16_t wide_part __attribute__((vector_size(32)));
 _Static_assert(PARTS_MAX * 16 >= CLASSIFIER_OUTPUTS_MAX + 1, "the widest row");
 /* So many bytes of a column fit a 16-bit sum: 255 * 128 < 2^15. */
 #define SUM_ROWS 255
+/* Rows that are on their way from the outer caches meanwhile. */
+#define ROWS_AHEAD 16
 
 static void add_wide(const wide_part sum[PARTS_MAX], size_t parts, int32_t *out)
 {
@@ -225,6 +227,8 @@ static inline void sum_rows(const int8_t *rows, size_t parts, const uint32_t *bu
         size_t end = count - begin < SUM_ROWS ? count : begin + SUM_ROWS;
         for (size_t i = begin; i < end; i++) {
             const int8_t *row = rows + (size_t)buckets[i] * parts * 16;
+            if (i + ROWS_AHEAD < count)
+                __builtin_prefetch(rows + (size_t)buckets[i + ROWS_AHEAD] * parts * 16);
             for (size_t part = 0; part < parts; part++) {
                 row_part bytes;
                 memcpy(&bytes, row + part * 16, sizeof bytes);

@@ -1,7 +1,5 @@
 #include "router/features.h"
 
-#include "base/str.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +16,7 @@ struct walk {
     uint32_t choice_bytes[CHOICES_MAX];
     size_t first_choice; /* offset */
     bool in_choice, blanks, asks;
+    uint32_t code_signs;
     uint32_t before[2]; /* hashes of the two words before; 0 = none */
 };
 
@@ -142,6 +141,27 @@ static size_t take_word(struct walk *walk, size_t at)
     return end;
 }
 
+/* Signs that only code has. */
+static bool is_code_sign(const char *text)
+{
+    switch (*text) {
+    case '#':
+        return strncmp(text, "#include", 8) == 0;
+    case '(':
+        return strncmp(text, "();", 3) == 0;
+    case ')':
+        return strncmp(text, "):\n", 3) == 0;
+    case '=':
+        return strncmp(text, "=> ", 3) == 0;
+    case '<':
+        return text[1] == '/';
+    case ':':
+        return text[1] == ':';
+    default:
+        return false;
+    }
+}
+
 static void take_byte(struct walk *walk, size_t at)
 {
     const char *text = walk->utterance->text;
@@ -152,6 +172,7 @@ static void take_byte(struct walk *walk, size_t at)
         char next = text[at + 1];
         walk->sentences += next == ' ' || next == '\n' || next == '\0';
     }
+    walk->code_signs += is_code_sign(text + at);
     if (c == '_' && text[at + 1] == '_')
         walk->blanks = true;
     if (c != ' ' && c != '-')
@@ -242,17 +263,6 @@ static bool has_arithmetic(const struct utterance *utterance)
     return false;
 }
 
-static bool has_code(const struct utterance *utterance)
-{
-    static const char *const signs[] = {"#include", "();",   "=> ", "</",
-                                        "console.", "std::", "):\n"};
-    struct td_str text = {utterance->text, utterance->len};
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (str_find(text, str_from(signs[i]), 0) != SIZE_MAX)
-            return true;
-    return false;
-}
-
 void features_read(const struct utterance *utterance, struct features *out)
 {
     struct walk walk = {.utterance = utterance};
@@ -277,7 +287,7 @@ void features_read(const struct utterance *utterance, struct features *out)
     value[FEATURE_TURNS] = log_of(utterance->user_turns > 0 ? utterance->user_turns - 1 : 0);
     const uint32_t *markers = walk.markers;
     out->year = walk.year;
-    out->code = utterance->fences > 0 || has_code(utterance) ||
+    out->code = utterance->fences > 0 || walk.code_signs > 0 ||
                 (markers[MARKER_CODE] >= MARKS_NEEDED && value[FEATURE_BRACKETS] > 0.02f);
     out->maths = has_arithmetic(utterance) ||
                  (markers[MARKER_MATHS] > 0 &&

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* Phrases of up to three words, between bars, as the canonical form has them. */
@@ -119,8 +120,8 @@ static const char *const phrases[MARKER_COUNT] = {
     [MARKER_SPANISH] = "el|los|las|y|es|una|por|para|con|como|del|que es|un|en",
 };
 
-/* Open addressing; four times as large as there are phrases, so that a miss ends at once. */
-#define SLOT_COUNT 4096u
+/* Open addressing; more than twice as large as there are phrases, so that a miss ends soon. */
+#define SLOT_COUNT 2048u
 
 struct slot {
     uint32_t hash; /* 0 = free */
@@ -128,6 +129,7 @@ struct slot {
 };
 static struct slot slots[SLOT_COUNT];
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
+static atomic_bool slots_filled; /* asked for each word: cheaper than the call */
 
 static void add_phrase(enum marker marker, uint32_t hash)
 {
@@ -165,11 +167,13 @@ static void fill_slots(void)
             add_phrase((enum marker)marker, hash);
         }
     }
+    atomic_store_explicit(&slots_filled, true, memory_order_release);
 }
 
 enum marker marker_find(uint32_t hash)
 {
-    pthread_once(&slots_once, fill_slots);
+    if (!atomic_load_explicit(&slots_filled, memory_order_acquire))
+        pthread_once(&slots_once, fill_slots);
     for (uint32_t at = hash % SLOT_COUNT; slots[at].hash != 0; at = (at + 1) % SLOT_COUNT)
         if (slots[at].hash == hash)
             return (enum marker)slots[at].marker;

@@ -12,19 +12,27 @@ static inline char shape(char c)
     return c >= '0' && c <= '9' ? '0' : c == '\n' ? ' ' : c;
 }
 
-/* Words have the first quarter of the buckets and bytes the rest, so that they can be trusted differently. Fewer bits halve every bucket's
- * number: files of different sizes agree. */
-static inline void add(struct ngrams *out, uint64_t key, unsigned bits, bool is_word)
+/* Where buckets go; kept apart from struct ngrams so that its counter stays in a register. */
+struct writer {
+    uint32_t *bucket;
+    uint64_t *seen;
+    size_t count;
+    unsigned shift;
+};
+
+/* Words have the first quarter of the buckets and bytes the rest, so that they can be trusted
+ * differently. Fewer bits halve every bucket's number: files of different sizes agree. */
+static inline struct writer add(struct writer writer, uint64_t key, bool is_word)
 {
+    const uint64_t quarter = UINT64_C(1) << (NGRAM_BITS_MAX - 2);
     uint64_t hash = key * MULTIPLIER >> 32;
-    uint64_t quarter = UINT64_C(1) << (NGRAM_BITS_MAX - 2);
     uint64_t widest = is_word ? hash * quarter >> 32 : quarter + (hash * (3 * quarter) >> 32);
-    uint32_t bucket = (uint32_t)(widest >> (NGRAM_BITS_MAX - bits));
-    uint64_t bit = UINT64_C(1) << (bucket & 63);
-    uint64_t *seen = &out->seen[bucket / 64];
-    out->bucket[out->count] = bucket; /* stays only when it is new */
-    out->count += !(*seen & bit);
+    uint32_t bucket = (uint32_t)(widest >> writer.shift);
+    uint64_t *seen = &writer.seen[bucket / 64], bit = UINT64_C(1) << (bucket & 63);
+    writer.bucket[writer.count] = bucket; /* stays only when it is new */
+    writer.count += !(*seen & bit);
     *seen |= bit;
+    return writer;
 }
 
 static bool is_word_byte(char c)
@@ -33,7 +41,7 @@ static bool is_word_byte(char c)
 }
 
 /* Words and single marks of punctuation, alone and in pairs. */
-static void add_words(const char *text, size_t len, unsigned bits, struct ngrams *out)
+static struct writer add_words(struct writer writer, const char *text, size_t len)
 {
     uint64_t before = 1;
     for (size_t at = 0; at < len;) {
@@ -42,22 +50,20 @@ static void add_words(const char *text, size_t len, unsigned bits, struct ngrams
             continue;
         }
         uint64_t word = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bit */
-        size_t begin = at;
-        while (at < len && (is_word_byte(text[at]) || at == begin)) {
-            bool alone = !is_word_byte(text[at]);
+        bool alone = !is_word_byte(text[at]);
+        do
             word = (word ^ (unsigned char)text[at++]) * UINT64_C(0x100000001b3);
-            if (alone)
-                break;
-        }
+        while (!alone && at < len && is_word_byte(text[at]));
         if (word == before)
             continue; /* a word again and again is one */
-        add(out, word ^ word >> 29, bits, true);
-        add(out, before * 31 + (word ^ word >> 31), bits, true);
+        writer = add(writer, word ^ word >> 29, true);
+        writer = add(writer, before * 31 + (word ^ word >> 31), true);
         before = word;
     }
+    return writer;
 }
 
-static void add_bytes(const char *text, size_t len, unsigned bits, struct ngrams *out)
+static struct writer add_bytes(struct writer writer, const char *text, size_t len)
 {
     for (size_t at = 0; at + 3 <= len; at++) {
         uint64_t word;
@@ -66,12 +72,13 @@ static void add_bytes(const char *text, size_t len, unsigned bits, struct ngrams
         word = __builtin_bswap64(word);
 #endif
         /* The length stands above the bytes so that zeros after the end are no bytes. */
-        add(out, (word & 0xFFFFFF) | UINT64_C(3) << 56, bits, false);
+        writer = add(writer, (word & 0xFFFFFF) | UINT64_C(3) << 56, false);
         if (at + 4 <= len)
-            add(out, (word & 0xFFFFFFFF) | UINT64_C(4) << 56, bits, false);
+            writer = add(writer, (word & 0xFFFFFFFF) | UINT64_C(4) << 56, false);
         if (at + 5 <= len)
-            add(out, (word & 0xFFFFFFFFFF) | UINT64_C(5) << 56, bits, false);
+            writer = add(writer, (word & 0xFFFFFFFFFF) | UINT64_C(5) << 56, false);
     }
+    return writer;
 }
 
 void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams *out)
@@ -84,8 +91,9 @@ void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams
     text[len + 1] = ' ';
     memset(text + len + 2, 0, UTTERANCE_SLACK);
     memset(out->seen, 0, ((size_t)1 << bits) / 8);
-    out->count = 0;
-    add_words(text, len + 2, bits, out);
-    out->word_count = out->count;
-    add_bytes(text, len + 2, bits, out);
+    struct writer writer = {out->bucket, out->seen, 0, NGRAM_BITS_MAX - bits};
+    writer = add_words(writer, text, len + 2);
+    out->word_count = writer.count;
+    writer = add_bytes(writer, text, len + 2);
+    out->count = writer.count;
 }

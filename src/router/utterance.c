@@ -9,7 +9,7 @@
 /* A quotation inside a line counts as brought along from here on; a shorter one is part of the question. */
 #define QUOTATION_BYTES_MIN 120
 #define HEAD_BYTES (UTTERANCE_BYTES_MAX / 3 * 2)
-#define TAIL_BYTES (UTTERANCE_BYTES_MAX - HEAD_BYTES)
+#define TAIL_BYTES (UTTERANCE_BYTES_MAX - HEAD_BYTES - 1) /* a line break stands between */
 #define SPANS_MAX 64
 
 /* The user's own parts of one message, in order. */
@@ -192,7 +192,7 @@ static bool is_white(char c)
 }
 
 /* Appends one folded byte; white space and repeats are collapsed. */
-static void put(struct utterance *out, size_t limit, char c)
+static inline void put(struct utterance *out, size_t limit, char c)
 {
     size_t len = out->len;
     if (is_white(c)) {

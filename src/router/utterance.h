@@ -11,7 +11,7 @@
 #include "tandem/types.h"
 
 /* Of a longer utterance the first two thirds of this and the last third are read: what is asked stands at the beginning or at the end. */
-#define UTTERANCE_BYTES_MAX 1536
+#define UTTERANCE_BYTES_MAX 1024
 #define UTTERANCE_SLACK 8 /* zeros after the text, so that words of 8 bytes can be read anywhere */
 
 struct utterance {

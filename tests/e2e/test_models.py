@@ -477,5 +477,20 @@ def test_list_info_rm_and_use_by_name():
         assert code == 1 and "not a model's name" in err, err
 
 
+@case
+def test_what_came_with_the_program_is_known_by_name_and_what_was_pulled_goes_first():
+    with Folder() as folder:
+        def path_of(name):
+            code, out, err = run("models", "info", name, "--json", env=folder.env)
+            equal(code, 0, err)
+            return json.loads(out)["path"]
+        equal(path_of("nano"), str(NANO))
+        folder.pulled(NANO, "--name", "nano")
+        equal(path_of("nano"), str(folder.path / "nano.gguf"))
+        code, _, err = run("models", "info", "nanoo", env=folder.env)
+        equal(code, 1)
+        assert str(folder.path) in err and "beside the program" in err, err
+
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,229 @@
+"""make bench-nano: what the models of models/nano can do, beside published figures and the goals.
+
+All through the chat endpoint of the real program, but for the counts of layers and guesses, which `tandem
+generate` tells. BENCH_NANO=FILE measures another file, NANO_LARGE=FILE names the larger model, PICTURES=FOLDER
+writes the two pictures of the model card. BENCH_QUICK=1 asks a fifth of everything.
+"""
+import json
+import os
+from pathlib import Path
+
+import nano_sets as sets
+import pictures
+from endpoint import LOCAL_ONLY, ask_all, probes, user
+from measures import (auroc, bins, by_outcome, calibration_error, macro_recall, mean, risk_coverage)
+from table import heading, row
+from tandem import NANO, ROOT, Tandem, run as run_program
+
+QUICK = os.environ.get("BENCH_QUICK") == "1"
+MODEL = Path(os.environ.get("BENCH_NANO", NANO))
+LARGE = Path(os.environ.get("NANO_LARGE", ROOT / "models" / "nano" / "nano-large.gguf"))
+TASK_COUNT, SCHEMA_COUNT, TWEETS = 200, 400, 3000
+EXITS = (0.999, 0.99, 0.95, 0.9, 0.8)
+LOST_MAX = 0.005  # accuracy that an early exit may cost
+
+
+def some(items):
+    return items[::5] if QUICK else items
+
+
+class Asked:
+    """Items with their replies; refused: the model said "not mine", or its confidence was too low."""
+
+    def __init__(self, tandem, items):
+        self.items = some(items)
+        self.replies = ask_all(tandem, [item.request for item in self.items])
+        self.right = [item.right(reply) for item, reply in zip(self.items, self.replies)]
+        self.confidences = [reply.confidence for reply in self.replies]
+        for item, reply in zip(self.items, self.replies):
+            if reply.status != 200 and item.wanted is not None:
+                raise RuntimeError(f"status {reply.status}: {reply.error}")
+
+    def refused(self, least=0.0):
+        return [r.status != 200 or r.text == sets.REFUSAL or r.confidence < least for r in self.replies]
+
+
+def operating_point(tandem):
+    """The confidence below which an answer is not used, from the validation split alone: where in-scope
+    accuracy and out-of-scope recall add up to most."""
+    inside, outside = (Asked(tandem, part) for part in sets.clinc_items("val"))
+    best = (0.0, 0.0)
+    for least in sorted(set(round(c, 3) for c in inside.confidences + outside.confidences)):
+        kept = mean(r and not gone for r, gone in zip(inside.right, inside.refused(least)))
+        best = max(best, (kept + mean(outside.refused(least)), least))
+    return best[1]
+
+
+def intents(tandem):
+    """CLINC150; (Asked in scope, out of scope, operating point)."""
+    least = operating_point(tandem)
+    inside, outside = (Asked(tandem, part) for part in sets.clinc_items("test"))
+    kept = mean(r and not gone for r, gone in zip(inside.right, inside.refused(least)))
+    recall = mean(outside.refused(least))
+    area = auroc(inside.confidences, outside.confidences)
+    row("CLINC150 test, in scope, any confidence", f"{mean(inside.right):.1%}", "goal >= 92 %",
+        mean(inside.right) >= 0.92)
+    row("  out of scope said to be not mine", f"{mean(outside.refused()):.1%}")
+    row(f"  in scope, confidence at least {least:.3f} (validation's choice)", f"{kept:.1%}", "goal >= 92 %",
+        kept >= 0.92)
+    row("  out of scope refused there", f"{recall:.1%}", "goal >= 60 %", recall >= 0.6)
+    row("  out of scope by confidence, AUROC", f"{area:.3f}", "goal >= 0.93", area >= 0.93)
+    print("  published (in scope / out of scope): SVM 91.0 / 14.5, MLP 93.5 / 47.4, BERT 96.9 / 40.3;\n"
+          "  hashed linear model on these files 91.1 / 20.5")
+    asked = Asked(tandem, sets.clinc_items("test", "Classify the intent: {}")[0])
+    row("CLINC150 test, 'Classify the intent: ...'", f"{mean(asked.right):.1%}")
+    for split, what in (("train", "a phrasing of training"), ("held", "a phrasing that is held out")):
+        asked = Asked(tandem, sets.banking_items(split))
+        goal = ("goal >= 88 %", mean(asked.right) >= 0.88) if split == "train" else ()
+        row(f"Banking77 test, {what}", f"{mean(asked.right):.1%}", *goal)
+    print("  published: encoders about 93; hashed linear model on these files 89.8")
+    return inside, outside, least
+
+
+def sentiment(tandem):
+    asked = Asked(tandem, sets.tweet_items(TWEETS))
+    found = macro_recall([i.wanted for i in asked.items], [r.text for r in asked.replies])
+    row(f"TweetEval sentiment, macro recall ({len(asked.items)} tweets)", f"{found:.3f}", "goal >= 0.50", found >= 0.5)
+    print("  published, all trained on it: RoBERTa-base 0.713, FastText 0.629, SVM 0.629; guessing 0.333")
+
+
+def is_json(text):
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def tasks(tandem):
+    """Generated tasks in held-out phrasings; all that was asked."""
+    schema = Asked(tandem, sets.schema_items(SCHEMA_COUNT))
+    valid = mean(is_json(r.text) for r in schema.replies)
+    row("extraction to held-out schemas, valid JSON", f"{valid:.1%}", "goal 100 %", valid == 1)
+    row("  exactly right", f"{mean(schema.right):.1%}", "goal >= 95 %", mean(schema.right) >= 0.95)
+    against = Asked(tandem, sets.contradicting_items(SCHEMA_COUNT // 4))
+    valid = mean(is_json(r.text) for r in against.replies)
+    row("  valid JSON where the schema contradicts the text", f"{valid:.1%}", "goal 100 %", valid == 1)
+    out = {"schema by grammar": schema}
+    for task in sets.own_tasks():
+        out[task] = Asked(tandem, sets.task_items(task, TASK_COUNT))
+        share = mean(out[task].right)
+        goal = ("goal >= 98 %", share >= 0.98) if task == "normalise" else ()
+        row(f"{task}, held-out phrasings ({len(out[task].items)})", f"{share:.1%}", *goal)
+    return out
+
+
+def limits(tandem, least, asked):
+    """What is not ours, of kinds that training never saw, against false alarms on our tasks."""
+    for name, items in (("BIG-Bench Hard", sets.bbh_items()), ("MT-Bench, first turns", sets.mt_bench_items())):
+        foreign = Asked(tandem, items)
+        caught = mean(foreign.refused(least))
+        row(f"not mine: {name} ({len(foreign.items)}), refused", f"{caught:.1%}", "goal >= 95 %", caught >= 0.95)
+        row("  of these by the first token alone", f"{mean(foreign.refused()):.1%}")
+    alarms = [gone for one in asked for gone in one.refused(least)]
+    row(f"  false alarms on in-domain test prompts ({len(alarms)})", f"{mean(alarms):.1%}", "goal <= 5 %",
+        mean(alarms) <= 0.05)
+
+
+def trust(tandem, asked):
+    """Calibration of the confidence, and the probe."""
+    sure = [c for one in asked for c in one.confidences]
+    right = [r for one in asked for r in one.right]
+    error = calibration_error(sure, right)
+    row(f"expected calibration error ({len(right)} prompts)", f"{error:.3f}", "goal <= 0.05", error <= 0.05)
+    row("  right against wrong by confidence, AUROC", f"{auroc(*by_outcome(sure, right)):.3f}")
+    replies = [r for one in asked for r in one.replies][::3]
+    told = probes(tandem, replies)
+    if None not in told:
+        area = auroc(*by_outcome(told, right[::3]))
+        row(f"  right against wrong by the probe at prefill ({len(told)}), AUROC", f"{area:.3f}", "goal >= 0.85",
+            area >= 0.85)
+    if "PICTURES" in os.environ:
+        folder = Path(os.environ["PICTURES"])
+        (folder / "reliability.svg").write_text(pictures.reliability(bins(sure, right), error))
+        (folder / "risk_coverage.svg").write_text(pictures.risk_coverage(risk_coverage(sure, right)))
+
+
+
+
+def generate(model, request, *more):
+    """`tandem generate` on a chat of one user message."""
+    text = request["messages"][-1]["content"]
+    code, out, err = run_program("generate", "-m", model, "--chat", "--prompt", text, "-n", "200", "--temp", "0",
+                                 "--json", *more)
+    if code:
+        raise RuntimeError(err)
+    return json.loads(out)
+
+
+def single(items):
+    return [item for item in items if len(item.request["messages"]) == 1]
+
+
+def exits():
+    """Layers that decoding saves at each threshold, and what it costs."""
+    about = json.loads(run_program("models", "info", MODEL, "--json")[1])["metadata"]
+    if "tandem.exit.layers" not in about:
+        print("skipped: the model has no early exits")
+        return
+    layers = about["llama.block_count"]
+    items = [i for task in sets.own_tasks() for i in single(some(sets.task_items(task, 60)))]
+    plain = mean(i.right(Text(generate(MODEL, i.request))) for i in items)
+    print(f"early exits: {len(items)} prompts, {plain:.1%} right with all layers; the prompt always runs through all")
+    kept = 0.0
+    for threshold in EXITS:
+        results = [generate(MODEL, i.request, "--exit-threshold", threshold) for i in items]
+        right = mean(i.right(Text(r)) for i, r in zip(items, results))
+        passes = sum(max(0, r["completion_tokens"] - 1) for r in results)
+        saved = sum(r["layers_saved"] for r in results) / max(1, passes * layers)
+        row(f"  threshold {threshold}: right, layers of decoding saved", f"{right:.1%}, {saved:.1%}")
+        if right >= plain - LOST_MAX:
+            kept = max(kept, saved)
+    row(f"  most saved at no more than {LOST_MAX:.1%} lost", f"{kept:.1%}", "goal >= 30 %", kept >= 0.3)
+
+
+class Text:
+    """What `tandem generate` says, as a reply."""
+
+    def __init__(self, result):
+        self.status, self.text = 200, result["text"].strip()
+
+
+def drafts():
+    """Guesses of nano that nano-large takes."""
+    if not LARGE.exists():
+        print(f"skipped: no {LARGE.name} (make -C models/nano train export MODEL=nano-large, or NANO_LARGE=FILE)")
+        return
+    items = [i for task in sets.own_tasks() for i in single(some(sets.task_items(task, 20)))]
+    results = [generate(LARGE, i.request, "--speculate", MODEL) for i in items]
+    drafted = sum(r["drafted_tokens"] for r in results)
+    taken = sum(r["accepted_tokens"] for r in results) / max(1, drafted)
+    row(f"nano drafts for nano-large ({len(items)} prompts, {drafted} guesses), taken", f"{taken:.1%}", "goal >= 60 %",
+        taken >= 0.6)
+
+
+def hostile(tandem):
+    """A valid answer, "not mine" or an error that says what is wrong; never a crash or an endless answer."""
+    replies = ask_all(tandem, [user(text) for text in sets.HOSTILE.values()])
+    fine = [r.status == 200 and r.finish == "stop" or r.status in (400, 413, 503) and r.error for r in replies]
+    row(f"bad input ({len(replies)} kinds): answers, refusals, clear errors", f"{sum(map(bool, fine))}",
+        f"goal {len(fine)}", all(fine))
+    for name, reply, good in zip(sets.HOSTILE, replies, fine):
+        if not good:
+            print(f"  {name}: status {reply.status}, finish {reply.finish!r}, {reply.text[:60]!r}")
+
+
+def run():
+    if not sets.DATA.exists():
+        print("skipped: no data (set TANDEM_SHARED)")
+        return
+    heading(f"{MODEL.name}, {MODEL.stat().st_size / 1e6:.2f} MB, through the chat endpoint")
+    with Tandem(LOCAL_ONLY, env={"TANDEM_MODEL": MODEL}) as tandem:
+        inside, outside, least = intents(tandem)
+        sentiment(tandem)
+        done = tasks(tandem)
+        limits(tandem, least, [inside, *done.values()])
+        trust(tandem, [inside, outside, *done.values()])
+        hostile(tandem)
+    exits()
+    drafts()
+

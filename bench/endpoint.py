@@ -1,0 +1,70 @@
+"""Many chats at once through /v1/chat/completions, as any client would send them."""
+import http.client
+import json
+import threading
+
+WORKERS = 4
+LOCAL_ONLY = "tiers:\n  - {name: local, kind: local}\n"
+
+
+class Reply:
+    """text, confidence, the exchange's name, finish reason; status other than 200: text is empty."""
+
+    def __init__(self, status, body):
+        self.status, self.text, self.confidence, self.exchange, self.finish = status, "", 0.0, "", ""
+        self.tokens = 0
+        if status != 200:
+            self.error = body.get("error", {}).get("message", "")
+            return
+        choice = body["choices"][0]
+        self.text, self.finish = (choice["message"]["content"] or "").strip(), choice["finish_reason"]
+        self.confidence = body["tandem"]["confidence"] or 0.0
+        self.exchange = body["tandem"]["exchange"]
+        self.tokens = body["usage"]["completion_tokens"]
+
+
+def send(connection, members):
+    body = {"model": "local", "temperature": 0, "max_tokens": 256, **members}
+    connection.request("POST", "/v1/chat/completions", json.dumps(body),
+                       {"Content-Type": "application/json", "x-tandem-mode": "only-local"})
+    got = connection.getresponse()
+    return Reply(got.status, json.loads(got.read()))
+
+
+def ask_all(tandem, requests):
+    """requests: members of each body ({"messages": ...} at least). Replies in the same order."""
+    replies = [None] * len(requests)
+    turn, lock = iter(range(len(requests))), threading.Lock()
+
+    def work():
+        connection = http.client.HTTPConnection("127.0.0.1", tandem.port, timeout=120)
+        while True:
+            with lock:
+                at = next(turn, None)
+            if at is None:
+                return
+            replies[at] = send(connection, requests[at])
+
+    threads = [threading.Thread(target=work) for _ in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if None in replies:
+        raise RuntimeError("a client thread ended early; see above")
+    return replies
+
+
+def user(text):
+    return {"messages": [{"role": "user", "content": text}]}
+
+
+def chat(messages):
+    """(role, content) pairs as a request."""
+    return {"messages": [{"role": role, "content": content} for role, content in messages]}
+
+
+def probes(tandem, replies):
+    """The probe's probability of each reply, as the exchange's record has it; None without one."""
+    return [tandem.get(f"/tandem/v1/exchanges/{r.exchange}").json["signals"].get("probe")
+            for r in replies]
