@@ -12,6 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "nano"))
 import corpora  # noqa: E402
 
+import languages  # noqa: E402
 import organizations  # noqa: E402
 import people  # noqa: E402
 import places  # noqa: E402
@@ -330,6 +331,20 @@ class Names:
         return [(rng.choice([f"{day} {rng.choice(MONTHS)} {year}", f"{rng.choice(MONTHS)} {day}, {year}", f"{day:02}/{rng.randint(1, 12):02}/{year}",
                              f"{year}-{rng.randint(1, 12):02}-{day:02}"]), None)]
 
+    def gr(self):
+        word = self.rng.choice(GREETINGS)
+        return [(word.capitalize() if self.rng.random() < 0.85 else word, None)]
+
+    def gn(self):
+        """A German noun: of the list, of two (Mietvertrag), or with an ending that makes nouns."""
+        rng, r = self.rng, self.rng.random()
+        word = rng.choice(languages.GERMAN_NOUNS)
+        if r < 0.25:
+            word += rng.choice(["", "", "s", "n"]) + rng.choice(languages.GERMAN_NOUNS).lower()
+        elif r < 0.4:
+            word = word[:5] + rng.choice(["ung", "ungen", "heit", "keit", "schaft", "tion", "tionen", "tät", "ismus", "er", "erin", "chen", "nis"])
+        return [(word, None)]
+
     def k(self):
         return [(str(self.rng.choice([self.rng.randint(2, 99), self.rng.randint(1900, 2026)])), None)]
 
@@ -340,6 +355,7 @@ class Names:
         return [(self.rng.choice(DAYS), None)]
 
 
+GREETINGS = languages.greetings()
 ORDINARY = [w for w in (HERE / 'ordinary.txt').read_text().split() if len(w) > 3]
 SLOT = re.compile(r"\{(\w+)\}")
 
@@ -432,7 +448,7 @@ def stand_ins(sentence, names):
 
 
 GROUPS = [(templates.PROMPTS, 16), (templates.LETTERS, 10), (templates.FORMS, 9), (templates.TICKETS, 10), (templates.NOTES, 8),
-          (templates.NEWS, 14), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 4), (templates.PLAIN, 16)]
+          (templates.NEWS, 14), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
 HELD_OUT_EVERY = 8  # one template in eight is for the development set
 
 
@@ -500,6 +516,12 @@ def name_words():
 
 def ordinary_words():
     return set((HERE / "ordinary.txt").read_text().split())
+
+
+def foreign_words():
+    """Ordinary words of other languages that are nobody's name."""
+    words_of_all = (HERE / "foreign.txt").read_text().split() + [noun.lower() for noun in languages.GERMAN_NOUNS]
+    return set(words_of_all) - name_words()
 
 
 def utterances():

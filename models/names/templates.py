@@ -211,6 +211,17 @@ Imię i nazwisko: {p}, miasto: {c}
 """)
 
 TICKETS = _lines("""
+{gr}, call me at {ph} or write to me.
+{gr}, {ph}
+{gr}, can you help me?
+{gr}! I have a question.
+{gr} and thanks
+{gr} {pf}, can you help me?
+{gr} {pf}!
+{gr} {p},\\n\\nplease call me back at {ph}.
+{gr}, {pf}
+{gr},\\n{p}
+{gr}, this is {p}.
 Customer {p} called about an invoice from {m}.
 {p} cannot log in since {day}; please reset the password.
 Spoke with {pf} in accounting, she will look into it.
@@ -605,16 +616,6 @@ The Doctor said no.
 He was the Director of Sales and Marketing.
 The Board of Directors meets on {day}.
 The Sun and the Moon, the Earth and Mars
-Das Haus ist groß und der Garten ist schön.
-Der Hund schläft unter dem Tisch in der Küche.
-Die Rechnung kommt mit der Post, das Geld auf das Konto.
-Können Sie mir bitte eine Zusammenfassung der Besprechung schreiben?
-Le chat dort sur la table et le chien mange.
-Pouvez-vous écrire un résumé de la réunion ?
-El perro duerme en la casa y el gato come.
-Il cane dorme sotto il tavolo della cucina.
-De hond slaapt onder de tafel in de keuken.
-Pies śpi pod stołem w kuchni.
 Can you explain the {N} of {N}?
 may i have a mark on the bill
 will you sue for the damages, or grant me more time?

@@ -331,10 +331,37 @@ static size_t read_ascii(struct td_str text, size_t begin, struct letters *lette
     }
 }
 
-/* Any word, a character at a time. */
-static void read_any(struct tagger_reader *reader, struct tagger_word *word,
-                     struct letters *letters)
+/* Of a folded letter: 1 Latin, 2 Greek or Cyrillic, 0 another script. */
+static unsigned script_of(uint32_t folded)
 {
+    return folded < 0x80 ? 1 : folded >= 0x370 && folded < 0x530 ? 2 : 0;
+}
+
+/* A word of two scripts is Latin letters and others that look the same (Unicode's confusables): those
+ * are taken for Latin ones. By folded letter; two look the same as capitals only. */
+static uint32_t look_alike(uint32_t folded, bool upper)
+{
+    static const uint16_t both[][2] = {{0x3BF, 'o'}, {0x430, 'a'}, {0x435, 'e'}, {0x43E, 'o'},
+                                       {0x440, 'p'}, {0x441, 'c'}, {0x443, 'y'}, {0x445, 'x'},
+                                       {0x455, 's'}, {0x456, 'i'}, {0x458, 'j'}};
+    static const uint16_t capitals[][2] = {
+        {0x3B1, 'a'}, {0x3B2, 'b'}, {0x3B5, 'e'}, {0x3B6, 'z'}, {0x3B7, 'h'}, {0x3B9, 'i'},
+        {0x3BA, 'k'}, {0x3BC, 'm'}, {0x3BD, 'n'}, {0x3C1, 'p'}, {0x3C4, 't'}, {0x3C5, 'y'},
+        {0x3C7, 'x'}, {0x432, 'b'}, {0x43A, 'k'}, {0x43C, 'm'}, {0x43D, 'h'}, {0x442, 't'}};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (both[i][0] == folded)
+            return both[i][1];
+    for (size_t i = 0; upper && i < sizeof capitals / sizeof *capitals; i++)
+        if (capitals[i][0] == folded)
+            return capitals[i][1];
+    return folded;
+}
+
+/* Any word, a character at a time. mixed: of two scripts. Answers the scripts in it. */
+static unsigned read_any(struct tagger_reader *reader, struct tagger_word *word,
+                         struct letters *letters, bool mixed)
+{
+    unsigned scripts = 0;
     struct td_str text = reader->text;
     size_t at = word->begin;
     while (at < text.len) {
@@ -346,26 +373,29 @@ static void read_any(struct tagger_reader *reader, struct tagger_word *word,
             folded = '0';
             letters->digits++;
         } else if (folded != 0) {
+            scripts |= script_of(folded);
+            folded = mixed ? look_alike(folded, upper) : folded;
             letters->upper += upper;
             letters->lower += !upper;
             letters->first_upper |= upper && word->end == word->begin;
         } else if (sign_of(c) == SIGN_APOSTROPHE && length > 0) {
             reader->at = at;
             if (!apostrophe(reader, next, length))
-                return;
+                return scripts;
             reader->at = at = next;
             continue;
         } else if (is_invisible(c)) {
             at = next;
             continue;
         } else {
-            return;
+            return scripts;
         }
         add_byte(letters, folded);
         if (folded >= 0x80)
             add_byte(letters, folded >> 8);
         reader->at = at = word->end = next;
     }
+    return scripts;
 }
 
 bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
@@ -373,15 +403,21 @@ bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
     struct letters letters = {.hash = 0x811c9dc5u};
     if (!read_gap(reader, word))
         return false;
+    word->mixed = false;
     word->begin = reader->at;
     word->end = read_ascii(reader->text, word->begin, &letters);
     if (word->end > 0) {
         reader->at = word->end;
         letters.first_upper = !(reader->text.data[word->begin] & 0x20);
     } else {
-        letters = (struct letters){.hash = 0x811c9dc5u};
-        word->end = word->begin;
-        read_any(reader, word, &letters);
+        unsigned scripts = 0;
+        do { /* a second time when it turns out to be of two scripts */
+            letters = (struct letters){.hash = 0x811c9dc5u};
+            reader->at = word->end = word->begin;
+            word->mixed = scripts == 3;
+            reader->pending = 0;
+            scripts = read_any(reader, word, &letters, word->mixed);
+        } while (scripts == 3 && !word->mixed);
     }
     finish_word(reader, word, &letters);
     return true;
@@ -395,7 +431,7 @@ size_t tagger_letters(struct td_str text, const struct tagger_word *word, uint16
         bool upper;
         uint32_t c = fold(next_char(text, &at), &upper);
         if (c != 0)
-            out[count++] = (uint16_t)c;
+            out[count++] = (uint16_t)(word->mixed ? look_alike(c, upper) : c);
     }
     return count;
 }
