@@ -363,9 +363,15 @@ static void test_another_process_reads_while_this_one_writes(void)
 {
     const char *path = fixture_path("shared.db");
     struct ledger *ledger;
-    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    int opened[2];
+    REQUIRE(pipe(opened) == 0);
+    /* Before the ledger is open: its thread could hold a lock of the allocator that a child would
+     * inherit locked. */
     pid_t child = fork();
     if (child == 0) { /* only grows, never fails, ends when all is seen */
+        char go;
+        if (read(opened[0], &go, 1) != 1)
+            _exit(1);
         int64_t seen = 0;
         for (int i = 0; i < 2000 && seen < 1000; i++) {
             int64_t count = fixture_count(path);
@@ -376,6 +382,9 @@ static void test_another_process_reads_while_this_one_writes(void)
         }
         _exit(seen == 1000 ? 0 : 3);
     }
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    CHECK(write(opened[1], "", 1) == 1);
+    close(opened[0]), close(opened[1]);
     for (int i = 0; i < 1000; i++) {
         char id[16];
         snprintf(id, sizeof id, "s%d", i);
