@@ -15,7 +15,6 @@
 static struct json *outcomes_json(const float values[OUTCOME_COUNT])
 {
     struct json *object = json_new_object();
-    json_put(object, "gain", json_new_double((double)values[OUTCOME_GAIN]));
     json_put(object, "p_local", json_new_double((double)values[OUTCOME_LOCAL]));
     json_put(object, "p_strong", json_new_double((double)values[OUTCOME_STRONG]));
     return object;
@@ -42,7 +41,7 @@ static bool print_training(const struct train_report *report, const char *path, 
            "columns\n",
            path, report->lines, report->labelled[OUTCOME_LOCAL], report->labelled[OUTCOME_STRONG],
            report->with_task, report->columns);
-    static const char *const names[OUTCOME_COUNT] = {"gain", "p_local", "p_strong"};
+    static const char *const names[OUTCOME_COUNT] = {"p_local", "p_strong"};
     for (int o = 0; o < OUTCOME_COUNT; o++)
         if (!isnan(report->error[o]))
             printf("  %-9s mean squared error %.4f on held-out lines, strength %g\n", names[o],
