@@ -20,11 +20,15 @@
 struct opened {
     struct config *config;
     struct classifier *classifier;
+    struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT];
     struct policy_parts *parts;
 };
 
 static void opened_free(struct opened *opened)
 {
+    for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
+            free(opened->thresholds[i][gate]);
     free(opened->parts);
     classifier_close(opened->classifier);
     config_free(opened->config);
@@ -32,7 +36,7 @@ static void opened_free(struct opened *opened)
 
 static enum td_status open_policy(const char *path, struct opened *out, struct td_error *err)
 {
-    *out = (struct opened){NULL, NULL, calloc(1, sizeof *out->parts)};
+    *out = (struct opened){.parts = calloc(1, sizeof *out->parts)};
     if (!out->parts)
         return error_set(err, TD_NO_MEMORY, "no memory for the policy");
     enum td_status status = config_load(path, NULL, NULL, &out->config, err);
@@ -41,7 +45,10 @@ static enum td_status open_policy(const char *path, struct opened *out, struct t
     if (status == TD_OK)
         status = policy_open_classifier(out->config, &out->classifier, err);
     if (status == TD_OK)
-        status = policy_build(out->config, out->classifier, out->parts, err);
+        status = policy_read_thresholds(out->config, out->thresholds, err);
+    const struct policy_learned learned = {out->classifier, NULL, out->thresholds};
+    if (status == TD_OK)
+        status = policy_build(out->config, &learned, out->parts, err);
     return status;
 }
 
@@ -297,7 +304,7 @@ static int policy_test(int argc, char **argv)
     struct td_error err = {0};
     struct buf text = {0};
     struct policy_cases cases = {NULL, NULL, 0};
-    struct opened opened = {NULL, NULL, NULL};
+    struct opened opened = {.config = NULL};
     struct tally tally = {.label = file, .results = json ? json_new_array() : NULL};
     struct arena *arena = arena_new(CASES_ARENA_BYTES);
     enum td_status status =

@@ -2,6 +2,7 @@
 
 #include "app/key_source.h"
 #include "app/router_file.h"
+#include "app/threshold_file.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/secret.h"
@@ -54,31 +55,37 @@ static void write_tiers(const struct config *config, struct buf *out)
     }
 }
 
-static void write_routes(const struct config *config, struct buf *out)
+static void write_routes(const struct config *config, const struct policy_learned *learned,
+                         struct buf *out)
 {
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         struct td_weights weights = config_weights_read(&route->weights);
-        buf_printf(out, "route %s %d %s %d %d %u %.17g %.17g %u %.17g %.17g %u", route->name,
-                   route->kind, route->start ? route->start : "", route->data_class, route->mode,
-                   route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
-                   route->g2_tokens, route->g2_confidence_min, route->g3_confidence_min,
-                   route->commit_tokens);
+        buf_printf(
+            out, "route %s %d %s %d %d %u %.17g %.17g %.17g %u %.17g %u %.17g %.17g %.17g %.17g %u",
+            route->name, route->kind, route->start ? route->start : "", route->data_class,
+            route->mode, route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
+            route->g1_probe_min, route->g2_tokens, route->g2_confidence_min, route->g2_every,
+            route->g2_abandon_under, route->g3_confidence_min, route->hopeless_under,
+            route->human_under, route->commit_tokens);
         write_weights(&weights, out);
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(out, " %s", route->tiers.items[t]);
         buf_append_char(out, '\n');
+        for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
+            if (learned->thresholds[i][gate])
+                thresholds_write(learned->thresholds[i][gate], out);
     }
 }
 
 /* Over everything that decides: the same file with other comments has the same version. */
 static void write_version(const struct config *config, const struct policy *policy,
-                          const struct classifier *classifier, char out[static 17])
+                          const struct policy_learned *learned, char out[static 17])
 {
     struct buf text;
     buf_init(&text, 1u << 20);
     write_tiers(config, &text);
-    write_routes(config, &text);
+    write_routes(config, learned, &text);
     write_rules(&config->rule_set, &text);
     for (size_t i = 0; i < policy->app_count; i++) {
         buf_printf(&text, "app %s %s", policy->apps[i].name, policy->apps[i].caller);
@@ -91,7 +98,9 @@ static void write_version(const struct config *config, const struct policy *poli
     buf_printf(&text, "worth %.17g %.17g %.17g\n", policy->worth.second_usd,
                policy->worth.exposure_usd, policy->worth.error_usd);
     buf_printf(&text, "classifier %016llx\n",
-               classifier ? (unsigned long long)classifier_hash(classifier) : 0);
+               learned->classifier ? (unsigned long long)classifier_hash(learned->classifier) : 0);
+    if (learned->confidence)
+        buf_printf(&text, "confidence %s\n", learned->confidence->digest);
     buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
                config->ledger.store_prompts);
     uint8_t digest[CRYPTO_SHA256_BYTES];
@@ -105,7 +114,8 @@ static void write_version(const struct config *config, const struct policy *poli
 static enum td_status check_gates(const struct config *config, struct td_error *err)
 {
     for (size_t i = 0; i < config->route_count; i++)
-        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0)
+        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0 ||
+            config->routes[i].thresholds[THRESHOLD_G0])
             return error_set(
                 err, TD_INVALID,
                 "%s:%u: route '%s' has a gate on what a classifier says, and there is none: "
@@ -186,11 +196,17 @@ static void fill_route(const struct config *config, const struct config_route *f
         .gates = {.g0_tokens_over = from->g0_tokens_over,
                   .g0_gain_over = from->g0_gain_over,
                   .g0_p_local_under = from->g0_p_local_under,
+                  .g1_on = from->g1_probe_min > 0,
+                  .g1_probe_min = from->g1_probe_min,
                   .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
                   .g2_tokens = from->g2_tokens,
                   .g2_confidence_min = from->g2_confidence_min,
+                  .g2_every = from->g2_every,
+                  .g2_abandon_under = from->g2_abandon_under,
                   .g3_on = from->g3_confidence_min > 0,
                   .g3_confidence_min = from->g3_confidence_min,
+                  .hopeless_under = from->hopeless_under,
+                  .human_under = from->human_under,
                   .commit_tokens = from->commit_tokens},
         .weights = config_weights_read(&from->weights),
     };
@@ -221,14 +237,39 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
     return status;
 }
 
-enum td_status policy_build(const struct config *config, const struct classifier *classifier,
+enum td_status
+policy_read_thresholds(const struct config *config,
+                       struct thresholds *out[static CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT],
+                       struct td_error *err)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++) {
+            if (!config->routes[i].thresholds[gate])
+                continue;
+            enum td_status status = threshold_file_read(
+                config->routes[i].thresholds[gate], (enum threshold_gate)gate, &out[i][gate], err);
+            if (status != TD_OK) {
+                error_prefix(err, "%s:%u: route '%s'", config->label, config->routes[i].line,
+                             config->routes[i].name);
+                return status;
+            }
+        }
+    }
+    return TD_OK;
+}
+
+enum td_status policy_build(const struct config *config, const struct policy_learned *learned,
                             struct policy_parts *out, struct td_error *err)
 {
+    const struct classifier *classifier = learned->classifier;
     enum td_status status = classifier ? TD_OK : check_gates(config, err);
     for (size_t i = 0; i < config->rule_count && status == TD_OK; i++)
         status = check_rule(config, &config->rules[i], classifier, err);
-    for (size_t i = 0; i < config->route_count; i++)
+    for (size_t i = 0; i < config->route_count; i++) {
         fill_route(config, &config->routes[i], &out->routes[i]);
+        for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
+            out->routes[i].gates.thresholds[gate] = learned->thresholds[i][gate];
+    }
     for (size_t i = 0; i < config->app_count && status == TD_OK; i++)
         status = fill_app(&config->apps[i], &out->apps[i], out->digests[i], err);
     for (size_t i = 0; i < config->budget_count; i++)
@@ -247,6 +288,6 @@ enum td_status policy_build(const struct config *config, const struct classifier
         .weights = config_weights_read(&config->policy.weights),
         .worth = config->policy.worth,
     };
-    write_version(config, &out->policy, classifier, out->version);
+    write_version(config, &out->policy, learned, out->version);
     return status;
 }

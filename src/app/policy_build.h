@@ -3,8 +3,17 @@
 #define APP_POLICY_BUILD_H
 
 #include "app/config.h"
+#include "router/confidence_model.h"
+#include "router/thresholds.h"
 
 struct classifier;
+
+/* What was learned from data. */
+struct policy_learned {
+    const struct classifier *classifier;                    /* NULL = none */
+    const struct confidence_model *confidence;              /* NULL = none */
+    struct thresholds *(*thresholds)[THRESHOLD_GATE_COUNT]; /* [CONFIG_ROUTES_MAX], or NULL */
+};
 
 struct policy_parts {
     struct policy policy; /* borrows the other members and the configuration */
@@ -19,10 +28,16 @@ struct policy_parts {
 TD_MUST_CHECK enum td_status policy_open_classifier(const struct config *config,
                                                     struct classifier **out, struct td_error *err);
 
-/* Fills *out, which must stay where it is. classifier NULL = none. TD_INVALID with file, line and reason when a gate or a rule asks for
+/* Reads the files that routes name for their gates; what was read is to be freed (free), also on failure. */
+TD_MUST_CHECK enum td_status
+policy_read_thresholds(const struct config *config,
+                       struct thresholds *out[static CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT],
+                       struct td_error *err);
+
+/* Fills *out, which must stay where it is. TD_INVALID with file, line and reason when a gate or a rule asks for
  * what the classifier does not say; what reading an application's key gives. */
 TD_MUST_CHECK enum td_status policy_build(const struct config *config,
-                                          const struct classifier *classifier,
+                                          const struct policy_learned *learned,
                                           struct policy_parts *out, struct td_error *err);
 
 #endif

@@ -1,9 +1,12 @@
 #include "app/snapshot.h"
 
 #include "app/adapter_table.h"
+#include "app/confidence_file.h"
 #include "app/key_source.h"
 #include "app/policy_build.h"
+#include "app/threshold_file.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "router/classifier.h"
 
@@ -19,7 +22,9 @@ struct snapshot {
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
-    struct classifier *classifier; /* NULL = none */
+    struct classifier *classifier;       /* NULL = none */
+    struct confidence_model *confidence; /* NULL = none, or not of this model */
+    struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
 };
 
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
@@ -65,6 +70,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         facts.confidence_temperature =
             (double)td_model_get_info(base->model)->calibration.temperature;
         facts.confidence_bias = (double)td_model_get_info(base->model)->calibration.bias;
+        facts.confidence_model = snapshot->confidence;
         return make_local(snapshot, index, &facts, base, err);
     }
     facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
@@ -95,6 +101,10 @@ static void snapshot_free(struct snapshot *snapshot)
     }
     adapter_table_deinit(&snapshot->adapters);
     classifier_close(snapshot->classifier);
+    free(snapshot->confidence);
+    for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
+            free(snapshot->thresholds[i][gate]);
     tier_health_free(snapshot->services.health);
     tier_latency_free(snapshot->services.latency);
     config_free(snapshot->config);
@@ -112,6 +122,48 @@ static void keep_latency(struct snapshot *snapshot, const struct snapshot *befor
                 tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
 }
 
+/* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
+static enum td_status open_confidence(struct snapshot *snapshot,
+                                      const struct confidence_binding *identity,
+                                      struct td_error *err)
+{
+    char why[160] = "there is no local model";
+    const char *path = snapshot->config->router.confidence;
+    if (!path)
+        return TD_OK;
+    enum td_status status = confidence_file_read(path, &snapshot->confidence, err);
+    if (status != TD_OK)
+        return status;
+    if (identity && confidence_file_fits(snapshot->confidence, identity, why)) {
+        snapshot->services.confidence_state = CONFIDENCE_CALIBRATED;
+        return TD_OK;
+    }
+    log_event(LOG_LEVEL_WARN, "confidence_stale", "file=%s used=rule reason=\"%s\"", path, why);
+    snapshot->services.confidence_state = CONFIDENCE_STALE;
+    free(snapshot->confidence);
+    snapshot->confidence = NULL;
+    return TD_OK;
+}
+
+/* Thresholds on confidences of another making would keep what they must not: the fixed number holds
+ * until they are tuned again. */
+static void drop_foreign(struct snapshot *snapshot)
+{
+    const char *made = snapshot->confidence ? snapshot->confidence->digest : "";
+    for (size_t route = 0; route < snapshot->config->route_count; route++) {
+        struct thresholds **of = &snapshot->thresholds[route][THRESHOLD_G3];
+        if (!*of || strcmp((*of)->confidence, made) == 0)
+            continue;
+        log_event(LOG_LEVEL_WARN, "thresholds_stale",
+                  "file=%s route=%s used=confidence_min reason=\"they were tuned on confidences of "
+                  "another model of confidence\"",
+                  snapshot->config->routes[route].thresholds[THRESHOLD_G3],
+                  snapshot->config->routes[route].name);
+        free(*of);
+        *of = NULL;
+    }
+}
+
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
                             struct snapshot **out, struct td_error *err)
 {
@@ -125,10 +177,19 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     atomic_init(&snapshot->user_count, 1);
     status = policy_open_classifier(config, &snapshot->classifier, err);
     if (status == TD_OK)
-        status = policy_build(config, snapshot->classifier, &snapshot->policy, err);
+        status = open_confidence(snapshot, base->identity, err);
+    if (status == TD_OK)
+        status = policy_read_thresholds(config, snapshot->thresholds, err);
+    if (status == TD_OK)
+        drop_foreign(snapshot);
+    const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
+                                           snapshot->thresholds};
+    if (status == TD_OK)
+        status = policy_build(config, &learned, &snapshot->policy, err);
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){
         .policy = &snapshot->policy.policy,
+        .confidence_state = services->confidence_state,
         .classifier = snapshot->classifier,
         .tiers = snapshot->tiers,
         .tier_count = config->tier_count,

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "privacy/privacy.h"
 #include "router/plan_internal.h"
+#include "router/thresholds.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -274,6 +275,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     memset(out, 0, sizeof *out);
     out->route = route;
     out->gates = route->gates;
+    thresholds_apply(&out->gates, signals->task);
     out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
     out->decision.start = out->decision.runner_up = SIZE_MAX;
     struct question q = {
@@ -293,7 +295,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     if (q.rule && q.rule->data_class > (int)q.data_class)
         q.data_class = (enum td_data_class)q.rule->data_class;
     if (q.rule && q.rule->stays)
-        out->gates.g2_on = out->gates.g3_on = false;
+        out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
     size_t ladder[RUNGS_MAX], permitted[RUNGS_MAX], permitted_count = 0;
     size_t count = ladder_of(&q, tier_count, ladder, out);
     for (size_t i = 0; i < count; i++)

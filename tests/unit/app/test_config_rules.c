@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+static const struct policy_learned nothing = {NULL, NULL, NULL};
+
 static const char *home_only(void *ctx, const char *name)
 {
     (void)ctx;
@@ -175,7 +177,7 @@ static void test_the_version_follows_what_decides_and_not_comments(void)
         struct td_error err;
         struct config *config = parse(texts[i], &err);
         REQUIRE(config != NULL);
-        CHECK(policy_build(config, NULL, &parts, &err) == TD_OK);
+        CHECK(policy_build(config, &nothing, &parts, &err) == TD_OK);
         memcpy(versions[i], parts.version, sizeof parts.version);
         config_free(config);
     }
@@ -192,7 +194,7 @@ static void test_a_rule_on_what_nobody_predicts_is_refused(void)
     struct config *config =
         parse(TIERS "rules:\n- {name: r, when: {task: code}, then: {only: local}}\n", &err);
     REQUIRE(config != NULL);
-    CHECK(policy_build(config, NULL, &parts, &err) == TD_INVALID);
+    CHECK(policy_build(config, &nothing, &parts, &err) == TD_INVALID);
     CHECK(strstr(err.message, "test.yaml:8") && strstr(err.message, "router.classifier"));
     config_free(config);
 }
@@ -214,7 +216,7 @@ static void test_assertions_are_read_and_told_apart(void)
     struct td_error err = {0};
     struct config *config =
         parse(TIERS "rules:\n- {name: long, when: {tokens_over: 9}, then: {only: local}}\n", &err);
-    REQUIRE(config != NULL && policy_build(config, NULL, &parts, &err) == TD_OK);
+    REQUIRE(config != NULL && policy_build(config, &nothing, &parts, &err) == TD_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *arena = arena_new(1u << 20);
         struct policy_cases read;
