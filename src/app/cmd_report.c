@@ -8,27 +8,6 @@
 
 #include <stdio.h>
 
-/* "90s", "15m", "24h", "7d" in milliseconds. */
-static bool parse_span(struct td_str text, uint64_t *ms)
-{
-    static const struct {
-        char unit;
-        uint64_t ms;
-    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
-    uint64_t number;
-    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (units[i].unit != text.data[text.len - 1])
-            continue;
-        if (number > UINT64_MAX / units[i].ms)
-            return false;
-        *ms = number * units[i].ms;
-        return true;
-    }
-    return false;
-}
-
 static double member(const struct json *object, const char *name)
 {
     return json_number(json_get(object, name), 0);
@@ -92,7 +71,7 @@ int cmd_report(int argc, char **argv)
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     uint64_t span_ms = UINT64_MAX;
-    if (strcmp(since, "all") != 0 && !parse_span(str_from(since), &span_ms)) {
+    if (strcmp(since, "all") != 0 && !command_parse_span(str_from(since), &span_ms)) {
         fprintf(stderr, "tandem report: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n", since);
         return 2;
     }

@@ -112,6 +112,26 @@ enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
     return ledger_reader_open(path, out, err);
 }
 
+bool command_parse_span(struct td_str text, uint64_t *ms)
+{
+    static const struct {
+        char unit;
+        uint64_t ms;
+    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
+    uint64_t number;
+    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].unit != text.data[text.len - 1])
+            continue;
+        if (number > UINT64_MAX / units[i].ms)
+            return false;
+        *ms = number * units[i].ms;
+        return true;
+    }
+    return false;
+}
+
 bool command_print(struct td_str text)
 {
     bool ok = text.len == 0 || fwrite(text.data, 1, text.len, stdout) == text.len;

@@ -103,7 +103,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
     struct tier_local_options options = {.model = base->model,
                                          .scheduler = base->scheduler,
-                                         .adapters = snapshot->adapters.adapters};
+                                         .adapters = snapshot->adapters.adapters,
+                                         .sandbox = base->sandbox};
     enum td_status status =
         adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
     if (status != TD_OK)
@@ -143,8 +144,10 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         return make_local(snapshot, index, &facts, base, err);
     }
     facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
-    enum td_status status =
-        key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    enum td_status status = TD_OK;
+    if (!base->confined)
+        status =
+            key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
@@ -157,6 +160,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .first_timeout_ms = from->first_timeout_ms,
         .idle_timeout_ms = from->idle_timeout_ms,
         .total_timeout_ms = from->total_timeout_ms,
+        .egress = base->egress,
     };
     return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
 }
@@ -205,7 +209,8 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     }
     snapshot->config = config;
     atomic_init(&snapshot->user_count, 1);
-    status = open_classifier(snapshot, err);
+    if (!base->confined)
+        status = open_classifier(snapshot, err);
     fill_policy(snapshot);
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){
