@@ -35,7 +35,7 @@ static enum td_status find_record(const char *config_path, const char *named,
 
 struct show {
     const char *exchange; /* the beginning of an id; NULL: all */
-    char since[25];       /* ISO 8601, which sorts as text; "": all */
+    char since[25];       /* ISO 8601, which sorts as text */
     bool json;
     uint64_t count, bytes;
 };
@@ -88,7 +88,7 @@ static enum td_status show_line(void *ctx, struct td_str line, struct td_error *
 
 static int egress_show(int argc, char **argv)
 {
-    const char *config_path = NULL, *since = NULL, *path;
+    const char *config_path = NULL, *since = "all", *path;
     struct show show = {0};
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
@@ -106,16 +106,13 @@ static int egress_show(int argc, char **argv)
         sizeof options / sizeof *options,
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    uint64_t span_ms, now = clock_wall_ms(NULL);
-    if (since && strcmp(since, "all") != 0) {
-        if (!command_parse_span(str_from(since), &span_ms)) {
-            fprintf(stderr,
-                    "tandem egress show: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n",
-                    since);
-            return 2;
-        }
-        clock_format_iso8601(span_ms > now ? 0 : now - span_ms, show.since);
+    uint64_t since_wall_ms;
+    if (!command_parse_since(since, clock_wall_ms(NULL), &since_wall_ms)) {
+        fprintf(stderr, "tandem egress show: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n",
+                since);
+        return 2;
     }
+    clock_format_iso8601(since_wall_ms, show.since);
     struct td_error err = {0};
     struct config *config = NULL;
     enum td_status status = find_record(config_path, NULL, &config, &path, &err);
