@@ -136,10 +136,10 @@ SENDERS = {
                      "src/app/remote.c": "a command that talks to the operator's own server (--url)"},
     "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
     "curl_multi_add_handle": {"src/net/client.c": "the client", "src/net/download.c": "fetches models"},
-    "connect": {},
-    "sendto": {},
-    "sendmsg": {"src/tier/sandbox.c": "hands requests to the confined worker, a process of ours"},
-    "socketpair": {"src/tier/sandbox.c": "the same"},
+    "connect": {"src/base/confine.c": "forbids it"},
+    "sendto": {"src/base/confine.c": "forbids it"},
+    "sendmsg": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "hands requests to the confined worker"},
+    "socketpair": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "the same"},
 }
 
 
