@@ -46,7 +46,8 @@ static enum td_status open_policy(const char *path, struct opened *out, struct t
         status = policy_open_classifier(out->config, &out->classifier, err);
     if (status == TD_OK)
         status = policy_read_thresholds(out->config, out->thresholds, err);
-    const struct policy_learned learned = {out->classifier, NULL, out->thresholds};
+    const struct policy_learned learned = {.classifier = out->classifier,
+                                           .thresholds = out->thresholds};
     if (status == TD_OK)
         status = policy_build(out->config, &learned, out->parts, err);
     return status;

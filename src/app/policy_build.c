@@ -262,15 +262,16 @@ enum td_status policy_build(const struct config *config, const struct policy_lea
                             struct policy_parts *out, struct td_error *err)
 {
     const struct classifier *classifier = learned->classifier;
-    enum td_status status = classifier ? TD_OK : check_gates(config, err);
-    for (size_t i = 0; i < config->rule_count && status == TD_OK; i++)
+    bool decides = !learned->confined;
+    enum td_status status = classifier || !decides ? TD_OK : check_gates(config, err);
+    for (size_t i = 0; decides && i < config->rule_count && status == TD_OK; i++)
         status = check_rule(config, &config->rules[i], classifier, err);
     for (size_t i = 0; i < config->route_count; i++) {
         fill_route(config, &config->routes[i], &out->routes[i]);
         for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
             out->routes[i].gates.thresholds[gate] = learned->thresholds[i][gate];
     }
-    for (size_t i = 0; i < config->app_count && status == TD_OK; i++)
+    for (size_t i = 0; decides && i < config->app_count && status == TD_OK; i++)
         status = fill_app(&config->apps[i], &out->apps[i], out->digests[i], err);
     for (size_t i = 0; i < config->budget_count; i++)
         out->budgets[i] = (struct budget){.name = config->budgets[i].name,
@@ -280,12 +281,13 @@ enum td_status policy_build(const struct config *config, const struct policy_lea
         .version = out->version,
         .routes = out->routes,
         .route_count = config->route_count,
-        .rules = &config->rule_set,
+        .rules = decides ? &config->rule_set : NULL,
         .apps = out->apps,
-        .app_count = status == TD_OK ? config->app_count : 0,
+        .app_count = decides && status == TD_OK ? config->app_count : 0,
         .budgets = out->budgets,
-        .budget_count = config->budget_count,
-        .weights = config_weights_read(&config->policy.weights),
+        .budget_count = decides ? config->budget_count : 0,
+        .weights = decides ? config_weights_read(&config->policy.weights)
+                           : (struct td_weights){.set = false},
         .worth = config->policy.worth,
     };
     write_version(config, &out->policy, learned, out->version);

@@ -13,6 +13,7 @@ struct policy_learned {
     const struct classifier *classifier;                    /* NULL = none */
     const struct confidence_model *confidence;              /* NULL = none */
     struct thresholds *(*thresholds)[THRESHOLD_GATE_COUNT]; /* [CONFIG_ROUTES_MAX], or NULL */
+    bool confined; /* routes only: what decides is outside, and no key is read here */
 };
 
 struct policy_parts {

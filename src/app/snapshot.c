@@ -33,7 +33,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
     struct tier_local_options options = {.model = base->model,
                                          .scheduler = base->scheduler,
-                                         .adapters = snapshot->adapters.adapters};
+                                         .adapters = snapshot->adapters.adapters,
+                                         .sandbox = base->sandbox};
     enum td_status status =
         adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
     if (status != TD_OK)
@@ -74,8 +75,10 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         return make_local(snapshot, index, &facts, base, err);
     }
     facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
-    enum td_status status =
-        key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    enum td_status status = TD_OK;
+    if (!base->confined)
+        status =
+            key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
@@ -88,6 +91,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .first_timeout_ms = from->first_timeout_ms,
         .idle_timeout_ms = from->idle_timeout_ms,
         .total_timeout_ms = from->total_timeout_ms,
+        .egress = base->egress,
     };
     return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
 }
@@ -164,6 +168,20 @@ static void drop_foreign(struct snapshot *snapshot)
     }
 }
 
+/* What decides where an answer comes from; the confined worker does not. */
+static enum td_status open_judges(struct snapshot *snapshot, const struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    enum td_status status = policy_open_classifier(snapshot->config, &snapshot->classifier, err);
+    if (status == TD_OK)
+        status = open_confidence(snapshot, base->identity, err);
+    if (status == TD_OK)
+        status = policy_read_thresholds(snapshot->config, snapshot->thresholds, err);
+    if (status == TD_OK)
+        drop_foreign(snapshot);
+    return status;
+}
+
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
                             struct snapshot **out, struct td_error *err)
 {
@@ -175,15 +193,10 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     }
     snapshot->config = config;
     atomic_init(&snapshot->user_count, 1);
-    status = policy_open_classifier(config, &snapshot->classifier, err);
-    if (status == TD_OK)
-        status = open_confidence(snapshot, base->identity, err);
-    if (status == TD_OK)
-        status = policy_read_thresholds(config, snapshot->thresholds, err);
-    if (status == TD_OK)
-        drop_foreign(snapshot);
+    if (!base->confined)
+        status = open_judges(snapshot, base, err);
     const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
-                                           snapshot->thresholds};
+                                           snapshot->thresholds, base->confined};
     if (status == TD_OK)
         status = policy_build(config, &learned, &snapshot->policy, err);
     struct exchange_services *services = &snapshot->services;

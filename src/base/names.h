@@ -28,6 +28,7 @@ extern const char *const names_places[];
 extern const char *const names_networks[];
 extern const char *const names_modes[];
 extern const char *const names_classes[];
+extern const char *const names_cpus[]; /* enum td_cpu */
 extern const char *const names_kv_types[];
 
 #endif

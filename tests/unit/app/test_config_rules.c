@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static const struct policy_learned nothing = {NULL, NULL, NULL};
+static const struct policy_learned nothing = {.confined = false};
 
 static const char *home_only(void *ctx, const char *name)
 {
