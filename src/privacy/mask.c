@@ -128,6 +128,50 @@ static bool begin_text(struct mask *mask)
     return true;
 }
 
+/* The word's edges around the finding: what was seen through an encoding may end in the middle of a
+ * word, and a surrogate there would not be known again. */
+static struct privacy_span whole_words(struct td_str text, struct privacy_span span)
+{
+    struct sign last = {0}, sign = {.end = span.begin};
+    while (sign.end < span.end) {
+        sign = spell_at(text, sign.end, false);
+        last = sign;
+    }
+    while (spell_is_significant(&last) && !last.unspaced) {
+        sign = spell_at(text, span.end, false);
+        if (!spell_is_significant(&sign) || sign.unspaced)
+            break;
+        span.end = sign.end;
+    }
+    sign = spell_at(text, span.begin, false);
+    if (!spell_is_significant(&sign) || sign.unspaced)
+        return span;
+    while (span.begin > 0) { /* one character back */
+        size_t before = span.begin - 1;
+        while (before > 0 && span.begin - before < 4 &&
+               ((unsigned char)text.data[before] & 0xc0) == 0x80)
+            before--;
+        sign = spell_at(str_slice(text, before, span.begin), 0, false);
+        if (!spell_is_significant(&sign) || sign.unspaced || sign.end != span.begin - before)
+            break;
+        span.begin = before;
+    }
+    return span;
+}
+
+/* One more finding of the last text; what overlaps the one before it becomes one with it. */
+static bool keep(struct mask *mask, struct privacy_span span)
+{
+    struct text_spans *spans = &mask->texts[mask->text_count - 1];
+    struct privacy_span *last = spans->count > 0 ? &mask->found.spans[mask->found.count - 1] : NULL;
+    if (last && span.begin < last->end) {
+        last->end = span.end > last->end ? span.end : last->end;
+        return true;
+    }
+    spans->count++;
+    return push(&mask->found, span);
+}
+
 enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err)
 {
     struct span_list all;
@@ -138,17 +182,16 @@ enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error 
     buf_init(&surrogate, TEXT_BYTES_MAX);
     if (!begin_text(mask))
         status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    for (size_t i = 0; i < all.count && status == TD_OK; i++) {
-        const struct privacy_span *span = &all.spans[i];
-        if (!is_wanted(mask, span))
-            continue;
+    for (size_t i = 0; i < all.count && status == TD_OK; i++)
+        if (is_wanted(mask, &all.spans[i]) && !keep(mask, whole_words(text, all.spans[i])))
+            status = error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
+                               MASK_SPANS_MAX);
+    for (size_t i = 0; status == TD_OK && i < mask->texts[mask->text_count - 1].count; i++) {
+        const struct privacy_span *span =
+            &mask->found.spans[mask->texts[mask->text_count - 1].first + i];
         buf_clear(&surrogate);
         status =
             replace(mask, span->kind, str_slice(text, span->begin, span->end), &surrogate, err);
-        if (status == TD_OK && !push(&mask->found, *span))
-            status = error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
-                               MASK_SPANS_MAX);
-        mask->texts[mask->text_count - 1].count++;
     }
     buf_deinit(&surrogate);
     free(all.spans);

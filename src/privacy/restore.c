@@ -44,6 +44,44 @@ static bool fold_with_gaps(const struct vault_entry *entry, struct buf *folded, 
     return !folded->failed && folded->len > 0;
 }
 
+/* Bytes before the first letter or digit, and from behind the last on. */
+static size_t leading(struct td_str text)
+{
+    struct sign sign = spell_at(text, 0, false);
+    while (sign.kind != SIGN_END && !spell_is_significant(&sign))
+        sign = spell_at(text, sign.end, false);
+    return sign.begin;
+}
+
+static size_t trailing(struct td_str text)
+{
+    size_t end = 0;
+    for (struct sign sign = spell_at(text, 0, false); sign.kind != SIGN_END;
+         sign = spell_at(text, sign.end, false))
+        if (spell_is_significant(&sign))
+            end = sign.end;
+    return end;
+}
+
+/* A match begins and ends with a letter or digit: what both have around them stays where it is. */
+static struct vault_entry without_frame(struct vault_entry entry)
+{
+    size_t begin = leading(entry.surrogate), end = trailing(entry.surrogate);
+    struct td_str head = str_slice(entry.surrogate, 0, begin);
+    struct td_str tail = str_slice(entry.surrogate, end, entry.surrogate.len);
+    if (end <= begin)
+        return entry;
+    if (str_ends_with(entry.original, tail) && entry.original.len >= head.len + tail.len) {
+        entry.original.len -= tail.len;
+        entry.surrogate.len -= tail.len;
+    }
+    if (str_starts_with(entry.original, head)) {
+        entry.original = str_slice(entry.original, begin, entry.original.len);
+        entry.surrogate = str_slice(entry.surrogate, begin, entry.surrogate.len);
+    }
+    return entry;
+}
+
 static bool add_entry(struct restore_table *table, const struct vault_entry *entry)
 {
     struct buf folded;
@@ -76,7 +114,7 @@ struct restore_table *restore_table_new(const struct vault *vault, const struct 
     table->next_alike = calloc(uses->count + 1, sizeof *table->next_alike);
     bool ok = table->automaton && table->entries && table->next_alike;
     for (size_t i = 0; ok && i < uses->count; i++) {
-        struct vault_entry entry = vault_at(vault, uses->entries[i]);
+        struct vault_entry entry = without_frame(vault_at(vault, uses->entries[i]));
         ok = add_entry(table, &entry);
     }
     if (!ok || !automaton_seal(table->automaton)) {

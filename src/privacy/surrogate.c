@@ -197,7 +197,8 @@ static bool write_private_key(struct td_str value, struct draw *draw, struct buf
     buf_append_str(out, str_slice(value, 0, head));
     buf_append_str(out, str_from(newline));
     surrogate_write_shape(STR(line), draw, out);
-    buf_append_str(out, str_from(newline));
+    if (tail < value.len)
+        buf_append_str(out, str_from(newline));
     buf_append_str(out, str_slice(value, tail, value.len));
     return true;
 }
@@ -271,7 +272,7 @@ static bool passes_for_true(enum privacy_kind kind, struct td_str surrogate)
     return sighting.seen;
 }
 
-#define CHECKED_TRIES 24 /* one in ten passes a check digit by chance: 10^-24 */
+#define CHECKED_TRIES 12 /* one in ten passes a check digit by chance: 10^-12 */
 
 /* The value's letters and digits alone, in their case. */
 static void append_signs(struct td_str value, struct buf *out)

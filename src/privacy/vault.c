@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-#define TRIES_MAX 96u /* a list of fifty names is not given up while one may be free */
+#define TRIES_MAX 48u /* most of a list of fifty names, before a word is invented */
 
 struct pair {
     struct vault_entry entry;

@@ -119,7 +119,7 @@ static void test_a_surrogate_avoids_every_word_that_is_taken(void)
 {
     struct word_set taken = {0};
     char before[64] = "";
-    for (int i = 0; i < 60; i++) { /* each answer becomes a word of the text */
+    for (int i = 0; i < 40; i++) { /* each answer becomes a word of the text */
         struct vault *vault = vault_with_key(key);
         char name[64];
         snprintf(name, sizeof name, "%.60s", replace(vault, PRIVACY_PERSON, "Smith", &taken));
