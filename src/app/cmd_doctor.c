@@ -1,9 +1,11 @@
 /* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
  * check is one function; the table is their order. */
 #include "app/command.h"
+#include "app/confidence_file.h"
 #include "app/config.h"
 #include "app/key_source.h"
 #include "app/model_file.h"
+#include "app/model_identity.h"
 #include "app/options.h"
 #include "base/cores.h"
 #include "base/json.h"
@@ -92,6 +94,28 @@ static void check_cores(struct doctor *doctor)
         "%u%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
 }
 
+static void check_confidence(struct doctor *doctor, const struct td_model *model, const char *path)
+{
+    struct td_error err = {0};
+    struct confidence_model *confidence = NULL;
+    struct confidence_binding identity;
+    char why[160];
+    const char *file = doctor->config->router.confidence;
+    if (!file)
+        return;
+    if (confidence_file_read(file, &confidence, &err) != TD_OK ||
+        model_identity_read(model, path, &identity, &err) != TD_OK)
+        add(doctor, "confidence", HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
+            err.message);
+    else if (!confidence_file_fits(confidence, &identity, why))
+        add(doctor, "confidence", HEALTH_WARN, "train one for this model: tandem router confidence",
+            "%s is not used: %s", file, why);
+    else
+        add(doctor, "confidence", HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
+            confidence->samples);
+    free(confidence);
+}
+
 static void check_model(struct doctor *doctor)
 {
     struct td_error err = {0};
@@ -117,6 +141,7 @@ static void check_model(struct doctor *doctor)
             tight ? "use a smaller or more quantised model" : NULL,
             "model %.0f MB, free memory %.0f MB (caches not counted)", need_mb, free_mb);
     }
+    check_confidence(doctor, model, path);
     td_model_close(model);
 }
 

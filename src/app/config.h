@@ -73,10 +73,15 @@ struct config_route {
     int mode;       /* enum td_mode */
     uint32_t g0_tokens_over;
     double g0_gain_over, g0_p_local_under;
+    double g1_probe_min;
     uint32_t g2_tokens;
     double g2_confidence_min;
+    uint32_t g2_every;
+    double g2_abandon_under;
     double g3_confidence_min;
-    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
+    double hopeless_under, human_under;
+    uint32_t commit_tokens;                       /* UINT32_MAX = the whole answer */
+    const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
 };
 
 struct config {
@@ -114,6 +119,7 @@ struct config {
     } models;
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */
+        const char *confidence; /* NULL = none */
     } router;
     struct {
         int data_class; /* floor for every route */

@@ -2,6 +2,7 @@
 #include "app/privacy_setup.h"
 
 #include "app/model_file.h"
+#include "app/model_identity.h"
 #include "app/snapshot.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -27,7 +28,8 @@ struct runtime {
     struct snapshot_base base;
     struct td_model *model;
     char model_path[4096];
-    struct td_model *embedding_model; /* NULL = embeds with `model` */
+    struct confidence_binding identity; /* of `model` */
+    struct td_model *embedding_model;   /* NULL = embeds with `model` */
     struct embedding_service *embeddings;
 };
 
@@ -102,7 +104,11 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .draft_tokens = config->engine.draft_tokens,
         .exit_threshold = (float)config->engine.exit_threshold,
     };
+    status = model_identity_read(runtime->model, runtime->model_path, &runtime->identity, err);
+    if (status != TD_OK)
+        return status;
     runtime->base.model = runtime->model;
+    runtime->base.identity = &runtime->identity;
     runtime->base.context_tokens = context;
     return scheduler_new(&scheduler_options, &runtime->base.scheduler, err);
 }

@@ -6,12 +6,14 @@
 #include "exchange/exchange.h"
 #include "tandem/engine.h"
 
+struct confidence_binding;
 struct scheduler;
 struct snapshot;
 
 /* What outlives snapshots. */
 struct snapshot_base {
-    const struct td_model *model; /* or NULL: then a local tier cannot be made */
+    const struct td_model *model;              /* or NULL: then a local tier cannot be made */
+    const struct confidence_binding *identity; /* of the model */
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct conversation_classes *classes;

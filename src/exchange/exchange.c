@@ -122,6 +122,7 @@ static void reset_attempt_state(struct exchange *ex)
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     confidence_init(&ex->confidence, facts->confidence_temperature, facts->confidence_bias);
+    ex->confidence.model = facts->confidence_model;
     hold_deinit(&ex->hold);
     ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
     ex->token_count = 0;
@@ -147,7 +148,7 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     *attempt = (struct attempt){
         .tier = tier,
         .fallback = fallback,
-        .gated = (gates->g2_on || gates->g3_on) && can_be_judged(&ex->request) &&
+        .gated = gates_on(gates) && can_be_judged(&ex->request) &&
                  (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex)),
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
@@ -245,9 +246,16 @@ static void advance(struct exchange *ex, enum outcome outcome)
 
 /* --- gates --- */
 
+/* A question that no tier is expected to get right is not made better by asking another one (the
+ * meta-verifier of Aggarwal et al. 2023, "AutoMix", section 3.3, has the same third way). */
+static bool is_hopeless(const struct exchange *ex)
+{
+    return ex->signals.judged && ex->signals.p_strong < ex->plan.gates.hopeless_under;
+}
+
 static bool may_leave(const struct exchange *ex)
 {
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !is_hopeless(ex);
 }
 
 static void explain_leaving(struct exchange *ex, bool complete)
@@ -258,9 +266,19 @@ static void explain_leaving(struct exchange *ex, bool complete)
         plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
                         "%s's first token says that this is not its task (probability %.2f)", name,
                         (double)ex->confidence.not_mine);
+    else if (verdict->verdict == GATE_LOW_PROBE && isinf(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
+                        "the asked risk is out of reach: %s keeps no such answer", name);
+    else if (verdict->verdict == GATE_LOW_PROBE)
+        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
+                        "the probability of %s being right, %.2f by its probe, is below %.2f", name,
+                        verdict->confidence, verdict->threshold);
     else if (verdict->verdict == GATE_CUT)
         plan_add_reason(&ex->plan, REASON_LEFT_CUT, name,
                         "%s's context ended the answer after %u tokens", name, ex->token_count);
+    else if (isinf(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
+                        "the asked risk is out of reach: %s keeps no such answer", name);
     else if (complete)
         plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
                         "confidence %.2f of the whole answer is below %.2f", verdict->confidence,
@@ -280,7 +298,12 @@ static void explain_keeping(struct exchange *ex)
             &ex->plan, REASON_KEPT_LAST, name,
             "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
             ex->token_count);
-    else if (ex->current->low && exchange_can_climb(ex))
+    else if (ex->current->low && exchange_can_climb(ex) && is_hopeless(ex)) {
+        ex->hopeless = true;
+        plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, name,
+                        "not escalated: the next tier is right with probability %.2f, under %.2f",
+                        ex->signals.p_strong, ex->plan.gates.hopeless_under);
+    } else if (ex->current->low && exchange_can_climb(ex))
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
                         "confidence %.2f is too low, but the client had seen text already",
                         verdict->confidence);
@@ -324,6 +347,7 @@ static bool was_cut(const struct exchange *ex, const struct tier_result *result)
 
 static void complete_attempt(struct exchange *ex, const struct tier_result *result)
 {
+    confidence_end(&ex->confidence, result->finish != TD_FINISH_LENGTH);
     close_attempt(ex, "answered", result);
     report_health(ex, ex->current);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY)

@@ -21,10 +21,18 @@ struct ledger;
 struct conversation_classes;
 struct classifier;
 
+/* Whether the local tier's confidences come from a confidence model. */
+enum confidence_state {
+    CONFIDENCE_RULE, /* none was given */
+    CONFIDENCE_CALIBRATED,
+    CONFIDENCE_STALE /* it belongs to another model, quantisation, template or tokenizer */
+};
+
 /* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
  * reload. */
 struct exchange_services {
     const struct policy *policy;
+    enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
     struct tier **tiers;
     size_t tier_count;
@@ -55,6 +63,7 @@ struct exchange_summary {
     const char *route;
     bool degraded;          /* not the answer that an undisturbed plan would have given */
     bool reduced;           /* a tier that was allowed has no key or rests: for status displays */
+    bool review;            /* a person should look at it: hopeless, or too little confidence */
     const char *disclosure; /* a sentence when degraded, else NULL */
     enum td_finish finish;
     struct tier_usage usage;

@@ -80,6 +80,7 @@ struct exchange {
     double ttft_ms;
     struct buf answer; /* shown text, when it is stored */
     bool past_deadline;
+    bool hopeless; /* kept because no tier is expected to be right */
 
     struct exchange_summary summary;
     char disclosure[DISCLOSURE_BYTES];

@@ -68,6 +68,10 @@ static char *signals_json(const struct exchange *ex)
     }
     if (signals->probe > 0)
         json_put(root, "probe", json_new_double(signals->probe));
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        if (ex->facts[i].confidence_model)
+            json_put(root, "confidence_model",
+                     json_new_cstr(ex->facts[i].confidence_model->digest));
     json_put(root, "findings", findings_of(ex));
     return text_of(root);
 }

@@ -33,6 +33,9 @@ static inline struct plain plain_at(struct td_str text, size_t offset)
     return plain_at_any(text, offset);
 }
 
+/* A letter of another script that looks like an ASCII one becomes that; all else stays. */
+struct plain plain_look_alike(struct td_str text, struct plain letter);
+
 static inline bool is_digit(int c)
 {
     return c >= '0' && c <= '9';

@@ -12,7 +12,7 @@ const struct lexicon_list lexicon_lists[] = {
         "telefon telefonnummer handy handynummer mobil mobilnummer rufnummer t\xc3\xa9l\xc3\xa9phone portable "
         "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
         "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
-        "my+number"),
+        "my+number caller+id caller+said reached+at reached+on reach+on reachable nomor puh mob"),
     CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
         "cart\xc3\xa3o"),
     CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
@@ -189,6 +189,7 @@ const struct lexicon_list lexicon_lists[] = {
         "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
     ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
     ROLE(ROLE_DOT, "dot punkt punto point ponto"),
+    ROLE(ROLE_KEY, "bearer password passphrase secret secrets"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
     ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
         "apixaban aripiprazole aspirin atenolol atorvastatin azithromycin baclofen bisoprolol budesonide bupropion "

@@ -152,7 +152,7 @@ static bool is_word_byte(char c)
 /* Of the text's first word: hash, and its end. */
 static uint32_t first_word_hash(struct td_str text, size_t at, size_t *end)
 {
-    uint32_t hash = LEXICON_HASH_BASIS;
+    uint32_t hash = 0x811c9dc5u; /* FNV-1a */
     while (at < text.len && is_word_byte(text.data[at]))
         hash = (hash ^ lower(text.data[at++])) * 0x01000193u;
     *end = at;

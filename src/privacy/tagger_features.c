@@ -36,7 +36,6 @@ size_t tagger_features(struct td_str text, const struct tagger_word *words, size
     const struct tagger_word *a1 = i >= 1 ? &words[i - 1] : &nothing;
     const struct tagger_word *a2 = i >= 2 ? &words[i - 2] : &nothing;
     const struct tagger_word *b1 = i + 1 < count ? &words[i + 1] : &nothing;
-    const struct tagger_word *b2 = i + 2 < count ? &words[i + 2] : &nothing;
     uint32_t gap_after = b1->gap;
     uint32_t shape = word->shape, manner = shape | (uint32_t)text_case << 4;
     struct ends ends = ends_of(text, word);
@@ -65,13 +64,9 @@ size_t tagger_features(struct td_str text, const struct tagger_word *words, size
     out[n++] = feature(19, (uint32_t)word->gap << 4 | gap_after, manner, word->sentence);
     out[n++] = feature(20, word->classes, manner, word->sentence);
     out[n++] = feature(21, a2->hash, shape, 0);
-    out[n++] = feature(22, b2->hash, shape, 0);
-    out[n++] = feature(23, length, manner, word->classes == 0);
-    out[n++] = feature(24, a1->classes, word->classes, b1->classes);
-    out[n++] = feature(25, a2->classes, a1->classes, shape);
-    out[n++] = feature(26, b1->hash, b2->hash, 0);
-    out[n++] = feature(27, b1->shape, b2->shape, shape | (uint32_t)b1->gap << 8);
-    out[n++] = feature(28, a1->shape, a2->shape, shape | (uint32_t)word->gap << 8);
-    out[n++] = feature(29, 0, 0, 0);
+    out[n++] = feature(22, length, manner, word->classes == 0);
+    out[n++] = feature(23, a1->classes, word->classes, b1->classes);
+    out[n++] = feature(24, a2->classes, a1->classes, shape);
+    out[n++] = feature(25, a1->hash, b1->hash, shape);
     return n;
 }

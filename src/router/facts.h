@@ -17,6 +17,8 @@ enum capability {
     CAPABILITY_PROMPT_IDS = 128  /* the same as token ids, which are the local model's */
 };
 
+struct confidence_model;
+
 struct tier_facts {
     const char *name;  /* "local", "openai", ... unique */
     const char *model; /* model id at that tier */
@@ -31,6 +33,7 @@ struct tier_facts {
     size_t adapter_count;
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
+    const struct confidence_model *confidence_model; /* bound to this model; or NULL */
 };
 
 /* What changes from moment to moment. */

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "privacy/privacy.h"
 #include "router/policy.h"
+#include "router/thresholds.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -300,6 +301,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     memset(out, 0, sizeof *out);
     out->route = route;
     out->gates = route->gates;
+    thresholds_apply(&out->gates, signals->task);
     out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
     struct question q = {
         .route = route,

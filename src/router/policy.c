@@ -22,11 +22,14 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CHOSEN_ONLY] = "chosen_only",
         [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
         [REASON_LEFT_NOT_MINE] = "left_not_mine",
+        [REASON_LEFT_PROBE] = "left_probe",
         [REASON_LEFT_CUT] = "left_cut",
         [REASON_LEFT_ERROR] = "left_error",
         [REASON_LEFT_TIMEOUT] = "left_timeout",
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
+        [REASON_KEPT_HOPELESS] = "kept_hopeless",
+        [REASON_REVIEW] = "review",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
 }
