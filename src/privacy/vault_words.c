@@ -227,9 +227,7 @@ static bool in_list(const char *list, struct td_str word)
 /* Words that make an address one, and those that name a country or state. */
 static bool stays_in_address(struct td_str word)
 {
-    uint32_t hash = LEXICON_HASH_BASIS;
-    for (size_t i = 0; i < word.len; i++)
-        hash = lexicon_hash(hash, (unsigned char)word.data[i]);
+    uint64_t hash = lexicon_hash(word.data, word.len);
     lexicon_init();
     for (const struct lexicon_entry *entry = lexicon_find(hash, word.data, word.len); entry;
          entry = lexicon_next(entry))
