@@ -267,7 +267,7 @@ static bool passes_for_true(enum privacy_kind kind, struct td_str surrogate)
     buf_init(&text, surrogate.len + 64);
     buf_printf(&text, "%s", kind == PRIVACY_CARD ? "credit card " : "national id number ");
     buf_append_str(&text, surrogate);
-    scan_plain(buf_view(&text), see, &sighting);
+    scan_plain(buf_view(&text), NULL, see, &sighting);
     buf_deinit(&text);
     return sighting.seen;
 }
