@@ -101,6 +101,7 @@ static void write_version(const struct config *config, const struct policy *poli
                learned->classifier ? (unsigned long long)classifier_hash(learned->classifier) : 0);
     if (learned->confidence)
         buf_printf(&text, "confidence %s\n", learned->confidence->digest);
+    buf_printf(&text, "pseudonyms %d\n", config->privacy.pseudonyms.on);
     buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
                config->ledger.store_prompts);
     uint8_t digest[CRYPTO_SHA256_BYTES];
@@ -192,6 +193,7 @@ static void fill_route(const struct config *config, const struct config_route *f
         .tier_count = from->tiers.count,
         .start = from->start,
         .data_class = (enum td_data_class)data_class,
+        .pseudonyms = from->pseudonyms,
         .mode = (enum td_mode)from->mode,
         .gates = {.g0_tokens_over = from->g0_tokens_over,
                   .g0_gain_over = from->g0_gain_over,

@@ -14,6 +14,7 @@
 #include "exchange/spending.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "privacy/vault_store.h"
 #include "tier/sandbox.h"
 
 #include <pthread.h>
@@ -215,7 +216,9 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
     runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
-    if (!runtime->base.classes || !runtime->base.spending)
+    runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
+                                           (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
+    if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     runtime->base.confined = options->confined;
@@ -255,6 +258,7 @@ void runtime_close(struct runtime *runtime)
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
+    vault_store_free(runtime->base.vaults);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }

@@ -4,6 +4,7 @@
 #include "app/confidence_file.h"
 #include "app/key_source.h"
 #include "app/policy_build.h"
+#include "app/pseudonym_setup.h"
 #include "app/threshold_file.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -19,6 +20,7 @@ struct snapshot {
     atomic_uint user_count;
     struct config *config;
     struct policy_parts policy;
+    struct pseudonym_settings pseudonyms;
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
@@ -56,6 +58,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .input_usd_per_mtok = from->input_usd_per_mtok,
         .output_usd_per_mtok = from->output_usd_per_mtok,
         .has_key = true,
+        .pseudonyms = from->pseudonyms,
         .key_hint = from->api_key_env ? from->api_key_env : from->api_key_file,
     };
     if (from->kind == CONFIG_TIER_LOCAL) {
@@ -210,12 +213,17 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .latency = tier_latency_new(config->tier_count),
         .classes = base->classes,
         .spending = base->spending,
+        .pseudonyms =
+            config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,
         .deadline_ms = config->server.deadline_ms,
     };
+    snapshot->pseudonyms.vaults = base->vaults;
+    if (status == TD_OK)
+        status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
     if (!(services->health && services->latency) && status == TD_OK)
         status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {

@@ -98,6 +98,15 @@ static struct json *decision_of(const struct exchange *ex)
     return root;
 }
 
+static struct json *pseudonyms_of(const struct pseudonym_counts *counts)
+{
+    struct json *object = json_new_object();
+    json_put(object, "sent", json_new_int((int64_t)counts->sent));
+    json_put(object, "seen", json_new_int((int64_t)counts->seen));
+    json_put(object, "restored", json_new_int((int64_t)counts->restored));
+    return object;
+}
+
 static char *signals_json(const struct exchange *ex)
 {
     const struct signals *signals = &ex->signals;
@@ -140,6 +149,8 @@ static char *signals_json(const struct exchange *ex)
     put_moment(ex, root);
     json_put(root, "findings", findings_of(ex));
     json_put(root, "decision", decision_of(ex));
+    if (ex->summary.pseudonyms.sent > 0)
+        json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
     return text_of(root);
 }
 
