@@ -184,12 +184,14 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     unsigned char first = (unsigned char)text.data[begin];
     bool capital = first < 'a' || first >= 0x80;
     for (; entry != NULL; entry = lexicon_next(entry)) {
+        size_t entry_begin = begin;
         if (entry->previous != NULL) {
             struct word before = word_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
                 continue;
+            entry_begin = before.begin;
         }
         if (entry->context != CONTEXT_NONE)
             scan->context.ended[entry->context] = end + 1;
@@ -200,13 +202,15 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
             add(scan, (struct privacy_span){
                           .kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
         if (entry->roles & ROLE_NRP)
-            add(scan, (struct privacy_span){.kind = PRIVACY_NRP,
-                                            .begin = begin,
-                                            .end = end,
-                                            .score = capital ? 0.8f : 0.5f});
+            add(scan, span_of(PRIVACY_NRP, entry_begin, end,
+                              entry->previous != NULL ? 0.95f
+                              : capital               ? 0.8f
+                                                      : 0.5f));
         if (entry->roles & ROLE_DOT && detect_spelled_email(&place, end, &span))
             add(scan, span);
         if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
+            add(scan, span);
+        if (entry->roles & ROLE_JOB && detect_job(&place, end, &span))
             add(scan, span);
     }
 }
