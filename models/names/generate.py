@@ -390,8 +390,15 @@ def misspelt(text, rng):
     return text
 
 
+def quoted(segments, mark):
+    """Each line with a mark before it, as mail programs quote and lists begin."""
+    return [(mark, None)] + [(t.replace("\n", "\n" + mark), l) for t, l in segments]
+
+
 def manner(segments, rng):
     """How a whole text is written."""
+    if rng.random() < 0.03:
+        segments = quoted(segments, rng.choice(["> ", ">", "| ", "* ", "- ", "  ", "# ", ">> "]))
     r = rng.random()
     if r < 0.16:
         return [(t.lower(), l) for t, l in segments]
@@ -457,7 +464,7 @@ def stand_ins(sentence, names):
 
 
 GROUPS = [(templates.PROMPTS, 16), (templates.LETTERS, 10), (templates.FORMS, 9), (templates.TICKETS, 10), (templates.NOTES, 8),
-          (templates.NEWS, 14), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
+          (templates.NEWS, 20), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
 HELD_OUT_EVERY = 8  # one template in eight is for the development set
 
 

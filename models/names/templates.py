@@ -282,6 +282,31 @@ Interview notes: {p}, {k} years at {o}, good references.
 """)
 
 NEWS = _lines("""
+Our contact at {o} is {p}.
+{o} and {o} are partners.
+{o} recorded a loss in {k}.
+{o} became part of {o} in {k}.
+{p} from {o} will call you.
+{o} is a {nat} bank.
+{o} is a {nat} maker of {N}.
+the {o} team met at {pa}
+the {o} office in {c} is closed on {day}
+{o} employees at {st} went home.
+A {o} spokesperson called {pl}.
+{o} lawyer {p} denied it.
+{o} engineer {p} found the fault.
+As a customer of {o} since {k} I am disappointed.
+{o} support never called back.
+Do {o} and {o} share data?
+{o}: {k} jobs in {c}
+{p}, {o}\\n{ph}
+{p}\\n{job}\\n{o}\\n{st}\\n{c}
+{o}\\n\\n{ad}
+From: {p}\\nCompany: {o}\\nPhone: {ph}
+{o} has an app for that.
+My {o} account was locked.
+my {o} bill is wrong
+The biggest in {c} are {o} and {o}.
 {o} is a startup with {k} people.
 {o} opened a second office in {c}.
 The {o} building in {c} was sold.
@@ -305,7 +330,6 @@ The shares of {o} fell, those of {o} rose.
 We compared {o}, {o} and {o}.
 {p} comes from {c}.
 {p} grew up in {c} and moved to {c}.
-Originally from {c}, {pf} now lives in {n}.
 I was born in {c}.
 We stopped in {c} for lunch.
 {c} is lovely in spring.

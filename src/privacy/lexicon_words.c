@@ -13,6 +13,8 @@ const struct lexicon_list lexicon_lists[] = {
         "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
         "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
         "my+number caller+id caller+said reached+at reached+on reach+on reachable nomor puh mob"),
+    CONTEXT(PRIVACY_EMAIL, "email emails e-mail mail mailto emailed mailed inbox correo courriel mel e-mailadresse mailadresse "
+        "write+me contact+me"),
     CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
         "cart\xc3\xa3o"),
     CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
@@ -292,6 +294,7 @@ const struct lexicon_list lexicon_lists[] = {
         "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
     ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
     ROLE(ROLE_DOT, "dot punkt punto point ponto"),
+    ROLE(ROLE_COMPANY, "inc incorporated ltd limited llc plc llp gmbh corp corporation pty pvt sarl srl oyj aps kft zrt bv nv"),
     ROLE(ROLE_KEY, "bearer password passphrase secret secrets"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
     ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
