@@ -238,6 +238,8 @@ int cmd_router(int argc, char **argv)
     } verbs[] = {
         {"train", router_train, "make a classifier from labelled lines"},
         {"score", router_score, "what a classifier says of texts"},
+        {"confidence", cmd_router_confidence, "how likely a model's own answer is right"},
+        {"tune", cmd_router_tune, "thresholds that hold an asked risk"},
     };
     for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
@@ -248,6 +250,6 @@ int cmd_router(int argc, char **argv)
         fprintf(out, "tandem router: unknown verb '%.60s'\n", argv[1]);
     fprintf(out, "Usage: tandem router VERB [options]\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].help);
+        fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].help);
     return help ? 0 : 2;
 }

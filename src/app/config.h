@@ -33,6 +33,7 @@ struct config_tier {
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
+    bool pseudonyms;
     bool allow_http;
     bool completions; /* of an openai tier: it has /completions */
     uint32_t context_tokens;
@@ -70,13 +71,19 @@ struct config_route {
     struct config_texts tiers;
     const char *start;
     int data_class; /* enum td_data_class */
-    int mode;       /* enum td_mode */
+    bool pseudonyms;
+    int mode; /* enum td_mode */
     uint32_t g0_tokens_over;
     double g0_gain_over, g0_p_local_under;
+    double g1_probe_min;
     uint32_t g2_tokens;
     double g2_confidence_min;
+    uint32_t g2_every;
+    double g2_abandon_under;
     double g3_confidence_min;
-    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
+    double hopeless_under, human_under;
+    uint32_t commit_tokens;                       /* UINT32_MAX = the whole answer */
+    const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
 };
 
 struct config {
@@ -114,10 +121,12 @@ struct config {
     } models;
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */
+        const char *confidence; /* NULL = none */
     } router;
     struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
+        bool confine; /* restricted requests are answered by a worker without a network */
         struct config_pattern *patterns;
         size_t pattern_count;
         struct config_words *words;
@@ -128,11 +137,17 @@ struct config {
             double min_score;
             int data_class; /* enum td_data_class of a found name */
         } names;
+        struct {
+            bool on;
+            struct config_texts classes, types; /* empty = the defaults */
+            uint32_t ttl_s, conversations_max;
+        } pseudonyms;
     } privacy;
     struct {
         bool enabled;
         const char *path; /* always set after loading */
         bool store_prompts;
+        const char *egress; /* folder, or "none"; always set after loading */
     } ledger;
     struct {
         int level; /* enum log_level */

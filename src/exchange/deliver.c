@@ -44,8 +44,10 @@ void deliver_summarize(struct exchange *ex, const struct attempt *by)
     summary->place = ex->facts[by->tier].place;
     summary->confidence =
         by->outcome ? by->confidence : confidence_value(&ex->confidence); /* so far */
+    summary->review = ex->hopeless || (by->outcome && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
     summary->usage = by->usage;
+    summary->pseudonyms = by->pseudonyms;
     summary->degraded = by->fallback || by->low;
     summary->disclosure = summary->degraded ? ex->disclosure : NULL;
     if (ex->services->all_cloud_tier < ex->services->tier_count)
@@ -166,6 +168,10 @@ void deliver_answer(struct exchange *ex)
     }
     if (ex->ended)
         return;
+    if (ex->current->confidence < ex->plan.gates.human_under)
+        plan_add_reason(&ex->plan, REASON_REVIEW, ex->facts[ex->current->tier].name,
+                        "confidence %.2f is below %.2f: a person should look at it",
+                        ex->current->confidence, ex->plan.gates.human_under);
     deliver_summarize(ex, ex->current);
     end(ex, "ok");
     emit(ex, EXCHANGE_DONE, NULL);

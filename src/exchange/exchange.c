@@ -15,6 +15,7 @@
 #include "base/names.h"
 #include "exchange/egress.h"
 #include "exchange/exchange_internal.h"
+#include "exchange/outgoing.h"
 #include "router/signals.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ static void exchange_free(struct exchange *ex)
     hold_deinit(&ex->hold);
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer);
+    pseudonyms_free(ex->pseudonyms);
     free(ex->facts);
     free(ex->states);
     free(ex);
@@ -122,6 +124,7 @@ static void reset_attempt_state(struct exchange *ex)
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     confidence_init(&ex->confidence, facts->confidence_temperature, facts->confidence_bias);
+    ex->confidence.model = facts->confidence_model;
     hold_deinit(&ex->hold);
     ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
     ex->token_count = 0;
@@ -147,19 +150,21 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     *attempt = (struct attempt){
         .tier = tier,
         .fallback = fallback,
-        .gated = (gates->g2_on || gates->g3_on) && can_be_judged(&ex->request) &&
+        .gated = gates_on(gates) && can_be_judged(&ex->request) &&
                  (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex)),
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
     ex->current = attempt;
     reset_attempt_state(ex);
-    if (!egress_allowed(ex->signals.data_class, facts->place)) {
+    const struct td_request *request = outgoing_request(ex, facts);
+    if (!egress_allowed(ex->pass.data_class, facts->place)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
-                                   names_class(ex->signals.data_class));
+                                   names_class(ex->pass.data_class));
     } else {
-        struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = ex};
-        failure.status = tier_start(ex->services->tiers[tier], ex->loop, &ex->request, &sink,
+        struct tier_sink sink = {
+            .on_piece = on_piece, .on_done = on_done, .ctx = ex, .pass = &ex->pass};
+        failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &ex->running, &failure.err);
     }
     if (failure.status == TD_OK)
@@ -245,9 +250,16 @@ static void advance(struct exchange *ex, enum outcome outcome)
 
 /* --- gates --- */
 
+/* A question that no tier is expected to get right is not made better by asking another one (the
+ * meta-verifier of Aggarwal et al. 2023, "AutoMix", section 3.3, has the same third way). */
+static bool is_hopeless(const struct exchange *ex)
+{
+    return ex->signals.judged && ex->signals.p_strong < ex->plan.gates.hopeless_under;
+}
+
 static bool may_leave(const struct exchange *ex)
 {
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !is_hopeless(ex);
 }
 
 static void explain_leaving(struct exchange *ex, bool complete)
@@ -258,9 +270,19 @@ static void explain_leaving(struct exchange *ex, bool complete)
         plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
                         "%s's first token says that this is not its task (probability %.2f)", name,
                         (double)ex->confidence.not_mine);
+    else if (verdict->verdict == GATE_LOW_PROBE && isinf(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
+                        "the asked risk is out of reach: %s keeps no such answer", name);
+    else if (verdict->verdict == GATE_LOW_PROBE)
+        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
+                        "the probability of %s being right, %.2f by its probe, is below %.2f", name,
+                        verdict->confidence, verdict->threshold);
     else if (verdict->verdict == GATE_CUT)
         plan_add_reason(&ex->plan, REASON_LEFT_CUT, name,
                         "%s's context ended the answer after %u tokens", name, ex->token_count);
+    else if (isinf(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
+                        "the asked risk is out of reach: %s keeps no such answer", name);
     else if (complete)
         plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
                         "confidence %.2f of the whole answer is below %.2f", verdict->confidence,
@@ -280,7 +302,12 @@ static void explain_keeping(struct exchange *ex)
             &ex->plan, REASON_KEPT_LAST, name,
             "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
             ex->token_count);
-    else if (ex->current->low && exchange_can_climb(ex))
+    else if (ex->current->low && exchange_can_climb(ex) && is_hopeless(ex)) {
+        ex->hopeless = true;
+        plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, name,
+                        "not escalated: the next tier is right with probability %.2f, under %.2f",
+                        ex->signals.p_strong, ex->plan.gates.hopeless_under);
+    } else if (ex->current->low && exchange_can_climb(ex))
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
                         "confidence %.2f is too low, but the client had seen text already",
                         verdict->confidence);
@@ -324,6 +351,7 @@ static bool was_cut(const struct exchange *ex, const struct tier_result *result)
 
 static void complete_attempt(struct exchange *ex, const struct tier_result *result)
 {
+    confidence_end(&ex->confidence, result->finish != TD_FINISH_LENGTH);
     close_attempt(ex, "answered", result);
     report_health(ex, ex->current);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY)
@@ -365,8 +393,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     } else {
         ex->plain_bytes += piece->text.len;
     }
-    if (!piece->has_stats || !leave_early(ex))
-        deliver_piece(ex, piece);
+    if (!piece->has_stats || !leave_early(ex)) {
+        const struct tier_piece *shown = outgoing_piece(ex, piece);
+        if (shown)
+            deliver_piece(ex, shown);
+    }
     leave(ex);
 }
 
@@ -375,6 +406,13 @@ static void on_done(void *ctx, const struct tier_result *result)
     struct exchange *ex = ctx;
     enter(ex);
     ex->running = NULL;
+    const struct tier_piece *rest = result->status == TD_OK ? outgoing_end(ex) : NULL;
+    if (rest)
+        deliver_piece(ex, rest);
+    if (ex->ended) {
+        leave(ex);
+        return;
+    }
     if (result->status == TD_OK) {
         complete_attempt(ex, result);
     } else {
@@ -419,12 +457,13 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, &ex->signals);
-    enum td_data_class data_class = higher(ex->request.data_class, route->data_class);
-    data_class = higher(data_class, egress_classify(&ex->request, ex->findings));
+    enum td_data_class declared = higher(ex->request.data_class, route->data_class);
+    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, ex->findings));
     if (ex->services->classes)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);
     ex->signals.data_class = data_class;
+    outgoing_prepare(ex, route, declared);
 }
 
 static void read_states(struct exchange *ex)
@@ -480,6 +519,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     read_states(ex);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
+    outgoing_explain(ex);
     ex->signals.mode = ex->plan.mode;
     deliver_summarize(ex, NULL);
     return TD_OK;

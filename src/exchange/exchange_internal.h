@@ -8,6 +8,7 @@
 #include "exchange/gates.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "tier/door.h"
 
 /* Every rung once and one restart of a tier that was left early; the ledger keeps as many. */
 #define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX
@@ -33,6 +34,8 @@ struct attempt {
     struct tier_usage usage;
     double cost_usd;
     uint64_t egress_bytes;
+    bool masked; /* it was sent surrogates */
+    struct pseudonym_counts pseudonyms;
 };
 
 struct exchange {
@@ -47,6 +50,8 @@ struct exchange {
     int depth; /* callbacks we are inside of: freeing waits for the outermost */
     bool ended;
 
+    struct pseudonyms *pseudonyms; /* the request without what is private; or NULL */
+    char masking_error[REASON_TEXT_BYTES / 2];
     size_t named; /* tier that the request names; SIZE_MAX none */
     struct signals signals;
     uint32_t findings[PRIVACY_KIND_COUNT];
@@ -61,6 +66,7 @@ struct exchange {
     /* Of the attempt that runs, or ran last. */
     struct attempt *current;
     struct tier_attempt *running; /* NULL = none */
+    struct egress_pass pass;
     struct confidence confidence;
     struct gate_result verdict; /* the first that is not GATE_STAY */
     uint32_t token_count;       /* with stats */
@@ -80,6 +86,7 @@ struct exchange {
     double ttft_ms;
     struct buf answer; /* shown text, when it is stored */
     bool past_deadline;
+    bool hopeless; /* kept because no tier is expected to be right */
 
     struct exchange_summary summary;
     char disclosure[DISCLOSURE_BYTES];

@@ -17,6 +17,8 @@ enum capability {
     CAPABILITY_PROMPT_IDS = 128  /* the same as token ids, which are the local model's */
 };
 
+struct confidence_model;
+
 struct tier_facts {
     const char *name;  /* "local", "openai", ... unique */
     const char *model; /* model id at that tier */
@@ -25,12 +27,14 @@ struct tier_facts {
     double input_usd_per_mtok;
     double output_usd_per_mtok;
     bool has_key;                /* false: configured without credentials -> not usable */
+    bool pseudonyms;             /* may be sent surrogates of what it may not be sent */
     unsigned lacks;              /* of enum capability */
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
+    const struct confidence_model *confidence_model; /* bound to this model; or NULL */
 };
 
 /* What changes from moment to moment. */

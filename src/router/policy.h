@@ -13,18 +13,32 @@
 
 enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
 
+/* Gates whose threshold may come from a file that was tuned to a risk (thresholds.h). */
+enum threshold_gate { THRESHOLD_G0, THRESHOLD_G1, THRESHOLD_G3, THRESHOLD_GATE_COUNT };
+
+struct thresholds;
+
 struct gate_settings {
     uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
     /* A classifier's judgement starts on the next rung when the gain that it expects is over, or its
      * probability that the local answer is right under; 0 = off. */
     double g0_gain_over, g0_p_local_under;
+    bool g1_on;
+    double g1_probe_min; /* leave at the first token when the model's probe expects less */
     bool g2_on;
     uint32_t g2_tokens;       /* look at the first n tokens */
     double g2_confidence_min; /* leave when the running confidence is below */
+    uint32_t g2_every;        /* and again after each so many tokens */
+    double g2_abandon_under;  /* leave when it is below then; 0 = off */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
+    /* Kept although a gate would leave: no tier is expected to be right more often; 0 = off. */
+    double hopeless_under;
+    double human_under; /* an answer with less confidence is for a person to look at; 0 = off */
     /* local text held back until this many tokens; UINT32_MAX = the whole answer */
     uint32_t commit_tokens;
+    /* In the place of g0_p_local_under, g1_probe_min and g3_confidence_min; NULL = those. */
+    const struct thresholds *thresholds[THRESHOLD_GATE_COUNT];
 };
 
 struct route {
@@ -34,6 +48,7 @@ struct route {
     size_t tier_count;
     const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
     enum td_data_class data_class;
+    bool pseudonyms;   /* private values may be replaced so that a request can leave */
     enum td_mode mode; /* default for requests that say nothing */
     struct gate_settings gates;
 };
@@ -60,11 +75,14 @@ enum reason_code {
     REASON_CHOSEN_ONLY,
     REASON_LEFT_LOW_CONFIDENCE,
     REASON_LEFT_NOT_MINE,
+    REASON_LEFT_PROBE,
     REASON_LEFT_CUT,
     REASON_LEFT_ERROR,
     REASON_LEFT_TIMEOUT,
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
+    REASON_KEPT_HOPELESS,
+    REASON_REVIEW,
     REASON_CODE_COUNT
 };
 
@@ -93,6 +111,9 @@ struct plan {
 /* What is known of a request before it runs. */
 struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    /* Private values can be replaced; what is left then has this class. */
+    bool masked;
+    enum td_data_class masked_class;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
     bool prompt_only; /* nothing is to be generated */
@@ -105,7 +126,7 @@ struct signals {
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
     /* Known once the local model has read the prompt: its probe's probability that its answer will
-     * be right. 0 = there is none. Recorded; no gate reads it yet (G1). */
+     * be right. 0 = there is none. */
     double probe;
 };
 
@@ -123,6 +144,13 @@ size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
 TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
                                                    const struct tier_facts *facts,
                                                    size_t tier_count, struct td_error *err);
+
+/* Is the tier sent the masked request? Only where the request as it is may not go. */
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts);
+/* The class of what the tier would be sent. */
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts);
 
 /* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
  * facts[i]. */
