@@ -283,8 +283,6 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .route = route,
         .named = named < tier_count ? named : SIZE_MAX,
         .mode = out->mode,
-        .data_class =
-            signals->data_class > route->data_class ? signals->data_class : route->data_class,
         .tokens_max = signals->tokens_max,
         .prompt_only = signals->prompt_only,
         .needs = signals->needs,
@@ -293,8 +291,6 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .states = states,
         .rule = signals->rule,
     };
-    if (q.rule && q.rule->data_class > (int)q.data_class)
-        q.data_class = (enum td_data_class)q.rule->data_class;
     if (q.rule && q.rule->stays)
         out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
     size_t ladder[RUNGS_MAX], permitted[RUNGS_MAX], permitted_count = 0;

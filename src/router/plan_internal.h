@@ -8,7 +8,6 @@ struct question {
     const struct route *route;
     size_t named;
     enum td_mode mode;
-    enum td_data_class data_class;
     uint32_t tokens_max;
     bool prompt_only;
     unsigned needs;

@@ -212,9 +212,14 @@ enum td_status policy_check_adapters(const struct td_request *request,
     return TD_OK;
 }
 
-static enum td_data_class class_of(const struct route *route, enum td_data_class data_class)
+/* What route and rule demand holds for a masked request, too. */
+static enum td_data_class class_of(const struct route *route, const struct signals *signals,
+                                   enum td_data_class data_class)
 {
-    return data_class > route->data_class ? data_class : route->data_class;
+    int by_rule = signals->rule ? signals->rule->data_class : -1;
+    if (route->data_class > data_class)
+        data_class = route->data_class;
+    return by_rule > (int)data_class ? (enum td_data_class)by_rule : data_class;
 }
 
 bool policy_sends_masked(const struct route *route, const struct signals *signals,
@@ -222,12 +227,13 @@ bool policy_sends_masked(const struct route *route, const struct signals *signal
 {
     return signals->masked && route->pseudonyms && facts->pseudonyms &&
            facts->place != TD_PLACE_DEVICE &&
-           !privacy_may_reach(class_of(route, signals->data_class), facts->place);
+           !privacy_may_reach(class_of(route, signals, signals->data_class), facts->place);
 }
 
 enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
                                     const struct tier_facts *facts)
 {
-    return class_of(route, policy_sends_masked(route, signals, facts) ? signals->masked_class
-                                                                      : signals->data_class);
+    return class_of(route, signals,
+                    policy_sends_masked(route, signals, facts) ? signals->masked_class
+                                                               : signals->data_class);
 }
