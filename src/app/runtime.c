@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
 
@@ -189,6 +190,11 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     if (!runtime->base.classes)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
+    runtime->base.watch = watch_new(NULL);
+    if (status == TD_OK && !runtime->base.watch)
+        status = error_set(err, TD_NO_MEMORY, "no memory to watch exchanges");
+    if (status == TD_OK)
+        watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
     if (status == TD_OK)
         status = privacy_setup(config, err);
     if (status == TD_OK)
@@ -223,6 +229,7 @@ void runtime_close(struct runtime *runtime)
     td_model_close(runtime->model);
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
+    watch_free(runtime->base.watch);
     conversation_classes_free(runtime->base.classes);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
@@ -356,6 +363,7 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         return status;
     }
     privacy_parts_install(&privacy);
+    watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
     log_set_level(level);
     pthread_mutex_lock(&runtime->lock);
     struct snapshot *old = runtime->current;
