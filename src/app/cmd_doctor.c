@@ -3,6 +3,7 @@
 #include "app/command.h"
 #include "app/confidence_file.h"
 #include "app/config.h"
+#include "app/egress_setup.h"
 #include "app/key_source.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
@@ -13,8 +14,8 @@
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
-#include "net/client.h"
 #include "net/loop_event.h"
+#include "tier/door.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -44,6 +45,7 @@ struct doctor {
     enum td_cpu cpu;
     const char *model_path; /* -m */
     bool offline;
+    struct egress_log *egress; /* opened with the first tier that is asked */
     struct result results[RESULTS_MAX];
     size_t result_count;
 };
@@ -242,8 +244,9 @@ static void probe_headers(void *ctx, int code, const char *content_type, const c
 }
 
 /* Asks for the list of models: costs nothing, and needs the key. */
-static enum td_status probe_tier(const struct config_tier *tier, const struct secret *key,
-                                 struct probe *probe, struct td_error *err)
+static enum td_status probe_tier(struct doctor *doctor, const struct config_tier *tier,
+                                 const struct secret *key, struct probe *probe,
+                                 struct td_error *err)
 {
     struct client *client = NULL;
     struct client_transfer *transfer;
@@ -253,7 +256,12 @@ static enum td_status probe_tier(const struct config_tier *tier, const struct se
         snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
                  STR_ARG(secret_reveal(key)));
     const char *headers[] = {*authorization ? authorization : NULL, NULL};
+    const struct tier_facts facts = {.name = tier->name, .place = (enum td_place)tier->place};
+    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
+    char *host = door_host(tier->base_url);
     enum td_status status = loop_event_new(&probe->loop, err);
+    if (status == TD_OK)
+        status = egress_setup_open(doctor->config, &doctor->egress, err);
     if (status == TD_OK)
         status = client_new(probe->loop, &client, err);
     struct client_request request = {.method = "GET",
@@ -269,11 +277,13 @@ static enum td_status probe_tier(const struct config_tier *tier, const struct se
                                      .on_body = probe_body,
                                      .on_done = probe_done,
                                      .ctx = probe};
+    const struct door door = {&facts, host ? host : tier->base_url, doctor->egress};
     if (status == TD_OK)
-        status = client_start(client, &request, &transfer, err);
+        status = door_send(&door, &pass, client, &request, &transfer, err);
     if (status == TD_OK)
         loop_event_run(probe->loop);
     client_free(client);
+    free(host);
     if (probe->loop)
         loop_event_free(probe->loop);
     return status;
@@ -299,8 +309,8 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     struct probe probe = {0};
     if (doctor->offline)
         add(doctor, name, HEALTH_OK, NULL, "key present (not contacted)");
-    else if (probe_tier(tier, key, &probe, &err) != TD_OK)
-        add(doctor, name, HEALTH_FAIL, "check base_url", "%s", err.message);
+    else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
+        add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (probe.status != TD_OK)
         add(doctor, name, HEALTH_WARN, "check the network and base_url; answers stay local",
             "%s cannot be reached: %s", tier->base_url, probe.message);
@@ -390,6 +400,7 @@ int cmd_doctor(int argc, char **argv)
     else
         add(&doctor, "configuration", HEALTH_FAIL, "see 'tandem help config'", "%s", err.message);
     int code = print_results(&doctor, json);
+    egress_log_close(doctor.egress);
     config_free(doctor.config);
     return code;
 }

@@ -146,6 +146,8 @@ static enum td_status fill_paths(struct config *config, const struct environment
         config->state_dir = default_state_dir(config, env);
     if (config->state_dir && !config->ledger.path)
         config->ledger.path = arena_printf(config->arena, "%s/ledger.db", config->state_dir);
+    if (config->state_dir && !config->ledger.egress)
+        config->ledger.egress = arena_printf(config->arena, "%s/egress", config->state_dir);
     if (models)
         config->models.dir = arena_copy(config->arena, str_from(models));
     else if (config->state_dir && !config->models.dir)
@@ -159,7 +161,8 @@ static enum td_status fill_paths(struct config *config, const struct environment
     config->server.host = arena_copy(config->arena, str_from(host));
     config->server.port = port;
     if (!config->server.listen || !config->state_dir || !config->ledger.path ||
-        !config->models.dir || !config->server.host || (model && !config->engine.model))
+        !config->ledger.egress || !config->models.dir || !config->server.host ||
+        (model && !config->engine.model))
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     return TD_OK;
 }

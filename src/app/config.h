@@ -128,6 +128,7 @@ struct config {
     struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
+        bool confine; /* restricted requests are answered by a worker without a network */
         struct config_pattern *patterns;
         size_t pattern_count;
         struct config_words *words;
@@ -143,6 +144,7 @@ struct config {
         bool enabled;
         const char *path; /* always set after loading */
         bool store_prompts;
+        const char *egress; /* folder, or "none"; always set after loading */
     } ledger;
     struct {
         int level; /* enum log_level */

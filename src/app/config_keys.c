@@ -8,9 +8,8 @@
 #include <stdio.h>
 
 static const char *const tier_kinds[] = {"local", "openai", NULL};
-/* In the order of enum td_cpu and enum log_level: the index is the value. */
+/* In the order of enum td_speculation and enum log_level: the index is the value. */
 static const char *const speculation_names[] = {"none", "ngram", NULL};
-static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
@@ -255,7 +254,7 @@ static const struct config_key engine_keys[] = {
      .help = "GGUF file or pulled model; default the embedded one. TANDEM_MODEL overrides"},
     {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
      .help = "GGUF file or pulled model for /v1/embeddings; default the local tier's"},
-    {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
+    {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = names_cpus,
      .help = "kernel variant"},
     {"kv_type", CONFIG_KEY_CHOICE, AT(engine.kv_type), "f16", .choices = names_kv_types,
      .help = "of the KV cache; q8_0 takes 0.53 of f16's memory"},
@@ -327,6 +326,9 @@ static const struct config_key privacy_keys[] = {
      .help = "every request is at least of this class"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.conversations_max), "4096", 16, 1000000,
      .help = "conversations whose highest class is remembered"},
+    {"confine", CONFIG_KEY_BOOL, AT(privacy.confine), "true",
+     .help =
+         "restricted requests are answered by a process that can open neither sockets nor files"},
     {"patterns", CONFIG_KEY_SECTIONS, AT(privacy.patterns), NULL, 0, CONFIG_RULES_MAX,
      .section = &pattern_section, .help = "what else is private, by regular expressions",
      .count_offset = AT(privacy.pattern_count)},
@@ -344,6 +346,8 @@ static const struct config_key ledger_keys[] = {
      .help = "SQLite file; default STATE_DIR/ledger.db"},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
      .help = "also store the texts of prompts and answers"},
+    {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,
+     .help = "folder for the record of what left; default STATE_DIR/egress; none = no record"},
 };
 static const struct config_section ledger_section = {ledger_keys, COUNT(ledger_keys), 0, 0};
 

@@ -8,7 +8,7 @@
 struct verb {
     const char *name;
     command_fn *run;
-    const char *help;
+    const char *help; /* NULL: for the program itself, not in the list */
 };
 
 static command_fn cmd_help;
@@ -16,6 +16,7 @@ static command_fn cmd_help;
 static const struct verb verbs[] = {
     {"serve", cmd_serve, "serve the OpenAI-compatible endpoint"},
     {"chat", cmd_chat, "talk in the terminal, or ask one question"},
+    {"confined", cmd_confined, NULL},
     {"explain", cmd_explain, "say why an exchange was answered where it was"},
     {"doctor", cmd_doctor, "check the installation and say what to do"},
     {"models", cmd_models, "pull, list, describe and remove models; list tiers"},
@@ -32,6 +33,7 @@ static const struct verb verbs[] = {
     {"probe", cmd_probe, "train a probe for a model from prompts and outcomes"},
     {"bench", cmd_bench, "measure the engine"},
     {"router", cmd_router, "train and ask the classifier of prompts"},
+    {"egress", cmd_egress, "what left the device, and the proof of it"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"version", cmd_version, "print the version"},
     {"help", cmd_help, "this list; 'help VERB', 'help config'"},
@@ -63,7 +65,8 @@ static void print_overview(FILE *out)
                  ": a local model and larger ones elsewhere behind one endpoint\n\n"
                  "Usage: tandem VERB [options]\n\n");
     for (size_t i = 0; i < VERB_COUNT; i++)
-        fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
+        if (verbs[i].help)
+            fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
     fprintf(out, "\n'tandem VERB --help' explains a verb.\n");
 }
 

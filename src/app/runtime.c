@@ -1,22 +1,24 @@
 #include "app/runtime.h"
 #include "app/privacy_setup.h"
 
+#include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
 #include "app/snapshot.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "tier/sandbox.h"
 
-#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
 #define CONTEXT_TOKENS_DEFAULT_MAX 4096
@@ -140,35 +142,58 @@ static enum td_status open_embeddings(struct runtime *runtime, const struct conf
     return status;
 }
 
-/* mkdir -p for the folder of a file; what exists is fine. */
-static enum td_status make_folder_of(const char *path, struct td_error *err)
-{
-    char folder[4096];
-    size_t len = strlen(path);
-    if (len >= sizeof folder)
-        return error_set(err, TD_INVALID, "the path %.60s... is too long", path);
-    memcpy(folder, path, len + 1);
-    for (char *at = folder + 1; *at; at++) {
-        if (*at != '/')
-            continue;
-        *at = '\0';
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-            return error_set(err, TD_IO, "cannot make the folder %s: %s; set TANDEM_STATE_DIR",
-                             folder, strerror(errno));
-        *at = '/';
-    }
-    return TD_OK;
-}
-
 static enum td_status open_ledger(struct runtime *runtime, const struct config *config,
                                   struct td_error *err)
 {
     if (!config->ledger.enabled)
         return TD_OK;
-    enum td_status status = make_folder_of(config->ledger.path, err);
+    enum td_status status = egress_setup_folder_of(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &runtime->base.ledger, err);
     return status;
+}
+
+/* The confined worker is this program with what was asked of this one. */
+static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
+                                   struct td_error *err)
+{
+    const struct runtime_options *options = &runtime->options;
+    const char *arguments[16] = {"confined"};
+    char threads[32];
+    size_t count = 1;
+    if (!config->privacy.confine || !runtime->model)
+        return TD_OK;
+    if (options->config_path) {
+        arguments[count++] = "--config";
+        arguments[count++] = options->config_path;
+    }
+    if (options->model) {
+        arguments[count++] = "--model";
+        arguments[count++] = options->model;
+    }
+    if (options->threads) {
+        snprintf(threads, sizeof threads, "--threads=%u", options->threads);
+        arguments[count++] = threads;
+    }
+    if (options->cpu != TD_CPU_AUTO) {
+        arguments[count++] = "--cpu";
+        arguments[count++] = names_cpus[options->cpu];
+    }
+    runtime->base.sandbox = sandbox_new(arguments);
+    return runtime->base.sandbox ? TD_OK
+                                 : error_set(err, TD_NO_MEMORY, "no memory for a confined worker");
+}
+
+/* What stands around the engine of a server: the confined worker has none of it. */
+static enum td_status open_around(struct runtime *runtime, const struct config *config,
+                                  struct td_error *err)
+{
+    enum td_status status = open_embeddings(runtime, config, err);
+    if (status == TD_OK)
+        status = open_ledger(runtime, config, err);
+    if (status == TD_OK)
+        status = egress_setup_open(config, &runtime->base.egress, err);
+    return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
 enum td_status runtime_open(const struct runtime_options *options, struct runtime **out,
@@ -195,14 +220,13 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         status = error_set(err, TD_NO_MEMORY, "no memory to watch exchanges");
     if (status == TD_OK)
         watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
-    if (status == TD_OK)
+    runtime->base.confined = options->confined;
+    if (status == TD_OK && !options->confined)
         status = privacy_setup(config, err);
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
-    if (status == TD_OK)
-        status = open_embeddings(runtime, config, err);
-    if (status == TD_OK)
-        status = open_ledger(runtime, config, err);
+    if (status == TD_OK && !options->confined)
+        status = open_around(runtime, config, err);
     if (status == TD_OK)
         status = snapshot_new(config, &runtime->base, &runtime->current, err);
     else
@@ -222,6 +246,7 @@ void runtime_close(struct runtime *runtime)
         return;
     snapshot_drop(runtime->current);
     snapshot_drop(runtime->first);
+    sandbox_free(runtime->base.sandbox);
     if (runtime->base.scheduler)
         scheduler_free(runtime->base.scheduler);
     embedding_service_free(runtime->embeddings);
@@ -230,6 +255,7 @@ void runtime_close(struct runtime *runtime)
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
     watch_free(runtime->base.watch);
+    egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
@@ -334,9 +360,11 @@ static void warn_fixed(const struct config *old, const struct config *new)
     if (!same_server(old, new))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=server file=%s", new->label);
     if (old->ledger.enabled != new->ledger.enabled ||
-        !same_text(old->ledger.path, new->ledger.path))
+        !same_text(old->ledger.path, new->ledger.path) ||
+        !same_text(old->ledger.egress, new->ledger.egress))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=ledger file=%s", new->label);
-    if (old->privacy.conversations_max != new->privacy.conversations_max)
+    if (old->privacy.conversations_max != new->privacy.conversations_max ||
+        old->privacy.confine != new->privacy.confine)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=privacy file=%s", new->label);
 }
 
@@ -349,7 +377,9 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         return status;
     warn_fixed(runtime_config(runtime), config);
     struct privacy_parts privacy;
-    status = privacy_setup_read(config, &privacy, err);
+    status = egress_setup_open(config, &runtime->base.egress, err);
+    if (status == TD_OK)
+        status = privacy_setup_read(config, &privacy, err);
     if (status != TD_OK) {
         config_free(config);
         return status;
@@ -364,6 +394,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     }
     privacy_parts_install(&privacy);
     watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
+    if (runtime->base.sandbox)
+        sandbox_renew(runtime->base.sandbox);
     log_set_level(level);
     pthread_mutex_lock(&runtime->lock);
     struct snapshot *old = runtime->current;

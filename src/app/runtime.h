@@ -23,6 +23,8 @@ struct runtime_options {
     enum td_cpu cpu;         /* TD_CPU_AUTO = the configuration's */
     uint32_t threads;        /* 0 = the configuration's */
     uint32_t slots;          /* 0 = the configuration's */
+    /* The confined worker: local tiers alone, no ledgers, no detectors (what comes was looked at). */
+    bool confined;
 };
 
 /* **returns new** (runtime_close). */

@@ -125,7 +125,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
     struct tier_local_options options = {.model = base->model,
                                          .scheduler = base->scheduler,
-                                         .adapters = snapshot->adapters.adapters};
+                                         .adapters = snapshot->adapters.adapters,
+                                         .sandbox = base->sandbox};
     enum td_status status =
         adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
     if (status != TD_OK)
@@ -166,8 +167,10 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         return make_local(snapshot, index, &facts, base, err);
     }
     facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
-    enum td_status status =
-        key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    enum td_status status = TD_OK;
+    if (!base->confined)
+        status =
+            key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
@@ -180,6 +183,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .first_timeout_ms = from->first_timeout_ms,
         .idle_timeout_ms = from->idle_timeout_ms,
         .total_timeout_ms = from->total_timeout_ms,
+        .egress = base->egress,
     };
     return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
 }
@@ -283,6 +287,16 @@ static enum td_status read_thresholds(struct snapshot *snapshot, struct td_error
     return TD_OK;
 }
 
+/* What decides where an answer comes from; the confined worker does not. */
+static enum td_status open_judges(struct snapshot *snapshot, const struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    enum td_status status = open_classifier(snapshot, err);
+    if (status == TD_OK)
+        status = open_confidence(snapshot, base->identity, err);
+    return status == TD_OK ? read_thresholds(snapshot, err) : status;
+}
+
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
                             struct snapshot **out, struct td_error *err)
 {
@@ -294,11 +308,8 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     }
     snapshot->config = config;
     atomic_init(&snapshot->user_count, 1);
-    status = open_classifier(snapshot, err);
-    if (status == TD_OK)
-        status = open_confidence(snapshot, base->identity, err);
-    if (status == TD_OK)
-        status = read_thresholds(snapshot, err);
+    if (!base->confined)
+        status = open_judges(snapshot, base, err);
     fill_policy(snapshot);
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){

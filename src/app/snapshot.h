@@ -18,7 +18,10 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
+    struct egress_log *egress; /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
+    struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
+    bool confined;                 /* this is the confined worker: no keys, no classifier */
     uint32_t context_tokens;       /* of a slot */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };

@@ -26,6 +26,7 @@ bool names_kv_type_parse(struct td_str text, enum td_kv_type *out);
 extern const char *const names_places[];
 extern const char *const names_modes[];
 extern const char *const names_classes[];
+extern const char *const names_cpus[]; /* enum td_cpu */
 extern const char *const names_kv_types[];
 
 #endif

@@ -10,21 +10,6 @@
 /* As deep as base/json.h reads. */
 #define DEPTH_MAX 64
 
-bool egress_allowed(enum td_data_class data_class, enum td_place place)
-{
-    if (place == TD_PLACE_DEVICE)
-        return true;
-    switch (data_class) {
-    case TD_CLASS_PUBLIC:
-    case TD_CLASS_SENSITIVE:
-        return (place == TD_PLACE_PREMISES || place == TD_PLACE_REGION ||
-                place == TD_PLACE_CLOUD) &&
-               privacy_may_reach(data_class, place);
-    default:
-        return false;
-    }
-}
-
 static enum td_data_class highest(enum td_data_class a, enum td_data_class b)
 {
     return a > b ? a : b;

@@ -159,7 +159,10 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(ex->signals.data_class));
     } else {
-        struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = ex};
+        struct tier_sink sink = {
+            .on_piece = on_piece, .on_done = on_done, .ctx = ex, .pass = &ex->pass};
+        ex->pass = (struct egress_pass){
+            .purpose = EGRESS_ATTEMPT, .data_class = ex->signals.data_class, .exchange = ex->id};
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, &ex->request, &sink,
                                     &ex->running, &failure.err);
     }

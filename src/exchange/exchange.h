@@ -5,7 +5,7 @@
  *   -> done
  *
  * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
- * every byte for a tier passes egress_allowed() here. After exchange_start, events come on the
+ * what it may be sent is said here (struct egress_pass). After exchange_start, events come on the
  * loop; exactly one DONE or FAILED ends it. exchange_cancel may be called at any time before that
  * (a client left). */
 #ifndef EXCHANGE_EXCHANGE_H

@@ -8,6 +8,7 @@
 #include "exchange/gates.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "tier/door.h"
 
 /* Every rung once and one restart of a tier that was left early; the ledger keeps as many. */
 #define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX
@@ -61,6 +62,7 @@ struct exchange {
     /* Of the attempt that runs, or ran last. */
     struct attempt *current;
     struct tier_attempt *running; /* NULL = none */
+    struct egress_pass pass;
     struct confidence confidence;
     struct gate_result verdict; /* the first that is not GATE_STAY */
     uint32_t token_count;       /* with stats */

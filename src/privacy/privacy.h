@@ -109,6 +109,10 @@ enum td_data_class privacy_kind_class(enum privacy_kind kind);
 /* How much harm one exposed value does, 0..1; for adding up and for reports. */
 double privacy_kind_severity(enum privacy_kind kind);
 
+/* Have the operator's rules been installed, be there any or none? Before that nothing may leave: who
+ * forgot to load detectors finds nothing, which is not the same as that there is nothing. */
+bool privacy_is_ready(void);
+
 /* Finds spans in `text`, in order, not overlapping. Returns how many there are; writes the first
  * `capacity`. */
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity);

@@ -10,6 +10,7 @@
 #include "router/facts.h"
 #include "tandem/engine.h"
 
+struct egress_pass;
 struct tier;
 struct tier_attempt;
 
@@ -46,6 +47,9 @@ struct tier_sink {
     void (*on_piece)(void *ctx, const struct tier_piece *piece);
     void (*on_done)(void *ctx, const struct tier_result *result);
     void *ctx;
+    /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing leaves the
+     * device for it. */
+    const struct egress_pass *pass;
 };
 
 struct tier_ops {
@@ -81,6 +85,7 @@ uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *a
 uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request);
 void tier_free(struct tier *tier);
 
+struct sandbox;
 struct scheduler;
 /* An adapter that requests may ask for. */
 struct tier_adapter {
@@ -93,6 +98,7 @@ struct tier_local_options {
     const struct td_model *model;
     struct scheduler *scheduler;
     const struct tier_adapter *adapters; /* [facts->adapter_count], named there */
+    struct sandbox *sandbox; /* answers what is restricted; NULL = the engine here does */
 };
 
 /* The engine in this process. Borrows what the options name until tier_free; answers under way keep
@@ -101,6 +107,7 @@ TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
                                             const struct tier_local_options *options,
                                             struct tier **out, struct td_error *err);
 
+struct egress_log;
 struct secret;
 struct tier_openai_options {
     /* "https://api.example.com/v1"; plain http only to loopback unless allow_http */
@@ -112,6 +119,7 @@ struct tier_openai_options {
     uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
     uint32_t idle_timeout_ms;    /* between bytes: 15000 */
     uint32_t total_timeout_ms;   /* 0 = none */
+    struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
 };
 TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,
                                              const struct tier_openai_options *options,

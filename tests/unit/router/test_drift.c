@@ -126,9 +126,10 @@ static void test_confidences_that_are_off_are_seen_within_300_in_their_direction
         wrong_way += above;
         false_ones += calibration_delay(0, seed, &above) != 0;
     }
-    printf("confidences .2 off: %d of 200 later than 300 answers, %d in the wrong direction, %d false "
-           "in 300,000\n",
-           late, wrong_way, false_ones);
+    printf(
+        "confidences .2 off: %d of 200 later than 300 answers, %d in the wrong direction, %d false "
+        "in 300,000\n",
+        late, wrong_way, false_ones);
     CHECK(late <= 10 && wrong_way == 0);
     CHECK(false_ones <= 10); /* in 300,000 answers */
 }
