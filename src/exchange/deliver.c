@@ -157,6 +157,7 @@ static void end(struct exchange *ex, const char *status)
         loop_timer_stop(ex->loop, ex->deadline_timer);
     budget_settle(ex);
     record_put(ex, status);
+    observe_end(ex);
 }
 
 void deliver_answer(struct exchange *ex)
