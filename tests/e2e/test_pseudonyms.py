@@ -200,6 +200,56 @@ def test_completions_are_masked_too():
         nothing_private(cloud)
 
 
+def dialogue(turns):
+    """Ten subjects, one a turn, and a system message."""
+    subjects = ["Lisbon trams", "sourdough bread", "violin strings", "glacier melting", "chess openings", "solar panels",
+                "medieval bridges", "coral reefs", "pottery glazes", "railway gauges"]
+    messages = [{"role": "system", "content": "Be brief."}]
+    for i in range(turns):
+        messages += [{"role": "user", "content": f"Tell me about {subjects[i]} please. " + "Long story. " * 2},
+                     {"role": "assistant", "content": f"Well, {subjects[i]} are interesting. " + "More words. " * 2}]
+    return messages
+
+
+@case
+def test_only_the_turns_that_matter_are_sent():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    messages = dialogue(10) + [{"role": "user", "content": "How do the glazes compare with glacier melting?"}]
+    with Tandem(edge_first(cloud.base_url) + "\nprivacy:\n  minimise: {turns: 2, relevant: 1}\n",
+                env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        answer = tandem.chat(messages, CLOUD)
+        equal(answer.status, 200, answer.body)
+        sent = cloud.requests[-1]["json"]["messages"]
+        equal([m["role"] for m in sent], ["system", "user", "assistant", "user", "assistant", "user"])
+        assert "glacier" in sent[1]["content"] and "railway" in sent[3]["content"], sent
+        equal(sent[-1], messages[-1])
+        left_out = answer.tandem["left_out"]
+        equal((left_out["turns"], left_out["messages"]), (8, 16))
+        assert len(cloud.requests[-1]["body"]) < 0.5 * len(json.dumps(messages)), len(cloud.requests[-1]["body"])
+        local = tandem.chat(messages, {"x-tandem-mode": "only-local"})
+        assert "left_out" not in local.tandem, local.tandem
+        short = tandem.chat(messages[:3] + messages[-1:], CLOUD)
+        assert "left_out" not in short.tandem and len(cloud.requests[-1]["json"]["messages"]) == 4
+
+
+@case
+def test_calls_and_their_results_stay_together_when_turns_are_left_out():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    turn = [{"role": "user", "content": "weather?"},
+            {"role": "assistant", "content": None, "tool_calls": [{
+                "id": "call_1", "type": "function", "function": {"name": "w", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "rain"}, {"role": "assistant", "content": "Rain."}]
+    with Tandem(edge_first(cloud.base_url) + PRIVACY + "  minimise: {turns: 2}\n", env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        messages = turn * 3 + [{"role": "user", "content": "And for mary.smith@acme-corp.com?"}]
+        answer = tandem.chat(messages, CLOUD)
+        equal(answer.status, 200, answer.body)
+        sent = cloud.requests[-1]["json"]["messages"]
+        equal([m["role"] for m in sent], ["user", "assistant", "tool", "assistant", "user"])
+        equal(answer.tandem["left_out"]["turns"], 2)
+        assert answer.tandem["pseudonyms"]["sent"] == 1
+        nothing_private(cloud)
+
+
 @case
 def test_redact_writes_surrogates_and_an_encrypted_vault():
     text = "Mail john.doe@acme-corp.com, card 4111 1111 1111 1111, again 4111111111111111.\n"
