@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, edge_first, run, wait_until
+from tandem import Tandem, clean_environment, edge_first, run, status_of, wait_until, workers
 
 KEY = {"TEST_CLOUD_KEY": "k"}
 SECRET = "My card is 4111 1111 1111 1111, what is the weather?"
@@ -20,23 +20,6 @@ RESTRICTED = {"x-tandem-data-class": "restricted"}
 
 def server(cloud=None, extra=""):
     return Tandem(edge_first(cloud.base_url if cloud else "http://127.0.0.1:9/v1") + extra, env=KEY)
-
-
-def status_of(path):
-    return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
-
-
-def workers(tandem):
-    """Process ids of the server's children."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/status"):
-        try:
-            status = status_of(path)
-        except OSError:
-            continue
-        if int(status["PPid"]) == tandem.process.pid and "Z" not in status["State"]:
-            found.append(int(status["Pid"]))
-    return found
 
 
 @case
