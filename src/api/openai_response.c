@@ -59,6 +59,18 @@ static void write_reasons(const struct exchange_summary *summary, struct buf *ou
     buf_append_char(out, ']');
 }
 
+/* How often a value was put back; not_restored: where a surrogate may still stand. */
+static void write_pseudonyms(const struct pseudonym_counts *counts, struct buf *out)
+{
+    if (counts->sent > 0)
+        buf_printf(out,
+                   ",\"pseudonyms\":{\"sent\":%llu,\"seen\":%llu,\"restored\":%llu,"
+                   "\"not_restored\":%llu}",
+                   (unsigned long long)counts->sent, (unsigned long long)counts->seen,
+                   (unsigned long long)counts->restored,
+                   (unsigned long long)(counts->seen - counts->restored));
+}
+
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out)
 {
@@ -87,6 +99,7 @@ void response_write_tandem(const struct response_writer *writer,
     write_number(summary->cost_usd, "%.9g", out);
     buf_append_str(out, STR(",\"all_cloud_cost_usd\":"));
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
+    write_pseudonyms(&summary->pseudonyms, out);
     buf_append_str(out, STR(",\"reasons\":"));
     write_reasons(summary, out);
     buf_append_char(out, '}');

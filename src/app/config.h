@@ -33,6 +33,7 @@ struct config_tier {
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
+    bool pseudonyms;
     bool allow_http;
     bool completions; /* of an openai tier: it has /completions */
     uint32_t context_tokens;
@@ -70,7 +71,8 @@ struct config_route {
     struct config_texts tiers;
     const char *start;
     int data_class; /* enum td_data_class */
-    int mode;       /* enum td_mode */
+    bool pseudonyms;
+    int mode; /* enum td_mode */
     uint32_t g0_tokens_over;
     double g0_gain_over, g0_p_local_under;
     double g1_probe_min;
@@ -135,6 +137,11 @@ struct config {
             double min_score;
             int data_class; /* enum td_data_class of a found name */
         } names;
+        struct {
+            bool on;
+            struct config_texts classes, types; /* empty = the defaults */
+            uint32_t ttl_s, conversations_max;
+        } pseudonyms;
     } privacy;
     struct {
         bool enabled;

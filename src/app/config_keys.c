@@ -66,6 +66,8 @@ static const struct config_key tier_keys[] = {
      .help = "prompt and answer together; 0 = not known, not checked"},
     {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
      .help = "the server also has /completions, for texts to go on with"},
+    {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
+     .help = "may be sent surrogates of private values, where privacy.pseudonyms is on"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
      .help = "what the tier charges"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
@@ -153,6 +155,8 @@ static const struct config_key route_keys[] = {
      .help = "tier to start on; default the first that is allowed"},
     {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
      .help = "requests of this route are at least of this class"},
+    {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
+     .help = "private values may be replaced, where privacy.pseudonyms is on"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
@@ -313,6 +317,21 @@ static const struct config_key router_keys[] = {
 };
 static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
 
+static const struct config_key pseudonym_keys[] = {
+    {"on", CONFIG_KEY_BOOL, AT(privacy.pseudonyms.on), "false",
+     .help = "replace private values in what would not be allowed to leave, and restore answers"},
+    {"classes", CONFIG_KEY_TEXTS, AT(privacy.pseudonyms.classes), NULL, 0, 8,
+     .help = "of values that are replaced; default sensitive; what is of another class stays"},
+    {"types", CONFIG_KEY_TEXTS, AT(privacy.pseudonyms.types), NULL, 0, 128,
+     .help = "values that are replaced beside them whatever their class; default PERSON"},
+    {"ttl_s", CONFIG_KEY_UINT, AT(privacy.pseudonyms.ttl_s), "3600", 1, 2592000,
+     .help = "a conversation's vault is wiped when it was not used for so long"},
+    {"conversations_max", CONFIG_KEY_UINT, AT(privacy.pseudonyms.conversations_max), "1024", 1,
+     100000, .help = "vaults in memory; the longest unused is wiped"},
+};
+static const struct config_section pseudonym_section = {pseudonym_keys, COUNT(pseudonym_keys), 0,
+                                                        0};
+
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
@@ -329,6 +348,8 @@ static const struct config_key privacy_keys[] = {
      .count_offset = AT(privacy.words_count)},
     {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
      .help = "names of people, places and organisations"},
+    {"pseudonyms", CONFIG_KEY_SECTION, 0, NULL, .section = &pseudonym_section,
+     .help = "reversible surrogates for private values"},
 };
 static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
 

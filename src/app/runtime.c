@@ -13,6 +13,7 @@
 #include "engine/scheduler.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "privacy/vault_store.h"
 #include "tier/sandbox.h"
 
 #include <pthread.h>
@@ -211,7 +212,9 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
-    if (!runtime->base.classes)
+    runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
+                                           (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
+    if (!runtime->base.classes || !runtime->base.vaults)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     runtime->base.confined = options->confined;
@@ -250,6 +253,7 @@ void runtime_close(struct runtime *runtime)
         ledger_close(runtime->base.ledger);
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
+    vault_store_free(runtime->base.vaults);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }

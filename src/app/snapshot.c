@@ -3,6 +3,7 @@
 #include "app/adapter_table.h"
 #include "app/confidence_file.h"
 #include "app/key_source.h"
+#include "app/pseudonym_setup.h"
 #include "app/router_file.h"
 #include "app/threshold_file.h"
 #include "base/crypto.h"
@@ -20,6 +21,7 @@ struct snapshot {
     struct config *config;
     struct policy policy;
     struct route routes[CONFIG_ROUTES_MAX];
+    struct pseudonym_settings pseudonyms;
     char version[17];
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
@@ -69,6 +71,7 @@ static void write_version(const struct snapshot *snapshot, char out[static 17])
                classifier ? (unsigned long long)classifier_hash(classifier) : 0);
     if (snapshot->confidence)
         buf_printf(&text, "confidence %s\n", snapshot->confidence->digest);
+    buf_printf(&text, "pseudonyms %d\n", config->privacy.pseudonyms.on);
     buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
                config->ledger.store_prompts);
     uint8_t digest[CRYPTO_SHA256_BYTES];
@@ -91,6 +94,7 @@ static void fill_policy(struct snapshot *snapshot)
             .tier_count = from->tiers.count,
             .start = from->start,
             .data_class = (enum td_data_class)data_class,
+            .pseudonyms = from->pseudonyms,
             .mode = (enum td_mode)from->mode,
             .gates = {.g0_tokens_over = from->g0_tokens_over,
                       .g0_gain_over = from->g0_gain_over,
@@ -148,6 +152,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .input_usd_per_mtok = from->input_usd_per_mtok,
         .output_usd_per_mtok = from->output_usd_per_mtok,
         .has_key = true,
+        .pseudonyms = from->pseudonyms,
         .key_hint = from->api_key_env ? from->api_key_env : from->api_key_file,
     };
     if (from->kind == CONFIG_TIER_LOCAL) {
@@ -320,12 +325,17 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
         .classes = base->classes,
+        .pseudonyms =
+            config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,
         .deadline_ms = config->server.deadline_ms,
     };
+    snapshot->pseudonyms.vaults = base->vaults;
+    if (status == TD_OK)
+        status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
     if (!services->health && status == TD_OK)
         status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {

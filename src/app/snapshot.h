@@ -18,6 +18,7 @@ struct snapshot_base {
     struct ledger *ledger;
     struct egress_log *egress; /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
+    struct vault_store *vaults;
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */
     uint32_t context_tokens;       /* of a slot */

@@ -47,6 +47,7 @@ void deliver_summarize(struct exchange *ex, const struct attempt *by)
     summary->review = ex->hopeless || (by->outcome && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
     summary->usage = by->usage;
+    summary->pseudonyms = by->pseudonyms;
     summary->degraded = by->fallback || by->low;
     summary->disclosure = summary->degraded ? ex->disclosure : NULL;
     if (ex->services->all_cloud_tier < ex->services->tier_count)

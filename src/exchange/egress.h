@@ -2,6 +2,7 @@
 #ifndef EXCHANGE_EGRESS_H
 #define EXCHANGE_EGRESS_H
 
+#include "base/crypto.h"
 #include "privacy/privacy.h"
 
 /* The highest class that detectors find in anything of the request that a tier may be sent: the
@@ -9,8 +10,17 @@
 enum td_data_class egress_classify(const struct td_request *request,
                                    uint32_t counts[static PRIVACY_KIND_COUNT]);
 
+/* A number's class: a card may come as one. counts (may be NULL): findings by kind, added to. */
+enum td_data_class egress_classify_number(const struct json *value, uint32_t *counts);
+
 /* Names the conversation that a request continues: who asks (caller and user), and how it
  * began. */
 uint64_t egress_conversation_key(const struct td_request *request);
+/* The same as a digest, which nobody can aim at; and whose conversation it is. */
+void egress_conversation_digest(const struct td_request *request,
+                                uint8_t key[static CRYPTO_SHA256_BYTES],
+                                uint8_t owner[static CRYPTO_SHA256_BYTES]);
+/* Of a user, as egress_conversation_digest writes it. */
+void egress_owner_digest(const char *user, uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
 #endif

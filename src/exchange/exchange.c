@@ -15,6 +15,7 @@
 #include "base/names.h"
 #include "exchange/egress.h"
 #include "exchange/exchange_internal.h"
+#include "exchange/outgoing.h"
 #include "router/signals.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ static void exchange_free(struct exchange *ex)
     hold_deinit(&ex->hold);
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer);
+    pseudonyms_free(ex->pseudonyms);
     free(ex->facts);
     free(ex->states);
     free(ex);
@@ -155,15 +157,14 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     };
     ex->current = attempt;
     reset_attempt_state(ex);
-    if (!egress_allowed(ex->signals.data_class, facts->place)) {
+    const struct td_request *request = outgoing_request(ex, facts);
+    if (!egress_allowed(ex->pass.data_class, facts->place)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
-                                   names_class(ex->signals.data_class));
+                                   names_class(ex->pass.data_class));
     } else {
         struct tier_sink sink = {
             .on_piece = on_piece, .on_done = on_done, .ctx = ex, .pass = &ex->pass};
-        ex->pass = (struct egress_pass){
-            .purpose = EGRESS_ATTEMPT, .data_class = ex->signals.data_class, .exchange = ex->id};
-        failure.status = tier_start(ex->services->tiers[tier], ex->loop, &ex->request, &sink,
+        failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &ex->running, &failure.err);
     }
     if (failure.status == TD_OK)
@@ -392,8 +393,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     } else {
         ex->plain_bytes += piece->text.len;
     }
-    if (!piece->has_stats || !leave_early(ex))
-        deliver_piece(ex, piece);
+    if (!piece->has_stats || !leave_early(ex)) {
+        const struct tier_piece *shown = outgoing_piece(ex, piece);
+        if (shown)
+            deliver_piece(ex, shown);
+    }
     leave(ex);
 }
 
@@ -402,6 +406,13 @@ static void on_done(void *ctx, const struct tier_result *result)
     struct exchange *ex = ctx;
     enter(ex);
     ex->running = NULL;
+    const struct tier_piece *rest = result->status == TD_OK ? outgoing_end(ex) : NULL;
+    if (rest)
+        deliver_piece(ex, rest);
+    if (ex->ended) {
+        leave(ex);
+        return;
+    }
     if (result->status == TD_OK) {
         complete_attempt(ex, result);
     } else {
@@ -446,12 +457,13 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, &ex->signals);
-    enum td_data_class data_class = higher(ex->request.data_class, route->data_class);
-    data_class = higher(data_class, egress_classify(&ex->request, ex->findings));
+    enum td_data_class declared = higher(ex->request.data_class, route->data_class);
+    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, ex->findings));
     if (ex->services->classes)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);
     ex->signals.data_class = data_class;
+    outgoing_prepare(ex, route, declared);
 }
 
 static void read_states(struct exchange *ex)
@@ -507,6 +519,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     read_states(ex);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
+    outgoing_explain(ex);
     ex->signals.mode = ex->plan.mode;
     deliver_summarize(ex, NULL);
     return TD_OK;

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "exchange/pseudonyms.h"
 #include "router/policy.h"
 #include "tier/tier.h"
 
@@ -28,6 +29,12 @@ enum confidence_state {
     CONFIDENCE_STALE /* it belongs to another model, quantisation, template or tokenizer */
 };
 
+/* What is replaced in requests whose class may not go as they are. */
+struct pseudonym_settings {
+    struct vault_store *vaults;
+    struct mask_rules rules;
+};
+
 /* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
  * reload. */
 struct exchange_services {
@@ -38,7 +45,8 @@ struct exchange_services {
     size_t tier_count;
     struct tier_health *health;
     struct conversation_classes *classes;
-    struct ledger *ledger; /* NULL = no record */
+    struct ledger *ledger;                       /* NULL = no record */
+    const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     const struct clock *clock;
     /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
     size_t all_cloud_tier;
@@ -69,6 +77,7 @@ struct exchange_summary {
     struct tier_usage usage;
     double cost_usd, all_cloud_cost_usd;
     double ttft_ms, total_ms;
+    struct pseudonym_counts pseudonyms; /* sent 0: none were */
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;

@@ -34,6 +34,8 @@ struct attempt {
     struct tier_usage usage;
     double cost_usd;
     uint64_t egress_bytes;
+    bool masked; /* it was sent surrogates */
+    struct pseudonym_counts pseudonyms;
 };
 
 struct exchange {
@@ -48,6 +50,8 @@ struct exchange {
     int depth; /* callbacks we are inside of: freeing waits for the outermost */
     bool ended;
 
+    struct pseudonyms *pseudonyms; /* the request without what is private; or NULL */
+    char masking_error[REASON_TEXT_BYTES / 2];
     size_t named; /* tier that the request names; SIZE_MAX none */
     struct signals signals;
     uint32_t findings[PRIVACY_KIND_COUNT];

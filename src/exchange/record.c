@@ -33,6 +33,15 @@ static struct json *findings_of(const struct exchange *ex)
     return findings;
 }
 
+static struct json *pseudonyms_of(const struct pseudonym_counts *counts)
+{
+    struct json *object = json_new_object();
+    json_put(object, "sent", json_new_int((int64_t)counts->sent));
+    json_put(object, "seen", json_new_int((int64_t)counts->seen));
+    json_put(object, "restored", json_new_int((int64_t)counts->restored));
+    return object;
+}
+
 static char *signals_json(const struct exchange *ex)
 {
     const struct signals *signals = &ex->signals;
@@ -73,6 +82,8 @@ static char *signals_json(const struct exchange *ex)
             json_put(root, "confidence_model",
                      json_new_cstr(ex->facts[i].confidence_model->digest));
     json_put(root, "findings", findings_of(ex));
+    if (ex->summary.pseudonyms.sent > 0)
+        json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
     return text_of(root);
 }
 

@@ -27,6 +27,7 @@ struct tier_facts {
     double input_usd_per_mtok;
     double output_usd_per_mtok;
     bool has_key;                /* false: configured without credentials -> not usable */
+    bool pseudonyms;             /* may be sent surrogates of what it may not be sent */
     unsigned lacks;              /* of enum capability */
     const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
     const char *const *adapters; /* [adapter_count] names, in the order of their numbers */

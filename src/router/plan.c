@@ -75,9 +75,10 @@ static bool outside_mode(const struct question *q, size_t tier, char why[REASON_
 static bool forbidden_by_class(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     enum td_place place = q->facts[tier].place;
-    return !privacy_may_reach(q->data_class, place) &&
+    enum td_data_class data_class = policy_class_for(q->route, q->signals, &q->facts[tier]);
+    return !privacy_may_reach(data_class, place) &&
            removed(why, "%s data may not reach %s, which is at the %s place",
-                   names_class(q->data_class), q->facts[tier].name, names_place(place));
+                   names_class(data_class), q->facts[tier].name, names_place(place));
 }
 
 /* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is

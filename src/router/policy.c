@@ -1,5 +1,7 @@
 #include "router/policy.h"
 
+#include "privacy/privacy.h"
+
 #include "base/error.h"
 #include "base/str.h"
 
@@ -114,4 +116,24 @@ enum td_status policy_check_adapters(const struct td_request *request,
                          known);
     }
     return TD_OK;
+}
+
+static enum td_data_class class_of(const struct route *route, enum td_data_class data_class)
+{
+    return data_class > route->data_class ? data_class : route->data_class;
+}
+
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts)
+{
+    return signals->masked && route->pseudonyms && facts->pseudonyms &&
+           facts->place != TD_PLACE_DEVICE &&
+           !privacy_may_reach(class_of(route, signals->data_class), facts->place);
+}
+
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts)
+{
+    return class_of(route, policy_sends_masked(route, signals, facts) ? signals->masked_class
+                                                                      : signals->data_class);
 }

@@ -48,6 +48,7 @@ struct route {
     size_t tier_count;
     const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
     enum td_data_class data_class;
+    bool pseudonyms;   /* private values may be replaced so that a request can leave */
     enum td_mode mode; /* default for requests that say nothing */
     struct gate_settings gates;
 };
@@ -110,6 +111,9 @@ struct plan {
 /* What is known of a request before it runs. */
 struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    /* Private values can be replaced; what is left then has this class. */
+    bool masked;
+    enum td_data_class masked_class;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
     bool prompt_only; /* nothing is to be generated */
@@ -140,6 +144,13 @@ size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
 TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
                                                    const struct tier_facts *facts,
                                                    size_t tier_count, struct td_error *err);
+
+/* Is the tier sent the masked request? Only where the request as it is may not go. */
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts);
+/* The class of what the tier would be sent. */
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts);
 
 /* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
  * facts[i]. */
