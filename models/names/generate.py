@@ -179,13 +179,19 @@ class Names:
 
     def st(self):
         rng = self.rng
-        key = rng.choice(list(places.STREET))
+        key = rng.choice(list(places.STREET) + ["usps"] * 5)
         names = places.STREET_NAMES.get(key)
-        name = rng.choice(names) if names and rng.random() < 0.6 else self.surname(key if key in people.CULTURES else "english")
+        culture = key if key in people.CULTURES else rng.choice(["english", "german", "spanish", self.culture()])
+        name = rng.choice(names) if names and rng.random() < 0.6 else self.given(culture) if rng.random() < 0.12 else self.surname(culture)
+        if rng.random() < 0.1 and key not in ("german", "dutch", "swedish", "norwegian", "finnish"):
+            name = self.given(culture) + " " + name
         street = rng.choice(places.STREET[key]).replace("{X}", name)
         number = str(rng.randint(1, 250)) + rng.choice(["", "", "", "a", "B", f"/{rng.randint(1, 40)}", f"-{rng.randint(1, 40)}"])
-        first = key in ("english", "french", "indian") or rng.random() < 0.25
-        text = number + rng.choice([" ", " ", ", "]) + street if first else street + " " + number
+        first = key in ("english", "usps", "french", "indian") or rng.random() < 0.25
+        if key == "usps" and rng.random() < 0.7:
+            number = str(rng.randint(100, 99999))
+        behind = rng.choice([" ", " ", " ", " ", ", ", " No. ", " N° ", " nº ", " nr ", " č. "])
+        text = number + rng.choice([" ", " ", ", "]) + street if first else street + behind + number
         if rng.random() < 0.06:
             text = street
         if rng.random() < 0.2:
@@ -241,34 +247,37 @@ class Names:
             return rng.choice([one + two, one.capitalize() + two.capitalize(), one.capitalize() + two, one[:4].capitalize() + two[:5]])[:1].upper() + rng.choice(
                 [one + two, one + two.capitalize(), one[:4] + two[:5]])[1:] + rng.choice(["", "", "", " Inc", " " + rng.choice(organizations.FIELD)])
         suffix, field = rng.choice(organizations.SUFFIX), rng.choice(organizations.FIELD)
-        if r < 0.16:
+        both = rng.choice(["&", "and", "and", rng.choice(["y", "e", "et", "und", "och", "og", "en", "i", "ja", "și", "ve"])])
+        if r < 0.13:
             return f"{a} {suffix}"
-        if r < 0.22:
+        if r < 0.21:
             return f"{a}-{b}"
-        if r < 0.28:
-            return f"{a}, {b} and {c}"
-        if r < 0.33:
-            return f"{a} {rng.choice(['&', 'and'])} {b}"
-        if r < 0.38:
+        if r < 0.29:
+            return f"{a}, {b} {both} {c}"
+        if r < 0.34:
+            return f"{a} {both} {b}" + (f" {suffix}" if rng.random() < 0.4 else "")
+        if r < 0.37:
             return f"{a}, {b} & {c} {suffix}"
+        if r < 0.39:
+            return f"{a} {b} {suffix}"
         if r < 0.44:
             return f"{a} {field}"
-        if r < 0.54:
+        if r < 0.51:
             return f"{head} {field}"
-        if r < 0.60:
+        if r < 0.56:
             return f"{head} {field} {suffix}"
         if r < 0.70:
             return made
         if r < 0.78:
             return f"{made} {rng.choice([suffix, field])}"
-        if r < 0.82:
+        if r < 0.81:
             return f"{self.given(self.culture())}'s {field}"
-        if r < 0.87:
+        if r < 0.85:
             return f"{rng.choice(places.CITIES)} {field}"
-        if r < 0.92:
+        if r < 0.89:
             return f"{head} {rng.choice(organizations.FIELD)} {field}"
-        if r < 0.94:
-            return made
+        if r < 0.93:
+            return f"{self.capitalised(1)} {rng.choice([field, suffix])}"
         if r < 0.96:
             return "".join(rng.choice("ABCDEFGHIKLMNOPRSTVW") for _ in range(rng.randint(2, 4)))
         return f"The {head} {field}"
@@ -381,8 +390,15 @@ def misspelt(text, rng):
     return text
 
 
+def quoted(segments, mark):
+    """Each line with a mark before it, as mail programs quote and lists begin."""
+    return [(mark, None)] + [(t.replace("\n", "\n" + mark), l) for t, l in segments]
+
+
 def manner(segments, rng):
     """How a whole text is written."""
+    if rng.random() < 0.03:
+        segments = quoted(segments, rng.choice(["> ", ">", "| ", "* ", "- ", "  ", "# ", ">> "]))
     r = rng.random()
     if r < 0.16:
         return [(t.lower(), l) for t, l in segments]
@@ -448,7 +464,7 @@ def stand_ins(sentence, names):
 
 
 GROUPS = [(templates.PROMPTS, 16), (templates.LETTERS, 10), (templates.FORMS, 9), (templates.TICKETS, 10), (templates.NOTES, 8),
-          (templates.NEWS, 14), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
+          (templates.NEWS, 20), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
 HELD_OUT_EVERY = 8  # one template in eight is for the development set
 
 

@@ -236,10 +236,11 @@ static void learn_island(struct trainer *trainer, const struct tagger_chunk *chu
     size_t counts[CHAIN_MAX];
     copy_island(trainer, chunk, begin, end, &island);
     chain.count = end - begin;
+    const struct tagger_island view = {island.words, island.count, island.first,
+                                       island.first + chain.count, chunk->text_case};
     double gold_score = 0;
     for (size_t i = 0; i < chain.count; i++) {
-        counts[i] = tagger_features(chunk->reader.text, island.words, island.count,
-                                    island.first + i, chunk->text_case, features[i]);
+        counts[i] = tagger_features(chunk->reader.text, &view, view.begin + i, features[i]);
         size_t kept = 0;
         for (size_t f = 0; f < counts[i]; f++) {
             features[i][kept] = features[i][f];

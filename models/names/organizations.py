@@ -54,7 +54,7 @@ Cartier Kering Sodexo Auchan Decathlon Bouygues Vinci Thales Dassault Safran Veo
 Proximus KBC Solvay UCB AB_InBev CD_Projekt Orlen Allegro PKO_Bank Škoda ČEZ Avast MOL OTP_Bank Richter Gedeon Atlassian Cloudflare Fastly Akamai Palantir Snowflake Databricks MongoDB Elastic Splunk Twilio Zendesk HubSpot Mailchimp""")
 
 SUFFIX = """Ltd,Ltd.,Limited,Inc,Inc.,Corp,Corp.,Corporation,LLC,PLC,LLP,Co.,& Co.,Group,Holdings,Partners,Associates,Company,and Sons,& Sons,
-GmbH,GmbH & Co. KG,AG,KG,e.K.,SE,OHG,UG,S.A.,SA,SARL,SAS,S.p.A.,SPA,S.r.l.,SRL,e figli,S.L.,S.L.U.,Hermanos,Ltda.,Lda.,B.V.,N.V.,AB,HB,A/S,ApS,AS,ASA,Oy,Oyj,
+GmbH,GmbH & Co. KG,AG,KG,e.K.,e.V.,OG,SE,OHG,UG,S.A.,SA,SARL,SAS,S.p.A.,SPA,S.r.l.,SRL,e figli,S.L.,S.L.U.,S.L.L.,S.Coop.,S.Com.,y asociados,e associati,et Associés,& Partner,& Partners,& Co. OHG,v.o.s.,spol. s r.o.,k.s.,Hermanos,Ltda.,Lda.,B.V.,N.V.,AB,HB,A/S,ApS,AS,ASA,Oy,Oyj,
 Ab,Sp. z o.o.,S.A.,s.r.o.,a.s.,Kft.,Zrt.,Bt.,d.o.o.,d.d.,EOOD,A.Ş.,Ltd. Şti.,Pvt. Ltd.,Pty Ltd,Sdn Bhd,K.K.,Pte. Ltd.,et Fils,Frères""".replace("\n", "").split(",")
 FIELD = """Foods Travel Security Energy Bank Logistics Systems Software Airlines Motors Labs Media Insurance Consulting Health Pharma Robotics
 Studios Electronics Construction Technologies Solutions Industries Enterprises Services Capital Ventures Financial Investments Properties

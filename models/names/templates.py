@@ -282,6 +282,67 @@ Interview notes: {p}, {k} years at {o}, good references.
 """)
 
 NEWS = _lines("""
+Our contact at {o} is {p}.
+{o} and {o} are partners.
+{o} recorded a loss in {k}.
+{o} became part of {o} in {k}.
+{p} from {o} will call you.
+{o} is a {nat} bank.
+{o} is a {nat} maker of {N}.
+the {o} team met at {pa}
+the {o} office in {c} is closed on {day}
+{o} employees at {st} went home.
+A {o} spokesperson called {pl}.
+{o} lawyer {p} denied it.
+{o} engineer {p} found the fault.
+As a customer of {o} since {k} I am disappointed.
+{o} support never called back.
+Do {o} and {o} share data?
+{o}: {k} jobs in {c}
+{p}, {o}\\n{ph}
+{p}\\n{job}\\n{o}\\n{st}\\n{c}
+{o}\\n\\n{ad}
+From: {p}\\nCompany: {o}\\nPhone: {ph}
+{o} has an app for that.
+My {o} account was locked.
+my {o} bill is wrong
+The biggest in {c} are {o} and {o}.
+{o} is a startup with {k} people.
+{o} opened a second office in {c}.
+The {o} building in {c} was sold.
+{o} headquarters moved to {c}.
+The offices of {o} are at {st}.
+{o}\\n{st}\\n{c}
+Visit {o} at {st}, {c}.
+{p}\\n{o}\\n{ph}
+{o} makes software for dentists.
+{o} was started by {pl}, {pl} and {pl}.
+{pl}, {pl} and {pl} started {o} in {k}.
+She left {o} and now runs {o}.
+I have an interview at {o} on {day}.
+My badge from {o} does not work.
+{o} still owes me for {m}.
+An engineer from {o} fixed it.
+{o} raised its prices.
+Last year {o} hired {p} as a {job}.
+{p}, who runs {o}, lives in {c}.
+The shares of {o} fell, those of {o} rose.
+We compared {o}, {o} and {o}.
+{p} comes from {c}.
+{p} grew up in {c} and moved to {c}.
+I was born in {c}.
+We stopped in {c} for lunch.
+{c} is lovely in spring.
+{c} is a quiet place with {k} houses.
+Trains to {c} are late.
+They flew to {c} on {day}.
+The bus to {c} leaves at ten.
+The road from {c} to {c} is long.
+Is {c} far from {c}?
+My cousin {pf} has a farm near {c}.
+Nobody in {c} knew {pl}.
+The mayor of {c} spoke.
+How do I get from {c} to {pa}?
 {o} launched a new phone in {m}.
 {o} has raised {k} million dollars.
 {o} and {o} agreed to merge.

@@ -125,6 +125,10 @@ struct config {
         const char *confidence; /* NULL = none */
     } router;
     struct {
+        uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
+        double escalation_share;       /* that is usual; 0 = learnt */
+    } watch;
+    struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
         bool confine; /* restricted requests are answered by a worker without a network */

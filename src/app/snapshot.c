@@ -329,6 +329,8 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
+        .watch = base->watch,
+        .escalations_per_hour = config->watch.escalations_per_hour,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,

@@ -151,6 +151,7 @@ static void end(struct exchange *ex, const char *status)
     if (ex->deadline_timer)
         loop_timer_stop(ex->loop, ex->deadline_timer);
     record_put(ex, status);
+    observe_end(ex);
 }
 
 void deliver_answer(struct exchange *ex)

@@ -62,6 +62,28 @@ bool detect_spelled_email(const struct place *place, size_t word_end, struct pri
     return true;
 }
 
+#define ANNOUNCED_REACH 96 /* the name before the host is between */
+
+bool detect_at_host(const struct place *place, size_t host_end, struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    struct word mark = word_before(text, place->begin, 1);
+    if (place->before != ' ' || !is_at_word(text, &mark) || mark.begin == 0 ||
+        text.data[mark.begin - 1] != ' ' || !place_context(place, PRIVACY_EMAIL, ANNOUNCED_REACH))
+        return false;
+    size_t begin = mark.begin - 1, end = begin;
+    while (begin > 0 && end - begin < 64 &&
+           (lexicon_is_word_byte((unsigned char)text.data[begin - 1]) ||
+            strchr("._%+-", text.data[begin - 1]) != NULL))
+        begin--;
+    struct word name = word_before(text, end, 0);
+    if (begin == end ||
+        word_in(text, &name, "me us you him her them it mail email found here available back"))
+        return false; /* "mail me at example.com" */
+    *out = span_of(PRIVACY_EMAIL, begin, host_end, 0.75f);
+    return true;
+}
+
 /* At "at" in brackets: "john [at] example.com", "john (at) example (dot) com". */
 bool detect_bracketed_email(const struct place *place, size_t word_end, struct privacy_span *out)
 {

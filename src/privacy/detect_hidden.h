@@ -7,6 +7,9 @@
 
 /* place: at the word "dot" that ends at word_end. */
 bool detect_spelled_email(const struct place *place, size_t word_end, struct privacy_span *out);
+/* place: at the first label of a host that ends at `host_end`; "ann.lee at example.com" where a word says
+ * that an address follows. */
+bool detect_at_host(const struct place *place, size_t host_end, struct privacy_span *out);
 /* place: at the word "at" behind an opening bracket. */
 bool detect_bracketed_email(const struct place *place, size_t word_end, struct privacy_span *out);
 

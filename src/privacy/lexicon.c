@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 
-#define ENTRIES_MAX 2048
-#define SLOTS 8192 /* open addressing at a quarter full: one probe */
+#define ENTRIES_MAX 4096
+#define SLOTS 8192 /* open addressing at under a half full: one probe or two */
 #define WORD_BYTES_MAX 40
 _Static_assert(SLOTS == 1 << 13 && LEXICON_FILTER_BITS == 1 << 16, "bits of a hash");
 

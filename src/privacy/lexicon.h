@@ -44,10 +44,16 @@ enum {
     ROLE_HALF_DAY = 1 << 23,     /* "pm" */
     ROLE_DOT = 1 << 24,          /* "dot": of an address in words */
     ROLE_KEY = 1 << 25,          /* "bearer", "password": a secret may follow */
+    ROLE_STREET_RARE =
+        1 << 26, /* "Landing": a street when a house number of some size stands before */
+    ROLE_STREET_SURE = 1 << 27, /* "rue": before a name, with a small letter too */
+    ROLE_JOB = 1 << 28,         /* "clerk": ends what somebody works as */
+    ROLE_COMPANY = 1 << 29,     /* "Ltd": ends a firm's name */
 };
 /* Of these the pass itself wants to know while it reads. */
-#define ROLES_OF_PASS \
-    (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT | ROLE_KEY)
+#define ROLES_OF_PASS                                                                             \
+    (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT | ROLE_KEY | \
+     ROLE_JOB | ROLE_COMPANY)
 
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */

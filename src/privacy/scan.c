@@ -25,9 +25,9 @@ struct scan {
     void *ctx;
     struct privacy_span pending[PENDING_MAX]; /* by position, not overlapping */
     size_t pending_count;
-    size_t floor;       /* end of what has gone out */
-    bool inner;         /* decoded text is not looked into again */
-    size_t decoded_end; /* of the encoded text that was looked into */
+    size_t floor;                    /* end of what has gone out */
+    const struct name_source *names; /* NULL: decoded text, which is not looked into again */
+    size_t decoded_end;              /* of the encoded text that was looked into */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
@@ -184,12 +184,14 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     unsigned char first = (unsigned char)text.data[begin];
     bool capital = first < 'a' || first >= 0x80;
     for (; entry != NULL; entry = lexicon_next(entry)) {
+        size_t entry_begin = begin;
         if (entry->previous != NULL) {
             struct word before = word_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
                 continue;
+            entry_begin = before.begin;
         }
         if (entry->context != CONTEXT_NONE)
             scan->context.ended[entry->context] = end + 1;
@@ -200,14 +202,21 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
             add(scan, (struct privacy_span){
                           .kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
         if (entry->roles & ROLE_NRP)
-            add(scan, (struct privacy_span){.kind = PRIVACY_NRP,
-                                            .begin = begin,
-                                            .end = end,
-                                            .score = capital ? 0.8f : 0.5f});
+            add(scan, span_of(PRIVACY_NRP, entry_begin, end,
+                              entry->previous != NULL ? 0.95f
+                              : capital               ? 0.8f
+                                                      : 0.5f));
         if (entry->roles & ROLE_DOT && detect_spelled_email(&place, end, &span))
             add(scan, span);
         if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
             add(scan, span);
+        if (entry->roles & ROLE_JOB && detect_job(&place, end, &span))
+            add(scan, span);
+        if (entry->roles & ROLE_COMPANY && scan->names != NULL && scan->names->on &&
+            detect_company(&place, end, &span)) {
+            span.data_class = scan->names->data_class;
+            add(scan, span);
+        }
     }
 }
 
@@ -278,7 +287,7 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
 {
     struct privacy_span span;
     size_t begin = place->begin, len = run->end - begin;
-    if (!scan->inner && begin >= scan->decoded_end && len >= 8) {
+    if (scan->names != NULL && begin >= scan->decoded_end && len >= 8) {
         size_t end;
         if (scan_base64(place, &end, add_found, scan) == BASE64_TEXT)
             scan->decoded_end = end;
@@ -294,8 +303,12 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (is_hex(first) && (len == 2 || (len == 4 && after == '.')) && detect_mac(place, &span))
         add(scan, span);
-    if (after == '.' && detect_domain(place, run->end, &span))
+    if (after == '.' && detect_domain(place, run->end, &span)) {
+        struct privacy_span address;
         add(scan, span);
+        if (detect_at_host(place, span.end, &address))
+            add(scan, address);
+    }
     if (after == ':' && !is_digit(first) && detect_url(place, &span))
         add(scan, span);
 }
@@ -413,7 +426,7 @@ static size_t scan_trigger(struct scan *scan, size_t begin, int c)
                 add(scan, span);
         return 0;
     case '%':
-        if (!scan->inner && begin >= scan->decoded_end && begin + 2 < scan->text.len &&
+        if (scan->names != NULL && begin >= scan->decoded_end && begin + 2 < scan->text.len &&
             is_hex((unsigned char)scan->text.data[begin + 1]) &&
             is_hex((unsigned char)scan->text.data[begin + 2]))
             scan->decoded_end = scan_escaped(&place, scan->decoded_end, add_found, scan);
@@ -513,7 +526,7 @@ static void scan_pass(struct td_str text, const struct sources *sources, scan_fn
     const struct privacy_span *others = sources->others;
     size_t others_taken = 0, other_count = sources->other_count;
     struct scan scan = {.text = text,
-                        .inner = names == NULL,
+                        .names = names,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,

@@ -77,9 +77,9 @@ static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
     const struct tagger_chunk *chunk = &cursor->chunk;
     struct chain *chain = &cursor->chain;
     uint32_t features[TAGGER_FEATURES_MAX];
+    const struct tagger_island island = {chunk->words, chunk->count, begin, end, chunk->text_case};
     for (size_t i = begin; i < end; i++) {
-        size_t count = tagger_features(chunk->reader.text, chunk->words, chunk->count, i,
-                                       chunk->text_case, features);
+        size_t count = tagger_features(chunk->reader.text, &island, i, features);
         score_word(chunk->file, features, count, chain->score[i - begin]);
         chain->gap[i - begin] = chunk->words[i].gap;
     }

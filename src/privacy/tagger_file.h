@@ -22,7 +22,7 @@
 
 #include "privacy/tagger_words.h"
 
-enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 1 };
+enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 2 };
 #define TAGGER_MAGIC "TDNAMES"
 
 /* BIO labels of three types, and one for every word of a street's name and its numbers. */

@@ -54,7 +54,7 @@ static void test_a_damaged_file_is_refused_and_says_why(void)
         const char *words;
     } cases[] = {
         {0, 0, FILE_BYTES, TD_CORRUPT, "is no names file"},
-        {8, 2, FILE_BYTES, TD_UNSUPPORTED, "version 2"},
+        {8, 99, FILE_BYTES, TD_UNSUPPORTED, "version 99"},
         {12, 255, FILE_BYTES, TD_CORRUPT, "powers of two"},
         {16, 1u << 30, FILE_BYTES, TD_CORRUPT, "powers of two"},
         {16, 512, FILE_BYTES, TD_CORRUPT, "bytes where its header says"},
