@@ -50,8 +50,8 @@ struct exchange_services {
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;
-    struct watch *watch;                         /* NULL = not watched */
-    uint32_t escalations_per_hour;               /* of one caller; 0 = no cap */
+    struct watch *watch;           /* NULL = not watched */
+    uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     const struct clock *clock;
     /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
     size_t all_cloud_tier;
