@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "exchange/minimise.h"
 #include "router/policy.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
@@ -146,6 +147,7 @@ struct config {
             struct config_texts classes, types; /* empty = the defaults */
             uint32_t ttl_s, conversations_max;
         } pseudonyms;
+        struct minimise_settings minimise;
     } privacy;
     struct {
         bool enabled;

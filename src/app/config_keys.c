@@ -340,6 +340,14 @@ static const struct config_key pseudonym_keys[] = {
 static const struct config_section pseudonym_section = {pseudonym_keys, COUNT(pseudonym_keys), 0,
                                                         0};
 
+static const struct config_key minimise_keys[] = {
+    {"turns", CONFIG_KEY_UINT, AT(privacy.minimise.turns), "0", 0, 1000,
+     .help = "remote tiers are sent system messages and the last so many turns; 0 = everything"},
+    {"relevant", CONFIG_KEY_UINT, AT(privacy.minimise.relevant), "0", 0, 1000,
+     .help = "and so many of the earlier turns that share words with the last message"},
+};
+static const struct config_section minimise_section = {minimise_keys, COUNT(minimise_keys), 0, 0};
+
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
@@ -356,6 +364,8 @@ static const struct config_key privacy_keys[] = {
      .count_offset = AT(privacy.words_count)},
     {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
      .help = "names of people, places and organisations"},
+    {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,
+     .help = "what remote tiers are not sent of a conversation"},
     {"pseudonyms", CONFIG_KEY_SECTION, 0, NULL, .section = &pseudonym_section,
      .help = "reversible surrogates for private values"},
 };

@@ -48,6 +48,7 @@ void deliver_summarize(struct exchange *ex, const struct attempt *by)
     summary->finish = by->finish;
     summary->usage = by->usage;
     summary->pseudonyms = by->pseudonyms;
+    summary->left_out = by->left_out;
     summary->degraded = by->fallback || by->low;
     summary->disclosure = summary->degraded ? ex->disclosure : NULL;
     if (ex->services->all_cloud_tier < ex->services->tier_count)

@@ -33,6 +33,7 @@ static void exchange_free(struct exchange *ex)
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer);
     pseudonyms_free(ex->pseudonyms);
+    minimised_free(ex->minimised);
     free(ex->facts);
     free(ex->states);
     free(ex);
@@ -479,7 +480,8 @@ static void read_states(struct exchange *ex)
         ex->states[i] = (struct tier_state){
             .reachable = !services->health ||
                          tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
-            .prompt_tokens = tier_count_prompt(services->tiers[i], &ex->request),
+            .prompt_tokens =
+                tier_count_prompt(services->tiers[i], outgoing_plain(ex, &ex->facts[i])),
         };
     }
 }

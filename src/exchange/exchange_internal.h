@@ -36,6 +36,7 @@ struct attempt {
     uint64_t egress_bytes;
     bool masked; /* it was sent surrogates */
     struct pseudonym_counts pseudonyms;
+    struct left_out left_out;
 };
 
 struct exchange {
@@ -50,6 +51,7 @@ struct exchange {
     int depth; /* callbacks we are inside of: freeing waits for the outermost */
     bool ended;
 
+    struct minimised *minimised; /* the request without what a remote tier does not need; or NULL */
     struct pseudonyms *pseudonyms; /* the request without what is private; or NULL */
     char masking_error[REASON_TEXT_BYTES / 2];
     size_t named; /* tier that the request names; SIZE_MAX none */
