@@ -94,6 +94,9 @@ static void fill_policy(struct snapshot *snapshot)
             .tier_count = from->tiers.count,
             .start = from->start,
             .data_class = (enum td_data_class)data_class,
+            .needs = (from->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+                     (from->no_retention ? CAPABILITY_NO_RETENTION : 0u),
+            .consent = from->consent == 1,
             .pseudonyms = from->pseudonyms,
             .mode = (enum td_mode)from->mode,
             .gates = {.g0_tokens_over = from->g0_tokens_over,
@@ -171,7 +174,9 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         facts.confidence_model = snapshot->confidence;
         return make_local(snapshot, index, &facts, base, err);
     }
-    facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
+    facts.lacks = (from->completions ? 0u : CAPABILITY_COMPLETION) |
+                  (from->no_train ? 0u : CAPABILITY_NO_TRAIN) |
+                  (from->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     enum td_status status = TD_OK;
     if (!base->confined)
         status =
@@ -326,6 +331,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .health = tier_health_new(config->tier_count),
         .classes = base->classes,
         .minimise = config->privacy.minimise,
+        .consents = base->consents,
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,

@@ -82,6 +82,10 @@ static char *signals_json(const struct exchange *ex)
             json_put(root, "confidence_model",
                      json_new_cstr(ex->facts[i].confidence_model->digest));
     json_put(root, "findings", findings_of(ex));
+    if (ex->plan.route && ex->plan.route->consent)
+        json_put(
+            root, "consent",
+            json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
     if (ex->summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
     return text_of(root);

@@ -28,7 +28,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
-    return needs;
+    return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+           (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
 }
 
 static void judge(const struct classifier *classifier, const struct utterance *utterance,
