@@ -42,6 +42,7 @@ static const struct route_row routes[] = {
     {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
     {HTTP_GET, "/tandem/v1/consents", false, consents_handle_list},
     {HTTP_DELETE, "/tandem/v1/consents/*", false, consents_handle_revoke},
+    {HTTP_POST, "/tandem/v1/forget", false, forget_handle},
     {HTTP_GET, "/healthz", true, health_handle_live},
     {HTTP_GET, "/health", true, health_handle_live},
     {HTTP_GET, "/readyz", true, health_handle_ready},
@@ -66,6 +67,7 @@ void api_cancel(struct api *api)
     completions_cancel_all(api);
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
+    forget_cancel_all(api);
 }
 
 void api_free(struct api *api)

@@ -1,6 +1,7 @@
 #include "app/runtime.h"
 #include "app/privacy_setup.h"
 
+#include "api/api.h"
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
@@ -12,6 +13,8 @@
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
 #include "exchange/consents.h"
+#include "exchange/egress.h"
+#include "exchange/spending.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
@@ -24,6 +27,8 @@
 
 /* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
 #define CONTEXT_TOKENS_DEFAULT_MAX 4096
+/* Users, applications and routes whose day is counted apart: 3 MB. */
+#define SPENDERS_MAX 65536
 
 struct runtime {
     pthread_mutex_t lock; /* of `current` */
@@ -228,9 +233,10 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
+    runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
-    if (!runtime->base.classes || !runtime->base.vaults)
+    if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     runtime->base.watch = watch_new(NULL);
@@ -275,6 +281,7 @@ void runtime_close(struct runtime *runtime)
     watch_free(runtime->base.watch);
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
+    spending_free(runtime->base.spending);
     vault_store_free(runtime->base.vaults);
     consents_close(runtime->base.consents);
     pthread_mutex_destroy(&runtime->lock);
@@ -334,6 +341,19 @@ bool runtime_ready(void *ctx, const char **why_not)
     if (!usable)
         *why_not = "no tier is usable: there is no local model and no key for any other";
     return usable;
+}
+
+void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
+{
+    struct runtime *runtime = ctx;
+    uint8_t owner[CRYPTO_SHA256_BYTES];
+    egress_owner_digest(user, owner);
+    out->vaults = vault_store_forget(runtime->base.vaults, owner);
+    out->caches = runtime->base.scheduler != NULL;
+    if (runtime->base.scheduler)
+        scheduler_forget(runtime->base.scheduler);
+    if (runtime->base.sandbox)
+        sandbox_renew(runtime->base.sandbox);
 }
 
 static bool same_text(const char *a, const char *b)
