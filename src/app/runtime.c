@@ -5,6 +5,7 @@
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
+#include "app/retention.h"
 #include "app/snapshot.h"
 #include "base/device.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/consents.h"
 #include "exchange/egress.h"
 #include "exchange/spending.h"
 #include "exchange/watch.h"
@@ -113,6 +115,7 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .speculation = (enum td_speculation)config->engine.speculation,
         .draft_tokens = config->engine.draft_tokens,
         .exit_threshold = (float)config->engine.exit_threshold,
+        .keep_nothing = config->privacy.zero_retention,
     };
     status = model_identity_read(runtime->model, runtime->model_path, &runtime->identity, err);
     if (status != TD_OK)
@@ -160,6 +163,18 @@ static enum td_status open_ledger(struct runtime *runtime, const struct config *
     return status;
 }
 
+static enum td_status open_consents(struct runtime *runtime, const struct config *config,
+                                    struct td_error *err)
+{
+    char path[4096];
+    if (!config->state_dir)
+        return consents_open(NULL, &runtime->base.consents, err);
+    if (snprintf(path, sizeof path, "%s/consents.json", config->state_dir) >= (int)sizeof path)
+        return error_set(err, TD_INVALID, "the state folder's path is too long");
+    enum td_status status = egress_setup_folder_of(path, err);
+    return status == TD_OK ? consents_open(path, &runtime->base.consents, err) : status;
+}
+
 /* The confined worker is this program with what was asked of this one. */
 static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
                                    struct td_error *err)
@@ -200,6 +215,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = open_ledger(runtime, config, err);
     if (status == TD_OK)
         status = egress_setup_open(config, &runtime->base.egress, err);
+    if (status == TD_OK)
+        status = open_consents(runtime, config, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
@@ -210,6 +227,12 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     enum td_status status = load_config(options, &config, err);
     if (status != TD_OK)
         return status;
+    if (config->privacy.zero_retention)
+        status = retention_harden(options->arguments, err);
+    if (status != TD_OK) {
+        config_free(config);
+        return status;
+    }
     struct runtime *runtime = calloc(1, sizeof *runtime);
     if (!runtime) {
         config_free(config);
@@ -272,6 +295,7 @@ void runtime_close(struct runtime *runtime)
     spending_free(runtime->base.spending);
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
+    consents_close(runtime->base.consents);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
@@ -315,7 +339,10 @@ struct exchange_services *runtime_acquire(void *ctx)
 void runtime_release(void *ctx, struct exchange_services *services)
 {
     (void)ctx;
+    bool wipe = services->zero_retention;
     snapshot_drop(snapshot_of(services));
+    if (wipe)
+        crypto_wipe_stack(); /* of the loop that ran the exchange */
 }
 
 /* A runtime that could be opened can answer: its model is mapped and its ledger is open. */
@@ -336,6 +363,7 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
     struct runtime *runtime = ctx;
     uint8_t owner[CRYPTO_SHA256_BYTES];
     egress_owner_digest(user, owner);
+    watch_forget_phrases(runtime->base.watch);
     out->vaults = vault_store_forget(runtime->base.vaults, owner);
     out->caches = runtime->base.scheduler != NULL;
     if (runtime->base.scheduler)
@@ -392,7 +420,8 @@ static void warn_fixed(const struct config *old, const struct config *new)
         !same_text(old->ledger.egress, new->ledger.egress))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=ledger file=%s", new->label);
     if (old->privacy.conversations_max != new->privacy.conversations_max ||
-        old->privacy.confine != new->privacy.confine)
+        old->privacy.confine != new->privacy.confine ||
+        old->privacy.zero_retention != new->privacy.zero_retention)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=privacy file=%s", new->label);
 }
 

@@ -77,7 +77,9 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         facts.confidence_model = snapshot->confidence;
         return make_local(snapshot, index, &facts, base, err);
     }
-    facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
+    facts.lacks = (from->completions ? 0u : CAPABILITY_COMPLETION) |
+                  (from->no_train ? 0u : CAPABILITY_NO_TRAIN) |
+                  (from->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     enum td_status status = TD_OK;
     if (!base->confined)
         status =
@@ -215,6 +217,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .spending = base->spending,
         .device = base->device,
         .minimise = config->privacy.minimise,
+        .consents = base->consents,
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
@@ -223,6 +226,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,
+        .zero_retention = config->privacy.zero_retention,
         .deadline_ms = config->server.deadline_ms,
     };
     snapshot->pseudonyms.vaults = base->vaults;

@@ -23,6 +23,7 @@ struct snapshot_base {
     struct spending *spending;
     struct device *device;
     struct vault_store *vaults;
+    struct consents *consents;
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */
     uint32_t context_tokens;       /* of a slot */

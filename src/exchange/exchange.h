@@ -22,6 +22,7 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 struct classifier;
+struct consents;
 struct spending;
 struct device;
 struct watch;
@@ -55,12 +56,14 @@ struct exchange_services {
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;
+    struct consents *consents;     /* NULL = there are none */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     const struct clock *clock;
     /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
     size_t all_cloud_tier;
     bool store_prompts;   /* policy says so */
+    bool zero_retention;  /* nor is it recorded who asked */
     uint32_t deadline_ms; /* whole exchange; 0 = none */
 };
 

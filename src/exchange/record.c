@@ -148,6 +148,10 @@ static char *signals_json(const struct exchange *ex)
                      json_new_cstr(ex->facts[i].confidence_model->digest));
     put_moment(ex, root);
     json_put(root, "findings", findings_of(ex));
+    if (ex->plan.route && ex->plan.route->consent)
+        json_put(
+            root, "consent",
+            json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
     json_put(root, "decision", decision_of(ex));
     if (ex->summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
@@ -226,7 +230,7 @@ void record_put(const struct exchange *ex, const char *status)
     struct ledger_exchange record = {
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
-        .user = ex->request.user,
+        .user = ex->services->zero_retention ? NULL : ex->request.user,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,
