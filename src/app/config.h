@@ -35,6 +35,7 @@ struct config_tier {
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
+    bool no_train, no_retention;
     bool pseudonyms;
     bool allow_http;
     bool completions; /* of an openai tier: it has /completions */
@@ -111,6 +112,8 @@ struct config_route {
     struct config_texts tiers;
     const char *start;
     int data_class; /* enum td_data_class */
+    bool no_train, no_retention;
+    int consent; /* 1: required */
     bool pseudonyms;
     int mode; /* enum td_mode */
     uint32_t g0_tokens_over;
