@@ -3,6 +3,7 @@
  * exclude each other). Precedence: command line > environment > file > default. */
 #include "app/config.h"
 
+#include "app/class_rules.h"
 #include "app/config_keys.h"
 #include "app/yaml_tree.h"
 #include "base/error.h"
@@ -352,7 +353,7 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = check_route(config, i, err);
     for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
         status = check_adapter(config, i, err);
-    return status;
+    return status == TD_OK ? class_rules_check(config, err) : status;
 }
 
 /* --- loading --- */

@@ -19,7 +19,7 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 static bool goes_anywhere(const struct exchange *ex)
 {
     for (size_t i = 0; i < ex->services->tier_count; i++)
-        if (!egress_allowed(ex->signals.data_class, ex->facts[i].place))
+        if (!egress_allowed(ex->signals.data_class, &ex->facts[i]))
             return false;
     return true;
 }

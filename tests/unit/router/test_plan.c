@@ -375,7 +375,7 @@ static void randomize(struct rng *rng, struct scene *s)
         s->route.tiers[i] = names[(first + i) % TIER_COUNT];
     if (rng_below(rng, 2))
         s->route.start = names[rng_below(rng, TIER_COUNT)];
-    s->route.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->route.data_class = (enum td_data_class)rng_below(rng, 4);
     s->route.mode = (enum td_mode)rng_below(rng, 5);
     s->route.gates.g0_tokens_over = (uint32_t)rng_below(rng, 2000);
     s->route.gates.g0_gain_over = rng_double(rng);
@@ -383,7 +383,7 @@ static void randomize(struct rng *rng, struct scene *s)
     s->signals.judged = rng_below(rng, 2);
     s->signals.gain = 2 * rng_double(rng) - 1;
     s->signals.p_local = rng_double(rng);
-    s->signals.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->signals.data_class = (enum td_data_class)rng_below(rng, 4);
     s->signals.mode = (enum td_mode)rng_below(rng, 5);
     s->signals.tokens_max = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1500);
     s->named = rng_below(rng, 3) ? SIZE_MAX : rng_below(rng, TIER_COUNT);
@@ -395,7 +395,9 @@ static bool tier_is_lawful(const struct scene *s, size_t tier)
     enum td_mode mode = s->signals.mode ? s->signals.mode : s->route.mode;
     bool device = f->place == TD_PLACE_DEVICE;
     bool sensitive =
-        s->signals.data_class == TD_CLASS_SENSITIVE || s->route.data_class == TD_CLASS_SENSITIVE;
+        (s->signals.data_class != TD_CLASS_PUBLIC || s->route.data_class) &&
+        s->signals.data_class <= TD_CLASS_CONTRACTUAL &&
+        s->route.data_class <= TD_CLASS_CONTRACTUAL; /* contractual: without a rule as that */
     bool restricted =
         s->signals.data_class == TD_CLASS_RESTRICTED || s->route.data_class == TD_CLASS_RESTRICTED;
     uint32_t quarter = f->context_tokens / 4, wanted = s->signals.tokens_max;
