@@ -47,6 +47,7 @@ router-model: all ## train the default classifier anew, models/router/default.td
 bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; and how fast
 	@python3 bench/bench_privacy.py
 	@ninja -C $(BUILD) --quiet bench/bench_privacy && $(BUILD)/bench/bench_privacy models/names/names.bin
+	@ninja -C $(BUILD) --quiet bench/bench_pseudonyms && $(BUILD)/bench/bench_pseudonyms models/names/names.bin
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

@@ -198,7 +198,8 @@ struct td_request {
     uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
     const char *user;              /* stable user key, or NULL */
     /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
-     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored. */
+     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8 digits
+     * of a hash of it in alarms. */
     const char *caller;
     bool corrections; /* the client understands correction chunks */
 

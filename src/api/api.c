@@ -37,6 +37,7 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/models/*", false, models_handle_one},
     {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
+    {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
     {HTTP_GET, "/healthz", true, health_handle_live},
     {HTTP_GET, "/health", true, health_handle_live},
@@ -306,7 +307,8 @@ void api_handle(void *ctx, struct http_request *request)
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
               "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
-              "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback",
+              "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
+              "/tandem/v1/alarms",
               path);
     api_reply_fault(api, request, &fault);
 }

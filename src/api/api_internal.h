@@ -11,6 +11,7 @@ struct completion_call;
 struct embedding_call;
 struct json;
 struct lookup;
+struct watch;
 
 struct api {
     struct loop *loop;
@@ -32,7 +33,9 @@ typedef void api_handler_fn(struct api *api, struct http_request *request, const
 
 api_handler_fn chat_handle, completions_handle, embeddings_handle;
 api_handler_fn models_handle_list, models_handle_one;
-api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle;
+api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle, alarms_handle;
+/* Appends the watch's metrics (alarms_handler.c). */
+void alarms_write_metrics(struct watch *watch, struct buf *out);
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
 
 /* Ends everything that still runs on this api. */

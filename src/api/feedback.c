@@ -9,7 +9,9 @@
 #include "api/api_internal.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/str.h"
+#include "exchange/watch.h"
 #include "ledger/ledger.h"
 
 #include <stdlib.h>
@@ -72,6 +74,17 @@ static void reply_stored(struct api *api, struct http_request *request,
     buf_deinit(&body);
 }
 
+/* The confidence of the device's own answers is held against what people say of them. */
+static void watch_answer(struct api *api, const struct json *exchange, double score)
+{
+    const char *place = json_cstr(json_get(exchange, "place"));
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    if (services->watch && place && strcmp(place, names_place(TD_PLACE_DEVICE)) == 0)
+        watch_add_feedback(services->watch, json_number(json_get(exchange, "confidence"), -1),
+                           score);
+    api->host->release(api->host->ctx, services);
+}
+
 static void found(struct api *api, struct http_request *request, struct json *value, void *ctx)
 {
     const struct feedback *feedback = ctx;
@@ -88,6 +101,8 @@ static void found(struct api *api, struct http_request *request, struct json *va
         };
         status = ledger_put_feedback(api->host->ledger, &record, &err);
     }
+    if (status == TD_OK)
+        watch_answer(api, value, feedback->score);
     json_free(value);
     if (status == TD_OK) {
         reply_stored(api, request, feedback);

@@ -47,6 +47,8 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
                         services->confidence_state == CONFIDENCE_CALIBRATED ? 1
                         : services->confidence_state == CONFIDENCE_STALE    ? -1
                                                                             : 0);
+    if (services->watch)
+        alarms_write_metrics(services->watch, &body);
     host->release(host->ctx, services);
     if (host->ledger)
         metrics_write_value(&body, "tandem_ledger_dropped_total", "counter",

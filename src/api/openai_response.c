@@ -71,6 +71,14 @@ static void write_pseudonyms(const struct pseudonym_counts *counts, struct buf *
                    (unsigned long long)(counts->seen - counts->restored));
 }
 
+/* What the tier was not sent of the conversation. */
+static void write_left_out(const struct left_out *left_out, struct buf *out)
+{
+    if (left_out->messages > 0)
+        buf_printf(out, ",\"left_out\":{\"turns\":%u,\"messages\":%u,\"bytes\":%llu}",
+                   left_out->turns, left_out->messages, (unsigned long long)left_out->bytes);
+}
+
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out)
 {
@@ -100,6 +108,7 @@ void response_write_tandem(const struct response_writer *writer,
     buf_append_str(out, STR(",\"all_cloud_cost_usd\":"));
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
     write_pseudonyms(&summary->pseudonyms, out);
+    write_left_out(&summary->left_out, out);
     buf_append_str(out, STR(",\"reasons\":"));
     write_reasons(summary, out);
     buf_append_char(out, '}');

@@ -8,6 +8,7 @@
 #include "app/model_file.h"
 #include "app/model_identity.h"
 #include "app/options.h"
+#include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -187,6 +188,21 @@ static void check_ledger(struct doctor *doctor)
     ledger_reader_close(reader);
 }
 
+static void check_confinement(struct doctor *doctor)
+{
+    struct td_error err = {0};
+    if (!doctor->config->privacy.confine)
+        add(doctor, "confinement", HEALTH_WARN, "set privacy.confine: true",
+            "switched off: restricted requests are answered beside the network");
+    else if (confine_try(&err) == TD_OK)
+        add(doctor, "confinement", HEALTH_OK, NULL,
+            "a confined worker was tried: it can open neither sockets nor files");
+    else
+        add(doctor, "confinement", HEALTH_FAIL,
+            "restricted requests are not answered here; privacy.confine: false allows it", "%s",
+            err.message);
+}
+
 static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
@@ -335,8 +351,9 @@ static void check_routes(struct doctor *doctor)
 
 static void run_checks(struct doctor *doctor)
 {
-    static void (*const checks[])(struct doctor *) = {
-        check_routes, check_cpu, check_cores, check_model, check_state, check_ledger, check_port};
+    static void (*const checks[])(struct doctor *) = {check_routes,      check_cpu,   check_cores,
+                                                      check_model,       check_state, check_ledger,
+                                                      check_confinement, check_port};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)

@@ -238,6 +238,7 @@ int cmd_router(int argc, char **argv)
     } verbs[] = {
         {"train", router_train, "make a classifier from labelled lines"},
         {"score", router_score, "what a classifier says of texts"},
+        {"audit", cmd_router_audit, "what of a cloud's traffic a device could answer"},
         {"confidence", cmd_router_confidence, "how likely a model's own answer is right"},
         {"tune", cmd_router_tune, "thresholds that hold an asked risk"},
     };

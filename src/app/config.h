@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "exchange/minimise.h"
 #include "router/policy.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
@@ -133,6 +134,10 @@ struct config {
         const char *confidence; /* NULL = none */
     } router;
     struct {
+        uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
+        double escalation_share;       /* that is usual; 0 = learnt */
+    } watch;
+    struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
         bool confine; /* restricted requests are answered by a worker without a network */
@@ -153,6 +158,7 @@ struct config {
             struct config_texts classes, types; /* empty = the defaults */
             uint32_t ttl_s, conversations_max;
         } pseudonyms;
+        struct minimise_settings minimise;
     } privacy;
     struct {
         bool enabled;

@@ -339,6 +339,14 @@ static const struct config_key router_keys[] = {
     {"confidence", CONFIG_KEY_TEXT, AT(router.confidence), NULL,
      .help = "file that 'tandem router confidence' wrote for the local model"},
 };
+static const struct config_key watch_keys[] = {
+    {"escalations_per_hour", CONFIG_KEY_UINT, AT(watch.escalations_per_hour), "0", 0, 1000000,
+     .help = "of one caller; above it what it asks stays on the device; 0 = no cap"},
+    {"escalation_share", CONFIG_KEY_NUMBER, AT(watch.escalation_share), "0", 0, 0.8,
+     .help = "that is usual; 0 = that of the first 500 exchanges"},
+};
+static const struct config_section watch_section = {watch_keys, COUNT(watch_keys), 0, 0};
+
 static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
 
 static const struct config_key pseudonym_keys[] = {
@@ -355,6 +363,14 @@ static const struct config_key pseudonym_keys[] = {
 };
 static const struct config_section pseudonym_section = {pseudonym_keys, COUNT(pseudonym_keys), 0,
                                                         0};
+
+static const struct config_key minimise_keys[] = {
+    {"turns", CONFIG_KEY_UINT, AT(privacy.minimise.turns), "0", 0, 1000,
+     .help = "remote tiers are sent system messages and the last so many turns; 0 = everything"},
+    {"relevant", CONFIG_KEY_UINT, AT(privacy.minimise.relevant), "0", 0, 1000,
+     .help = "and so many of the earlier turns that share words with the last message"},
+};
+static const struct config_section minimise_section = {minimise_keys, COUNT(minimise_keys), 0, 0};
 
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
@@ -374,6 +390,8 @@ static const struct config_key privacy_keys[] = {
      .help = "who may see data of a class", .count_offset = AT(privacy.class_count)},
     {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
      .help = "names of people, places and organisations"},
+    {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,
+     .help = "what remote tiers are not sent of a conversation"},
     {"pseudonyms", CONFIG_KEY_SECTION, 0, NULL, .section = &pseudonym_section,
      .help = "reversible surrogates for private values"},
 };
@@ -411,6 +429,8 @@ static const struct config_key root_keys[] = {
      .help = "what 'tandem models pull' fetches"},
     {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
      .help = "what judges prompts before inference"},
+    {"watch", CONFIG_KEY_SECTION, 0, NULL, .section = &watch_section,
+     .help = "alarms on what is out of the ordinary (GET /tandem/v1/alarms)"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,
      .help = "what may leave the device"},
     {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &ledger_section,

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
 #include "privacy/vault_store.h"
@@ -217,6 +218,11 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     if (!runtime->base.classes || !runtime->base.vaults)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
+    runtime->base.watch = watch_new(NULL);
+    if (status == TD_OK && !runtime->base.watch)
+        status = error_set(err, TD_NO_MEMORY, "no memory to watch exchanges");
+    if (status == TD_OK)
+        watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
     runtime->base.confined = options->confined;
     if (status == TD_OK && !options->confined)
         status = privacy_setup(config, err);
@@ -251,6 +257,7 @@ void runtime_close(struct runtime *runtime)
     td_model_close(runtime->model);
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
+    watch_free(runtime->base.watch);
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     vault_store_free(runtime->base.vaults);
@@ -390,6 +397,7 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         return status;
     }
     privacy_parts_install(&privacy);
+    watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
     if (runtime->base.sandbox)
         sandbox_renew(runtime->base.sandbox);
     log_set_level(level);

@@ -327,9 +327,12 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
         .classes = base->classes,
+        .minimise = config->privacy.minimise,
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
+        .watch = base->watch,
+        .escalations_per_hour = config->watch.escalations_per_hour,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,

@@ -9,6 +9,7 @@
 struct confidence_binding;
 struct scheduler;
 struct snapshot;
+struct watch;
 
 /* What outlives snapshots. */
 struct snapshot_base {
@@ -16,6 +17,7 @@ struct snapshot_base {
     const struct confidence_binding *identity; /* of the model */
     struct scheduler *scheduler;
     struct ledger *ledger;
+    struct watch *watch;
     struct egress_log *egress; /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct vault_store *vaults;

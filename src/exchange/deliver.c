@@ -48,6 +48,7 @@ void deliver_summarize(struct exchange *ex, const struct attempt *by)
     summary->finish = by->finish;
     summary->usage = by->usage;
     summary->pseudonyms = by->pseudonyms;
+    summary->left_out = by->left_out;
     summary->degraded = by->fallback || by->low;
     summary->disclosure = summary->degraded ? ex->disclosure : NULL;
     if (ex->services->all_cloud_tier < ex->services->tier_count)
@@ -150,6 +151,7 @@ static void end(struct exchange *ex, const char *status)
     if (ex->deadline_timer)
         loop_timer_stop(ex->loop, ex->deadline_timer);
     record_put(ex, status);
+    observe_end(ex);
 }
 
 void deliver_answer(struct exchange *ex)

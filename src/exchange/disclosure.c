@@ -116,6 +116,9 @@ void disclosure_write(struct exchange *ex)
         add(cause, sizeof cause, "no better answer came within the deadline");
     if (!cause[0])
         add_failures(ex, cause, sizeof cause);
+    if (!cause[0] && ex->capped)
+        add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
+            ex->services->escalations_per_hour);
     if (!cause[0] && ex->hopeless)
         add(cause, sizeof cause, "no tier is likely to get it right; have a person look at it");
     if (!cause[0] && ex->current->low && ex->rung_next < ex->plan.climb_count)

@@ -33,6 +33,7 @@ static void exchange_free(struct exchange *ex)
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer);
     pseudonyms_free(ex->pseudonyms);
+    minimised_free(ex->minimised);
     free(ex->facts);
     free(ex->states);
     free(ex);
@@ -259,7 +260,7 @@ static bool is_hopeless(const struct exchange *ex)
 
 static bool may_leave(const struct exchange *ex)
 {
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !is_hopeless(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped && !is_hopeless(ex);
 }
 
 static void explain_leaving(struct exchange *ex, bool complete)
@@ -302,6 +303,11 @@ static void explain_keeping(struct exchange *ex)
             &ex->plan, REASON_KEPT_LAST, name,
             "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
             ex->token_count);
+    else if (ex->current->low && exchange_can_climb(ex) && ex->capped)
+        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, name,
+                        "confidence %.2f is too low, but the caller has had its %u escalations an "
+                        "hour",
+                        verdict->confidence, ex->services->escalations_per_hour);
     else if (ex->current->low && exchange_can_climb(ex) && is_hopeless(ex)) {
         ex->hopeless = true;
         plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, name,
@@ -474,7 +480,8 @@ static void read_states(struct exchange *ex)
         ex->states[i] = (struct tier_state){
             .reachable = !services->health ||
                          tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
-            .prompt_tokens = tier_count_prompt(services->tiers[i], &ex->request),
+            .prompt_tokens =
+                tier_count_prompt(services->tiers[i], outgoing_plain(ex, &ex->facts[i])),
         };
     }
 }
@@ -517,10 +524,12 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         return status;
     read_signals(ex, route);
     read_states(ex);
+    observe_begin(ex);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
     outgoing_explain(ex);
     ex->signals.mode = ex->plan.mode;
+    observe_plan(ex);
     deliver_summarize(ex, NULL);
     return TD_OK;
 }

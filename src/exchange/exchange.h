@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "exchange/minimise.h"
 #include "exchange/pseudonyms.h"
 #include "router/policy.h"
 #include "tier/tier.h"
@@ -21,6 +22,7 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 struct classifier;
+struct watch;
 
 /* Whether the local tier's confidences come from a confidence model. */
 enum confidence_state {
@@ -47,6 +49,9 @@ struct exchange_services {
     struct conversation_classes *classes;
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
+    struct minimise_settings minimise;
+    struct watch *watch;           /* NULL = not watched */
+    uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     const struct clock *clock;
     /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
     size_t all_cloud_tier;
@@ -78,6 +83,7 @@ struct exchange_summary {
     double cost_usd, all_cloud_cost_usd;
     double ttft_ms, total_ms;
     struct pseudonym_counts pseudonyms; /* sent 0: none were */
+    struct left_out left_out;           /* of the conversation, in what was sent */
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;

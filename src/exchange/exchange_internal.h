@@ -36,6 +36,7 @@ struct attempt {
     uint64_t egress_bytes;
     bool masked; /* it was sent surrogates */
     struct pseudonym_counts pseudonyms;
+    struct left_out left_out;
 };
 
 struct exchange {
@@ -50,6 +51,7 @@ struct exchange {
     int depth; /* callbacks we are inside of: freeing waits for the outermost */
     bool ended;
 
+    struct minimised *minimised; /* the request without what a remote tier does not need; or NULL */
     struct pseudonyms *pseudonyms; /* the request without what is private; or NULL */
     char masking_error[REASON_TEXT_BYTES / 2];
     size_t named; /* tier that the request names; SIZE_MAX none */
@@ -86,6 +88,8 @@ struct exchange {
     double ttft_ms;
     struct buf answer; /* shown text, when it is stored */
     bool past_deadline;
+    bool reserved; /* one of the caller's escalations of this hour */
+    bool capped;   /* there was none left: the device answers */
     bool hopeless; /* kept because no tier is expected to be right */
 
     struct exchange_summary summary;
@@ -122,6 +126,12 @@ void disclosure_write(struct exchange *exchange);
 enum td_status disclosure_failure(struct exchange *exchange, const char **param);
 /* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
 bool disclosure_upstream_denied(const struct exchange *exchange);
+
+/* What is watched (observe.c). Before the plan: may the caller escalate? */
+void observe_begin(struct exchange *exchange);
+/* After the plan: says so when it may not. */
+void observe_plan(struct exchange *exchange);
+void observe_end(struct exchange *exchange);
 
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);

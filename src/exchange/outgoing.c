@@ -28,10 +28,16 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
 {
     const struct pseudonym_settings *settings = ex->services->pseudonyms;
     struct td_error err = {0};
+    if (minimised_new(&ex->request, &ex->services->minimise, &ex->minimised, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "minimising_failed", "exchange=%s error=\"%s\"", ex->id,
+                  err.message);
+    err = (struct td_error){0};
     if (!settings || !route->pseudonyms || goes_anywhere(ex))
         return;
     if (pseudonyms_new(settings->vaults, &settings->rules, (uint64_t)exchange_now_ms(ex),
-                       &ex->request, &ex->pseudonyms, &err) != TD_OK) {
+                       &ex->request,
+                       ex->minimised ? minimised_request(ex->minimised) : &ex->request,
+                       &ex->pseudonyms, &err) != TD_OK) {
         snprintf(ex->masking_error, sizeof ex->masking_error, "%.*s",
                  (int)sizeof ex->masking_error - 1, err.message);
         log_event(LOG_LEVEL_WARN, "masking_failed", "exchange=%s error=\"%s\"", ex->id,
@@ -53,6 +59,12 @@ void outgoing_explain(struct exchange *ex)
                         ex->masking_error);
 }
 
+const struct td_request *outgoing_plain(const struct exchange *ex, const struct tier_facts *facts)
+{
+    return ex->minimised && facts->place != TD_PLACE_DEVICE ? minimised_request(ex->minimised)
+                                                            : &ex->request;
+}
+
 const struct td_request *outgoing_request(struct exchange *ex, const struct tier_facts *facts)
 {
     ex->current->masked = policy_sends_masked(ex->plan.route, &ex->signals, facts);
@@ -61,8 +73,10 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         .data_class = policy_class_for(ex->plan.route, &ex->signals, facts),
         .exchange = ex->id,
     };
+    if (ex->minimised && facts->place != TD_PLACE_DEVICE)
+        ex->current->left_out = minimised_left_out(ex->minimised);
     if (!ex->current->masked)
-        return &ex->request;
+        return outgoing_plain(ex, facts);
     pseudonyms_begin(ex->pseudonyms);
     ex->pass.replaced = pseudonyms_replaced(ex->pseudonyms, &ex->pass.replaced_count);
     return pseudonyms_request(ex->pseudonyms);

@@ -5,13 +5,17 @@
 
 #include "exchange/exchange_internal.h"
 
-/* Before the plan, with the class known: makes the masked request when a tier could need it. declared:
+/* Before the plan, with the class known: makes the smaller request for remote tiers, and the masked one
+ * when a tier could need it. declared:
  * the class that caller and route say; replacing values does not lower it. */
 void outgoing_prepare(struct exchange *exchange, const struct route *route,
                       enum td_data_class declared);
 /* After the plan: why nothing could be masked, if so. */
 void outgoing_explain(struct exchange *exchange);
 
+/* What the tier would be sent if nothing had to be masked. */
+const struct td_request *outgoing_plain(const struct exchange *exchange,
+                                        const struct tier_facts *facts);
 /* For the current attempt on this tier: the request, and what may be said about it (exchange->pass). */
 const struct td_request *outgoing_request(struct exchange *exchange,
                                           const struct tier_facts *facts);

@@ -211,14 +211,15 @@ static enum td_status mask_request(struct pseudonyms *p, const struct mask_rules
 }
 
 enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules *rules,
-                              uint64_t now_ms, const struct td_request *request,
-                              struct pseudonyms **out, struct td_error *err)
+                              uint64_t now_ms, const struct td_request *identity,
+                              const struct td_request *request, struct pseudonyms **out,
+                              struct td_error *err)
 {
     uint8_t key[CRYPTO_SHA256_BYTES], owner[CRYPTO_SHA256_BYTES];
     struct pseudonyms *p = calloc(1, sizeof *p);
     if (!p)
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
-    egress_conversation_digest(request, key, owner);
+    egress_conversation_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);
     if (status == TD_OK)
         status = mask_request(p, rules, request, err);

@@ -17,10 +17,12 @@ struct pseudonym_counts {
     uint64_t restored; /* of them */
 };
 
-/* Masks a copy of all that a tier may be sent. Nothing is lost when it fails: the request then stays where
+/* Masks a copy of all that a tier may be sent. identity: the request as it came, which names the
+ * conversation. Nothing is lost when it fails: the request then stays where
  * its class lets it. **returns new** (pseudonyms_free). */
 TD_MUST_CHECK enum td_status pseudonyms_new(struct vault_store *store,
                                             const struct mask_rules *rules, uint64_t now_ms,
+                                            const struct td_request *identity,
                                             const struct td_request *request,
                                             struct pseudonyms **out, struct td_error *err);
 void pseudonyms_free(struct pseudonyms *pseudonyms);

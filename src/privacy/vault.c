@@ -193,6 +193,16 @@ enum td_status vault_use(const struct vault_job *job, uint32_t index)
     return TD_OK;
 }
 
+enum td_status vault_uses_all(const struct vault *vault, struct vault_uses *uses,
+                              struct td_error *err)
+{
+    const struct vault_job job = {.uses = uses, .err = err};
+    enum td_status status = TD_OK;
+    for (uint32_t i = 0; i < vault->count && status == TD_OK; i++)
+        status = vault_use(&job, i);
+    return status;
+}
+
 /* --- finding --- */
 
 uint32_t vault_find(const struct vault_job *job, const char *space, struct td_str original)

@@ -33,6 +33,9 @@ struct vault_uses {
     uint8_t seen[VAULT_ENTRIES_MAX / 8];
 };
 void vault_uses_deinit(struct vault_uses *uses);
+/* Notes all entries of the vault. */
+TD_MUST_CHECK enum td_status vault_uses_all(const struct vault *vault, struct vault_uses *uses,
+                                            struct td_error *err);
 
 /* With a random key. **returns new** (vault_free). */
 TD_MUST_CHECK enum td_status vault_new(struct vault **out, struct td_error *err);

@@ -54,22 +54,22 @@ static bool holds(const struct word_set *set, uint64_t key)
     return set->capacity > 0 && set->hashes[place_of(set->hashes, set->capacity, key)] == key;
 }
 
-/* The next run of letters and digits at or after *offset; false at the end. */
-static bool next_run(struct td_str text, size_t *offset, uint64_t *key)
+/* The next run of letters and digits at or after *offset, and how long it is; 0 at the end. */
+static size_t next_run(struct td_str text, size_t *offset, uint64_t *key)
 {
     uint64_t hash = HASH_FNV1A64_BASIS;
-    bool any = false;
+    size_t any = 0;
     for (;;) {
         struct sign sign = spell_at(text, *offset, false);
         *offset = sign.end;
         if (spell_is_significant(&sign)) {
             hash = (hash ^ sign.c) * UINT64_C(0x100000001b3); /* as spell_hash */
-            any = true;
+            any++;
         } else if (sign.kind != SIGN_NOTHING && any) {
             *key = key_of(hash);
-            return true;
+            return any;
         } else if (sign.kind == SIGN_END) {
-            return false;
+            return 0;
         }
     }
 }
@@ -85,6 +85,25 @@ void word_set_add(struct word_set *set, struct td_str text)
 void word_set_add_joined(struct word_set *set, struct td_str text)
 {
     insert(set, key_of(spell_hash(text)));
+}
+
+size_t word_set_list(struct td_str text, size_t letters_min, uint64_t *keys, size_t capacity)
+{
+    size_t offset = 0, count = 0, len;
+    uint64_t key;
+    while (count < capacity && (len = next_run(text, &offset, &key)) > 0) {
+        size_t i = 0;
+        while (i < count && keys[i] != key)
+            i++;
+        if (i == count && len >= letters_min)
+            keys[count++] = key;
+    }
+    return count;
+}
+
+bool word_set_has_key(const struct word_set *set, uint64_t key)
+{
+    return holds(set, key);
 }
 
 bool word_set_has(const struct word_set *set, struct td_str word)

@@ -32,6 +32,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
         [REASON_KEPT_HOPELESS] = "kept_hopeless",
+        [REASON_KEPT_CAPPED] = "kept_capped",
         [REASON_REVIEW] = "review",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";

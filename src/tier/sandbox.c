@@ -32,13 +32,15 @@ struct sandbox {
 };
 
 struct sandbox_call {
+    struct sandbox *sandbox;
     struct loop *loop;
     struct loop_watch *watch;
     struct tier_sink sink;
     struct buf in;
-    int fd;
+    int fd, request_fd; /* the answer's pipe; the request, for another worker */
     double start_ms, first_ms;
     bool in_callback, dead;
+    bool repeated; /* the worker had ended before it began; this is the second */
 };
 
 /* --- the worker --- */
@@ -263,6 +265,8 @@ static void call_free(struct sandbox_call *call)
     loop_watch_free(call->loop, call->watch);
     if (call->fd >= 0)
         close(call->fd);
+    if (call->request_fd >= 0)
+        close(call->request_fd);
     buf_deinit(&call->in);
     free(call);
 }
@@ -324,6 +328,25 @@ static bool take_frames(struct sandbox_call *call)
     return true;
 }
 
+static enum td_status begin_call(struct sandbox_call *call, struct td_error *err);
+
+/* The worker ended. What it had not begun to answer is asked of the next one, once: it may have been
+ * ending already when the request was handed to it. */
+static void worker_ended(struct sandbox_call *call)
+{
+    struct td_error err = {0};
+    bool again = !call->repeated && call->first_ms == 0 && call->in.len == 0;
+    call->repeated = true;
+    loop_watch_free(call->loop, call->watch);
+    call->watch = NULL;
+    close(call->fd);
+    call->fd = -1;
+    if (!again)
+        fail(call, TD_UNAVAILABLE, "the confined worker ended; see the server's log");
+    else if (begin_call(call, &err) != TD_OK)
+        fail(call, err.status, err.message);
+}
+
 static void on_readable(void *ctx)
 {
     struct sandbox_call *call = ctx;
@@ -332,7 +355,7 @@ static void on_readable(void *ctx)
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (got <= 0) {
-        fail(call, TD_UNAVAILABLE, "the confined worker ended; see the server's log");
+        worker_ended(call);
         return;
     }
     buf_append(&call->in, block, (size_t)got);
@@ -342,14 +365,13 @@ static void on_readable(void *ctx)
         take_frames(call);
 }
 
-static enum td_status begin_call(struct sandbox *sandbox, struct sandbox_call *call, int request_fd,
-                                 struct td_error *err)
+static enum td_status begin_call(struct sandbox_call *call, struct td_error *err)
 {
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return error_set(err, TD_NO_MEMORY, "no pipe to the confined worker: %s", strerror(errno));
     call->fd = pipe_ends[0];
-    enum td_status status = hand_over(sandbox, request_fd, pipe_ends[1], err);
+    enum td_status status = hand_over(call->sandbox, call->request_fd, pipe_ends[1], err);
     close(pipe_ends[1]);
     if (status != TD_OK)
         return status;
@@ -364,16 +386,14 @@ enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct l
     struct sandbox_call *call = calloc(1, sizeof *call);
     if (!call)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
+    call->sandbox = sandbox;
     call->loop = loop;
     call->sink = *sink;
     call->fd = -1;
     call->start_ms = clock_monotonic_ms(NULL);
     buf_init(&call->in, SANDBOX_FRAME_BYTES_MAX + READ_BYTES);
-    int request_fd = request_file(tier, request, err);
-    enum td_status status =
-        request_fd < 0 ? TD_NO_MEMORY : begin_call(sandbox, call, request_fd, err);
-    if (request_fd >= 0)
-        close(request_fd);
+    call->request_fd = request_file(tier, request, err);
+    enum td_status status = call->request_fd < 0 ? TD_NO_MEMORY : begin_call(call, err);
     if (status == TD_OK)
         *out = call;
     else

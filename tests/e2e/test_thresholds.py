@@ -146,5 +146,34 @@ def test_feedback_is_stored_reported_and_tuned_on():
         assert code == 3 and b"at least 19" in out, (code, out, err)
 
 
+def watched(base_url, watch):
+    return edge_first(base_url) + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{confidence_min: 0.999}}\n      commit_tokens: all\nwatch: {{{watch}}}\n"
+
+
+@case
+def test_a_callers_cap_keeps_it_on_the_device_and_is_an_alarm():
+    cloud = ScriptedCloud(Script(text="Done."))
+    with Tandem(watched(cloud.base_url, "escalations_per_hour: 2"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        tiers = [tandem.chat(f"prove lemma {i}").tandem["tier"] for i in range(4)]
+        equal(tiers, ["cloud", "cloud", "local", "local"])
+        equal(len(cloud.requests), 2)
+        alarms = tandem.get("/tandem/v1/alarms").json
+        equal([(a["kind"], a["ended"], len(a["caller"])) for a in alarms["data"]], [("caller_capped", None, 8)])
+        assert 'tandem_alarms_active{kind="caller_capped"} 1' in tandem.get("/metrics").body.decode()
+        assert any("alarm_begun" in line for line in tandem.log), tandem.log
+
+
+@case
+def test_a_share_above_the_usual_one_is_an_alarm_with_its_phrases():
+    cloud = ScriptedCloud(Script(text="Done."))
+    with Tandem(watched(cloud.base_url, "escalation_share: 0.05"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for i in range(40):
+            tandem.chat(f"prove lemma {i}")
+        got = tandem.get("/tandem/v1/alarms").json
+        equal([a["kind"] for a in got["data"]], ["escalation_share"])
+        assert got["escalation_share"] == 1 and got["phrases"] == [], got  # all leave: no phrase stands out
+        equal(tandem.request("POST", "/tandem/v1/alarms", {}).status, 405)
+
+
 if __name__ == "__main__":
     main()
