@@ -39,6 +39,7 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
     {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
+    {HTTP_POST, "/tandem/v1/forget", false, forget_handle},
     {HTTP_GET, "/healthz", true, health_handle_live},
     {HTTP_GET, "/health", true, health_handle_live},
     {HTTP_GET, "/readyz", true, health_handle_ready},
@@ -63,6 +64,7 @@ void api_cancel(struct api *api)
     completions_cancel_all(api);
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
+    forget_cancel_all(api);
 }
 
 void api_free(struct api *api)

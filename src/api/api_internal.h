@@ -9,6 +9,7 @@
 struct chat;
 struct completion_call;
 struct embedding_call;
+struct forget_call;
 struct json;
 struct lookup;
 struct watch;
@@ -25,6 +26,7 @@ struct api {
     uint32_t completion_count;
     struct embedding_call *embeddings; /* running calls */
     uint32_t embedding_count;
+    struct forget_call *forgets;  /* that wait for the disk */
     struct ledger_reader *reader; /* opened on first use */
 };
 
@@ -33,7 +35,8 @@ typedef void api_handler_fn(struct api *api, struct http_request *request, const
 
 api_handler_fn chat_handle, completions_handle, embeddings_handle;
 api_handler_fn models_handle_list, models_handle_one;
-api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle, alarms_handle;
+api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle, forget_handle,
+    alarms_handle;
 /* Appends the watch's metrics (alarms_handler.c). */
 void alarms_write_metrics(struct watch *watch, struct buf *out);
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
@@ -43,6 +46,7 @@ void chat_cancel_all(struct api *api);
 void completions_cancel_all(struct api *api);
 void embeddings_cancel_all(struct api *api);
 void exchanges_cancel_all(struct api *api);
+void forget_cancel_all(struct api *api);
 
 /* Looks an exchange up in the ledger, waiting for a commit if need be, and calls found with its
  * JSON (**taken**) and ctx, or answers itself that there is none. **takes** ctx (freed with free).

@@ -104,6 +104,7 @@ static void fill_host(struct serve *serve)
         .acquire = runtime_acquire,
         .release = runtime_release,
         .ready = runtime_ready,
+        .forget = runtime_forget,
         .ctx = serve->runtime,
         .model = runtime_model(serve->runtime),
         .scheduler = runtime_scheduler(serve->runtime),

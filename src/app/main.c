@@ -34,6 +34,7 @@ static const struct verb verbs[] = {
     {"bench", cmd_bench, "measure the engine"},
     {"router", cmd_router, "train and ask the classifier of prompts"},
     {"egress", cmd_egress, "what left the device, and the proof of it"},
+    {"forget", cmd_forget, "erase what is held of a user"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"tco", cmd_tco, "from which volume on a local tier pays"},
     {"version", cmd_version, "print the version"},

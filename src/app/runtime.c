@@ -1,6 +1,7 @@
 #include "app/runtime.h"
 #include "app/privacy_setup.h"
 
+#include "api/api.h"
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
@@ -11,6 +12,7 @@
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/egress.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
@@ -318,6 +320,19 @@ bool runtime_ready(void *ctx, const char **why_not)
     if (!usable)
         *why_not = "no tier is usable: there is no local model and no key for any other";
     return usable;
+}
+
+void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
+{
+    struct runtime *runtime = ctx;
+    uint8_t owner[CRYPTO_SHA256_BYTES];
+    egress_owner_digest(user, owner);
+    out->vaults = vault_store_forget(runtime->base.vaults, owner);
+    out->caches = runtime->base.scheduler != NULL;
+    if (runtime->base.scheduler)
+        scheduler_forget(runtime->base.scheduler);
+    if (runtime->base.sandbox)
+        sandbox_renew(runtime->base.sandbox);
 }
 
 static bool same_text(const char *a, const char *b)

@@ -44,6 +44,8 @@ struct ledger *runtime_ledger(const struct runtime *runtime);                /* 
 struct exchange_services *runtime_acquire(void *ctx);
 void runtime_release(void *ctx, struct exchange_services *services);
 bool runtime_ready(void *ctx, const char **why_not);
+struct api_forgotten;
+void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
 
 /* Reads the file again. On failure the old snapshot stays. */
 TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);

@@ -36,11 +36,25 @@ static void end_everything(struct scheduler *scheduler)
     }
 }
 
+static void forget_texts(struct scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        struct sequence *sequence = &scheduler->slots[i].sequence;
+        if (scheduler->slots[i].job != NULL)
+            continue;
+        sequence_truncate(sequence, 0);
+        explicit_bzero(sequence->ids, sequence->context_size * sizeof *sequence->ids);
+    }
+    prefix_forget(scheduler->prefixes);
+}
+
 static void *scheduler_main(void *arg)
 {
     struct scheduler *scheduler = arg;
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
+        if (atomic_exchange(&scheduler->forget, false))
+            forget_texts(scheduler);
         scheduler_admit(scheduler);
         if (!scheduler_pass(scheduler))
             wake_wait(scheduler->wake, scheduler->post_failed ? POST_RETRY_MS : UINT32_MAX);
@@ -245,6 +259,12 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     }
     wake_signal(scheduler->wake);
     return TD_OK;
+}
+
+void scheduler_forget(struct scheduler *scheduler)
+{
+    atomic_store(&scheduler->forget, true);
+    wake_signal(scheduler->wake);
 }
 
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler)

@@ -69,6 +69,10 @@ struct prompt_score;
  * job. **borrows**. */
 const struct prompt_score *job_prompt_scores(const struct job *job);
 
+/* What ended answers have left in memory, of whomever: computed prompts, tokens, keys and values, is
+ * overwritten soon, between two passes; what runs goes on. Any thread. */
+void scheduler_forget(struct scheduler *scheduler);
+
 struct scheduler_load {
     uint32_t running, waiting;
     uint32_t pages_used, page_count, page_tokens; /* of the KV cache */
