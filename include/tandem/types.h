@@ -144,6 +144,17 @@ struct td_adapter_choice {
     bool has_scale; /* false: the configuration's */
 };
 
+/* A point in the triangle: how much each corner counts, 0 to 1 each. */
+struct td_weights {
+    double latency, privacy, cost;
+    bool set; /* false: nothing is weighed */
+};
+
+enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };
+
+/* Words that a caller puts on a request for the operator's rules. */
+#define TD_TAGS_MAX 8
+
 #define TD_STOPS_MAX 16
 #define TD_TOP_LOGPROBS_MAX 20
 
@@ -194,9 +205,13 @@ struct td_request {
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
     enum td_priority priority;     /* of the local engine's work; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* 0 = none; recorded, has no effect on the plan yet */
-    uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
-    const char *user;              /* stable user key, or NULL */
+    uint32_t slo_ttft_ms;          /* to the first text; 0 = none */
+    uint32_t slo_ms;               /* to the whole answer; 0 = none */
+    struct td_weights weights;     /* before an application's, a rule's and the policy's */
+    const char *tags[TD_TAGS_MAX];
+    size_t tag_count;
+    enum td_network network; /* what the caller says of it */
+    const char *user;        /* stable user key, or NULL */
     /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
      * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8 digits
      * of a hash of it in alarms. */

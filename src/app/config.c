@@ -5,6 +5,7 @@
 
 #include "app/class_rules.h"
 #include "app/config_keys.h"
+#include "app/config_rules.h"
 #include "app/yaml_tree.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -265,6 +266,36 @@ static enum td_status check_adapter(const struct config *config, size_t index, s
     return TD_OK;
 }
 
+static enum td_status check_app(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_app *app = &config->apps[index];
+    if (!name_is_plain(app->name))
+        return fail(config, app->line, err, "a name is 1 to 64 visible ASCII characters, not",
+                    app->name);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->apps[i].name, app->name) == 0)
+            return fail(config, app->line, err, "two apps have the name", app->name);
+    if (!!app->key_env + !!app->key_file + !!app->key_sha256 != 1)
+        return fail(config, app->line, err, "give one of key_env, key_file and key_sha256 in app",
+                    app->name);
+    if (app->key_sha256 &&
+        (strlen(app->key_sha256) != 64 || strspn(app->key_sha256, "0123456789abcdef") != 64))
+        return fail(config, app->line, err, "key_sha256 is 64 small hex digits, in app", app->name);
+    return TD_OK;
+}
+
+static enum td_status check_budget(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_budget *budget = &config->budgets[index];
+    if (!name_is_plain(budget->name))
+        return fail(config, budget->line, err, "a name is 1 to 64 visible ASCII characters, not",
+                    budget->name);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->budgets[i].name, budget->name) == 0)
+            return fail(config, budget->line, err, "two budgets have the name", budget->name);
+    return TD_OK;
+}
+
 static bool route_has_tier(const struct config_route *route, const char *name)
 {
     for (size_t i = 0; i < route->tiers.count; i++)
@@ -353,6 +384,10 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = check_route(config, i, err);
     for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
         status = check_adapter(config, i, err);
+    for (size_t i = 0; i < config->app_count && status == TD_OK; i++)
+        status = check_app(config, i, err);
+    for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
+        status = check_budget(config, i, err);
     return status == TD_OK ? class_rules_check(config, err) : status;
 }
 
@@ -399,6 +434,8 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
         status = fill_routes(config, err);
     if (status == TD_OK)
         status = check(config, err);
+    if (status == TD_OK)
+        status = config_rules_compile(config, err);
     if (status == TD_OK)
         *out = config;
     else

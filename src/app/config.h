@@ -15,7 +15,8 @@
 #define CONFIG_ROUTES_MAX 32
 #define CONFIG_ORIGINS_MAX 32
 #define CONFIG_ADAPTERS_MAX 64
-#define CONFIG_RULES_MAX 128 /* of each kind: privacy.patterns, privacy.words */
+#define CONFIG_RULES_MAX 128 /* of each kind: rules, privacy.patterns, privacy.words */
+#define CONFIG_APPS_MAX 60
 #define CONFIG_WORDS_MAX 10000
 
 enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_OPENAI };
@@ -74,6 +75,44 @@ struct config_class {
     struct config_texts places, regions, tiers, certified; /* empty = the default, or not asked */
 };
 
+/* All NAN = not given. */
+struct config_weights {
+    double latency, privacy, cost;
+};
+
+/* An operator's rule as it stands in the file; config_rules.c compiles it (router/rules.h). */
+struct config_rule {
+    uint32_t line; /* 0 = of a preset */
+    const char *name;
+    struct config_texts named[RULE_NAMED_COUNT]; /* by enum rule_choice; empty = no condition */
+    uint32_t classes, languages, networks, priorities, days; /* bits; 0 = no condition */
+    struct config_texts hours;
+    double over[RULE_NUMBER_COUNT], under[RULE_NUMBER_COUNT];                   /* NAN = no bound */
+    int code, maths, question, multi_step, fresh, jailbreak, tools, on_battery; /* -1, 0, 1 */
+    const char *deny;
+    int only; /* -1, or enum rule_only less 1 */
+    struct config_texts tiers;
+    uint32_t places;
+    const char *start;
+    int escalate;   /* -1, 0, 1 */
+    int data_class; /* -1, or enum td_data_class */
+    struct config_weights weights;
+};
+
+struct config_app {
+    uint32_t line;
+    const char *name;
+    const char *key_env, *key_file, *key_sha256; /* one of them */
+    struct config_weights weights;
+};
+
+struct config_budget {
+    uint32_t line;
+    const char *name;
+    int per; /* enum budget_per */
+    double usd_per_day;
+};
+
 struct config_route {
     uint32_t line;
     const char *name;
@@ -94,6 +133,7 @@ struct config_route {
     double hopeless_under, human_under;
     uint32_t commit_tokens;                       /* UINT32_MAX = the whole answer */
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
+    struct config_weights weights;
 };
 
 struct config {
@@ -173,6 +213,18 @@ struct config {
     size_t tier_count;
     struct config_route *routes;
     size_t route_count;
+    struct config_rule *rules; /* the file's, then the preset's */
+    size_t rule_count;
+    struct config_app *apps;
+    size_t app_count;
+    struct config_budget *budgets;
+    size_t budget_count;
+    struct {
+        const char *preset; /* NULL = none */
+        struct config_weights weights;
+        struct worth worth;
+    } policy;
+    struct rule_set rule_set; /* rules, compiled */
 };
 
 /* Looks up an environment variable; tests pass their own. NULL or "" = not set. */
@@ -186,6 +238,9 @@ TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, v
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                                           void *env_ctx, struct config **out, struct td_error *err);
 void config_free(struct config *config);
+
+/* weights with `set` when one of them is given; the others are then 0. */
+struct td_weights config_weights_read(const struct config_weights *weights);
 
 /* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
 bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);

@@ -25,6 +25,14 @@ static const struct config_key price_keys[] = {
      .help = "US dollars for a million prompt tokens"},
     {"output_usd_per_mtok", CONFIG_KEY_NUMBER, AT(output_usd_per_mtok), "0", 0, 100000,
      .help = "US dollars for a million generated tokens"},
+    {"input", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: input_usd_per_mtok, US dollars for a million tokens"},
+    {"output", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: output_usd_per_mtok, US dollars for a million tokens"},
+    {"input_per_mtok", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: input_usd_per_mtok, US dollars for a million tokens"},
+    {"output_per_mtok", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: output_usd_per_mtok, US dollars for a million tokens"},
 };
 static const struct config_section price_section = {price_keys, COUNT(price_keys), 0, 0};
 
@@ -165,6 +173,8 @@ static const struct config_key route_keys[] = {
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
      .help = "when an exchange climbs to the next tier"},
+    {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &config_route_weights_section,
+     .help = "what counts, for requests that bring no weights"},
 };
 static const struct config_section route_section = {route_keys, COUNT(route_keys),
                                                     sizeof(struct config_route), AT(line)};
@@ -425,6 +435,17 @@ static const struct config_key root_keys[] = {
     {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX,
      .section = &route_section, .help = "rules by name; default one hybrid route over all tiers",
      .count_offset = AT(route_count)},
+    {"rules", CONFIG_KEY_SECTIONS, AT(rules), NULL, 0, CONFIG_RULES_MAX,
+     .section = &config_rule_section, .help = "tried from the top, the first that matches decides",
+     .count_offset = AT(rule_count)},
+    {"apps", CONFIG_KEY_SECTIONS, AT(apps), NULL, 0, CONFIG_APPS_MAX,
+     .section = &config_app_section, .help = "who asks, told apart by API keys",
+     .count_offset = AT(app_count)},
+    {"budgets", CONFIG_KEY_SECTIONS, AT(budgets), NULL, 0, BUDGETS_MAX,
+     .section = &config_budget_section, .help = "a day's money; when it is spent, only free tiers",
+     .count_offset = AT(budget_count)},
+    {"policy", CONFIG_KEY_SECTION, 0, NULL, .section = &config_policy_section,
+     .help = "what decides beside routes and rules"},
     {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &models_section,
      .help = "what 'tandem models pull' fetches"},
     {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,

@@ -32,6 +32,7 @@ static const struct verb verbs[] = {
     {"score", cmd_score, "how probable labels or a text are after a prompt"},
     {"probe", cmd_probe, "train a probe for a model from prompts and outcomes"},
     {"bench", cmd_bench, "measure the engine"},
+    {"policy", cmd_policy, "check a policy, and test it against assertions"},
     {"router", cmd_router, "train and ask the classifier of prompts"},
     {"egress", cmd_egress, "what left the device, and the proof of it"},
     {"forget", cmd_forget, "erase what is held of a user"},

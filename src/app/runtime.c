@@ -13,6 +13,7 @@
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
 #include "exchange/egress.h"
+#include "exchange/spending.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
@@ -25,6 +26,8 @@
 
 /* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
 #define CONTEXT_TOKENS_DEFAULT_MAX 4096
+/* Users, applications and routes whose day is counted apart: 3 MB. */
+#define SPENDERS_MAX 65536
 
 struct runtime {
     pthread_mutex_t lock; /* of `current` */
@@ -215,9 +218,10 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
+    runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
-    if (!runtime->base.classes || !runtime->base.vaults)
+    if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     runtime->base.watch = watch_new(NULL);
@@ -262,6 +266,7 @@ void runtime_close(struct runtime *runtime)
     watch_free(runtime->base.watch);
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
+    spending_free(runtime->base.spending);
     vault_store_free(runtime->base.vaults);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);

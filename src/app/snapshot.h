@@ -20,6 +20,7 @@ struct snapshot_base {
     struct watch *watch;
     struct egress_log *egress; /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
+    struct spending *spending;
     struct vault_store *vaults;
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */

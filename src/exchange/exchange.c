@@ -99,6 +99,15 @@ static void cancel_attempt(struct exchange *ex, const char *outcome)
     close_attempt(ex, outcome, NULL);
 }
 
+/* How long the tier took, for those who ask for a time. What it answered for us alone: an answer
+ * that was left has no end. */
+static void report_latency(struct exchange *ex, const struct attempt *attempt)
+{
+    if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
+        tier_latency_add(ex->services->latency, attempt->tier, attempt->first_ms, attempt->total_ms,
+                         (uint64_t)exchange_now_ms(ex));
+}
+
 /* Passive health learns from what says something about the tier: not from a request that it
  * refused, and not from an answer that we did not wait for. */
 static void report_health(struct exchange *ex, const struct attempt *attempt)
@@ -360,6 +369,7 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     confidence_end(&ex->confidence, result->finish != TD_FINISH_LENGTH);
     close_attempt(ex, "answered", result);
     report_health(ex, ex->current);
+    report_latency(ex, ex->current);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY)
         ex->verdict = gates_judge(&ex->plan.gates, &ex->confidence, ex->token_count);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY && was_cut(ex, result))
@@ -483,7 +493,39 @@ static void read_states(struct exchange *ex)
             .prompt_tokens =
                 tier_count_prompt(services->tiers[i], outgoing_plain(ex, &ex->facts[i])),
         };
+        if (services->latency)
+            tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
     }
+}
+
+/* What moves rules beside the text. */
+static void read_moment(struct exchange *ex, const struct route *route, const struct app *app)
+{
+    time_t now = (time_t)(clock_wall_ms(ex->services->clock) / 1000);
+    struct tm local;
+    if (localtime_r(&now, &local)) {
+        ex->signals.moment.hour = local.tm_hour;
+        ex->signals.moment.weekday = (local.tm_wday + 6) % 7; /* from Sunday to Monday */
+    }
+    for (size_t i = ex->services->tier_count; i-- > 0;)
+        if (route->tier_count > 0 && strcmp(ex->facts[i].name, route->tiers[0]) == 0)
+            ex->signals.prompt_tokens = ex->states[i].prompt_tokens;
+    ex->signals.app = app ? app->name : NULL;
+    budget_read(ex, route);
+}
+
+/* The rule that matches may raise the class, and then the conversation keeps it. */
+static void apply_rules(struct exchange *ex, const struct route *route)
+{
+    const struct policy *policy = ex->services->policy;
+    const struct app *app = policy_find_app(policy, ex->request.caller);
+    read_moment(ex, route, app);
+    enum td_data_class before = ex->signals.data_class;
+    policy_apply_rules(policy, route, &ex->request.weights, app ? &app->weights : NULL,
+                       &ex->signals);
+    if (ex->services->classes && ex->signals.data_class > before)
+        ex->signals.data_class = conversation_classes_raise(
+            ex->services->classes, egress_conversation_key(&ex->request), ex->signals.data_class);
 }
 
 static enum td_status make_id(char out[static EXCHANGE_ID_BYTES], struct td_error *err)
@@ -524,11 +566,13 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         return status;
     read_signals(ex, route);
     read_states(ex);
+    apply_rules(ex, route);
     observe_begin(ex);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
     outgoing_explain(ex);
     ex->signals.mode = ex->plan.mode;
+    budget_promise(ex);
     observe_plan(ex);
     deliver_summarize(ex, NULL);
     return TD_OK;

@@ -22,6 +22,7 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 struct classifier;
+struct spending;
 struct watch;
 
 /* Whether the local tier's confidences come from a confidence model. */
@@ -46,6 +47,8 @@ struct exchange_services {
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;
+    struct tier_latency *latency; /* NULL = not measured */
+    struct spending *spending;    /* NULL = budgets do not count */
     struct conversation_classes *classes;
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */

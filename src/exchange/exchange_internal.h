@@ -60,7 +60,9 @@ struct exchange {
     struct tier_facts *facts; /* of services->tiers, in order */
     struct tier_state *states;
     struct plan plan;
-    size_t rung_next; /* in plan.rungs */
+    size_t rung_next;                  /* in plan.rungs */
+    uint64_t budget_keys[BUDGETS_MAX]; /* 0 = the request does not draw from that budget */
+    double promised_usd;               /* to each of them */
 
     struct attempt attempts[ATTEMPTS_MAX];
     size_t attempt_count;
@@ -103,6 +105,12 @@ double exchange_cost(const struct tier_facts *facts, const struct tier_usage *us
 bool exchange_can_climb(const struct exchange *exchange);
 /* The client holds text that it would not take back. */
 bool exchange_is_stuck(const struct exchange *exchange);
+
+/* Money (budget.c): reads how full the request's budgets are into its signals, promises them what the plan may cost, and counts at the
+ * end what it did cost. */
+void budget_read(struct exchange *exchange, const struct route *route);
+void budget_promise(struct exchange *exchange);
+void budget_settle(struct exchange *exchange);
 
 /* What the client is told (deliver.c). The exchange may have ended when these return. */
 /* The summary as it stands, for an answer by `by` (NULL = none). */

@@ -45,6 +45,8 @@ struct tier_facts {
 struct tier_state {
     bool reachable;         /* false after failures until its cool-down ends */
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
+    /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */
+    double ttft_p95_ms, total_p50_ms, total_p95_ms;
 };
 
 #endif

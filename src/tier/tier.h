@@ -133,4 +133,20 @@ void tier_health_free(struct tier_health *health);
 bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms);
 void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms);
 
+/* How long the tiers took lately: to the first text and to the whole answer. A measurement counts half after five minutes; with
+ * fewer than five left nothing is known, so that a tier that nobody asks any more gets another chance. Thread-safe. now_ms is
+ * monotonic. */
+struct tier_latency;
+struct tier_latency *
+tier_latency_new(size_t tier_count); /* **returns new** (tier_latency_free), or NULL */
+void tier_latency_free(struct tier_latency *latency);
+void tier_latency_add(struct tier_latency *latency, size_t tier_index, double ttft_ms,
+                      double total_ms, uint64_t now_ms);
+/* Fills ttft_p95_ms, total_p50_ms and total_p95_ms; 0 = not known. */
+void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
+                       struct tier_state *out);
+/* What is known of one tier becomes known of another one of `to`. */
+void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
+                       size_t to_index);
+
 #endif
