@@ -43,6 +43,7 @@ struct api_host {
     size_t answer_bytes_max;         /* of a whole (not streamed) answer */
     size_t arena_bytes_max;          /* of one request's parsed form */
     uint64_t start_wall_ms;
+    bool zero_retention; /* texts that clients add, such as comments, are not stored */
 };
 
 /* **returns new** (api_free), NULL without memory. shard: this loop's index for the metrics. */

@@ -97,7 +97,7 @@ static void found(struct api *api, struct http_request *request, struct json *va
             .exchange = feedback->id,
             .wall_ms = clock_wall_ms(NULL),
             .score = feedback->score,
-            .comment = *feedback->comment ? feedback->comment : NULL,
+            .comment = *feedback->comment && !api->host->zero_retention ? feedback->comment : NULL,
         };
         status = ledger_put_feedback(api->host->ledger, &record, &err);
     }

@@ -188,7 +188,7 @@ static int open_and_talk(struct conversation *conversation, const struct runtime
 
 int cmd_chat(int argc, char **argv)
 {
-    struct runtime_options runtime = {.slots = 1};
+    struct runtime_options runtime = {.slots = 1, .arguments = argv};
     static struct conversation conversation; /* large for a stack; one a process */
     const char *mode = "auto", *data_class = "public", *text[1] = {NULL};
     size_t count = 0;

@@ -239,7 +239,7 @@ static enum td_status open_and_confine(struct confined *confined,
 
 int cmd_confined(int argc, char **argv)
 {
-    struct runtime_options values = {.confined = true};
+    struct runtime_options values = {.confined = true, .arguments = argv};
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
         OPTION_ROW_MODEL(values.model),

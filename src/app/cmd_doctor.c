@@ -203,6 +203,24 @@ static void check_confinement(struct doctor *doctor)
             err.message);
 }
 
+static void check_retention(struct doctor *doctor)
+{
+    struct sysinfo memory;
+    if (!doctor->config->privacy.zero_retention) {
+        add(doctor, "retention", HEALTH_OK, NULL, "texts are %s",
+            doctor->config->ledger.store_prompts ? "stored in the ledger (ledger.store_prompts)"
+                                                 : "not stored; privacy.zero_retention is off");
+        return;
+    }
+    bool swaps = sysinfo(&memory) == 0 && memory.totalswap > 0;
+    add(doctor, "retention", swaps ? HEALTH_WARN : HEALTH_OK,
+        swaps ? "switch swap off or encrypt it: memory may be written to the disk" : NULL,
+        "zero retention: no texts, users or comments in the ledger, no computed prompts kept, "
+        "freed "
+        "memory overwritten, no core files%s",
+        swaps ? "; but this machine swaps" : "");
+}
+
 static void check_port(struct doctor *doctor)
 {
     const struct config *config = doctor->config;
@@ -351,9 +369,9 @@ static void check_routes(struct doctor *doctor)
 
 static void run_checks(struct doctor *doctor)
 {
-    static void (*const checks[])(struct doctor *) = {check_routes,      check_cpu,   check_cores,
-                                                      check_model,       check_state, check_ledger,
-                                                      check_confinement, check_port};
+    static void (*const checks[])(struct doctor *) = {
+        check_routes, check_cpu,         check_cores,     check_model, check_state,
+        check_ledger, check_confinement, check_retention, check_port};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)

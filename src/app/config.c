@@ -388,6 +388,10 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = check_app(config, i, err);
     for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
         status = check_budget(config, i, err);
+    if (status == TD_OK && config->privacy.zero_retention && config->ledger.store_prompts)
+        status = error_set(err, TD_INVALID,
+                           "%s: privacy.zero_retention and ledger.store_prompts exclude each other",
+                           config->label);
     return status == TD_OK ? class_rules_check(config, err) : status;
 }
 

@@ -387,6 +387,9 @@ static const struct config_key privacy_keys[] = {
      .help = "every request is at least of this class"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.conversations_max), "4096", 16, 1000000,
      .help = "conversations whose highest class is remembered"},
+    {"zero_retention", CONFIG_KEY_BOOL, AT(privacy.zero_retention), "false",
+     .help =
+         "nothing of a text outlives its exchange: not on disk, not in memory, not in a core file"},
     {"confine", CONFIG_KEY_BOOL, AT(privacy.confine), "true",
      .help =
          "restricted requests are answered by a process that can open neither sockets nor files"},

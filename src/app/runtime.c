@@ -5,6 +5,7 @@
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
+#include "app/retention.h"
 #include "app/snapshot.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -112,6 +113,7 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .speculation = (enum td_speculation)config->engine.speculation,
         .draft_tokens = config->engine.draft_tokens,
         .exit_threshold = (float)config->engine.exit_threshold,
+        .keep_nothing = config->privacy.zero_retention,
     };
     status = model_identity_read(runtime->model, runtime->model_path, &runtime->identity, err);
     if (status != TD_OK)
@@ -209,6 +211,12 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     enum td_status status = load_config(options, &config, err);
     if (status != TD_OK)
         return status;
+    if (config->privacy.zero_retention)
+        status = retention_harden(options->arguments, err);
+    if (status != TD_OK) {
+        config_free(config);
+        return status;
+    }
     struct runtime *runtime = calloc(1, sizeof *runtime);
     if (!runtime) {
         config_free(config);
@@ -311,7 +319,10 @@ struct exchange_services *runtime_acquire(void *ctx)
 void runtime_release(void *ctx, struct exchange_services *services)
 {
     (void)ctx;
+    bool wipe = services->zero_retention;
     snapshot_drop(snapshot_of(services));
+    if (wipe)
+        crypto_wipe_stack(); /* of the loop that ran the exchange */
 }
 
 /* A runtime that could be opened can answer: its model is mapped and its ledger is open. */
@@ -332,6 +343,7 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
     struct runtime *runtime = ctx;
     uint8_t owner[CRYPTO_SHA256_BYTES];
     egress_owner_digest(user, owner);
+    watch_forget_phrases(runtime->base.watch);
     out->vaults = vault_store_forget(runtime->base.vaults, owner);
     out->caches = runtime->base.scheduler != NULL;
     if (runtime->base.scheduler)
@@ -388,7 +400,8 @@ static void warn_fixed(const struct config *old, const struct config *new)
         !same_text(old->ledger.egress, new->ledger.egress))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=ledger file=%s", new->label);
     if (old->privacy.conversations_max != new->privacy.conversations_max ||
-        old->privacy.confine != new->privacy.confine)
+        old->privacy.confine != new->privacy.confine ||
+        old->privacy.zero_retention != new->privacy.zero_retention)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=privacy file=%s", new->label);
 }
 

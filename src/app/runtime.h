@@ -25,6 +25,8 @@ struct runtime_options {
     uint32_t slots;          /* 0 = the configuration's */
     /* The confined worker: local tiers alone, no ledgers, no detectors (what comes was looked at). */
     bool confined;
+    /* Of the verb, argv[0] its name: with privacy.zero_retention the process begins anew with them. */
+    char *const *arguments;
 };
 
 /* **returns new** (runtime_close). */

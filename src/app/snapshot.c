@@ -224,6 +224,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,
+        .zero_retention = config->privacy.zero_retention,
         .deadline_ms = config->server.deadline_ms,
     };
     snapshot->pseudonyms.vaults = base->vaults;

@@ -85,3 +85,9 @@ void crypto_wipe(void *data, size_t len)
 {
     OPENSSL_cleanse(data, len);
 }
+
+__attribute__((noinline)) void crypto_wipe_stack(void)
+{
+    char below[512 * 1024]; /* more than any thread of ours uses; the least stack is 8 MB */
+    OPENSSL_cleanse(below, sizeof below);
+}

@@ -22,5 +22,7 @@ TD_MUST_CHECK enum td_status crypto_random(void *out, size_t len, struct td_erro
 bool crypto_equal(const void *a, const void *b, size_t len);
 /* Wipes memory in a way the compiler keeps. */
 void crypto_wipe(void *data, size_t len);
+/* What the calling thread's stack holds of calls that have returned: 512 KB below the caller. */
+void crypto_wipe_stack(void);
 
 #endif

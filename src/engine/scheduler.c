@@ -56,7 +56,7 @@ static void *scheduler_main(void *arg)
         if (atomic_exchange(&scheduler->forget, false))
             forget_texts(scheduler);
         scheduler_admit(scheduler);
-        if (!scheduler_pass(scheduler))
+        if (!scheduler_pass(scheduler) && !atomic_load(&scheduler->forget))
             wake_wait(scheduler->wake, scheduler->post_failed ? POST_RETRY_MS : UINT32_MAX);
     }
     end_everything(scheduler);
@@ -182,6 +182,7 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
     if (scheduler == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler");
     scheduler->exit_threshold = options->exit_threshold;
+    scheduler->keep_nothing = options->keep_nothing;
     scheduler->model = options->model;
     scheduler->speculation = options->speculation;
     scheduler->draft_tokens = options->draft_tokens;

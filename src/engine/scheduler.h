@@ -29,6 +29,7 @@ struct scheduler_options {
     enum td_speculation speculation; /* of all jobs: none, or from the text */
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
+    bool keep_nothing;               /* forgets each answer when it has ended (scheduler_forget) */
 };
 
 struct job_request {

@@ -59,6 +59,7 @@ struct exchange_services {
     /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
     size_t all_cloud_tier;
     bool store_prompts;   /* policy says so */
+    bool zero_retention;  /* nor is it recorded who asked */
     uint32_t deadline_ms; /* whole exchange; 0 = none */
 };
 

@@ -53,7 +53,8 @@ void observe_end(struct exchange *ex)
             seen.confidence = attempt->confidence;
     }
     struct utterance utterance;
-    if (ex->signals.data_class == TD_CLASS_PUBLIC && seen.could_stay) {
+    if (ex->signals.data_class == TD_CLASS_PUBLIC && seen.could_stay &&
+        !ex->services->zero_retention) {
         utterance_read(&ex->request, &utterance);
         seen.utterance = &utterance;
     }

@@ -226,7 +226,7 @@ void record_put(const struct exchange *ex, const char *status)
     struct ledger_exchange record = {
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
-        .user = ex->request.user,
+        .user = ex->services->zero_retention ? NULL : ex->request.user,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,

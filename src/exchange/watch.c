@@ -346,6 +346,13 @@ size_t watch_alarms(struct watch *watch, struct watch_alarm *out, size_t capacit
     return count;
 }
 
+void watch_forget_phrases(struct watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    explicit_bzero(&watch->phrases, sizeof watch->phrases);
+    pthread_mutex_unlock(&watch->lock);
+}
+
 size_t watch_phrases(struct watch *watch, struct phrase_lift *out, size_t capacity)
 {
     pthread_mutex_lock(&watch->lock);

@@ -65,6 +65,8 @@ void watch_give_back(struct watch *watch, const char *caller, uint32_t per_hour)
 #define WATCH_ALARMS_MAX 128 /* that are kept; those that last go before the newest ended ones */
 /* Newest first. */
 size_t watch_alarms(struct watch *watch, struct watch_alarm *out, size_t capacity);
+/* Forgets all phrases, which are not kept by caller. */
+void watch_forget_phrases(struct watch *watch);
 size_t watch_phrases(struct watch *watch, struct phrase_lift *out, size_t capacity);
 
 struct watch_numbers {
