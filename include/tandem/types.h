@@ -216,7 +216,9 @@ struct td_request {
      * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8 digits
      * of a hash of it in alarms. */
     const char *caller;
-    bool corrections; /* the client understands correction chunks */
+    bool no_train, no_retention; /* only tiers that promise it */
+    const char *consent;         /* id of the consent that it names, or NULL */
+    bool corrections;            /* the client understands correction chunks */
 
     /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not
      * understood here (tools, response_format, ...) untouched. */

@@ -39,6 +39,9 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
     {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
+    {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
+    {HTTP_GET, "/tandem/v1/consents", false, consents_handle_list},
+    {HTTP_DELETE, "/tandem/v1/consents/*", false, consents_handle_revoke},
     {HTTP_POST, "/tandem/v1/forget", false, forget_handle},
     {HTTP_GET, "/healthz", true, health_handle_live},
     {HTTP_GET, "/health", true, health_handle_live},
@@ -203,7 +206,7 @@ static bool check_origin(struct api *api, struct http_request *request)
 
 static void reply_preflight(struct api *api, struct http_request *request)
 {
-    http_reply_header(request, "access-control-allow-methods", "GET, POST, OPTIONS");
+    http_reply_header(request, "access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
     const char *asked = http_request_header(request, "Access-Control-Request-Headers");
     http_reply_header(request, "access-control-allow-headers",
                       asked && strlen(asked) < 1024 ? asked : "authorization, content-type");
@@ -256,7 +259,9 @@ static bool path_matches(const char *pattern, const char *path, const char **res
 static void reply_wrong_method(struct api *api, struct http_request *request,
                                enum http_method right)
 {
-    const char *allow = right == HTTP_POST ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+    const char *allow = right == HTTP_POST     ? "POST, OPTIONS"
+                        : right == HTTP_DELETE ? "DELETE, OPTIONS"
+                                               : "GET, HEAD, OPTIONS";
     struct fault fault;
     http_reply_header(request, "allow", allow);
     fault_set(&fault, 405, "invalid_request_error", "method_not_allowed", "this path takes only %s",

@@ -362,9 +362,30 @@ static bool read_tags_header(struct td_str text, struct arena *arena, struct td_
     return true;
 }
 
-static const char *const tandem_members[] = {"mode",     "data_class", "slo_ttft_ms", "slo_ms",
-                                             "weights",  "user",       "corrections", "priority",
-                                             "adapters", "tags",       "network"};
+/* An id, or the consent itself. */
+static bool read_consent(const struct json *value, struct td_request *request, struct fault *fault)
+{
+    const struct json *id = json_kind_of(value) == JSON_KIND_OBJECT ? json_get(value, "id") : value;
+    if (json_kind_of(id) != JSON_KIND_TEXT || json_text(id).len == 0 ||
+        memchr(json_text(id).data, '\0', json_text(id).len))
+        return fault_request(fault, "tandem.consent",
+                             "tandem.consent must be an id, or {id, scope, expires}");
+    request->consent = json_cstr(id);
+    return true;
+}
+
+static bool apply_yes(const char *text, const char *param, bool *out, struct fault *fault)
+{
+    bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    if (!yes && strcmp(text, "false") != 0 && strcmp(text, "0") != 0)
+        return fault_request(fault, param, "%s must be true or false", param);
+    *out |= yes; /* of two declarations the stricter one holds */
+    return true;
+}
+
+static const char *const tandem_members[] = {
+    "mode",     "data_class", "slo_ttft_ms", "slo_ms",  "weights",  "user",         "corrections",
+    "priority", "adapters",   "tags",        "network", "no_train", "no_retention", "consent"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -396,6 +417,15 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
         return apply_network(json_text(value), param, request, fault);
     if (strcmp(key, "adapters") == 0)
         return openai_adapters_read(value, param, request, fault);
+    if (strcmp(key, "consent") == 0)
+        return read_consent(value, request, fault);
+    if (strcmp(key, "no_train") == 0 || strcmp(key, "no_retention") == 0)
+        return apply_yes(kind != JSON_KIND_BOOL    ? ""
+                         : json_bool(value, false) ? "true"
+                                                   : "false",
+                         param,
+                         strcmp(key, "no_train") == 0 ? &request->no_train : &request->no_retention,
+                         fault);
     if (strcmp(key, "corrections") == 0) {
         if (kind != JSON_KIND_BOOL)
             return fault_request(fault, param, "%s must be true or false", param);
@@ -469,12 +499,18 @@ bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct are
         !read_tags_header(str_from(value), arena, request, fault))
         return false;
     if ((value = header(ctx, "x-tandem-corrections"))) {
-        bool yes = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
-        if (!yes && strcmp(value, "false") != 0 && strcmp(value, "0") != 0)
-            return fault_request(fault, "x-tandem-corrections",
-                                 "x-tandem-corrections must be true or false");
-        request->corrections = yes;
+        request->corrections = false;
+        if (!apply_yes(value, "x-tandem-corrections", &request->corrections, fault))
+            return false;
     }
+    if ((value = header(ctx, "x-tandem-no-train")) &&
+        !apply_yes(value, "x-tandem-no-train", &request->no_train, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-no-retention")) &&
+        !apply_yes(value, "x-tandem-no-retention", &request->no_retention, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-consent")))
+        request->consent = arena_copy(arena, str_from(value));
     if ((value = header(ctx, "x-tandem-user"))) {
         size_t len = strlen(value);
         if (len == 0 || len > OPENAI_USER_BYTES_MAX)

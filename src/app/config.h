@@ -37,6 +37,7 @@ struct config_tier {
     const char *ca_file;
     const char *region;            /* NULL = not said */
     struct config_texts certified; /* what its operator holds or promises */
+    bool no_train, no_retention;
     bool pseudonyms;
     bool allow_http;
     bool completions; /* of an openai tier: it has /completions */
@@ -120,6 +121,8 @@ struct config_route {
     struct config_texts tiers;
     const char *start;
     int data_class; /* enum td_data_class */
+    bool no_train, no_retention;
+    int consent; /* 1: required */
     bool pseudonyms;
     int mode; /* enum td_mode */
     uint32_t g0_tokens_over;

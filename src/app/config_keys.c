@@ -9,6 +9,7 @@
 
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_speculation and enum log_level: the index is the value. */
+static const char *const consent_names[] = {"none", "required", NULL};
 static const char *const speculation_names[] = {"none", "ngram", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
@@ -78,6 +79,10 @@ static const struct config_key tier_keys[] = {
      .help = "prompt and answer together; 0 = not known, not checked"},
     {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
      .help = "the server also has /completions, for texts to go on with"},
+    {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
+     .help = "the operator has its promise not to train on what it is sent"},
+    {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",
+     .help = "the operator has its promise not to keep what it is sent"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "may be sent surrogates of private values, where privacy.pseudonyms is on"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
@@ -167,6 +172,12 @@ static const struct config_key route_keys[] = {
      .help = "tier to start on; default the first that is allowed"},
     {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
      .help = "requests of this route are at least of this class"},
+    {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
+     .help = "only tiers with no_train may answer"},
+    {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",
+     .help = "only tiers with no_retention may answer"},
+    {"consent", CONFIG_KEY_CHOICE, AT(consent), "none", .choices = consent_names,
+     .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "private values may be replaced, where privacy.pseudonyms is on"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,

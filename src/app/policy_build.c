@@ -193,6 +193,9 @@ static void fill_route(const struct config *config, const struct config_route *f
         .tier_count = from->tiers.count,
         .start = from->start,
         .data_class = (enum td_data_class)data_class,
+        .needs = (from->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+                 (from->no_retention ? CAPABILITY_NO_RETENTION : 0u),
+        .consent = from->consent == 1,
         .pseudonyms = from->pseudonyms,
         .mode = (enum td_mode)from->mode,
         .gates = {.g0_tokens_over = from->g0_tokens_over,

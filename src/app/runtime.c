@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/consents.h"
 #include "exchange/egress.h"
 #include "exchange/spending.h"
 #include "exchange/watch.h"
@@ -161,6 +162,18 @@ static enum td_status open_ledger(struct runtime *runtime, const struct config *
     return status;
 }
 
+static enum td_status open_consents(struct runtime *runtime, const struct config *config,
+                                    struct td_error *err)
+{
+    char path[4096];
+    if (!config->state_dir)
+        return consents_open(NULL, &runtime->base.consents, err);
+    if (snprintf(path, sizeof path, "%s/consents.json", config->state_dir) >= (int)sizeof path)
+        return error_set(err, TD_INVALID, "the state folder's path is too long");
+    enum td_status status = egress_setup_folder_of(path, err);
+    return status == TD_OK ? consents_open(path, &runtime->base.consents, err) : status;
+}
+
 /* The confined worker is this program with what was asked of this one. */
 static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
                                    struct td_error *err)
@@ -201,6 +214,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = open_ledger(runtime, config, err);
     if (status == TD_OK)
         status = egress_setup_open(config, &runtime->base.egress, err);
+    if (status == TD_OK)
+        status = open_consents(runtime, config, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
@@ -276,6 +291,7 @@ void runtime_close(struct runtime *runtime)
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
     vault_store_free(runtime->base.vaults);
+    consents_close(runtime->base.consents);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }

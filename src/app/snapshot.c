@@ -79,7 +79,9 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         facts.confidence_model = snapshot->confidence;
         return make_local(snapshot, index, &facts, base, err);
     }
-    facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
+    facts.lacks = (from->completions ? 0u : CAPABILITY_COMPLETION) |
+                  (from->no_train ? 0u : CAPABILITY_NO_TRAIN) |
+                  (from->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     enum td_status status = TD_OK;
     if (!base->confined)
         status =
@@ -216,6 +218,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .classes = base->classes,
         .spending = base->spending,
         .minimise = config->privacy.minimise,
+        .consents = base->consents,
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,

@@ -22,6 +22,7 @@ struct snapshot_base {
     struct conversation_classes *classes;
     struct spending *spending;
     struct vault_store *vaults;
+    struct consents *consents;
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
     bool confined;                 /* this is the confined worker: no keys, no classifier */
     uint32_t context_tokens;       /* of a slot */

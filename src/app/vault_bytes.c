@@ -4,12 +4,10 @@
 #include "app/key_source.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/str.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 #define MAGIC STR("TDVAULT1")
 #define FILE_BYTES_MAX ((size_t)1 << 30)
@@ -66,48 +64,17 @@ enum td_status vault_bytes_read(const char *path, const struct vault_key *key, s
     return status;
 }
 
-static enum td_status write_whole(int fd, struct td_str text)
-{
-    while (text.len > 0) {
-        ssize_t wrote = write(fd, text.data, text.len);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return TD_IO;
-        text = str_slice(text, (size_t)wrote, text.len);
-    }
-    return TD_OK;
-}
-
-static enum td_status write_file(const char *path, struct td_str text, struct td_error *err)
-{
-    char partial[4096];
-    if (snprintf(partial, sizeof partial, "%s.%ld.part", path, (long)getpid()) >=
-        (int)sizeof partial)
-        return error_set(err, TD_INVALID, "the vault's path is longer than %zu bytes",
-                         sizeof partial);
-    enum td_status status = TD_OK;
-    int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 || write_whole(fd, text) != TD_OK || fsync(fd) != 0 || rename(partial, path) != 0)
-        status = error_set(err, TD_IO, "cannot write the vault %s: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && status != TD_OK)
-        unlink(partial);
-    return status;
-}
-
 enum td_status vault_bytes_write(const char *path, const struct vault_key *key, struct td_str text,
                                  struct td_error *err)
 {
     if (!key->on)
-        return write_file(path, text, err);
+        return file_replace(path, text, 0600, err);
     struct buf sealed;
     buf_init(&sealed, FILE_BYTES_MAX);
     buf_append_str(&sealed, MAGIC);
     enum td_status status = keyed_seal(key->bytes, MAGIC, text, &sealed, err);
     if (status == TD_OK)
-        status = write_file(path, buf_view(&sealed), err);
+        status = file_replace(path, buf_view(&sealed), 0600, err);
     buf_deinit(&sealed);
     return status;
 }

@@ -479,6 +479,7 @@ static void read_signals(struct exchange *ex, const struct route *route)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);
     ex->signals.data_class = data_class;
+    outgoing_read_consent(ex, route);
     outgoing_prepare(ex, route, declared);
 }
 

@@ -22,6 +22,7 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 struct classifier;
+struct consents;
 struct spending;
 struct watch;
 
@@ -53,6 +54,7 @@ struct exchange_services {
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;
+    struct consents *consents;     /* NULL = there are none */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     const struct clock *clock;

@@ -5,6 +5,8 @@
 
 #include "exchange/exchange_internal.h"
 
+/* Where the route asks for a consent: is there one that holds? */
+void outgoing_read_consent(struct exchange *exchange, const struct route *route);
 /* Before the plan, with the class known: makes the smaller request for remote tiers, and the masked one
  * when a tier could need it. declared:
  * the class that caller and route say; replacing values does not lower it. */

@@ -148,6 +148,10 @@ static char *signals_json(const struct exchange *ex)
                      json_new_cstr(ex->facts[i].confidence_model->digest));
     put_moment(ex, root);
     json_put(root, "findings", findings_of(ex));
+    if (ex->plan.route && ex->plan.route->consent)
+        json_put(
+            root, "consent",
+            json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
     json_put(root, "decision", decision_of(ex));
     if (ex->summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));

@@ -106,8 +106,20 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
     if (missing & CAPABILITY_PROMPT_IDS)
         return removed(why, "the prompt is token ids of the local model, which %s cannot read",
                        q->facts[tier].name);
+    if (missing & CAPABILITY_NO_TRAIN)
+        return removed(why, "%s does not promise not to train on what it is sent",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_NO_RETENTION)
+        return removed(why, "%s does not promise not to keep what it is sent", q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
+}
+
+static bool without_consent(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->signals->consent_missing && q->facts[tier].place != TD_PLACE_DEVICE &&
+           removed(why, "route %s asks for a consent before anything leaves, and %s",
+                   q->route->name, q->signals->consent_missing);
 }
 
 static bool without_key(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
@@ -156,10 +168,15 @@ static bool beyond_budget(const struct question *q, size_t tier, char why[REASON
 }
 
 static const struct constraint permissions[] = {
-    {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
-    {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
-    {REASON_REMOVED_RULE, outside_rule},      {REASON_REMOVED_CAPABILITY, without_capability},
-    {REASON_REMOVED_CONTEXT, beyond_context}, {REASON_REMOVED_BUDGET, beyond_budget},
+    {REASON_REMOVED_NAMED, other_than_named},
+    {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
+    {REASON_REMOVED_MODE, outside_mode},
+    {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_CONSENT, without_consent},
+    {REASON_REMOVED_RULE, outside_rule},
+    {REASON_REMOVED_CAPABILITY, without_capability},
+    {REASON_REMOVED_CONTEXT, beyond_context},
+    {REASON_REMOVED_BUDGET, beyond_budget},
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},
@@ -288,7 +305,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
         .mode = out->mode,
         .tokens_max = signals->tokens_max,
         .prompt_only = signals->prompt_only,
-        .needs = signals->needs,
+        .needs = signals->needs | route->needs,
         .signals = signals,
         .facts = facts,
         .states = states,

@@ -50,6 +50,8 @@ struct route {
     size_t tier_count;
     const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
     enum td_data_class data_class;
+    unsigned needs;    /* of enum capability: asked for by every request of the route */
+    bool consent;      /* nothing leaves the device without one */
     bool pseudonyms;   /* private values may be replaced so that a request can leave */
     enum td_mode mode; /* default for requests that say nothing */
     struct gate_settings gates;
@@ -100,6 +102,7 @@ enum reason_code {
     REASON_REMOVED_NO_KEY,
     REASON_REMOVED_CONTEXT,
     REASON_REMOVED_CAPABILITY,
+    REASON_REMOVED_CONSENT,
     REASON_REMOVED_NAMED,
     REASON_REMOVED_RULE,
     REASON_REMOVED_BUDGET,
@@ -183,6 +186,8 @@ struct signals {
     /* Private values can be replaced; what is left then has this class. */
     bool masked;
     enum td_data_class masked_class;
+    /* The route asks for a consent: why there is none; else NULL. */
+    const char *consent_missing;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
     bool prompt_only; /* nothing is to be generated */

@@ -29,7 +29,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
-    return needs;
+    return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+           (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
 }
 
 /* The language with the most of its commonest words. */
