@@ -3,7 +3,7 @@
 BUILD := build
 MESON_FLAGS ?=
 
-.PHONY: all run test bench bench-engine bench-nano bench-router router-model lint format fuzz install clean packages help
+.PHONY: all run test bench bench-engine bench-nano bench-privacy bench-router router-model lint format fuzz install clean packages help
 
 all: $(BUILD)/build.ninja ## build build/tandem
 	@ninja -C $(BUILD) --quiet product
@@ -43,6 +43,11 @@ bench-router: all ## the router beside RouteLLM's, nine small models, decision t
 router-model: all ## train the default classifier anew, models/router/default.tdr
 	@python3 models/router/make_data.py > $(BUILD)/router.jsonl
 	@$(BUILD)/tandem router train $(BUILD)/router.jsonl -o models/router/default.tdr --seed 1
+
+bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; and how fast
+	@python3 bench/bench_privacy.py
+	@ninja -C $(BUILD) --quiet bench/bench_privacy && $(BUILD)/bench/bench_privacy models/names/names.bin
+	@ninja -C $(BUILD) --quiet bench/bench_pseudonyms && $(BUILD)/bench/bench_pseudonyms models/names/names.bin
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

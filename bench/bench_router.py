@@ -136,8 +136,9 @@ def gsm8k():
     return [r for r in read_responses(DATA / "routellm" / "gsm8k" / "gsm8k_responses.csv", "gsm8k") if r[0] not in dropped]
 
 
-def labelled(rows, with_task):
-    return [{"text": r[0], "local_ok": r[1], "strong_ok": r[2], **({"task": r[3][:31]} if with_task else {})} for r in rows]
+def labelled(rows):
+    """The subjects are not given: as tasks they made the ranking no better."""
+    return [{"text": r[0], "local_ok": r[1], "strong_ok": r[2]} for r in rows]
 
 
 def known_subject(train_rows, test_rows):
@@ -157,7 +158,7 @@ def print_rows(name, figures):
         print(f"  {what:38} {means[0]:6.3f} {means[1]:8.2f} {means[2]:8.2f}", flush=True)
 
 
-def on_labels(name, rows, label_count, with_task, goals):
+def on_labels(name, rows, label_count, has_subjects, goals):
     """Five random choices of the training rows; all the others are tested."""
     figures = defaultdict(list)
     last = None
@@ -170,9 +171,9 @@ def on_labels(name, rows, label_count, with_task, goals):
             weak, strong = [float(r[1]) for r in test], [float(r[2]) for r in test]
             figures["random"].append(measure([rng.random() for _ in test], weak, strong))
             figures["prompt length"].append(measure([len(r[0]) for r in test], weak, strong))
-            if with_task:
+            if has_subjects:
                 figures["known subject"].append(measure(known_subject(known, test), weak, strong))
-            ours = [v["gain"] for v in score(train(labelled(known, with_task), seed, folder), [r[0] for r in test])]
+            ours = [v["gain"] for v in score(train(labelled(known), seed, folder), [r[0] for r in test])]
             figures["tandem"].append(measure(ours, weak, strong))
             last = (ours, weak, strong)
     figures["best published router"] = [PUBLISHED[name]]
@@ -203,7 +204,7 @@ def mt_bench(train_rows):
     figures = {"random": [measure([rng.random() for _ in rows], weak, strong) for _ in range(50)],
                "prompt length": [measure([len(t) for t in texts], weak, strong)]}
     with tempfile.TemporaryDirectory() as place:
-        ours = [v["gain"] for v in score(train(labelled(train_rows, False), 0, place), texts)]
+        ours = [v["gain"] for v in score(train(labelled(train_rows), 0, place), texts)]
     figures["tandem, labels of MMLU and GSM8K"] = [measure(ours, weak, strong)]
     shipped = [v["gain"] for v in score(None, texts)]
     figures["tandem, default classifier"] = [measure(shipped, weak, strong)]

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes a folder with the aarch64 libraries that the project is built against (libc, jansson, PCRE2, OpenSSL,
+# Makes a folder with the aarch64 libraries that the project is built against (libc, jansson, PCRE2, libseccomp, OpenSSL,
 # libevent, libcurl, SQLite, libyaml) from Debian's packages. They are downloaded and unpacked, not installed: the
 # system and its list of architectures stay as they are, and it needs no privileges. `root.cross` in it says to Meson where
 # it is (the names @...@ for that are newer than Debian's Meson). Does nothing when the folder has these packages.
 set -eu
 
 root=${1:-build-aarch64-root}
-packages="libc6-dev libevent-dev libcurl4-openssl-dev libjansson-dev libpcre2-dev libssl-dev libsqlite3-dev
-          libyaml-dev"
+packages="libc6-dev libevent-dev libcurl4-openssl-dev libjansson-dev libpcre2-dev libseccomp-dev libssl-dev
+          libsqlite3-dev libyaml-dev"
 
 [ "$(cat "$root/complete" 2>/dev/null)" = "$packages" ] && exit 0
 for tool in apt-get dpkg-deb; do

@@ -4,7 +4,7 @@
 set -eu
 
 build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
-libjansson-dev libpcre2-dev libssl-dev libsqlite3-dev libyaml-dev"
+libjansson-dev libpcre2-dev libseccomp-dev libssl-dev libsqlite3-dev libyaml-dev"
 test="clang clang-format llvm libclang-rt-14-dev git nodejs npm curl"
 cross="gcc-aarch64-linux-gnu qemu-user-static"
 

@@ -69,7 +69,12 @@ enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CL
 
 /* Ordered from free to most protected; within a conversation it only rises.
  * TD_CLASS_RESTRICTED never leaves the device. */
-enum td_data_class { TD_CLASS_PUBLIC, TD_CLASS_SENSITIVE, TD_CLASS_RESTRICTED };
+enum td_data_class {
+    TD_CLASS_PUBLIC,
+    TD_CLASS_SENSITIVE,
+    TD_CLASS_CONTRACTUAL, /* under a contract: to whom the contract or a certificate allows */
+    TD_CLASS_RESTRICTED
+};
 
 enum td_mode {
     TD_MODE_AUTO,
@@ -139,6 +144,17 @@ struct td_adapter_choice {
     bool has_scale; /* false: the configuration's */
 };
 
+/* A point in the triangle: how much each corner counts, 0 to 1 each. */
+struct td_weights {
+    double latency, privacy, cost;
+    bool set; /* false: nothing is weighed */
+};
+
+enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };
+
+/* Words that a caller puts on a request for the operator's rules. */
+#define TD_TAGS_MAX 8
+
 #define TD_STOPS_MAX 16
 #define TD_TOP_LOGPROBS_MAX 20
 
@@ -189,13 +205,20 @@ struct td_request {
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
     enum td_priority priority;     /* of the local engine's work; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* 0 = none; recorded, has no effect on the plan yet */
-    uint32_t slo_ms;               /* 0 = none; recorded, has no effect on the plan yet */
-    const char *user;              /* stable user key, or NULL */
+    uint32_t slo_ttft_ms;          /* to the first text; 0 = none */
+    uint32_t slo_ms;               /* to the whole answer; 0 = none */
+    struct td_weights weights;     /* before an application's, a rule's and the policy's */
+    const char *tags[TD_TAGS_MAX];
+    size_t tag_count;
+    enum td_network network; /* what the caller says of it */
+    const char *user;        /* stable user key, or NULL */
     /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
-     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored. */
+     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8 digits
+     * of a hash of it in alarms. */
     const char *caller;
-    bool corrections; /* the client understands correction chunks */
+    bool no_train, no_retention; /* only tiers that promise it */
+    const char *consent;         /* id of the consent that it names, or NULL */
+    bool corrections;            /* the client understands correction chunks */
 
     /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not
      * understood here (tools, response_format, ...) untouched. */

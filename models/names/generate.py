@@ -1,23 +1,25 @@
 """Texts with marked names for the tagger, from a seed: people of many cultures, places, organisations in sentences of
 templates.py, written in many manners; beside them WNUT17's training sentences and utterances without names."""
+import csv
+import json
+import pathlib
 import random
 import re
 import sys
 import unicodedata
-import csv
-import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "nano"))
 import corpora  # noqa: E402
 
+import languages  # noqa: E402
 import organizations  # noqa: E402
 import people  # noqa: E402
 import places  # noqa: E402
 import templates  # noqa: E402
 import words  # noqa: E402
 
-PERSON, PLACE, ORG, OTHER = 1, 3, 5, 7  # first label of each in tagger_file.h
+PERSON, PLACE, ORG, STREET = 1, 3, 5, 7  # first label of each in tagger_file.h
 
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -97,7 +99,7 @@ class Names:
         elif r < 0.90:
             text = f"{last}, {first}"
         elif r < 0.92:
-            text = f"{first} {last} {rng.choice(['Jr.', 'Sr.', 'III', 'II'])}"
+            text = f"{first} {last} {rng.choice(['Jr.', 'Sr.', 'III', 'II', 'MD', 'PhD', 'DDS', 'Esq.'])}"
         elif r < 0.94:
             text = f"{last} {first}"
         elif r < 0.96:
@@ -177,16 +179,59 @@ class Names:
 
     def st(self):
         rng = self.rng
-        key = rng.choice(list(places.STREET))
+        key = rng.choice(list(places.STREET) + ["usps"] * 5)
         names = places.STREET_NAMES.get(key)
-        name = rng.choice(names) if names and rng.random() < 0.6 else self.surname(key if key in people.CULTURES else "english")
+        culture = key if key in people.CULTURES else rng.choice(["english", "german", "spanish", self.culture()])
+        name = rng.choice(names) if names and rng.random() < 0.6 else self.given(culture) if rng.random() < 0.12 else self.surname(culture)
+        if rng.random() < 0.1 and key not in ("german", "dutch", "swedish", "norwegian", "finnish"):
+            name = self.given(culture) + " " + name
         street = rng.choice(places.STREET[key]).replace("{X}", name)
-        number = str(rng.randint(1, 250)) + rng.choice(["", "", "", "a", "B"])
-        first = key in ("english", "french", "indian") or rng.random() < 0.2
-        out = [(number + rng.choice([" ", " ", ", "]), None), (street, PLACE)] if first else [(street, PLACE), (" " + number, None)]
+        number = str(rng.randint(1, 250)) + rng.choice(["", "", "", "a", "B", f"/{rng.randint(1, 40)}", f"-{rng.randint(1, 40)}"])
+        first = key in ("english", "usps", "french", "indian") or rng.random() < 0.25
+        if key == "usps" and rng.random() < 0.7:
+            number = str(rng.randint(100, 99999))
+        behind = rng.choice([" ", " ", " ", " ", ", ", " No. ", " N° ", " nº ", " nr ", " č. "])
+        text = number + rng.choice([" ", " ", ", "]) + street if first else street + behind + number
+        if rng.random() < 0.06:
+            text = street
+        if rng.random() < 0.2:
+            text += rng.choice([", ", " ", "\n"]) + rng.choice([f"Apt. {rng.randint(1, 99)}", f"Apt {rng.randint(1, 999)}", f"Suite {rng.randint(100, 900)}",
+                                                            f"#{rng.randint(1, 40)}", f"Unit {rng.randint(1, 60)}", f"Flat {rng.randint(1, 60)}", f"{rng.randint(2, 30)}th floor"])
+        return [(text, STREET)]
+
+    def ph(self):
+        shape = self.rng.choice(["###-###-####", "(###) ###-####", "+## ## ### ## ##", "## ### ## ##", "### ### ###", "0## ########", "+1 ### ### ####", "###.###.####",
+                                 "#### ######", "0####-######", "+### ### ######", "001-###-###-####", "### ## ##"])
+        return [(re.sub("#", lambda m: str(self.rng.randint(0, 9)), shape) + self.rng.choice(["", "", "", "x###".replace("###", str(self.rng.randint(10, 999)))]), None)]
+
+    def zip(self):
+        rng = self.rng
+        shape = rng.choice(["#####", "#####", "#####", "#####-####", "####", "######", "## ###", "###-####", "#### AA", "A#A #A#", "AA## #AA", "#####"])
+        return re.sub("[#A]", lambda m: rng.choice("0123456789" if m.group() == "#" else "ABCDEGHKLMNPRSTVWXY"), shape)
+
+    def ad(self):
+        """A whole address, on one line or several."""
+        rng = self.rng
+        between = rng.choice([", ", ", ", "\n", "\n", " ", "\n ", "\n    "])
+        out = self.st()
         if rng.random() < 0.15:
-            out += [(rng.choice([f" Apt. {rng.randint(1, 99)}", f", Suite {rng.randint(100, 900)}", f" #{rng.randint(1, 40)}"]), None)]
-        return out
+            out = [(str(rng.randint(1, 99)) + " " + out[0][0], STREET)]
+        town = [(self.town() if rng.random() < 0.7 else rng.choice(places.CITIES), PLACE)]
+        if rng.random() < 0.12:
+            town = [(town[0][0].upper(), PLACE)]
+        zip = [(self.zip(), STREET)] if rng.random() < 0.75 else []
+        country = [(rng.choice(places.COUNTRIES), PLACE)] if rng.random() < 0.6 else []
+        state = [(rng.choice([", ", " "]), None), (rng.choice(places.STATE_CODES), PLACE)] if rng.random() < 0.3 else []
+        r = rng.random()
+        if r < 0.35:
+            line = town + state + ([(" ", None)] + zip if zip else [])
+        elif r < 0.6:
+            line = (zip + [(" ", None)] if zip else []) + town
+        else:
+            line = town + state
+            country += ([(" ", None)] if country else []) + zip
+        out = out + [(between, None)] + line
+        return out + [(between, None)] + country if country else out
 
     def company(self):
         rng = self.rng
@@ -194,33 +239,45 @@ class Names:
         r = rng.random()
         head = rng.choice(organizations.HEAD)
         made = rng.choice(organizations.MADE_START) + rng.choice(organizations.MADE_END)
+        plain = rng.random()
+        if plain < 0.10:
+            return self.capitalised(rng.choice([2, 2, 3]))
+        if plain < 0.16:
+            one, two = rng.choice(ORDINARY), rng.choice(ORDINARY)
+            return rng.choice([one + two, one.capitalize() + two.capitalize(), one.capitalize() + two, one[:4].capitalize() + two[:5]])[:1].upper() + rng.choice(
+                [one + two, one + two.capitalize(), one[:4] + two[:5]])[1:] + rng.choice(["", "", "", " Inc", " " + rng.choice(organizations.FIELD)])
         suffix, field = rng.choice(organizations.SUFFIX), rng.choice(organizations.FIELD)
-        if r < 0.16:
+        both = rng.choice(["&", "and", "and", rng.choice(["y", "e", "et", "und", "och", "og", "en", "i", "ja", "și", "ve"])])
+        if r < 0.13:
             return f"{a} {suffix}"
-        if r < 0.22:
+        if r < 0.21:
             return f"{a}-{b}"
-        if r < 0.28:
-            return f"{a}, {b} and {c}"
-        if r < 0.33:
-            return f"{a} {rng.choice(['&', 'and'])} {b}"
-        if r < 0.38:
+        if r < 0.29:
+            return f"{a}, {b} {both} {c}"
+        if r < 0.34:
+            return f"{a} {both} {b}" + (f" {suffix}" if rng.random() < 0.4 else "")
+        if r < 0.37:
             return f"{a}, {b} & {c} {suffix}"
+        if r < 0.39:
+            return f"{a} {b} {suffix}"
         if r < 0.44:
             return f"{a} {field}"
-        if r < 0.54:
+        if r < 0.51:
             return f"{head} {field}"
-        if r < 0.60:
+        if r < 0.56:
             return f"{head} {field} {suffix}"
         if r < 0.70:
             return made
         if r < 0.78:
             return f"{made} {rng.choice([suffix, field])}"
-        if r < 0.82:
+        if r < 0.81:
             return f"{self.given(self.culture())}'s {field}"
-        if r < 0.87:
+        if r < 0.85:
             return f"{rng.choice(places.CITIES)} {field}"
-        if r < 0.92:
+        if r < 0.89:
             return f"{head} {rng.choice(organizations.FIELD)} {field}"
+        if r < 0.93:
+            return f"{self.capitalised(1)} {rng.choice([field, suffix])}"
         if r < 0.96:
             return "".join(rng.choice("ABCDEFGHIKLMNOPRSTVW") for _ in range(rng.randint(2, 4)))
         return f"The {head} {field}"
@@ -241,17 +298,34 @@ class Names:
 
     def w(self):
         rng = self.rng
-        if rng.random() < 0.6:
-            return [(rng.choice(words.WORKS), OTHER)]
+        r = rng.random()
+        if r < 0.35:
+            return [(rng.choice(words.WORKS), None)]
+        if r < 0.7:
+            title = ("The " if rng.random() < 0.25 else "") + self.capitalised(rng.randint(1, 4))
+            mark = rng.choice(["", "", '"', "*", "'"])
+            return [(mark + title + mark, None)]
         if rng.random() < 0.6:
             word = rng.choice(words.PRODUCT)
-            return [(word.capitalize() if rng.random() < 0.6 else word, OTHER)]
-        return [("The " + " of ".join(rng.sample(NOUNS, 2)), OTHER)]
+            return [(word.capitalize() if rng.random() < 0.6 else word, None)]
+        return [("The " + " of ".join(rng.sample(NOUNS, 2)), None)]
+
+    def capitalised(self, count):
+        """Ordinary words with capitals, little words without."""
+        rng = self.rng
+        out = [rng.choice(ORDINARY).capitalize() for _ in range(count)]
+        if count > 2 and rng.random() < 0.5:
+            out.insert(rng.randint(1, count - 1), rng.choice("of the and in for to with a on".split()))
+        return " ".join(out)
 
     def h(self):
+        if self.rng.random() < 0.4:
+            return [(self.capitalised(self.rng.randint(1, 5)), None)]
         return [(self.rng.choice(words.HEADINGS), None)]
 
     def N(self):
+        if self.rng.random() < 0.5:
+            return [(self.capitalised(self.rng.choice([1, 1, 2])), None)]
         return [(self.rng.choice(NOUNS) + (" " + self.rng.choice(NOUNS) if self.rng.random() < 0.25 else ""), None)]
 
     def job(self):
@@ -266,6 +340,20 @@ class Names:
         return [(rng.choice([f"{day} {rng.choice(MONTHS)} {year}", f"{rng.choice(MONTHS)} {day}, {year}", f"{day:02}/{rng.randint(1, 12):02}/{year}",
                              f"{year}-{rng.randint(1, 12):02}-{day:02}"]), None)]
 
+    def gr(self):
+        word = self.rng.choice(GREETINGS)
+        return [(word.capitalize() if self.rng.random() < 0.85 else word, None)]
+
+    def gn(self):
+        """A German noun: of the list, of two (Mietvertrag), or with an ending that makes nouns."""
+        rng, r = self.rng, self.rng.random()
+        word = rng.choice(languages.GERMAN_NOUNS)
+        if r < 0.25:
+            word += rng.choice(["", "", "s", "n"]) + rng.choice(languages.GERMAN_NOUNS).lower()
+        elif r < 0.4:
+            word = word[:5] + rng.choice(["ung", "ungen", "heit", "keit", "schaft", "tion", "tionen", "tät", "ismus", "er", "erin", "chen", "nis"])
+        return [(word, None)]
+
     def k(self):
         return [(str(self.rng.choice([self.rng.randint(2, 99), self.rng.randint(1900, 2026)])), None)]
 
@@ -276,6 +364,8 @@ class Names:
         return [(self.rng.choice(DAYS), None)]
 
 
+GREETINGS = languages.greetings()
+ORDINARY = [w for w in (HERE / 'ordinary.txt').read_text().split() if len(w) > 3]
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -290,8 +380,25 @@ def fill(template, names):
     return [(text.replace("\x01", "{").replace("\x02", "}"), label) for text, label in out if text]
 
 
+def misspelt(text, rng):
+    """One or two words with a letter too few, too many, or in the wrong place: unknown words that are no names."""
+    found = [m.span() for m in re.finditer(r"[a-z]{4,}", text)]
+    for begin, end in sorted(rng.sample(found, min(len(found), rng.randint(1, 2))), reverse=True):
+        i = rng.randint(begin + 1, end - 2)
+        change = rng.choice([text[i + 1] + text[i], text[i] * 2 + text[i + 1], text[i + 1], rng.choice("aeioutrsn") + text[i + 1]])
+        text = text[:i] + change + text[i + 2:]
+    return text
+
+
+def quoted(segments, mark):
+    """Each line with a mark before it, as mail programs quote and lists begin."""
+    return [(mark, None)] + [(t.replace("\n", "\n" + mark), l) for t, l in segments]
+
+
 def manner(segments, rng):
     """How a whole text is written."""
+    if rng.random() < 0.03:
+        segments = quoted(segments, rng.choice(["> ", ">", "| ", "* ", "- ", "  ", "# ", ">> "]))
     r = rng.random()
     if r < 0.16:
         return [(t.lower(), l) for t, l in segments]
@@ -306,8 +413,58 @@ def manner(segments, rng):
     return segments
 
 
+# Real sentences in which nobody is named become sentences with names: what stands for a person, a place or an organisation is
+# replaced by one.
+PERSON_WORDS = ("friend brother sister mother father teacher neighbor boss son daughter wife husband man woman boy girl student customer "
+                "person cousin uncle aunt manager doctor worker driver child kid player owner seller baker farmer mom dad").split()
+ORG_WORDS = ("store shop company bank school restaurant hospital university factory market supermarket business club bakery hotel farm "
+             "firm team library gym office college airline church museum").split()
+PLACE_WORDS = "city town village country state island park lake beach river valley mountain area region airport".split()
+STAND_INS = [
+    (re.compile(r"\b(he|she)\b", re.I), "p"), (re.compile(r"\b(him|them)\b(?=[ .,?!])"), "p"), (re.compile(r"\bher\b(?=[.,?!])"), "p"),
+    (re.compile(r"\b(his|their)(?= \w)", re.I), "pf's"),
+    (re.compile(r"\b(the|my|his|her|a|our|their|one|another) (%s)\b" % "|".join(PERSON_WORDS), re.I), "p"),
+    (re.compile(r"\b(the|my|his|her|a|our|their|one|another|this) (?:local |new |big )?(%s)\b" % "|".join(ORG_WORDS), re.I), "o"),
+    (re.compile(r"\b(the|my|his|her|a|our|their|another|this) (%s)\b" % "|".join(PLACE_WORDS), re.I), "pa"),
+]
+SENTENCE = re.compile(r"(?<=[.?!])\s+")
+
+
+def plain_sentences():
+    """Sentences of GSM8K's and DCRouter's training texts without a capital but the first."""
+    ordinary = ordinary_words() | set(words.FUNCTION)
+    texts = corpora.gsm8k_train() + [row["question"] for row in json.loads(
+        (corpora.data_dir() / "llmrouter" / "dcrouter_train.json").read_text())]
+    kept = set()
+    for text in texts:
+        for sentence in SENTENCE.split(text):
+            rest = re.findall(r"[^\W\d_]+", sentence)
+            if 4 <= len(rest) <= 40 and len(sentence) < 260 and rest[0].lower() in ordinary and "\n" not in sentence \
+                    and all(w.islower() or w == "I" for w in rest[1:]) and all(w.lower() in ordinary or len(w) < 2 for w in rest):
+                kept.add(sentence)
+    return sorted(kept)
+
+
+def stand_ins(sentence, names):
+    """The sentence with one to three of its stand-ins replaced."""
+    found = [(m.start(), m.end(), slot) for pattern, slot in STAND_INS for m in pattern.finditer(sentence)]
+    names.rng.shuffle(found)
+    taken = []
+    for begin, end, slot in found:
+        if len(taken) < 3 and all(end <= b or begin >= e for b, e, _ in taken):
+            taken.append((begin, end, slot))
+    out, at = [], 0
+    for begin, end, slot in sorted(taken):
+        out.append((sentence[at:begin], None))
+        if slot == "p":
+            slot = names.rng.choice(["p", "p", "pf", "pf", "pl"])
+        out += names.pf() + [("'s", None)] if slot == "pf's" else getattr(names, slot)()
+        at = end
+    return [(t, l) for t, l in out + [(sentence[at:], None)] if t]
+
+
 GROUPS = [(templates.PROMPTS, 16), (templates.LETTERS, 10), (templates.FORMS, 9), (templates.TICKETS, 10), (templates.NOTES, 8),
-          (templates.NEWS, 14), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 4), (templates.PLAIN, 16)]
+          (templates.NEWS, 20), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
 HELD_OUT_EVERY = 8  # one template in eight is for the development set
 
 
@@ -323,6 +480,8 @@ class Texts:
         self.weights = [weight for _, weight in GROUPS]
         self.native = {k: part_of(v, held) or v for k, v in templates.NATIVE.items()}
         self.fillers = utterances()
+        self.sentences = part_of(plain_sentences(), held)
+        self.changeable = [s for s in self.sentences if any(p.search(s) for p, _ in STAND_INS)]
 
     def native_text(self):
         rng = self.rng
@@ -347,12 +506,18 @@ class Texts:
         for i in range(rng.choice([1, 1, 1, 2, 2, 3, 5])):
             if i:
                 segments.append((rng.choice([" ", " ", " ", "\n", "\n\n"]), None))
-            if rng.random() < 0.12:
+            r = rng.random()
+            if r < 0.08:
                 segments.append((rng.choice(self.fillers), None))
+            elif r < 0.16:
+                segments.append((rng.choice(self.sentences), None))
+            elif r < 0.42:
+                segments += stand_ins(rng.choice(self.changeable), self.names)
             else:
                 segments += fill(rng.choice(rng.choices(self.groups, self.weights)[0]), self.names)
                 if rng.random() < 0.06 and segments[-1][0].endswith("."):
                     segments[-1] = (segments[-1][0][:-1], segments[-1][1])
+        segments = [(misspelt(t, rng), l) if l is None and rng.random() < 0.05 else (t, l) for t, l in segments]
         return manner(segments, rng)
 
 
@@ -367,6 +532,12 @@ def name_words():
 
 def ordinary_words():
     return set((HERE / "ordinary.txt").read_text().split())
+
+
+def foreign_words():
+    """Ordinary words of other languages that are nobody's name."""
+    words_of_all = (HERE / "foreign.txt").read_text().split() + [noun.lower() for noun in languages.GERMAN_NOUNS]
+    return set(words_of_all) - name_words()
 
 
 def utterances():
@@ -384,7 +555,7 @@ def utterances():
     return kept
 
 
-WNUT_LABEL = {"person": PERSON, "location": PLACE, "corporation": ORG, "group": ORG, "product": OTHER, "creative-work": OTHER}
+WNUT_LABEL = {"person": PERSON, "location": PLACE, "corporation": ORG, "group": ORG, "product": None, "creative-work": None}
 
 
 def wnut_segments(sentence):

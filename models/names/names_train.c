@@ -1,7 +1,7 @@
 /* Trains names.bin: a linear-chain CRF by stochastic gradient with AdaGrad (Duchi et al. 2011, figure
  * 1, diagonal), on islands of texts as the product reads them.
  *
- *   names_train LEXICON TRAIN DEV OUT [log2 of rows [epochs]]
+ *   names_train LEXICON TRAIN DEV OUT [log2 of rows [epochs [drop]]]
  *
  * LEXICON: word TAB classes. TRAIN, DEV: text TAB spans, a span is begin:end:label in bytes with the
  * number of its first label in tagger_file.h; \n and \\ are written so. Words of names are hidden
@@ -39,6 +39,7 @@ struct trainer {
     struct tagger_file file; /* lexicon only while training */
     uint32_t lexicon[SLOTS];
     size_t rows;
+    uint32_t drop;            /* of 100 features of a word, so many are not seen in a step */
     float *weights, *squares; /* [rows][LABEL_COUNT] */
     float transitions[GAP_COUNT][LABEL_COUNT][LABEL_COUNT];
     float transition_squares[GAP_COUNT][LABEL_COUNT][LABEL_COUNT];
@@ -162,8 +163,8 @@ static enum tagger_label gold_of(const struct example *example, const struct tag
         if (word->begin >= span->end || word->end <= span->begin)
             continue;
         bool inside = before != NULL && before->end > span->begin && before->begin >= span->begin;
-        return span->first == LABEL_OTHER ? LABEL_OTHER
-                                          : (enum tagger_label)(span->first + (inside ? 1 : 0));
+        return span->first == LABEL_STREET ? LABEL_STREET
+                                           : (enum tagger_label)(span->first + (inside ? 1 : 0));
     }
     return LABEL_O;
 }
@@ -235,10 +236,17 @@ static void learn_island(struct trainer *trainer, const struct tagger_chunk *chu
     size_t counts[CHAIN_MAX];
     copy_island(trainer, chunk, begin, end, &island);
     chain.count = end - begin;
+    const struct tagger_island view = {island.words, island.count, island.first,
+                                       island.first + chain.count, chunk->text_case};
     double gold_score = 0;
     for (size_t i = 0; i < chain.count; i++) {
-        counts[i] = tagger_features(chunk->reader.text, island.words, island.count,
-                                    island.first + i, chunk->text_case, features[i]);
+        counts[i] = tagger_features(chunk->reader.text, &view, view.begin + i, features[i]);
+        size_t kept = 0;
+        for (size_t f = 0; f < counts[i]; f++) {
+            features[i][kept] = features[i][f];
+            kept += draw(trainer) % 100 >= trainer->drop;
+        }
+        counts[i] = kept;
         memset(chain.score[i], 0, sizeof chain.score[i]);
         for (size_t f = 0; f < counts[i]; f++) {
             features[i][f] >>= trainer->file.row_shift;
@@ -291,7 +299,7 @@ static void learn_example(struct trainer *trainer, const struct example *example
             /* A name whose first word no island has begins where the island does. */
             if (i == begin && !chain_allowed(LABEL_O, gold[0]))
                 gold[0] = (enum tagger_label)(gold[0] - 1), broken = true;
-            trainer->wanted += gold[i - begin] != LABEL_O && gold[i - begin] != LABEL_OTHER;
+            trainer->wanted += gold[i - begin] != LABEL_O;
         }
         done += broken;
         learn_island(trainer, &chunk, begin, end, gold, potential);
@@ -323,6 +331,14 @@ static void quantise(const float *values, size_t count, float step, int8_t *out)
         float steps = roundf(values[i] / step);
         out[i] = (int8_t)(steps > 127 ? 127 : steps < -127 ? -127 : steps);
     }
+}
+
+/* All features speak when the product runs, and spoke in part while they learned: a weight is worth
+ * what it was on average (Srivastava et al. 2014, Dropout, section 4). */
+static void undo_drop(struct trainer *trainer)
+{
+    for (size_t i = 0; i < trainer->rows * LABEL_COUNT; i++)
+        trainer->weights[i] *= (float)(100 - trainer->drop) / 100;
 }
 
 static unsigned char *make_file(const struct trainer *trainer, const float calibration[2],
@@ -372,7 +388,7 @@ struct measure {
 
 static int type_of(enum tagger_label label)
 {
-    return label == LABEL_O || label == LABEL_OTHER ? -1 : ((int)label - 1) / 2;
+    return label == LABEL_O ? -1 : ((int)label - 1) / 2;
 }
 
 static void add_pairs(struct measure *measure, const struct tagger_cursor *cursor,
@@ -381,7 +397,7 @@ static void add_pairs(struct measure *measure, const struct tagger_cursor *curso
     for (size_t i = 0; i < cursor->chain.count; i++) {
         const float *marginal = cursor->chain.marginal[i];
         const struct tagger_word *word = &cursor->chunk.words[cursor->island + i];
-        float p = 1 - marginal[LABEL_O] - marginal[LABEL_OTHER];
+        float p = 1 - marginal[LABEL_O];
         p = p < 1e-6f ? 1e-6f : p > 1 - 1e-6f ? 1 - 1e-6f : p;
         if (measure->pair_count == measure->pair_capacity) {
             measure->pair_capacity = measure->pair_capacity * 2 + 1024;
@@ -440,7 +456,7 @@ static void measure_all(const struct trainer *trainer, const struct examples *de
     *measure = (struct measure){0};
     for (size_t i = 0; i < dev->count; i++)
         measure_example(tagger, &dev->items[i], min_score, measure);
-    static const char *const names[] = {"person", "place", "organisation"};
+    static const char *const names[] = {"person", "place", "organisation", "street"};
     printf("at %.2f\n", (double)min_score);
     for (int t = 0; t < TAGGER_TYPE_COUNT; t++)
         print_count(names[t], measure->types[t]);
@@ -472,9 +488,10 @@ static void calibrate(const struct measure *measure, float calibration[2])
 int main(int argc, char **argv)
 {
     if (argc < 5)
-        die("usage: names_train LEXICON TRAIN DEV OUT [log2 of rows [epochs]]", "");
+        die("usage: names_train LEXICON TRAIN DEV OUT [log2 of rows [epochs [drop]]]", "");
     struct trainer *trainer = take(1, sizeof *trainer);
     int bits = argc > 5 ? atoi(argv[5]) : 18, epochs = argc > 6 ? atoi(argv[6]) : 5;
+    trainer->drop = argc > 7 ? (uint32_t)atoi(argv[7]) : 30;
     trainer->rows = (size_t)1 << bits;
     trainer->file.lexicon = trainer->lexicon;
     trainer->file.lexicon_mask = SLOTS - 1;
@@ -496,6 +513,7 @@ int main(int argc, char **argv)
                trainer->wanted);
         fflush(stdout);
     }
+    undo_drop(trainer);
     float calibration[2] = {1, 0};
     struct measure measure;
     measure_all(trainer, &dev, 0.0f, calibration, &measure);

@@ -2,10 +2,12 @@
 the texts that Tandem Nano is trained on. Run once; the list is part of the repository.
 
     python3 ordinary.py /usr/share/man/man[1578]/*.gz /usr/lib/python3.11/*.py > ordinary.txt
+    python3 ordinary.py --foreign /usr/share/man/{de,fr,es,it,nl,pl,pt_BR,sv,da,nb,cs,ro,hu,fi,tr} > foreign.txt
 
 Sources: GSM8K train (MIT), DCRouter's training questions (MIT), CLINC150 train (CC BY 3.0), Banking77 train (CC BY 4.0), WNUT17 train, words outside names
 (CC BY 4.0); ../nano/*.py; manual
-pages and Python's own comments (their words only)."""
+pages and Python's own comments (their words only). foreign.txt: the commonest words in lower case of the manual
+pages in other languages."""
 import collections
 import csv
 import gzip
@@ -29,7 +31,32 @@ def manual(path):
     return "\n".join(re.findall(r'""".*?"""|#[^\n]*', text, re.S))
 
 
+FOREIGN_WORDS = 850  # of each language: the lexicon has room for so many
+FOREIGN_PAGES = 4    # a word of one page is a command or a misprint
+
+
+def foreign(folders):
+    """The commonest words of each folder of manual pages that English pages do not have."""
+    known = set((HERE / "ordinary.txt").read_text().split())
+    kept = set()
+    for folder in folders:
+        pages = collections.Counter()
+        for path in sorted(pathlib.Path(folder).glob("man*/*.gz")):
+            try:
+                text = gzip.open(path, "rt", errors="replace").read(200000)
+            except OSError:  # a link to nothing
+                continue
+            lines = [line for line in text.splitlines() if not line.startswith(("'", '.\\"'))]
+            pages.update({w for w in WORD.findall("\n".join(lines)) if w.islower() and w.isalpha() and 1 < len(w) <= 16})
+        common = [w for w, n in pages.most_common() if n >= FOREIGN_PAGES and w not in known]
+        kept |= set(common[:FOREIGN_WORDS])
+    print("\n".join(sorted(kept)))
+
+
 def main():
+    if sys.argv[1:2] == ["--foreign"]:
+        foreign(sys.argv[2:])
+        return 0
     lower, upper = collections.Counter(), collections.Counter()
 
     def add(text, weight=1):

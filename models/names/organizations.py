@@ -27,10 +27,34 @@ Columbia_University Cornell Sorbonne ETH_Zurich Manchester_United Real_Madrid FC
 Liverpool_FC Lakers Celtics Yankees Red_Sox Cowboys Patriots Giants Dodgers Chicago_Bulls Golden_State_Warriors Congress Senate
 Parliament House_of_Commons Supreme_Court Pentagon Department_of_Justice State_Department Home_Office Scotland_Yard Republican_Party
 Democratic_Party Labour_Party Conservative_Party OpenAI Anthropic DeepMind Hugging_Face Mozilla Red_Hat Canonical GitHub GitLab
-Atlassian Cloudflare Fastly Akamai Palantir Snowflake Databricks MongoDB Elastic Splunk Twilio Zendesk HubSpot Mailchimp""")
+Tower_Records Circuit_City Blockbuster Borders Montgomery_Ward Woolworth's Woolworth KB_Toys Toys_R_Us Sears Kmart JCPenney RadioShack
+CompUSA Payless Service_Merchandise Sam_Goody Zayre Gimbels Musicland Egghead Red_Robin Sizzler Howard_Johnson Burger_Chef Ponderosa
+Eckerd Rite_Aid Walgreens CVS Safeway Albertsons Publix Whole_Foods Trader_Joe's Wegmans Piggly_Wiggly Food_Lion Winn-Dixie 7-Eleven
+Circle_K Denny's IHOP Applebee's Chili's Olive_Garden Red_Lobster Outback_Steakhouse Taco_Bell Wendy's Arby's Chipotle Panera Dunkin
+Krispy_Kreme Baskin-Robbins Dairy_Queen Papa_John's Little_Caesars Five_Guys In-N-Out Shake_Shack Gap Old_Navy Banana_Republic
+Abercrombie_&_Fitch Nordstrom Bloomingdale's Saks Neiman_Marcus Kohl's Marshalls Staples Office_Depot OfficeMax Barnes_&_Noble PetSmart
+Petco AutoZone Jiffy_Lube Hertz Avis Marriott Hilton Hyatt Sheraton Holiday_Inn Best_Western Ritz-Carlton Weight_Watchers H&R_Block
+Century_21 RE/MAX Coldwell_Banker Zillow Trulia Redfin Yelp Foursquare Groupon OpenTable TripAdvisor Glassdoor Monster CareerBuilder
+ZocDoc WebMD Healthgrades Esri Mapbox Garmin TomTom CoreLogic LexisNexis Dun_&_Bradstreet Experian Equifax TransUnion Morningstar
+Moody's FactSet Thomson_Reuters Wolters_Kluwer Nielsen Acxiom Gartner Forrester McGraw-Hill Pearson Elsevier Booz_Allen_Hamilton
+SAIC Leidos Bechtel Fluor Halliburton Schlumberger ConocoPhillips Occidental Duke_Energy Exelon Pfizer Lilly AbbVie Amgen Gilead Biogen
+Kaiser_Permanente Aetna Cigna Humana Anthem UnitedHealth Blue_Cross State_Farm Allstate GEICO Progressive Nationwide Liberty_Mutual
+Farmers MetLife Prudential AIG Aflac New_York_Life Charles_Schwab E*Trade Robinhood Coinbase LendingClub Kickstarter Etsy Wayfair
+Chewy Zappos Overstock Instacart DoorDash Grubhub Deliveroo Lime Bird Waymo SpaceX Rivian Lucid Nikola BYD Geely Mahindra Reliance
+Airtel Flipkart Paytm Zomato Swiggy Ola Grab Gojek Tokopedia Shopee Lazada Rakuten Softbank Docomo KDDI Mitsubishi Mitsui Sumitomo
+Itochu Marubeni Nomura Mizuho Kirin Asahi Suntory Shiseido Uniqlo Muji Hanwha Posco Lotte Naver Kakao Hynix Petrobras Vale Itaú
+Bradesco Embraer Cemex Bimbo Televisa Telcel Falabella Rappi Mercado_Libre Sberbank Yandex Lukoil Rosneft Aeroflot Turkcell Koç_Holding
+Vestel Arçelik Saudi_Aramco Emaar Etihad Qatar_Airways MTN Safaricom Dangote Eskom Sasol Shoprite Naspers ABSA Woolworths Coles Telstra
+Westpac Commonwealth_Bank ANZ Macquarie Rio_Tinto BHP Fonterra Air_New_Zealand Bombardier Shopify Tim_Hortons Loblaws Rogers Scotiabank
+Maersk Lego Carlsberg Novo_Nordisk Vestas Equinor Telenor DNB Statkraft Kone Wärtsilä Fortum Neste Supercell Rovio Spotify Klarna H&M
+Electrolux Scania Saab Atlas_Copco SKF Sandvik Skanska Ericsson ABB Nestlé Novartis Swatch Rolex Swisscom Zurich_Insurance Allianz Munich_Re
+BASF Henkel Beiersdorf Continental Thyssenkrupp Lufthansa Metro Edeka Rewe Otto Zalando N26 Telefonica Iberia Repsol BBVA Inditex Mango
+Eni Enel Generali UniCredit Intesa_Sanpaolo Barilla Lavazza Luxottica Pirelli Leonardo TotalEnergies Michelin Danone L'Oréal LVMH Hermès
+Cartier Kering Sodexo Auchan Decathlon Bouygues Vinci Thales Dassault Safran Veolia Engie Heineken Philips ASML Booking Ahold Delhaize
+Proximus KBC Solvay UCB AB_InBev CD_Projekt Orlen Allegro PKO_Bank Škoda ČEZ Avast MOL OTP_Bank Richter Gedeon Atlassian Cloudflare Fastly Akamai Palantir Snowflake Databricks MongoDB Elastic Splunk Twilio Zendesk HubSpot Mailchimp""")
 
 SUFFIX = """Ltd,Ltd.,Limited,Inc,Inc.,Corp,Corp.,Corporation,LLC,PLC,LLP,Co.,& Co.,Group,Holdings,Partners,Associates,Company,and Sons,& Sons,
-GmbH,GmbH & Co. KG,AG,KG,e.K.,SE,OHG,UG,S.A.,SA,SARL,SAS,S.p.A.,SPA,S.r.l.,SRL,e figli,S.L.,S.L.U.,Hermanos,Ltda.,Lda.,B.V.,N.V.,AB,HB,A/S,ApS,AS,ASA,Oy,Oyj,
+GmbH,GmbH & Co. KG,AG,KG,e.K.,e.V.,OG,SE,OHG,UG,S.A.,SA,SARL,SAS,S.p.A.,SPA,S.r.l.,SRL,e figli,S.L.,S.L.U.,S.L.L.,S.Coop.,S.Com.,y asociados,e associati,et Associés,& Partner,& Partners,& Co. OHG,v.o.s.,spol. s r.o.,k.s.,Hermanos,Ltda.,Lda.,B.V.,N.V.,AB,HB,A/S,ApS,AS,ASA,Oy,Oyj,
 Ab,Sp. z o.o.,S.A.,s.r.o.,a.s.,Kft.,Zrt.,Bt.,d.o.o.,d.d.,EOOD,A.Ş.,Ltd. Şti.,Pvt. Ltd.,Pty Ltd,Sdn Bhd,K.K.,Pte. Ltd.,et Fils,Frères""".replace("\n", "").split(",")
 FIELD = """Foods Travel Security Energy Bank Logistics Systems Software Airlines Motors Labs Media Insurance Consulting Health Pharma Robotics
 Studios Electronics Construction Technologies Solutions Industries Enterprises Services Capital Ventures Financial Investments Properties

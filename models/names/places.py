@@ -91,7 +91,11 @@ TOWN_SUFFIX = _split("""ton ville burg berg ford field wood land dale port mouth
 heim hausen dorf stadt furt bach au ingen felden rode see stedt torp vik ås holm sund bo hult köping näs ey sø rup lev borg strup
 järvi koski mäki la lampi niemi salo vaara saari valla szeg vár háza hely falu kút ic ice ov ová any owo owice ów sk sko gród no
 nica vice court mont val lieu ac ay elles court ella ello ara ina ona eto ano osa ejo illa era edo ales oyo eda eira inha ões
-köy şehir hisar bad abad pur nagar garh patnam ganj halli wara mura yama saki hara zawa shima gawa buri thani dong won ju jin shan
+rød løse lund bjerg sted vang holt bæk borre skov lev ager fjord nes berget mo dal stad sjø vatn bygd kyrka sala köping tuna
+ach berg brunn kirchen zell feld markt wang ried bichl ikon dorf wil iswil kon nach stein egg ingen ikofen rath scheid beuren stetten leben
+itz ow in litz nitz roda walde kuppe au hausen weiler enberg tal münde gny ny sur-Loire -sur-Mer igny ac ez an osc uy oux euil ières ay on
+ago ano asco ate engo igo one ota olo ella ino ugno ezza aro ente etti osto ate ete umo ejos uela osa uelos acín ueña ite uecos
+kilis dere tepe pınar ören bad abad pur nagar garh patnam ganj halli wara mura yama saki hara zawa shima gawa buri thani dong won ju jin shan
 zhou hai cheng du tan long phong an kota rejo sari jaya nga bu kwe ra toa nui pai mea""")
 
 COUNTRIES = _split("""Afghanistan Albania Algeria Andorra Angola Argentina Armenia Australia Austria Azerbaijan Bahamas Bahrain Bangladesh
@@ -139,21 +143,43 @@ Grand_Canyon Yellowstone Yosemite Niagara_Falls Amazon Sahara Alps Andes Himalay
 Mississippi Hudson Pacific Atlantic Mediterranean_Sea Baltic_Sea North_Sea Black_Sea Lake_Michigan Loch_Ness Bondi_Beach
 Copacabana Waikiki Hollywood_Boulevard Sunset_Strip Alcatraz Ellis_Island White_House Pentagon Capitol_Hill Downing_Street""")
 
+# The words for a street that the United States Postal Service knows (Publication 28, appendix C1).
+USPS = """Alley Annex Arcade Avenue Bayou Beach Bend Bluff Bottom Boulevard Branch Bridge Brook Brooks Burg Bypass Camp Canyon Cape
+Causeway Center Centers Circle Circles Cliff Cliffs Club Common Commons Corner Corners Course Court Courts Cove Coves Creek Crescent Crest
+Crossing Crossroad Curve Dale Dam Divide Drive Drives Estate Estates Expressway Extension Extensions Fall Falls Ferry Field Fields Flat
+Flats Ford Fords Forest Forge Forges Fork Forks Fort Freeway Garden Gardens Gateway Glen Glens Green Greens Grove Groves Harbor Harbors
+Haven Heights Highway Hill Hills Hollow Inlet Island Islands Isle Junction Junctions Key Keys Knoll Knolls Lake Lakes Land Landing Lane
+Light Lights Loaf Lock Locks Lodge Loop Mall Manor Manors Meadow Meadows Mews Mill Mills Mission Motorway Mount Mountain Mountains Neck
+Orchard Oval Overpass Park Parks Parkway Parkways Pass Passage Path Pike Pine Pines Place Plain Plains Plaza Point Points Port Ports
+Prairie Radial Ramp Ranch Rapid Rapids Rest Ridge Ridges River Road Roads Route Row Rue Run Shoal Shoals Shore Shores Skyway Spring
+Springs Spur Square Squares Station Stravenue Stream Street Streets Summit Terrace Throughway Trace Track Trafficway Trail Trailer Tunnel
+Turnpike Underpass Union Unions Valley Valleys Via Viaduct View Views Village Villages Ville Vista Walk Walks Wall Way Ways Well
+Wells""".split()
+
 STREET = {  # {X}: a name
     "english": ["{X} Street", "{X} St", "{X} St.", "{X} Road", "{X} Rd", "{X} Avenue", "{X} Ave", "{X} Lane", "{X} Drive", "{X} Dr",
                 "{X} Boulevard", "{X} Blvd", "{X} Court", "{X} Way", "{X} Place", "{X} Close", "{X} Crescent", "{X} Terrace", "{X} Square"],
-    "german": ["{X}straße", "{X}strasse", "{X}weg", "{X}gasse", "{X}platz", "{X}allee", "Am {X}", "An der {X}", "{X}str.", "{X}ring"],
-    "french": ["rue {X}", "rue de {X}", "avenue {X}", "boulevard {X}", "place {X}", "chemin de {X}", "allée {X}", "Rue {X}", "Quai {X}"],
-    "spanish": ["Calle {X}", "Avenida {X}", "Plaza {X}", "Paseo {X}", "C/ {X}", "Ronda {X}", "Camino {X}"],
-    "portuguese": ["Rua {X}", "Avenida {X}", "Travessa {X}", "Praça {X}", "Largo {X}"],
-    "italian": ["Via {X}", "Viale {X}", "Corso {X}", "Piazza {X}", "Largo {X}", "via {X}"],
-    "dutch": ["{X}straat", "{X}laan", "{X}weg", "{X}gracht", "{X}plein", "{X}kade", "{X}hof"],
+    "usps": ["{X} " + word for word in USPS] + ["Old {X} Road", "North {X} Street", "{X} Avenue West", "S {X} St", "County Road {X}"],
+    "german": ["{X}straße", "{X}strasse", "{X}weg", "{X}gasse", "{X}platz", "{X}allee", "Am {X}", "An der {X}", "{X}str.", "{X}ring", "{X} Gürtel", "{X}ufer",
+               "{X}damm", "{X}steig", "{X}hof", "{X}zeile", "Auf der {X}", "Im {X}", "Zum {X}", "{X}er Straße", "{X}er Weg", "{X}graben"],
+    "french": ["rue {X}", "rue de {X}", "impasse {X}", "Impasse des {X}", "cours {X}", "Montée {X}", "route de {X}", "sentier {X}", "passage {X}", "Cité {X}", "avenue {X}", "boulevard {X}", "place {X}", "chemin de {X}", "allée {X}", "Rue {X}", "Quai {X}"],
+    "spanish": ["Calle {X}", "Avenida {X}", "Plaza {X}", "Paseo {X}", "C/ {X}", "Ronda {X}", "Camino {X}", "Carrera {X}", "Carretera de {X}",
+                "Callejón {X}", "Pasaje {X}", "Pasadizo {X}", "Glorieta {X}", "Travesía {X}", "Rotonda de {X}", "Cerrada {X}", "Privada {X}", "Calzada {X}", "Rúa {X}", "Rúa do {X}", "Carrer {X}", "Carrer de {X}", "Avinguda {X}", "Calle de los {X}", "Calle {X}", "Av. {X}", "Rambla {X}"],
+    "portuguese": ["Rua {X}", "Avenida {X}", "Travessa {X}", "Praça {X}", "Largo {X}", "Alameda {X}", "Beco {X}", "Rodovia {X}", "Estrada {X}", "Viaduto {X}", "Viela {X}", "Ladeira {X}", "Av. {X}", "R. {X}", "Rua das {X}", "Rua do {X}"],
+    "italian": ["Via {X}", "Viale {X}", "Corso {X}", "Piazza {X}", "Largo {X}", "via {X}", "Via della {X}", "Strada {X}", "Contrada {X}", "Vicolo {X}", "Piazzale {X}", "Rotonda {X}", "Borgo {X}", "Salita {X}", "Lungomare {X}", "Calle {X}", "Località {X}"],
+    "dutch": ["{X}straat", "{X}laan", "{X}weg", "{X}gracht", "{X}plein", "{X}kade", "{X}hof", "{X}singel", "{X}dijk", "{X}pad", "{X}steeg", "{X}dreef", "{X}wegel", "{X}lei", "{X}baan", "{X}hof", "{X}markt", "Korte {X}straat", "{X} Dreef"],
     "swedish": ["{X}gatan", "{X}vägen", "{X}gränd", "{X} väg"], "danish": ["{X}vej", "{X}gade", "{X} Allé", "{X}vænget", "{X}stræde"],
-    "norwegian": ["{X}veien", "{X}gata", "{X} gate", "{X} vei"], "finnish": ["{X}katu", "{X}tie", "{X}kuja", "{X}polku", "{X}nkatu"],
-    "polish": ["ul. {X}", "al. {X}", "pl. {X}", "Ulica {X}", "os. {X}"], "czech": ["{X}", "ulice {X}", "náměstí {X}", "{X} ulice"],
-    "hungarian": ["{X} utca", "{X} út", "{X} u.", "{X} tér", "{X} krt."], "turkish": ["{X} Sokak", "{X} Caddesi", "{X} Bulvarı", "{X} Sk."],
-    "russian": ["ul. {X}", "prospekt {X}", "{X} Street", "pereulok {X}"], "indian": ["{X} Nagar", "{X} Marg", "{X} Road", "{X} Colony"],
-    "icelandic": ["{X}gata", "{X}vegur", "{X}braut"], "south_slavic": ["ul. {X}", "ulica {X}", "trg {X}", "{X}a"],
+    "norwegian": ["{X}veien", "{X}gata", "{X} gate", "{X} vei", "{X}haugen", "{X}bakken", "{X}lia", "{X}svingen", "{X} allé", "{X}jordet"], "finnish": ["{X}katu", "{X}tie", "{X}kuja", "{X}polku", "{X}nkatu"],
+    "polish": ["ul. {X}", "al. {X}", "pl. {X}", "Ulica {X}", "os. {X}", "ulica {X}", "aleja {X}", "plac {X}"],
+    "czech": ["{X}", "ulice {X}", "náměstí {X}", "{X} ulice", "U {X}", "Pod {X}em", "Nad {X}em", "Na {X}", "K {X}", "V {X}", "Za {X}", "Ke {X}u", "{X}ova", "{X}ská"],
+    "hungarian": ["{X} utca", "{X} út", "{X} u.", "{X} tér", "{X} krt.", "{X} útja", "{X} köz", "{X} rkp.", "{X} kapu", "{X} körút", "{X} fasor", "{X} lejtő", "{X}i út", "{X} sor", "{X} sétány", "{X} dűlő"], "turkish": ["{X} Sokak", "{X} Caddesi", "{X} Bulvarı", "{X} Sk."],
+    "russian": ["ul. {X}", "prospekt {X}", "{X} Street", "pereulok {X}"], "indian": ["{X} Nagar", "{X} Marg", "{X} Road", "{X} Colony", "{X} Chowk", "{X} Circle", "{X} Zila", "{X} Ganj", "{X} Path"],
+    "indonesian": ["Jalan {X}", "Jl. {X}", "Jln. {X}", "Gang {X}", "Gg. {X}"], "vietnamese": ["{X} Street", "đường {X}", "phố {X}"],
+    "greek": ["{X} St", "Odos {X}", "{X}ou", "Leoforos {X}", "{X} Avenue", "Plateia {X}"],
+    "baltic_caucasian": ["{X} tee", "{X} puiestee", "{X} pr.", "{X} al.", "{X} iela", "{X} g.", "{X} tn", "{X} mnt", "{X} pst", "{X} Street", "{X} gatvė"],
+    "arabic": ["Rue {X}", "{X} Street", "Sharia {X}", "Avenue {X}", "Boulevard {X}"], "romanian": ["Strada {X}", "Str. {X}", "Bulevardul {X}"],
+    "chinese": ["{X} Road", "{X} Lu", "{X} Jie", "{X} Avenue"], "japanese": ["{X}-dori", "{X}-cho", "{X}-machi", "{X}"],
+    "west_african": ["{X} Street", "{X} Close", "{X} Crescent"], "icelandic": ["{X}gata", "{X}vegur", "{X}braut"], "south_slavic": ["ul. {X}", "ulica {X}", "trg {X}", "{X}a"],
 }
 STREET_NAMES = {
     "english": "Main High Oak Maple Elm Cedar Pine Park Church Station Mill Victoria Queen King Chestnut Walnut Willow Lake River Hill School Washington Lincoln Jefferson Franklin Spruce Birch Highland Sunset Spring Meadow Orchard Manor Abbey Castle".split(),

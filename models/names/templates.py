@@ -73,6 +73,24 @@ My ex {pf} keeps calling me.
 """)
 
 LETTERS = _lines("""
+{st}
+{st}, {c}
+{st}\\n{c}
+{st}\\n{c}, {n}
+{p}\\n\\n{st}\\n{c}\\n\\n{n}
+Address: {st}
+Address: {st}, {c}, {n}
+Street: {st}\\nCity: {c}
+I moved to {st} last {m}.
+She lives at {st}, just behind the school.
+The shop is on {st}, next to the bank.
+We meet at {st} at nine.
+Send the invoice to {st}, {c}.
+Change my address from {st} to {st}, {c}.
+The accident happened near {st} in {c}.
+{pf} gave me this address: {st}, {c}.
+Pick-up: {st}. Drop-off: {st}.
+Parking at {st} costs {k} a day.
 Dear {p},
 Dear {tp},
 Dear {pf},\\n\\nThank you for your letter of {d}.
@@ -114,6 +132,33 @@ You find us in {c}, {st}.
 """)
 
 FORMS = _lines("""
+{ad}\\n{ph}
+{p}\\n{ad}\\nTel. {ph}
+{p}, {o}, {ph}
+{st}, {c}\\nPhone {ph}\\nFax {ph}
+{o}\\n{ad}\\n{ph}
+{pf} {ph}
+{c} {ph}
+Call {ph} or visit us at {ad}.
+{n}: {ph}
+order {k}{k}, {c}
+Room {k}, {k} guests, {c}
+{p}\\n{ad}
+{p}\\n\\n{ad}
+{p}\\n{o}\\n{ad}
+{o}\\n{ad}
+{ad}
+Address: {ad}
+Home address: {ad}
+Billing: {ad}
+Send it to {ad}.
+Our office is at {ad}.
+I have moved to {ad}.
+Ship to {p}, {ad}
+My parents live at {ad}.
+Is {ad} the right address?
+Old address: {ad}\\nNew address: {ad}
+Postal code: {k}, town: {c}
 Name: {p}
 Name: {p}\\nCity: {c}\\nCountry: {n}
 Full name: {p}, date of birth {d}
@@ -166,6 +211,17 @@ Imię i nazwisko: {p}, miasto: {c}
 """)
 
 TICKETS = _lines("""
+{gr}, call me at {ph} or write to me.
+{gr}, {ph}
+{gr}, can you help me?
+{gr}! I have a question.
+{gr} and thanks
+{gr} {pf}, can you help me?
+{gr} {pf}!
+{gr} {p},\\n\\nplease call me back at {ph}.
+{gr}, {pf}
+{gr},\\n{p}
+{gr}, this is {p}.
 Customer {p} called about an invoice from {m}.
 {p} cannot log in since {day}; please reset the password.
 Spoke with {pf} in accounting, she will look into it.
@@ -226,6 +282,110 @@ Interview notes: {p}, {k} years at {o}, good references.
 """)
 
 NEWS = _lines("""
+Our contact at {o} is {p}.
+{o} and {o} are partners.
+{o} recorded a loss in {k}.
+{o} became part of {o} in {k}.
+{p} from {o} will call you.
+{o} is a {nat} bank.
+{o} is a {nat} maker of {N}.
+the {o} team met at {pa}
+the {o} office in {c} is closed on {day}
+{o} employees at {st} went home.
+A {o} spokesperson called {pl}.
+{o} lawyer {p} denied it.
+{o} engineer {p} found the fault.
+As a customer of {o} since {k} I am disappointed.
+{o} support never called back.
+Do {o} and {o} share data?
+{o}: {k} jobs in {c}
+{p}, {o}\\n{ph}
+{p}\\n{job}\\n{o}\\n{st}\\n{c}
+{o}\\n\\n{ad}
+From: {p}\\nCompany: {o}\\nPhone: {ph}
+{o} has an app for that.
+My {o} account was locked.
+my {o} bill is wrong
+The biggest in {c} are {o} and {o}.
+{o} is a startup with {k} people.
+{o} opened a second office in {c}.
+The {o} building in {c} was sold.
+{o} headquarters moved to {c}.
+The offices of {o} are at {st}.
+{o}\\n{st}\\n{c}
+Visit {o} at {st}, {c}.
+{p}\\n{o}\\n{ph}
+{o} makes software for dentists.
+{o} was started by {pl}, {pl} and {pl}.
+{pl}, {pl} and {pl} started {o} in {k}.
+She left {o} and now runs {o}.
+I have an interview at {o} on {day}.
+My badge from {o} does not work.
+{o} still owes me for {m}.
+An engineer from {o} fixed it.
+{o} raised its prices.
+Last year {o} hired {p} as a {job}.
+{p}, who runs {o}, lives in {c}.
+The shares of {o} fell, those of {o} rose.
+We compared {o}, {o} and {o}.
+{p} comes from {c}.
+{p} grew up in {c} and moved to {c}.
+I was born in {c}.
+We stopped in {c} for lunch.
+{c} is lovely in spring.
+{c} is a quiet place with {k} houses.
+Trains to {c} are late.
+They flew to {c} on {day}.
+The bus to {c} leaves at ten.
+The road from {c} to {c} is long.
+Is {c} far from {c}?
+My cousin {pf} has a farm near {c}.
+Nobody in {c} knew {pl}.
+The mayor of {c} spoke.
+How do I get from {c} to {pa}?
+{o} launched a new phone in {m}.
+{o} has raised {k} million dollars.
+{o} and {o} agreed to merge.
+{o} was founded in {c} by two students.
+{o} provides loans to small firms.
+{o} is a company that builds boats.
+{o} sells tools and paint.
+{o} invested in a factory near {c}.
+{o} grew by a third in {k}.
+{o} is looking for a {job}.
+{o}, a maker of chips, will cut jobs.
+{o}, formerly {o}, closed its last shop.
+{o} partners with {o} to teach {job}s.
+{o} fined for late payments
+{o} to buy {o} for {k} million
+{o} sued by former staff
+A product by {o} was recalled.
+Customers of {o} lost their data.
+The CEO of {o} resigned.
+The chairman of {o}, {p}, left on {day}.
+Employees of {o} went on strike.
+He left {o} to join {o}.
+She was a {job} at {o} for {k} years before joining {o}.
+{pf} interns at {o}.
+{p} works for {o} as a {job}.
+{p} worked at {o} and {o}.
+{p} is head of design at {o}.
+{p} ({o}) spoke first.
+{p} of {o} spoke first.
+{p}, formerly with {o}, now runs {o}.
+I work at {o} in {c}.
+I used to work for {o}.
+I applied to {o} and {o}.
+my company {o} is hiring
+our client {o} pays late
+we buy our parts from {o}
+the report was written by {o} for {o}
+A subsidiary of {o}, {o} operates in {n}.
+Thanks to our sponsor {o}.
+The deal between {o} and {o} was signed in {c}.
+The app of {o} crashes.
+Call {o} about the policy.
+Is {o} a good employer?
 {p}, the {job} of {o}, said on {day} that profits had doubled.
 {o} said it would open a plant in {c}.
 {o} has appointed {p} as chief executive.
@@ -299,6 +459,26 @@ did {pf} tell you about {c}
 """)
 
 RECORDS = _lines("""
+{pf} laughed, but {pf} stayed silent.
+Later that evening {pf} told {pf} everything.
+"Come in," whispered {pl}.
+{p} and {p} wrote the chapter on methods.
+The book by {p} is out of print.
+{w}, painted by {p} in {k}, hangs in {c}.
+The role of the queen is played by {p}.
+As {pl} shows, the effect is small ({pl} and {pl}, {k}; {pl} et al., {k}).
+{o}, which {p} founded in {k}, trains nurses in {n}.
+{o} was bought by {o}, and {o} by {o}.
+Competitors such as {o} and {o} make the same part.
+Sponsors: {o}, {o}, {o}
+We switched from {o} to {o} last year.
+Invoice from {o} for {k} chairs
+The partners of {o} vote on {day}.
+The lawsuit against {o} failed.
+Job offer at {o}: {job}
+{o} hires a {job} in {c}.
+{pl} is very good at this. {pl} never fails.
+{pl}, {pl} and {pl} each wrote a chapter.
 {tp} examined the patient {p} on {d}.
 Mr. {pl}, aged {k}, complains of chest pain.
 Mrs. {pl} lives alone in {c} and takes aspirin.
@@ -383,6 +563,40 @@ NATIVE = {"russian": _lines("""
 
 # Nothing in these is a name; {w} and {h} are named things, {N} capitalised common nouns.
 PLAIN = _lines("""
+apples, pears and plums
+We sell bread, cheese and wine.
+She likes singers, painters and dancers.
+red, green & blue
+Parents, Teachers and Students
+Reading, Writing and Arithmetic
+Research & Development
+Terms & Conditions
+Mergers and acquisitions, bonds, stocks and shares
+I read {w} last week, and the chapter about the war was good.
+The song {w} is on the album {w}.
+Have you seen {w}? It is a film about the sea.
+The play {w} opens on {day}.
+An article called {w} says the opposite.
+The course is called {w}.
+His new book, {w}, is a bestseller.
+We sing {w} at the end.
+It appeared in {w} under the heading {w}.
+We have a program named {w} for beginners.
+The {N} Club meets on {day}.
+The prize for {N} goes to nobody this year.
+She won the {N} Award and the {N} Medal.
+The {N} Act of {k} forbids it.
+My degree is in {N} and {N}.
+He is Head of {N} and Vice President for {N}.
+{N}: {k}\\n{N}: {k}\\n{N}: n/a
+Mobile: {k}\\nOffice: {k}\\nFax: {k}
+{N}. {N}. {N}!
+{N} rules. {N} is dead.
+Great {N}! Nice {N}! Love this {N}
+lol {N} is life
+OMG this is so {N}
+YES!!! FINALLY {N}
+Q: What is {N}? A: {N}.
 How do I install {w} on my computer?
 I use {w} and {w} every day.
 Explain {w} in simple terms.
@@ -463,16 +677,6 @@ The Doctor said no.
 He was the Director of Sales and Marketing.
 The Board of Directors meets on {day}.
 The Sun and the Moon, the Earth and Mars
-Das Haus ist groß und der Garten ist schön.
-Der Hund schläft unter dem Tisch in der Küche.
-Die Rechnung kommt mit der Post, das Geld auf das Konto.
-Können Sie mir bitte eine Zusammenfassung der Besprechung schreiben?
-Le chat dort sur la table et le chien mange.
-Pouvez-vous écrire un résumé de la réunion ?
-El perro duerme en la casa y el gato come.
-Il cane dorme sotto il tavolo della cucina.
-De hond slaapt onder de tafel in de keuken.
-Pies śpi pod stołem w kuchni.
 Can you explain the {N} of {N}?
 may i have a mark on the bill
 will you sue for the damages, or grant me more time?

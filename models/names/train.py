@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import generate
+import languages
 import organizations
 import people
 import places
@@ -32,10 +33,13 @@ def lexicon():
                 if len(word) > 1 and word not in skip:
                     classes[word] = classes.get(word, 0) | bit
 
+    names = generate.name_words()
+    greetings = [word for word in languages.greetings() if word not in names]
+    function = words.FUNCTION + greetings + [word for word in languages.little() if word not in names]
     common = set(words.FUNCTION) | set(words.PARTICLE)
     parts = common | set(words.PLACE_PART)
     ordinary = generate.ordinary_words()
-    add(ordinary, ORDINARY)
+    add(ordinary | generate.foreign_words(), ORDINARY)
     for given, last in people.CULTURES.values():
         add(given, GIVEN, common)
         add(last, SURNAME, common)
@@ -46,8 +50,8 @@ def lexicon():
     add(places.COUNTRIES + places.REGIONS, REGION, parts)
     add([n for n in organizations.KNOWN if " " not in n], KNOWN_ORG)
     add([n for n in organizations.KNOWN if " " in n], KNOWN_ORG, parts | set(words.ORG) | ordinary)
-    for names, bit in ((words.ORG, ORG), (words.STREET, STREET), (words.TITLE, TITLE), (words.CUE, CUE), (words.CUE_PLACE, CUE_PLACE),
-                       (words.TIME + words.PEOPLES, TIME_PEOPLE), (words.FUNCTION, FUNCTION), (words.PARTICLE, PARTICLE),
+    for names, bit in ((words.ORG, ORG), (words.STREET, STREET), (words.TITLE, TITLE), (words.CUE + greetings, CUE), (words.CUE_PLACE, CUE_PLACE),
+                       (words.TIME + words.PEOPLES, TIME_PEOPLE), (function, FUNCTION), (words.PARTICLE, PARTICLE),
                        (words.PRODUCT, PRODUCT), (words.PLACE_PART, PLACE_PART)):
         add(names, bit)
     return classes
@@ -59,6 +63,7 @@ def main():
     options.add_argument("--texts", type=int, default=120000)
     options.add_argument("--rows", type=int, default=18, help="log2 of the rows of features")
     options.add_argument("--epochs", type=int, default=4)
+    options.add_argument("--drop", type=int, default=30, help="of 100 features, how many a step does not see")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--out", default=str(HERE / "names.bin"))
     options.add_argument("--work", help="keep the texts here")
@@ -80,7 +85,7 @@ def main():
                 file.write(generate.line(texts.text()) + "\n")
             file.write("\n".join(generate.line(s) for s in generate.wnut(data / "emerging.dev.conll")) + "\n")
         return subprocess.run([args.trainer, work / "lexicon.tsv", work / "train.tsv", work / "dev.tsv", args.out, str(args.rows),
-                               str(args.epochs)]).returncode
+                               str(args.epochs), str(args.drop)]).returncode
 
 
 if __name__ == "__main__":

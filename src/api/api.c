@@ -37,6 +37,12 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/models/*", false, models_handle_one},
     {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
+    {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
+    {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
+    {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
+    {HTTP_GET, "/tandem/v1/consents", false, consents_handle_list},
+    {HTTP_DELETE, "/tandem/v1/consents/*", false, consents_handle_revoke},
+    {HTTP_POST, "/tandem/v1/forget", false, forget_handle},
     {HTTP_GET, "/healthz", true, health_handle_live},
     {HTTP_GET, "/health", true, health_handle_live},
     {HTTP_GET, "/readyz", true, health_handle_ready},
@@ -61,6 +67,7 @@ void api_cancel(struct api *api)
     completions_cancel_all(api);
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
+    forget_cancel_all(api);
 }
 
 void api_free(struct api *api)
@@ -199,7 +206,7 @@ static bool check_origin(struct api *api, struct http_request *request)
 
 static void reply_preflight(struct api *api, struct http_request *request)
 {
-    http_reply_header(request, "access-control-allow-methods", "GET, POST, OPTIONS");
+    http_reply_header(request, "access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
     const char *asked = http_request_header(request, "Access-Control-Request-Headers");
     http_reply_header(request, "access-control-allow-headers",
                       asked && strlen(asked) < 1024 ? asked : "authorization, content-type");
@@ -252,7 +259,9 @@ static bool path_matches(const char *pattern, const char *path, const char **res
 static void reply_wrong_method(struct api *api, struct http_request *request,
                                enum http_method right)
 {
-    const char *allow = right == HTTP_POST ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+    const char *allow = right == HTTP_POST     ? "POST, OPTIONS"
+                        : right == HTTP_DELETE ? "DELETE, OPTIONS"
+                                               : "GET, HEAD, OPTIONS";
     struct fault fault;
     http_reply_header(request, "allow", allow);
     fault_set(&fault, 405, "invalid_request_error", "method_not_allowed", "this path takes only %s",
@@ -305,7 +314,8 @@ void api_handle(void *ctx, struct http_request *request)
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
               "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
-              "/v1/models, /tandem/v1/exchanges",
+              "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
+              "/tandem/v1/alarms",
               path);
     api_reply_fault(api, request, &fault);
 }

@@ -15,12 +15,20 @@ struct metrics;
 struct embedding_service;
 struct scheduler;
 
+/* What was erased of a user outside of the ledger. */
+struct api_forgotten {
+    size_t vaults; /* of pseudonyms */
+    bool caches;   /* computed prompts of all callers, and the confined worker */
+};
+
 /* What the process lends. Immutable while apis exist, but for what acquire returns. */
 struct api_host {
     /* The current configuration snapshot; every acquire is paired with one release. Any thread. */
     struct exchange_services *(*acquire)(void *ctx);
     void (*release)(void *ctx, struct exchange_services *services);
     bool (*ready)(void *ctx, const char **why_not); /* /readyz */
+    /* Erases what memory holds of a user; NULL = it holds nothing. Any thread. */
+    void (*forget)(void *ctx, const char *user, struct api_forgotten *out);
     void *ctx;
 
     const struct td_model *model;         /* of the local tier, or NULL */
@@ -35,6 +43,7 @@ struct api_host {
     size_t answer_bytes_max;         /* of a whole (not streamed) answer */
     size_t arena_bytes_max;          /* of one request's parsed form */
     uint64_t start_wall_ms;
+    bool zero_retention; /* texts that clients add, such as comments, are not stored */
 };
 
 /* **returns new** (api_free), NULL without memory. shard: this loop's index for the metrics. */

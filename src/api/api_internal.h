@@ -9,7 +9,10 @@
 struct chat;
 struct completion_call;
 struct embedding_call;
+struct forget_call;
+struct json;
 struct lookup;
+struct watch;
 
 struct api {
     struct loop *loop;
@@ -23,6 +26,7 @@ struct api {
     uint32_t completion_count;
     struct embedding_call *embeddings; /* running calls */
     uint32_t embedding_count;
+    struct forget_call *forgets;  /* that wait for the disk */
     struct ledger_reader *reader; /* opened on first use */
 };
 
@@ -31,7 +35,11 @@ typedef void api_handler_fn(struct api *api, struct http_request *request, const
 
 api_handler_fn chat_handle, completions_handle, embeddings_handle;
 api_handler_fn models_handle_list, models_handle_one;
-api_handler_fn exchanges_handle_list, exchanges_handle_one;
+api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle, forget_handle,
+    alarms_handle;
+/* Appends the watch's metrics (alarms_handler.c). */
+void alarms_write_metrics(struct watch *watch, struct buf *out);
+api_handler_fn consents_handle_grant, consents_handle_list, consents_handle_revoke;
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
 
 /* Ends everything that still runs on this api. */
@@ -39,6 +47,15 @@ void chat_cancel_all(struct api *api);
 void completions_cancel_all(struct api *api);
 void embeddings_cancel_all(struct api *api);
 void exchanges_cancel_all(struct api *api);
+void forget_cancel_all(struct api *api);
+
+/* Looks an exchange up in the ledger, waiting for a commit if need be, and calls found with its
+ * JSON (**taken**) and ctx, or answers itself that there is none. **takes** ctx (freed with free).
+ * found must reply. */
+typedef void api_found_fn(struct api *api, struct http_request *request, struct json *value,
+                          void *ctx);
+void exchanges_find(struct api *api, struct http_request *request, const char *id,
+                    api_found_fn *found, void *ctx);
 
 /* Who asks: the API key's digest where keys are required, else where the request comes from. */
 void api_find_caller(const struct api *api, const struct http_request *request,

@@ -28,6 +28,22 @@ void exchange_reply_headers(struct http_request *http, const struct exchange_sum
     }
 }
 
+static void count_pseudonyms(struct api *api, const struct pseudonym_counts *counts)
+{
+    const struct {
+        const char *result;
+        uint64_t count;
+    } rows[] = {{"sent", counts->sent},
+                {"restored", counts->restored},
+                {"not_restored", counts->seen - counts->restored}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && counts->sent > 0; i++) {
+        char labels[METRICS_LABELS_BYTES] = "";
+        metrics_label(labels, "result", rows[i].result);
+        metrics_add(api->host->metrics, api->shard, METRICS_PSEUDONYMS, labels,
+                    (double)rows[i].count);
+    }
+}
+
 void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
                           const char *status)
 {
@@ -48,6 +64,7 @@ void exchange_reply_count(struct api *api, const struct exchange_summary *summar
     if (summary->ttft_ms > 0)
         metrics_observe(metrics, shard, METRICS_TTFT_SECONDS, tier, summary->ttft_ms / 1e3);
     metrics_observe(metrics, shard, METRICS_TOTAL_SECONDS, tier, summary->total_ms / 1e3);
+    count_pseudonyms(api, &summary->pseudonyms);
     for (size_t i = 0; i < summary->reason_count; i++) {
         const struct reason *reason = &summary->reasons[i];
         const char *name = reason_code_name(reason->code);

@@ -1,4 +1,5 @@
-/* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID: the explanation, from the ledger.
+/* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID: the explanation, from the ledger; and the
+ * look-up of an exchange for other handlers.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
  * yet. The loop must not wait for the disk: a look-up that finds nothing is tried again by a
@@ -25,6 +26,8 @@ struct lookup {
     struct http_request *http; /* NULL when the client left */
     struct loop_timer *timer;
     uint32_t tries;
+    api_found_fn *found;
+    void *ctx; /* owned: freed with free */
     char id[64];
 };
 
@@ -38,6 +41,7 @@ static void lookup_free(struct lookup *lookup)
     if (lookup->next)
         lookup->next->previous = lookup->previous;
     loop_timer_free(api->loop, lookup->timer);
+    free(lookup->ctx);
     free(lookup);
 }
 
@@ -52,8 +56,10 @@ static enum td_status open_reader(struct api *api, struct td_error *err)
     return ledger_reader_open(api->host->ledger_path, &api->reader, err);
 }
 
-static void reply_value(struct api *api, struct http_request *request, struct json *value)
+static void reply_value(struct api *api, struct http_request *request, struct json *value,
+                        void *ctx)
 {
+    (void)ctx;
     struct buf body;
     buf_init(&body, EXCHANGES_BYTES_MAX);
     json_write(value, &body);
@@ -71,19 +77,20 @@ static void reply_error(struct api *api, struct http_request *request, enum td_s
 }
 
 /* True when it was answered. `last`: also answer that there is none. */
-static bool lookup_try(struct api *api, struct http_request *request, const char *id, bool last)
+static bool lookup_try(struct lookup *lookup, bool last)
 {
+    struct api *api = lookup->api;
     struct td_error err = {0};
     struct json *value = NULL;
     enum td_status status = open_reader(api, &err);
     if (status == TD_OK)
-        status = ledger_reader_find(api->reader, id, &value, &err);
+        status = ledger_reader_find(api->reader, lookup->id, &value, &err);
     if (status == TD_NOT_FOUND && !last)
         return false;
     if (status == TD_OK)
-        reply_value(api, request, value);
+        lookup->found(api, lookup->http, value, lookup->ctx);
     else
-        reply_error(api, request, status, &err);
+        reply_error(api, lookup->http, status, &err);
     return true;
 }
 
@@ -91,8 +98,7 @@ static void lookup_again(void *ctx)
 {
     struct lookup *lookup = ctx;
     lookup->tries++;
-    if (!lookup->http ||
-        lookup_try(lookup->api, lookup->http, lookup->id, lookup->tries >= LOOKUP_TRIES_MAX))
+    if (!lookup->http || lookup_try(lookup, lookup->tries >= LOOKUP_TRIES_MAX))
         lookup_free(lookup);
     else
         loop_timer_start(lookup->api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
@@ -118,38 +124,48 @@ void exchanges_cancel_all(struct api *api)
     }
 }
 
-void exchanges_handle_one(struct api *api, struct http_request *request, const char *rest)
+void exchanges_find(struct api *api, struct http_request *request, const char *id,
+                    api_found_fn *found, void *ctx)
 {
     struct fault fault;
-    if (strlen(rest) >= sizeof((struct lookup *)NULL)->id) {
-        fault_from_status(&fault, TD_NOT_FOUND, "no exchange has such an id", "id");
-        api_reply_fault(api, request, &fault);
-        return;
-    }
-    struct td_error flush_err = {0};
-    if (api->host->ledger && strcmp(rest, "last") == 0 &&
-        ledger_flush(api->host->ledger, LAST_FLUSH_MS, &flush_err) != TD_OK)
-        flush_err.message[0] = '\0'; /* late: the newest committed exchange is the answer */
-    if (lookup_try(api, request, rest, false))
-        return;
     struct lookup *lookup = calloc(1, sizeof *lookup);
+    bool fits = strlen(id) < sizeof lookup->id;
     if (lookup)
         lookup->timer = loop_timer_new(api->loop, lookup_again, lookup);
-    if (!lookup || !lookup->timer) {
+    if (!lookup || !lookup->timer || !fits) {
+        free(ctx);
+        if (lookup)
+            loop_timer_free(api->loop, lookup->timer);
         free(lookup);
-        fault_from_status(&fault, TD_NO_MEMORY, NULL, NULL);
+        fault_from_status(&fault, fits ? TD_NO_MEMORY : TD_NOT_FOUND,
+                          fits ? NULL : "no exchange has such an id", fits ? NULL : "id");
         api_reply_fault(api, request, &fault);
         return;
     }
     lookup->api = api;
     lookup->http = request;
-    memcpy(lookup->id, rest, strlen(rest) + 1);
+    lookup->found = found;
+    lookup->ctx = ctx;
+    memcpy(lookup->id, id, strlen(id) + 1);
     lookup->next = api->lookups;
     if (lookup->next)
         lookup->next->previous = lookup;
     api->lookups = lookup;
+    if (lookup_try(lookup, false)) {
+        lookup_free(lookup);
+        return;
+    }
     http_request_on_gone(request, lookup_gone, lookup);
     loop_timer_start(api->loop, lookup->timer, LOOKUP_INTERVAL_MS);
+}
+
+void exchanges_handle_one(struct api *api, struct http_request *request, const char *rest)
+{
+    struct td_error err = {0};
+    if (api->host->ledger && strcmp(rest, "last") == 0 &&
+        ledger_flush(api->host->ledger, LAST_FLUSH_MS, &err) != TD_OK)
+        err.message[0] = '\0'; /* late: the newest committed exchange is the answer */
+    exchanges_find(api, request, rest, reply_value, NULL);
 }
 
 /* A decimal query parameter; `otherwise` when absent, false when malformed. */
@@ -197,5 +213,5 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
         json_put(object, "data", list);
         list = object;
     }
-    reply_value(api, request, list);
+    reply_value(api, request, list, NULL);
 }

@@ -41,6 +41,15 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
     struct buf body;
     buf_init(&body, METRICS_BYTES_MAX);
     metrics_write(host->metrics, &body);
+    struct exchange_services *services = host->acquire(host->ctx);
+    metrics_write_value(&body, "tandem_confidence_calibrated", "gauge",
+                        "1: by a confidence model; 0: by the rule; -1: the model given is stale",
+                        services->confidence_state == CONFIDENCE_CALIBRATED ? 1
+                        : services->confidence_state == CONFIDENCE_STALE    ? -1
+                                                                            : 0);
+    if (services->watch)
+        alarms_write_metrics(services->watch, &body);
+    host->release(host->ctx, services);
     if (host->ledger)
         metrics_write_value(&body, "tandem_ledger_dropped_total", "counter",
                             "Exchanges that the ledger could not record",

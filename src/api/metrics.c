@@ -48,6 +48,9 @@ static const struct family families[METRICS_FAMILY_COUNT] = {
     [METRICS_COST_USD] = {"tandem_cost_usd_total", "counter", "Cost of exchanges in USD"},
     [METRICS_ALL_CLOUD_COST_USD] = {"tandem_all_cloud_cost_usd_total", "counter",
                                     "What an all-cloud policy would have cost in USD"},
+    [METRICS_PSEUDONYMS] =
+        {"tandem_pseudonyms_total", "counter",
+         "Surrogates sent, and places in answers where they were put back or not"},
     [METRICS_IN_FLIGHT] = {"tandem_exchanges_in_flight", "gauge", "Exchanges not yet final"},
     [METRICS_TTFT_SECONDS] = {"tandem_ttft_seconds", "histogram",
                               "Time to the first text that the client could see"},

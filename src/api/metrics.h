@@ -15,6 +15,7 @@ enum metrics_family {
     METRICS_COMPLETION_TOKENS,
     METRICS_COST_USD, /* tier */
     METRICS_ALL_CLOUD_COST_USD,
+    METRICS_PSEUDONYMS,    /* result: sent, restored, not_restored */
     METRICS_IN_FLIGHT,     /* gauge */
     METRICS_TTFT_SECONDS,  /* tier; histogram */
     METRICS_TOTAL_SECONDS, /* tier; histogram */

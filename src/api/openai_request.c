@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define TAG_BYTES_MAX 64
+
 enum scalar_kind { SCALAR_UINT, SCALAR_BOOL };
 
 struct scalar {
@@ -266,50 +268,124 @@ static bool apply_slo_text(const char *text, const char *param, uint32_t *out, s
     return apply_slo(valid, value, param, out, fault);
 }
 
-/* The user's point in the triangle. Checked here so that a slip is answered; the share of each
- * corner is read from the body by whoever weighs. */
-static bool check_weights(const struct json *weights, struct fault *fault)
+static bool set_weight(struct td_str name, double value, struct td_weights *out)
 {
-    static const char *const corners[] = {"latency", "privacy", "cost"};
+    double *corner = str_equal(name, STR("latency"))   ? &out->latency
+                     : str_equal(name, STR("privacy")) ? &out->privacy
+                     : str_equal(name, STR("cost"))    ? &out->cost
+                                                       : NULL;
+    if (!corner || !(value >= 0 && value <= 1))
+        return false;
+    *corner = value;
+    out->set = true;
+    return true;
+}
+
+/* The user's point in the triangle. */
+static bool read_weights(const struct json *weights, struct td_weights *out, struct fault *fault)
+{
+    struct td_weights read = {.set = false};
     if (json_kind_of(weights) != JSON_KIND_OBJECT)
         return fault_request(fault, "tandem.weights",
                              "weights must be an object {latency, privacy, cost}");
     void *iterator = NULL;
     const char *key;
     const struct json *value;
-    while (json_next(weights, &iterator, &key, &value)) {
-        bool known = false;
-        for (size_t i = 0; i < 3; i++)
-            known = known || strcmp(corners[i], key) == 0;
-        double number = json_number(value, -1);
-        if (!known || !(number >= 0 && number <= 1))
+    while (json_next(weights, &iterator, &key, &value))
+        if (!set_weight(str_from(key), json_number(value, -1), &read))
             return fault_request(fault, "tandem.weights",
                                  "weights are latency, privacy and cost, each from 0 to 1");
-    }
+    *out = read;
     return true;
 }
 
-static bool check_weights_header(struct td_str text, struct fault *fault)
+/* The triangle's corners by name alone ("cost"), or with numbers. */
+static bool read_weights_header(struct td_str text, struct td_weights *out, struct fault *fault)
 {
+    struct td_weights read = {.set = false};
     struct td_str part;
     while (str_next(&text, ',', &part)) {
         struct td_str name;
-        double number;
-        bool ok = str_next(&part, '=', &name) && str_to_double(str_trim(part), &number) &&
-                  number >= 0 && number <= 1;
-        name = str_trim(name);
-        if (!ok || !(str_equal(name, STR("latency")) || str_equal(name, STR("privacy")) ||
-                     str_equal(name, STR("cost"))))
-            return fault_request(
-                fault, "x-tandem-weights",
-                "x-tandem-weights reads latency=0.2,privacy=0.5,cost=0.3, each 0 to 1");
+        double number = 1;
+        bool alone = !memchr(part.data, '=', part.len);
+        bool ok = str_next(&part, '=', &name) &&
+                  (alone || str_to_double(str_trim(part), &number)) &&
+                  set_weight(str_trim(name), number, &read);
+        if (!ok)
+            return fault_request(fault, "x-tandem-weights",
+                                 "x-tandem-weights reads latency=0.2,privacy=0.5,cost=0.3, each 0 "
+                                 "to 1, or one of these names");
     }
+    *out = read;
     return true;
 }
 
-static const char *const tandem_members[] = {"mode",        "data_class", "slo_ttft_ms",
-                                             "slo_ms",      "weights",    "user",
-                                             "corrections", "priority",   "adapters"};
+static bool apply_network(struct td_str text, const char *param, struct td_request *request,
+                          struct fault *fault)
+{
+    if (names_network_parse(text, &request->network))
+        return true;
+    return fault_request(fault, param, "%s must be online, metered or offline, not '" STR_FMT "'",
+                         param, STR_ARG(str_slice(text, 0, 40)));
+}
+
+static bool add_tag(struct td_str text, const char *param, struct arena *arena,
+                    struct td_request *request, struct fault *fault)
+{
+    if (text.len == 0 || text.len > TAG_BYTES_MAX || request->tag_count == TD_TAGS_MAX)
+        return fault_request(fault, param, "%s are at most %d words of 1 to %d bytes", param,
+                             TD_TAGS_MAX, TAG_BYTES_MAX);
+    const char *copy = arena ? arena_copy(arena, text) : text.data;
+    if (copy)
+        request->tags[request->tag_count++] = copy;
+    return true;
+}
+
+static bool read_tags(const struct json *tags, struct td_request *request, struct fault *fault)
+{
+    if (json_kind_of(tags) != JSON_KIND_ARRAY)
+        return fault_request(fault, "tandem.tags", "tandem.tags must be a list of strings");
+    for (size_t i = 0; i < json_count(tags); i++)
+        if (!add_tag(json_text(json_at(tags, i)), "tandem.tags", NULL, request, fault))
+            return false;
+    return true;
+}
+
+static bool read_tags_header(struct td_str text, struct arena *arena, struct td_request *request,
+                             struct fault *fault)
+{
+    struct td_str part;
+    request->tag_count = 0; /* in the place of the body's */
+    while (str_next(&text, ',', &part))
+        if (!add_tag(str_trim(part), "x-tandem-tags", arena, request, fault))
+            return false;
+    return true;
+}
+
+/* An id, or the consent itself. */
+static bool read_consent(const struct json *value, struct td_request *request, struct fault *fault)
+{
+    const struct json *id = json_kind_of(value) == JSON_KIND_OBJECT ? json_get(value, "id") : value;
+    if (json_kind_of(id) != JSON_KIND_TEXT || json_text(id).len == 0 ||
+        memchr(json_text(id).data, '\0', json_text(id).len))
+        return fault_request(fault, "tandem.consent",
+                             "tandem.consent must be an id, or {id, scope, expires}");
+    request->consent = json_cstr(id);
+    return true;
+}
+
+static bool apply_yes(const char *text, const char *param, bool *out, struct fault *fault)
+{
+    bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    if (!yes && strcmp(text, "false") != 0 && strcmp(text, "0") != 0)
+        return fault_request(fault, param, "%s must be true or false", param);
+    *out |= yes; /* of two declarations the stricter one holds */
+    return true;
+}
+
+static const char *const tandem_members[] = {
+    "mode",     "data_class", "slo_ttft_ms", "slo_ms",  "weights",  "user",         "corrections",
+    "priority", "adapters",   "tags",        "network", "no_train", "no_retention", "consent"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -334,9 +410,22 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
                          fault);
     }
     if (strcmp(key, "weights") == 0)
-        return check_weights(value, fault);
+        return read_weights(value, &request->weights, fault);
+    if (strcmp(key, "tags") == 0)
+        return read_tags(value, request, fault);
+    if (strcmp(key, "network") == 0)
+        return apply_network(json_text(value), param, request, fault);
     if (strcmp(key, "adapters") == 0)
         return openai_adapters_read(value, param, request, fault);
+    if (strcmp(key, "consent") == 0)
+        return read_consent(value, request, fault);
+    if (strcmp(key, "no_train") == 0 || strcmp(key, "no_retention") == 0)
+        return apply_yes(kind != JSON_KIND_BOOL    ? ""
+                         : json_bool(value, false) ? "true"
+                                                   : "false",
+                         param,
+                         strcmp(key, "no_train") == 0 ? &request->no_train : &request->no_retention,
+                         fault);
     if (strcmp(key, "corrections") == 0) {
         if (kind != JSON_KIND_BOOL)
             return fault_request(fault, param, "%s must be true or false", param);
@@ -400,15 +489,28 @@ bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct are
     if ((value = header(ctx, "x-tandem-slo-ms")) &&
         !apply_slo_text(value, "x-tandem-slo-ms", &request->slo_ms, fault))
         return false;
-    if ((value = header(ctx, "x-tandem-weights")) && !check_weights_header(str_from(value), fault))
+    if ((value = header(ctx, "x-tandem-weights")) &&
+        !read_weights_header(str_from(value), &request->weights, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-network")) &&
+        !apply_network(str_trim(str_from(value)), "x-tandem-network", request, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-tags")) &&
+        !read_tags_header(str_from(value), arena, request, fault))
         return false;
     if ((value = header(ctx, "x-tandem-corrections"))) {
-        bool yes = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
-        if (!yes && strcmp(value, "false") != 0 && strcmp(value, "0") != 0)
-            return fault_request(fault, "x-tandem-corrections",
-                                 "x-tandem-corrections must be true or false");
-        request->corrections = yes;
+        request->corrections = false;
+        if (!apply_yes(value, "x-tandem-corrections", &request->corrections, fault))
+            return false;
     }
+    if ((value = header(ctx, "x-tandem-no-train")) &&
+        !apply_yes(value, "x-tandem-no-train", &request->no_train, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-no-retention")) &&
+        !apply_yes(value, "x-tandem-no-retention", &request->no_retention, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-consent")))
+        request->consent = arena_copy(arena, str_from(value));
     if ((value = header(ctx, "x-tandem-user"))) {
         size_t len = strlen(value);
         if (len == 0 || len > OPENAI_USER_BYTES_MAX)

@@ -59,6 +59,26 @@ static void write_reasons(const struct exchange_summary *summary, struct buf *ou
     buf_append_char(out, ']');
 }
 
+/* How often a value was put back; not_restored: where a surrogate may still stand. */
+static void write_pseudonyms(const struct pseudonym_counts *counts, struct buf *out)
+{
+    if (counts->sent > 0)
+        buf_printf(out,
+                   ",\"pseudonyms\":{\"sent\":%llu,\"seen\":%llu,\"restored\":%llu,"
+                   "\"not_restored\":%llu}",
+                   (unsigned long long)counts->sent, (unsigned long long)counts->seen,
+                   (unsigned long long)counts->restored,
+                   (unsigned long long)(counts->seen - counts->restored));
+}
+
+/* What the tier was not sent of the conversation. */
+static void write_left_out(const struct left_out *left_out, struct buf *out)
+{
+    if (left_out->messages > 0)
+        buf_printf(out, ",\"left_out\":{\"turns\":%u,\"messages\":%u,\"bytes\":%llu}",
+                   left_out->turns, left_out->messages, (unsigned long long)left_out->bytes);
+}
+
 void response_write_tandem(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out)
 {
@@ -79,12 +99,16 @@ void response_write_tandem(const struct response_writer *writer,
     buf_append_str(out, STR(",\"mode\":"));
     write_cstr(names_mode(writer->mode), out);
     buf_append_str(out, summary->degraded ? STR(",\"degraded\":true") : STR(",\"degraded\":false"));
+    if (summary->review)
+        buf_append_str(out, STR(",\"review\":true"));
     buf_append_str(out, STR(",\"disclosure\":"));
     write_cstr(summary->disclosure, out);
     buf_append_str(out, STR(",\"cost_usd\":"));
     write_number(summary->cost_usd, "%.9g", out);
     buf_append_str(out, STR(",\"all_cloud_cost_usd\":"));
     write_number(summary->all_cloud_cost_usd, "%.9g", out);
+    write_pseudonyms(&summary->pseudonyms, out);
+    write_left_out(&summary->left_out, out);
     buf_append_str(out, STR(",\"reasons\":"));
     write_reasons(summary, out);
     buf_append_char(out, '}');

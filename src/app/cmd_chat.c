@@ -188,7 +188,7 @@ static int open_and_talk(struct conversation *conversation, const struct runtime
 
 int cmd_chat(int argc, char **argv)
 {
-    struct runtime_options runtime = {.slots = 1};
+    struct runtime_options runtime = {.slots = 1, .arguments = argv};
     static struct conversation conversation; /* large for a stack; one a process */
     const char *mode = "auto", *data_class = "public", *text[1] = {NULL};
     size_t count = 0;
@@ -200,8 +200,8 @@ int cmd_chat(int argc, char **argv)
          "route, tier or model; default auto", 0, 0},
         {"mode", 0, OPTION_TEXT, &mode, "MODE",
          "auto, only-local, prefer-local, prefer-cloud, only-cloud", 0, 0},
-        {"data-class", 0, OPTION_TEXT, &data_class, "CLASS", "public, sensitive or restricted", 0,
-         0},
+        {"data-class", 0, OPTION_TEXT, &data_class, "CLASS",
+         "public, sensitive, contractual or restricted", 0, 0},
         {"temp", 0, OPTION_NUMBER, &conversation.request.temperature, "T", "default 0: greedy", 0,
          2},
         {"max-tokens", 'n', OPTION_UINT, &conversation.request.tokens_max, "N",

@@ -1,18 +1,22 @@
 /* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
  * check is one function; the table is their order. */
 #include "app/command.h"
+#include "app/confidence_file.h"
 #include "app/config.h"
+#include "app/egress_setup.h"
 #include "app/key_source.h"
 #include "app/model_file.h"
+#include "app/model_identity.h"
 #include "app/options.h"
+#include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
-#include "net/client.h"
 #include "net/loop_event.h"
+#include "tier/door.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -42,6 +46,7 @@ struct doctor {
     enum td_cpu cpu;
     const char *model_path; /* -m */
     bool offline;
+    struct egress_log *egress; /* opened with the first tier that is asked */
     struct result results[RESULTS_MAX];
     size_t result_count;
 };
@@ -92,6 +97,28 @@ static void check_cores(struct doctor *doctor)
         "%u%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
 }
 
+static void check_confidence(struct doctor *doctor, const struct td_model *model, const char *path)
+{
+    struct td_error err = {0};
+    struct confidence_model *confidence = NULL;
+    struct confidence_binding identity;
+    char why[160];
+    const char *file = doctor->config->router.confidence;
+    if (!file)
+        return;
+    if (confidence_file_read(file, &confidence, &err) != TD_OK ||
+        model_identity_read(model, path, &identity, &err) != TD_OK)
+        add(doctor, "confidence", HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
+            err.message);
+    else if (!confidence_file_fits(confidence, &identity, why))
+        add(doctor, "confidence", HEALTH_WARN, "train one for this model: tandem router confidence",
+            "%s is not used: %s", file, why);
+    else
+        add(doctor, "confidence", HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
+            confidence->samples);
+    free(confidence);
+}
+
 static void check_model(struct doctor *doctor)
 {
     struct td_error err = {0};
@@ -117,6 +144,7 @@ static void check_model(struct doctor *doctor)
             tight ? "use a smaller or more quantised model" : NULL,
             "model %.0f MB, free memory %.0f MB (caches not counted)", need_mb, free_mb);
     }
+    check_confidence(doctor, model, path);
     td_model_close(model);
 }
 
@@ -158,6 +186,39 @@ static void check_ledger(struct doctor *doctor)
             err.message);
     json_free(list);
     ledger_reader_close(reader);
+}
+
+static void check_confinement(struct doctor *doctor)
+{
+    struct td_error err = {0};
+    if (!doctor->config->privacy.confine)
+        add(doctor, "confinement", HEALTH_WARN, "set privacy.confine: true",
+            "switched off: restricted requests are answered beside the network");
+    else if (confine_try(&err) == TD_OK)
+        add(doctor, "confinement", HEALTH_OK, NULL,
+            "a confined worker was tried: it can open neither sockets nor files");
+    else
+        add(doctor, "confinement", HEALTH_FAIL,
+            "restricted requests are not answered here; privacy.confine: false allows it", "%s",
+            err.message);
+}
+
+static void check_retention(struct doctor *doctor)
+{
+    struct sysinfo memory;
+    if (!doctor->config->privacy.zero_retention) {
+        add(doctor, "retention", HEALTH_OK, NULL, "texts are %s",
+            doctor->config->ledger.store_prompts ? "stored in the ledger (ledger.store_prompts)"
+                                                 : "not stored; privacy.zero_retention is off");
+        return;
+    }
+    bool swaps = sysinfo(&memory) == 0 && memory.totalswap > 0;
+    add(doctor, "retention", swaps ? HEALTH_WARN : HEALTH_OK,
+        swaps ? "switch swap off or encrypt it: memory may be written to the disk" : NULL,
+        "zero retention: no texts, users or comments in the ledger, no computed prompts kept, "
+        "freed "
+        "memory overwritten, no core files%s",
+        swaps ? "; but this machine swaps" : "");
 }
 
 static void check_port(struct doctor *doctor)
@@ -217,8 +278,9 @@ static void probe_headers(void *ctx, int code, const char *content_type, const c
 }
 
 /* Asks for the list of models: costs nothing, and needs the key. */
-static enum td_status probe_tier(const struct config_tier *tier, const struct secret *key,
-                                 struct probe *probe, struct td_error *err)
+static enum td_status probe_tier(struct doctor *doctor, const struct config_tier *tier,
+                                 const struct secret *key, struct probe *probe,
+                                 struct td_error *err)
 {
     struct client *client = NULL;
     struct client_transfer *transfer;
@@ -228,7 +290,12 @@ static enum td_status probe_tier(const struct config_tier *tier, const struct se
         snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
                  STR_ARG(secret_reveal(key)));
     const char *headers[] = {*authorization ? authorization : NULL, NULL};
+    const struct tier_facts facts = {.name = tier->name, .place = (enum td_place)tier->place};
+    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
+    char *host = door_host(tier->base_url);
     enum td_status status = loop_event_new(&probe->loop, err);
+    if (status == TD_OK)
+        status = egress_setup_open(doctor->config, &doctor->egress, err);
     if (status == TD_OK)
         status = client_new(probe->loop, &client, err);
     struct client_request request = {.method = "GET",
@@ -244,11 +311,13 @@ static enum td_status probe_tier(const struct config_tier *tier, const struct se
                                      .on_body = probe_body,
                                      .on_done = probe_done,
                                      .ctx = probe};
+    const struct door door = {&facts, host ? host : tier->base_url, doctor->egress};
     if (status == TD_OK)
-        status = client_start(client, &request, &transfer, err);
+        status = door_send(&door, &pass, client, &request, &transfer, err);
     if (status == TD_OK)
         loop_event_run(probe->loop);
     client_free(client);
+    free(host);
     if (probe->loop)
         loop_event_free(probe->loop);
     return status;
@@ -274,8 +343,8 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     struct probe probe = {0};
     if (doctor->offline)
         add(doctor, name, HEALTH_OK, NULL, "key present (not contacted)");
-    else if (probe_tier(tier, key, &probe, &err) != TD_OK)
-        add(doctor, name, HEALTH_FAIL, "check base_url", "%s", err.message);
+    else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
+        add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (probe.status != TD_OK)
         add(doctor, name, HEALTH_WARN, "check the network and base_url; answers stay local",
             "%s cannot be reached: %s", tier->base_url, probe.message);
@@ -301,7 +370,8 @@ static void check_routes(struct doctor *doctor)
 static void run_checks(struct doctor *doctor)
 {
     static void (*const checks[])(struct doctor *) = {
-        check_routes, check_cpu, check_cores, check_model, check_state, check_ledger, check_port};
+        check_routes, check_cpu,         check_cores,     check_model, check_state,
+        check_ledger, check_confinement, check_retention, check_port};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         checks[i](doctor);
     for (size_t i = 0; i < doctor->config->tier_count; i++)
@@ -365,6 +435,7 @@ int cmd_doctor(int argc, char **argv)
     else
         add(&doctor, "configuration", HEALTH_FAIL, "see 'tandem help config'", "%s", err.message);
     int code = print_results(&doctor, json);
+    egress_log_close(doctor.egress);
     config_free(doctor.config);
     return code;
 }

@@ -65,6 +65,32 @@ static void print_reasons(const struct json *record)
     }
 }
 
+/* Where it began, by what, who was next, and what would have changed it. */
+static void print_decision(const struct json *record)
+{
+    const struct json *signals = json_get(record, "signals");
+    const struct json *decision = json_get(signals, "decision");
+    const char *by = text_of(decision, "by", NULL), *rule = text_of(decision, "rule", NULL);
+    if (!by)
+        return;
+    printf("\nDecision: by %s", by);
+    if (rule)
+        printf(", rule '%s' matched", rule);
+    printf(", starts on %s", text_of(decision, "start", "none"));
+    const char *runner_up = text_of(decision, "runner_up", NULL);
+    if (runner_up)
+        printf(", runner-up %s", runner_up);
+    printf(".\n");
+    const char *flip = text_of(decision, "flip", NULL);
+    if (flip)
+        printf("It flips: %s.\n", flip);
+    void *iterator = NULL;
+    const char *tier;
+    const struct json *score;
+    while (json_next(json_get(decision, "scores_usd"), &iterator, &tier, &score))
+        printf("  score of %s: %.6f USD\n", tier, json_number(score, 0));
+}
+
 static void print_attempts(const struct json *record)
 {
     const struct json *attempts = json_get(record, "attempts");
@@ -158,6 +184,7 @@ int cmd_explain(int argc, char **argv)
         return command_print_json(record) ? 0 : 1;
     print_head(record);
     print_reasons(record);
+    print_decision(record);
     print_attempts(record);
     json_free(record);
     return 0;

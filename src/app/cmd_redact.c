@@ -1,18 +1,22 @@
-/* tandem redact: writes a text with placeholders in the place of what is private, <EMAIL_ADDRESS_1>,
- * the same for the same value; and puts the values back with the vault that it kept. The vault holds
- * the values in the clear: it is for files on the machine that has the text anyway. */
+/* tandem redact: writes a text with placeholders in the place of what is private, <EMAIL_ADDRESS_1>, the
+ * same for the same value, or with surrogates; and puts the values back with the vault that it kept. A
+ * vault without a key holds the values in the clear: it is for files on the machine that has the text
+ * anyway. */
 #include "app/command.h"
 #include "app/findings.h"
 #include "app/options.h"
 #include "app/privacy_setup.h"
+#include "app/redact_surrogates.h"
+#include "app/vault_bytes.h"
+#include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "privacy/vault_json.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +25,7 @@
 #define PLACEHOLDER_BYTES_MAX 96
 #define OUTPUT_BYTES_MAX ((size_t)1 << 30)
 
-struct vault {
+struct book {
     struct json *root;   /* {"version", "values": {placeholder: value}} */
     struct json *values; /* borrowed from root */
     struct json *known;  /* "TYPE value" -> placeholder */
@@ -50,7 +54,7 @@ static size_t placeholder_len(struct td_str text, struct td_str *type)
     return i + 1;
 }
 
-static void vault_deinit(struct vault *vault)
+static void vault_deinit(struct book *vault)
 {
     json_free(vault->root);
     json_free(vault->known);
@@ -58,7 +62,7 @@ static void vault_deinit(struct vault *vault)
 }
 
 /* A placeholder is taken: the next of its type has a higher number. */
-static void vault_reserve(struct vault *vault, struct td_str placeholder)
+static void vault_reserve(struct book *vault, struct td_str placeholder)
 {
     struct td_str type;
     uint64_t number = 0;
@@ -73,7 +77,7 @@ static void vault_reserve(struct vault *vault, struct td_str placeholder)
         json_put(vault->next, name, json_new_int((int64_t)number + 1));
 }
 
-static void vault_remember(struct vault *vault, const char *placeholder, struct td_str value)
+static void vault_remember(struct book *vault, const char *placeholder, struct td_str value)
 {
     struct td_str type;
     struct buf key;
@@ -86,7 +90,7 @@ static void vault_remember(struct vault *vault, const char *placeholder, struct 
     buf_deinit(&key);
 }
 
-static enum td_status vault_fill(struct vault *vault, const char *path, struct td_error *err)
+static enum td_status vault_fill(struct book *vault, const char *path, struct td_error *err)
 {
     void *iterator = NULL;
     const char *placeholder;
@@ -109,71 +113,66 @@ static enum td_status vault_fill(struct vault *vault, const char *path, struct t
     return TD_OK;
 }
 
-/* path NULL, or no such file and `create`: an empty one. */
-static enum td_status vault_open(struct vault *vault, const char *path, bool create,
-                                 struct td_error *err)
+static bool is_new(const char *path)
 {
-    struct buf bytes = {0};
-    *vault = (struct vault){
-        .values = json_new_object(), .known = json_new_object(), .next = json_new_object()};
-    if (path == NULL || (create && access(path, F_OK) != 0 && errno == ENOENT))
-        return TD_OK;
-    enum td_status status = command_read_all(path, &bytes, err);
+    return path == NULL || (access(path, F_OK) != 0 && errno == ENOENT);
+}
+
+static enum td_status read_json(const char *path, const struct vault_key *key, struct json **out,
+                                struct td_error *err)
+{
+    struct buf bytes;
+    buf_init(&bytes, OUTPUT_BYTES_MAX);
+    enum td_status status = vault_bytes_read(path, key, &bytes, err);
     if (status == TD_OK)
-        status = json_parse(buf_view(&bytes), &vault->root, err);
-    if (status == TD_OK)
-        status = vault_fill(vault, path, err);
+        status = json_parse(buf_view(&bytes), out, err);
+    if (bytes.data)
+        crypto_wipe(bytes.data, bytes.len);
     buf_deinit(&bytes);
     return status;
 }
 
-static enum td_status write_whole(int fd, const char *data, size_t len)
+/* **takes** root. */
+static enum td_status save_json(struct json *root, const char *path, const struct vault_key *key,
+                                struct td_error *err)
 {
-    while (len > 0) {
-        ssize_t wrote = write(fd, data, len);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return TD_IO;
-        data += wrote;
-        len -= (size_t)wrote;
-    }
-    return TD_OK;
-}
-
-/* Whole or not at all, readable by the owner alone. */
-static enum td_status vault_save(const struct vault *vault, const char *path, struct td_error *err)
-{
-    char partial[4096];
     struct buf bytes;
-    if (snprintf(partial, sizeof partial, "%s.%ld.part", path, (long)getpid()) >=
-        (int)sizeof partial)
-        return error_set(err, TD_INVALID, "the vault's path is longer than %zu bytes",
-                         sizeof partial);
-    struct json *root = json_new_object();
-    json_put(root, "version", json_new_int(VAULT_VERSION));
-    json_put(root, "values", json_clone(vault->values));
     buf_init(&bytes, OUTPUT_BYTES_MAX);
     json_write(root, &bytes);
     json_free(root);
     buf_append_char(&bytes, '\n');
-    enum td_status status = bytes.failed ? TD_LIMIT : TD_OK;
-    int fd = status == TD_OK ? open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    if (fd < 0 || write_whole(fd, bytes.data, bytes.len) != TD_OK || fsync(fd) != 0 ||
-        rename(partial, path) != 0)
-        status = error_set(err, status == TD_OK ? TD_IO : status, "cannot write the vault %s: %s",
-                           path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && status != TD_OK)
-        unlink(partial);
+    enum td_status status =
+        bytes.failed
+            ? error_set(err, TD_LIMIT, "the vault grows beyond %zu bytes", OUTPUT_BYTES_MAX)
+            : vault_bytes_write(path, key, buf_view(&bytes), err);
+    if (bytes.data)
+        crypto_wipe(bytes.data, bytes.len);
     buf_deinit(&bytes);
     return status;
 }
 
+static enum td_status vault_open(struct book *vault, const char *path, struct json *root,
+                                 struct td_error *err)
+{
+    *vault = (struct book){.root = root,
+                           .values = json_new_object(),
+                           .known = json_new_object(),
+                           .next = json_new_object()};
+    return root ? vault_fill(vault, path, err) : TD_OK;
+}
+
+static enum td_status vault_save(const struct book *vault, const char *path,
+                                 const struct vault_key *key, struct td_error *err)
+{
+    struct json *root = json_new_object();
+    json_put(root, "version", json_new_int(VAULT_VERSION));
+    json_put(root, "values", json_clone(vault->values));
+    return save_json(root, path, key, err);
+}
+
 /* The placeholder of a value: the one that it has, or the next number of its type. Borrowed from
  * the vault. */
-static const char *vault_name(struct vault *vault, const char *type, struct td_str value)
+static const char *vault_name(struct book *vault, const char *type, struct td_str value)
 {
     char placeholder[PLACEHOLDER_BYTES_MAX + 1];
     struct buf key;
@@ -194,7 +193,7 @@ static const char *vault_name(struct vault *vault, const char *type, struct td_s
 }
 
 /* Placeholders that the text already has must not be given to anything else. */
-static void reserve_present(struct vault *vault, struct td_str text)
+static void reserve_present(struct book *vault, struct td_str text)
 {
     struct td_str type;
     for (size_t i = 0; i < text.len; i++) {
@@ -216,7 +215,7 @@ static void type_of(const char *name, char type[static FINDINGS_NAME_BYTES])
                                                           : name[i]);
 }
 
-static enum td_status redact(struct td_str text, enum td_data_class lowest, struct vault *vault,
+static enum td_status redact(struct td_str text, enum td_data_class lowest, struct book *vault,
                              struct buf *out, struct json *rows, struct td_error *err)
 {
     struct findings findings;
@@ -259,7 +258,7 @@ static enum td_status redact(struct td_str text, enum td_data_class lowest, stru
     return status;
 }
 
-static enum td_status restore(struct td_str text, const struct vault *vault, struct buf *out,
+static enum td_status restore(struct td_str text, const struct book *vault, struct buf *out,
                               struct json *rows, int64_t *unknown)
 {
     size_t done = 0;
@@ -288,88 +287,159 @@ static enum td_status restore(struct td_str text, const struct vault *vault, str
     return TD_OK;
 }
 
-static bool print_result(const struct buf *out, struct json *rows, int64_t unknown, bool restoring,
-                         bool json)
+static bool print_text(struct td_str text, bool json, struct json *object)
 {
     if (!json) {
-        json_free(rows);
-        return command_print(buf_view(out)) && fflush(stdout) == 0;
+        json_free(object);
+        return command_print(text) && fflush(stdout) == 0;
     }
-    struct json *object = json_new_object();
-    json_put(object, "text", json_new_text(buf_view(out)));
-    json_put(object, restoring ? "restored" : "replaced", rows);
-    if (restoring)
-        json_put(object, "unknown", json_new_int(unknown));
+    json_put(object, "text", json_new_text(text));
     return command_print_json(object);
+}
+
+/* --- the two ways --- */
+
+struct redaction {
+    const char *vault_path;
+    struct vault_key key;
+    struct json *stored; /* the vault's file, or NULL: a new one */
+    enum td_data_class lowest;
+    bool restoring, json;
+    struct td_str source;
+    struct buf out;
+    struct json *object; /* what --json prints beside the text */
+    int64_t unknown;
+};
+
+static enum td_status with_placeholders(struct redaction *r, struct td_error *err)
+{
+    struct book vault;
+    struct json *rows = json_new_array();
+    enum td_status status = vault_open(&vault, r->vault_path, r->stored, err);
+    r->stored = NULL;
+    if (status == TD_OK)
+        status = r->restoring ? restore(r->source, &vault, &r->out, rows, &r->unknown)
+                              : redact(r->source, r->lowest, &vault, &r->out, rows, err);
+    json_put(r->object, r->restoring ? "restored" : "replaced", rows);
+    if (r->restoring)
+        json_put(r->object, "unknown", json_new_int(r->unknown));
+    if (status == TD_OK && !r->restoring && r->vault_path && !r->out.failed)
+        status = vault_save(&vault, r->vault_path, &r->key, err);
+    vault_deinit(&vault);
+    return status;
+}
+
+static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
+{
+    struct vault *vault = NULL;
+    struct restore_counts counts = {0};
+    struct json *rows = json_new_array();
+    enum td_status status =
+        r->stored ? vault_json_read(r->stored, &vault, err) : vault_new(&vault, err);
+    if (status != TD_OK && r->stored)
+        error_prefix(err, "%s", r->vault_path);
+    if (status == TD_OK && r->restoring)
+        status = redact_surrogates_restore(r->source, vault, &r->out, &counts, err);
+    else if (status == TD_OK)
+        status = redact_surrogates(r->source, r->lowest, vault, &r->out, rows, err);
+    r->unknown = (int64_t)(counts.seen - counts.restored);
+    if (r->restoring) {
+        json_put(r->object, "restored", json_new_int((int64_t)counts.restored));
+        json_put(r->object, "unknown", json_new_int(r->unknown));
+        json_free(rows);
+    } else {
+        json_put(r->object, "replaced", rows);
+    }
+    if (status == TD_OK && !r->restoring && r->vault_path && !r->out.failed)
+        status = save_json(vault_json_write(vault), r->vault_path, &r->key, err);
+    vault_free(vault);
+    return status;
+}
+
+static enum td_status run(struct redaction *r, bool surrogates, const char *config_path,
+                          const char *text, const char *path, struct td_error *err)
+{
+    struct buf input = {0};
+    enum td_status status = privacy_setup_file(config_path, err);
+    if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
+        status = read_json(r->vault_path, &r->key, &r->stored, err);
+    if (status == TD_OK && !text)
+        status = command_read_all(path, &input, err);
+    r->source = text ? str_from(text) : buf_view(&input);
+    bool stored = json_int(json_get(r->stored, "version"), 0) == VAULT_JSON_VERSION;
+    if (status == TD_OK && r->stored && !r->restoring && stored != surrogates)
+        status =
+            error_set(err, TD_INVALID, "%s is a vault of %s; use it %s --surrogates", r->vault_path,
+                      stored ? "surrogates" : "placeholders", stored ? "with" : "without");
+    if (status == TD_OK)
+        status = surrogates || stored ? with_surrogates(r, err) : with_placeholders(r, err);
+    if (status == TD_OK && r->out.failed)
+        status = error_set(err, TD_LIMIT, "the text grows beyond %zu bytes", OUTPUT_BYTES_MAX);
+    buf_deinit(&input);
+    return status;
 }
 
 int cmd_redact(int argc, char **argv)
 {
-    const char *text = NULL, *config_path = NULL, *vault_path = NULL, *class_name = "sensitive",
-               *positional[1] = {NULL};
+    const char *text = NULL, *config_path = NULL, *class_name = "sensitive", *key_env = NULL,
+               *key_file = NULL, *positional[1] = {NULL};
     size_t positional_count = 0;
-    bool json = false, restoring = false;
+    bool surrogates = false;
+    struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
     const struct option options[] = {
         {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
-        {"vault", 0, OPTION_TEXT, &vault_path, "FILE",
+        {"surrogates", 0, OPTION_FLAG, &surrogates, NULL,
+         "other values of the same kind and shape instead of <TYPE_N>", 0, 0},
+        {"vault", 0, OPTION_TEXT, &r.vault_path, "FILE",
          "keeps the values (mode 0600), goes on with it", 0, 0},
-        {"restore", 0, OPTION_FLAG, &restoring, NULL, "put the vault's values back", 0, 0},
+        {"vault-key-file", 0, OPTION_TEXT, &key_file, "FILE",
+         "encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
+        {"vault-key-env", 0, OPTION_TEXT, &key_env, "NAME", "the same from a variable", 0, 0},
+        {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the vault's values back", 0, 0},
         {"class", 0, OPTION_TEXT, &class_name, "CLASS",
          "the lowest to replace: public, sensitive (default), restricted", 0, 0},
         OPTION_ROW_CONFIG(config_path),
-        OPTION_ROW_JSON(json),
+        OPTION_ROW_JSON(r.json),
     };
     const struct option_spec spec = {"redact",
                                      "[FILE]",
                                      "Writes the text with <TYPE_N> in the place of what is "
-                                     "private; the same value has the same\n"
-                                     "N. With --vault FILE the values are kept there, and "
-                                     "--restore --vault FILE puts them back.",
+                                     "private, the same value with the same N, or with\n"
+                                     "--surrogates other values. With --vault FILE the values "
+                                     "are kept there, and --restore --vault FILE puts\n"
+                                     "them back.",
                                      options,
                                      sizeof options / sizeof *options,
                                      1};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
 
-    enum td_data_class lowest = TD_CLASS_SENSITIVE;
-    if (!names_class_parse(str_from(class_name), &lowest)) {
+    if (!names_class_parse(str_from(class_name), &r.lowest)) {
         fprintf(stderr, "tandem redact: --class is public, sensitive or restricted, not '%.40s'\n",
                 class_name);
         return 2;
     }
-    if (restoring && vault_path == NULL) {
-        fputs("tandem redact: --restore needs --vault FILE\n", stderr);
+    if ((r.restoring || key_env || key_file) && r.vault_path == NULL) {
+        fprintf(stderr, "tandem redact: %s needs --vault FILE\n",
+                r.restoring ? "--restore" : "a key for the vault");
         return 2;
     }
     struct td_error err = {0};
-    struct buf input = {0}, out;
-    struct vault vault = {0};
-    struct json *rows = json_new_array();
-    int64_t unknown = 0;
-    buf_init(&out, OUTPUT_BYTES_MAX);
-    enum td_status status = privacy_setup_file(config_path, &err);
+    buf_init(&r.out, OUTPUT_BYTES_MAX);
+    r.object = json_new_object();
+    enum td_status status = vault_key_read(key_env, key_file, &r.key, &err);
     if (status == TD_OK)
-        status = vault_open(&vault, vault_path, !restoring, &err);
-    if (status == TD_OK && !text)
-        status = command_read_all(positional[0], &input, &err);
-    struct td_str source = text ? str_from(text) : buf_view(&input);
-    if (status == TD_OK)
-        status = restoring ? restore(source, &vault, &out, rows, &unknown)
-                           : redact(source, lowest, &vault, &out, rows, &err);
-    if (status == TD_OK && out.failed)
-        status = error_set(&err, TD_LIMIT, "the text grows beyond %zu bytes", OUTPUT_BYTES_MAX);
-    if (status == TD_OK && !restoring && vault_path)
-        status = vault_save(&vault, vault_path, &err);
+        status = run(&r, surrogates, config_path, text, positional[0], &err);
     bool printed = status != TD_OK;
     if (status == TD_OK) {
-        printed = print_result(&out, rows, unknown, restoring, json);
-        rows = NULL;
+        printed = print_text(buf_view(&r.out), r.json, r.object);
+        r.object = NULL;
     }
-    if (status == TD_OK && unknown > 0 && !json)
-        fprintf(stderr, "tandem redact: %lld placeholders are not in the vault and were left\n",
-                (long long)unknown);
-    json_free(rows);
-    vault_deinit(&vault);
-    buf_deinit(&input);
-    buf_deinit(&out);
+    if (status == TD_OK && r.unknown > 0 && !r.json)
+        fprintf(stderr, "tandem redact: %lld places could not be restored and were left\n",
+                (long long)r.unknown);
+    json_free(r.stored);
+    json_free(r.object);
+    buf_deinit(&r.out);
+    vault_key_wipe(&r.key);
     return status == TD_OK ? !printed : command_fail("redact", &err);
 }

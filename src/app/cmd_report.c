@@ -3,31 +3,9 @@
 #include "app/options.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/str.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
-
-/* "90s", "15m", "24h", "7d" in milliseconds. */
-static bool parse_span(struct td_str text, uint64_t *ms)
-{
-    static const struct {
-        char unit;
-        uint64_t ms;
-    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
-    uint64_t number;
-    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (units[i].unit != text.data[text.len - 1])
-            continue;
-        if (number > UINT64_MAX / units[i].ms)
-            return false;
-        *ms = number * units[i].ms;
-        return true;
-    }
-    return false;
-}
 
 static double member(const struct json *object, const char *name)
 {
@@ -66,6 +44,17 @@ static void print_report(const struct json *report, const char *since)
         print_percentiles(json_get(tier, "total_ms"));
         printf("\n");
     }
+    if (member(report, "feedback") > 0) {
+        printf("\nfeedback on %.0f answers, mean score %.3f:", member(report, "feedback"),
+               member(report, "score"));
+        for (size_t i = 0; i < json_count(tiers); i++) {
+            const struct json *tier = json_at(tiers, i);
+            if (member(tier, "feedback") > 0)
+                printf(" %s %.3f (%.0f)", json_cstr(json_get(tier, "tier")), member(tier, "score"),
+                       member(tier, "feedback"));
+        }
+        printf("\n");
+    }
     printf("\ncost %.6f USD; all-cloud would have cost %.6f USD; saved %.6f USD (%.1f%%)\n",
            member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
            member(report, "saving_usd"), 100 * member(report, "saving_share"));
@@ -91,12 +80,11 @@ int cmd_report(int argc, char **argv)
         sizeof options / sizeof *options,
         0};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    uint64_t span_ms = UINT64_MAX;
-    if (strcmp(since, "all") != 0 && !parse_span(str_from(since), &span_ms)) {
+    uint64_t since_wall_ms;
+    if (!command_parse_since(since, clock_wall_ms(NULL), &since_wall_ms)) {
         fprintf(stderr, "tandem report: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n", since);
         return 2;
     }
-    uint64_t now = clock_wall_ms(NULL);
     struct td_error err = {0};
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
@@ -105,7 +93,7 @@ int cmd_report(int argc, char **argv)
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
-        status = ledger_reader_report(reader, span_ms > now ? 0 : now - span_ms, &report, &err);
+        status = ledger_reader_report(reader, since_wall_ms, &report, &err);
     bool printed = true;
     if (status == TD_OK && json)
         printed = command_print_json(report);

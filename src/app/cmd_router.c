@@ -15,7 +15,6 @@
 static struct json *outcomes_json(const float values[OUTCOME_COUNT])
 {
     struct json *object = json_new_object();
-    json_put(object, "gain", json_new_double((double)values[OUTCOME_GAIN]));
     json_put(object, "p_local", json_new_double((double)values[OUTCOME_LOCAL]));
     json_put(object, "p_strong", json_new_double((double)values[OUTCOME_STRONG]));
     return object;
@@ -42,7 +41,7 @@ static bool print_training(const struct train_report *report, const char *path, 
            "columns\n",
            path, report->lines, report->labelled[OUTCOME_LOCAL], report->labelled[OUTCOME_STRONG],
            report->with_task, report->columns);
-    static const char *const names[OUTCOME_COUNT] = {"gain", "p_local", "p_strong"};
+    static const char *const names[OUTCOME_COUNT] = {"p_local", "p_strong"};
     for (int o = 0; o < OUTCOME_COUNT; o++)
         if (!isnan(report->error[o]))
             printf("  %-9s mean squared error %.4f on held-out lines, strength %g\n", names[o],
@@ -239,6 +238,9 @@ int cmd_router(int argc, char **argv)
     } verbs[] = {
         {"train", router_train, "make a classifier from labelled lines"},
         {"score", router_score, "what a classifier says of texts"},
+        {"audit", cmd_router_audit, "what of a cloud's traffic a device could answer"},
+        {"confidence", cmd_router_confidence, "how likely a model's own answer is right"},
+        {"tune", cmd_router_tune, "thresholds that hold an asked risk"},
     };
     for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
@@ -249,6 +251,6 @@ int cmd_router(int argc, char **argv)
         fprintf(out, "tandem router: unknown verb '%.60s'\n", argv[1]);
     fprintf(out, "Usage: tandem router VERB [options]\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].help);
+        fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].help);
     return help ? 0 : 2;
 }

@@ -104,6 +104,7 @@ static void fill_host(struct serve *serve)
         .acquire = runtime_acquire,
         .release = runtime_release,
         .ready = runtime_ready,
+        .forget = runtime_forget,
         .ctx = serve->runtime,
         .model = runtime_model(serve->runtime),
         .scheduler = runtime_scheduler(serve->runtime),
@@ -119,6 +120,7 @@ static void fill_host(struct serve *serve)
          * body. */
         .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,
         .start_wall_ms = clock_wall_ms(NULL),
+        .zero_retention = config->privacy.zero_retention,
     };
 }
 
@@ -298,7 +300,7 @@ static bool take_listen(void *ctx, const char *text)
 
 int cmd_serve(int argc, char **argv)
 {
-    struct runtime_options values = {0};
+    struct runtime_options values = {.arguments = argv};
     struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
     bool json = false;
     const struct option options[] = {

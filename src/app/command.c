@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -110,6 +111,52 @@ enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
         return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
                          path);
     return ledger_reader_open(path, out, err);
+}
+
+/* "90s", "15m", "24h", "7d" in milliseconds. */
+static bool parse_span(struct td_str text, uint64_t *ms)
+{
+    static const struct {
+        char unit;
+        uint64_t ms;
+    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
+    uint64_t number;
+    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].unit != text.data[text.len - 1])
+            continue;
+        if (number > UINT64_MAX / units[i].ms)
+            return false;
+        *ms = number * units[i].ms;
+        return true;
+    }
+    return false;
+}
+
+bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since_wall_ms)
+{
+    uint64_t span_ms = UINT64_MAX;
+    if (strcmp(text, "all") != 0 && !parse_span(str_from(text), &span_ms))
+        return false;
+    *since_wall_ms = span_ms > now_wall_ms ? 0 : now_wall_ms - span_ms;
+    return true;
+}
+
+enum td_status command_write_file(const char *path, struct td_str text, struct td_error *err)
+{
+    char draft[4096];
+    int len = snprintf(draft, sizeof draft, "%s.new-%ld", path, (long)getpid());
+    if (len < 0 || (size_t)len >= sizeof draft)
+        return error_set(err, TD_INVALID, "the path %.60s... is too long", path);
+    FILE *file = fopen(draft, "wxe");
+    bool whole = file && fwrite(text.data, 1, text.len, file) == text.len;
+    whole = file && fclose(file) == 0 && whole;
+    if (whole && rename(draft, path) == 0)
+        return TD_OK;
+    enum td_status status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
+    unlink(draft);
+    return status;
 }
 
 bool command_print(struct td_str text)

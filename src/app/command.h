@@ -12,9 +12,11 @@ struct ledger_reader;
 
 typedef int command_fn(int argc, char **argv);
 
-command_fn cmd_serve, cmd_chat, cmd_explain, cmd_doctor, cmd_models, cmd_tokenize, cmd_detokenize,
-    cmd_template, cmd_generate, cmd_logits, cmd_embed, cmd_perplexity, cmd_score, cmd_bench,
-    cmd_report, cmd_probe, cmd_redact, cmd_router, cmd_scan, cmd_version;
+command_fn cmd_serve, cmd_chat, cmd_confined, cmd_egress, cmd_forget, cmd_explain, cmd_doctor,
+    cmd_models, cmd_tokenize, cmd_detokenize, cmd_template, cmd_generate, cmd_logits, cmd_embed,
+    cmd_perplexity, cmd_score, cmd_bench, cmd_policy, cmd_policy_pareto, cmd_replay, cmd_report,
+    cmd_probe, cmd_redact, cmd_router, cmd_router_audit, cmd_router_confidence, cmd_router_tune,
+    cmd_scan, cmd_tco, cmd_version;
 
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
 int command_fail(const char *verb, const struct td_error *err);
@@ -46,6 +48,13 @@ bool command_take_ids(void *ctx, const char *text);
  * **returns new** (ledger_reader_close). */
 TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
                                                  struct td_error *err);
+
+/* When a span ("90s", "15m", "24h", "7d", or "all") before now began. */
+bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since_wall_ms);
+
+/* The file appears whole or not at all. */
+TD_MUST_CHECK enum td_status command_write_file(const char *path, struct td_str text,
+                                                struct td_error *err);
 
 /* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
 bool command_print(struct td_str text);

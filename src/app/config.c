@@ -3,7 +3,9 @@
  * exclude each other). Precedence: command line > environment > file > default. */
 #include "app/config.h"
 
+#include "app/class_rules.h"
 #include "app/config_keys.h"
+#include "app/config_rules.h"
 #include "app/yaml_tree.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -146,6 +148,8 @@ static enum td_status fill_paths(struct config *config, const struct environment
         config->state_dir = default_state_dir(config, env);
     if (config->state_dir && !config->ledger.path)
         config->ledger.path = arena_printf(config->arena, "%s/ledger.db", config->state_dir);
+    if (config->state_dir && !config->ledger.egress)
+        config->ledger.egress = arena_printf(config->arena, "%s/egress", config->state_dir);
     if (models)
         config->models.dir = arena_copy(config->arena, str_from(models));
     else if (config->state_dir && !config->models.dir)
@@ -159,7 +163,8 @@ static enum td_status fill_paths(struct config *config, const struct environment
     config->server.host = arena_copy(config->arena, str_from(host));
     config->server.port = port;
     if (!config->server.listen || !config->state_dir || !config->ledger.path ||
-        !config->models.dir || !config->server.host || (model && !config->engine.model))
+        !config->ledger.egress || !config->models.dir || !config->server.host ||
+        (model && !config->engine.model))
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     return TD_OK;
 }
@@ -261,6 +266,36 @@ static enum td_status check_adapter(const struct config *config, size_t index, s
     return TD_OK;
 }
 
+static enum td_status check_app(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_app *app = &config->apps[index];
+    if (!name_is_plain(app->name))
+        return fail(config, app->line, err, "a name is 1 to 64 visible ASCII characters, not",
+                    app->name);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->apps[i].name, app->name) == 0)
+            return fail(config, app->line, err, "two apps have the name", app->name);
+    if (!!app->key_env + !!app->key_file + !!app->key_sha256 != 1)
+        return fail(config, app->line, err, "give one of key_env, key_file and key_sha256 in app",
+                    app->name);
+    if (app->key_sha256 &&
+        (strlen(app->key_sha256) != 64 || strspn(app->key_sha256, "0123456789abcdef") != 64))
+        return fail(config, app->line, err, "key_sha256 is 64 small hex digits, in app", app->name);
+    return TD_OK;
+}
+
+static enum td_status check_budget(const struct config *config, size_t index, struct td_error *err)
+{
+    const struct config_budget *budget = &config->budgets[index];
+    if (!name_is_plain(budget->name))
+        return fail(config, budget->line, err, "a name is 1 to 64 visible ASCII characters, not",
+                    budget->name);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(config->budgets[i].name, budget->name) == 0)
+            return fail(config, budget->line, err, "two budgets have the name", budget->name);
+    return TD_OK;
+}
+
 static bool route_has_tier(const struct config_route *route, const char *name)
 {
     for (size_t i = 0; i < route->tiers.count; i++)
@@ -349,7 +384,15 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = check_route(config, i, err);
     for (size_t i = 0; i < config->engine.adapter_count && status == TD_OK; i++)
         status = check_adapter(config, i, err);
-    return status;
+    for (size_t i = 0; i < config->app_count && status == TD_OK; i++)
+        status = check_app(config, i, err);
+    for (size_t i = 0; i < config->budget_count && status == TD_OK; i++)
+        status = check_budget(config, i, err);
+    if (status == TD_OK && config->privacy.zero_retention && config->ledger.store_prompts)
+        status = error_set(err, TD_INVALID,
+                           "%s: privacy.zero_retention and ledger.store_prompts exclude each other",
+                           config->label);
+    return status == TD_OK ? class_rules_check(config, err) : status;
 }
 
 /* --- loading --- */
@@ -395,6 +438,8 @@ enum td_status config_parse(const char *label, struct td_str text, config_env_fn
         status = fill_routes(config, err);
     if (status == TD_OK)
         status = check(config, err);
+    if (status == TD_OK)
+        status = config_rules_compile(config, err);
     if (status == TD_OK)
         *out = config;
     else

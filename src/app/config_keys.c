@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 static const char *const tier_kinds[] = {"local", "openai", NULL};
-/* In the order of enum td_cpu and enum log_level: the index is the value. */
+/* In the order of enum td_speculation and enum log_level: the index is the value. */
+static const char *const consent_names[] = {"none", "required", NULL};
 static const char *const speculation_names[] = {"none", "ngram", NULL};
-static const char *const cpu_names[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
@@ -26,6 +26,14 @@ static const struct config_key price_keys[] = {
      .help = "US dollars for a million prompt tokens"},
     {"output_usd_per_mtok", CONFIG_KEY_NUMBER, AT(output_usd_per_mtok), "0", 0, 100000,
      .help = "US dollars for a million generated tokens"},
+    {"input", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: input_usd_per_mtok, US dollars for a million tokens"},
+    {"output", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: output_usd_per_mtok, US dollars for a million tokens"},
+    {"input_per_mtok", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: input_usd_per_mtok, US dollars for a million tokens"},
+    {"output_per_mtok", CONFIG_KEY_REFUSED, 0, NULL,
+     .help = "a price needs its unit: output_usd_per_mtok, US dollars for a million tokens"},
 };
 static const struct config_section price_section = {price_keys, COUNT(price_keys), 0, 0};
 
@@ -63,10 +71,20 @@ static const struct config_key tier_keys[] = {
      .help = "certificates to trust; default the system's"},
     {"allow_http", CONFIG_KEY_BOOL, AT(allow_http), "false",
      .help = "allow plain http:// to other machines (always allowed to this one)"},
+    {"region", CONFIG_KEY_TEXT, AT(region), NULL,
+     .help = "where it runs, \"eu-central-1\"; privacy.classes may ask for it"},
+    {"certified", CONFIG_KEY_TEXTS, AT(certified), NULL, 0, 16,
+     .help = "certificates and promises of its operator: [hipaa, no-retention]"},
     {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
      .help = "prompt and answer together; 0 = not known, not checked"},
     {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
      .help = "the server also has /completions, for texts to go on with"},
+    {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
+     .help = "the operator has its promise not to train on what it is sent"},
+    {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",
+     .help = "the operator has its promise not to keep what it is sent"},
+    {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
+     .help = "may be sent surrogates of private values, where privacy.pseudonyms is on"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
      .help = "what the tier charges"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,
@@ -80,6 +98,8 @@ static const struct config_section tier_section = {tier_keys, COUNT(tier_keys),
 
 #define AT(member) offsetof(struct config_route, member)
 
+#define THRESHOLDS_HELP "file of 'tandem router tune --gate', in the place of the fixed number"
+
 static const struct config_key g0_keys[] = {
     {"tokens_over", CONFIG_KEY_UINT, AT(g0_tokens_over), "0", 0, 100000000,
      .help = "a longer prompt starts on the next rung; 0 = off"},
@@ -90,8 +110,17 @@ static const struct config_key g0_keys[] = {
     {"p_local_under", CONFIG_KEY_NUMBER, AT(g0_p_local_under), "0", 0, 1,
      .help = "a prompt that the local tier answers rightly less often starts on the next rung; 0 = "
              "off"},
+    {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G0]), NULL, .help = THRESHOLDS_HELP},
 };
 static const struct config_section g0_section = {g0_keys, COUNT(g0_keys), 0, 0};
+
+static const struct config_key g1_keys[] = {
+    {"probe_min", CONFIG_KEY_NUMBER, AT(g1_probe_min), "0", 0, 1,
+     .help = "leave the tier at its first token when the model's probe expects a right answer with "
+             "less; 0 = off"},
+    {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G1]), NULL, .help = THRESHOLDS_HELP},
+};
+static const struct config_section g1_section = {g1_keys, COUNT(g1_keys), 0, 0};
 
 /* The defaults of the gates belong to the embedded model: its first token says "not mine" for
  * what it was not trained to do, so one token is enough for an early look, and a whole answer
@@ -102,19 +131,31 @@ static const struct config_key g2_keys[] = {
      .help = "look at the first so many tokens; 0 = off"},
     {"confidence_min", CONFIG_KEY_NUMBER, AT(g2_confidence_min), "0.35", 0, 1,
      .help = "leave the tier when the running confidence is below; 0 = off"},
+    {"every", CONFIG_KEY_UINT, AT(g2_every), "16", 1, 4096,
+     .help = "look again after each so many tokens, for abandon_under"},
+    {"abandon_under", CONFIG_KEY_NUMBER, AT(g2_abandon_under), "0", 0, 1,
+     .help = "give a running answer up when its confidence is below then; 0 = off"},
 };
 static const struct config_section g2_section = {g2_keys, COUNT(g2_keys), 0, 0};
 
 static const struct config_key g3_keys[] = {
     {"confidence_min", CONFIG_KEY_NUMBER, AT(g3_confidence_min), "0.55", 0, 1,
      .help = "leave the tier when the whole answer's confidence is below; 0 = off"},
+    {"thresholds", CONFIG_KEY_TEXT, AT(thresholds[THRESHOLD_G3]), NULL, .help = THRESHOLDS_HELP},
 };
 static const struct config_section g3_section = {g3_keys, COUNT(g3_keys), 0, 0};
 
 static const struct config_key gate_keys[] = {
     {"g0", CONFIG_KEY_SECTION, 0, NULL, .section = &g0_section, .help = "before inference"},
+    {"g1", CONFIG_KEY_SECTION, 0, NULL, .section = &g1_section,
+     .help = "when the local model has read the prompt"},
     {"g2", CONFIG_KEY_SECTION, 0, NULL, .section = &g2_section, .help = "while tokens come"},
     {"g3", CONFIG_KEY_SECTION, 0, NULL, .section = &g3_section, .help = "when the answer is whole"},
+    {"hopeless_under", CONFIG_KEY_NUMBER, AT(hopeless_under), "0", 0, 1,
+     .help = "do not escalate when the classifier expects the next tier to be right with less; 0 = "
+             "off"},
+    {"human_under", CONFIG_KEY_NUMBER, AT(human_under), "0", 0, 1,
+     .help = "mark an answer with less confidence, from any tier, for a person's review; 0 = off"},
     {"commit_tokens", CONFIG_KEY_UINT_ALL, AT(commit_tokens), "32", 0, 4294967294.0,
      .help = "text held back until so many tokens, or all; before it an escalation is invisible"},
 };
@@ -131,10 +172,20 @@ static const struct config_key route_keys[] = {
      .help = "tier to start on; default the first that is allowed"},
     {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
      .help = "requests of this route are at least of this class"},
+    {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
+     .help = "only tiers with no_train may answer"},
+    {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",
+     .help = "only tiers with no_retention may answer"},
+    {"consent", CONFIG_KEY_CHOICE, AT(consent), "none", .choices = consent_names,
+     .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
+    {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
+     .help = "private values may be replaced, where privacy.pseudonyms is on"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
      .help = "when an exchange climbs to the next tier"},
+    {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &config_route_weights_section,
+     .help = "what counts, for requests that bring no weights"},
 };
 static const struct config_section route_section = {route_keys, COUNT(route_keys),
                                                     sizeof(struct config_route), AT(line)};
@@ -191,6 +242,26 @@ static const struct config_section words_section = {words_keys, COUNT(words_keys
                                                     sizeof(struct config_words), AT(line)};
 #undef AT
 
+/* --- privacy.classes[] --- */
+
+#define AT(member) offsetof(struct config_class, member)
+
+static const struct config_key class_keys[] = {
+    {"class", CONFIG_KEY_CHOICE, AT(data_class), NULL, .choices = names_classes, .required = true,
+     .help = "the class that the rule is of"},
+    {"places", CONFIG_KEY_TEXTS, AT(places), NULL, 0, 4,
+     .help = "device, premises, region, cloud; default what the class has without a rule"},
+    {"regions", CONFIG_KEY_TEXTS, AT(regions), NULL, 0, 16,
+     .help = "of tiers at places region and cloud; eu also means eu-west-1"},
+    {"tiers", CONFIG_KEY_TEXTS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX,
+     .help = "only these, by name"},
+    {"certified", CONFIG_KEY_TEXTS, AT(certified), NULL, 0, 16,
+     .help = "what tiers at places region and cloud must have, all of it"},
+};
+static const struct config_section class_section = {class_keys, COUNT(class_keys),
+                                                    sizeof(struct config_class), AT(line)};
+#undef AT
+
 /* --- the root --- */
 
 #define AT(member) offsetof(struct config, member)
@@ -232,7 +303,7 @@ static const struct config_key engine_keys[] = {
      .help = "GGUF file or pulled model; default the embedded one. TANDEM_MODEL overrides"},
     {"embedding_model", CONFIG_KEY_TEXT, AT(engine.embedding_model), NULL,
      .help = "GGUF file or pulled model for /v1/embeddings; default the local tier's"},
-    {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = cpu_names,
+    {"cpu", CONFIG_KEY_CHOICE, AT(engine.cpu), "auto", .choices = names_cpus,
      .help = "kernel variant"},
     {"kv_type", CONFIG_KEY_CHOICE, AT(engine.kv_type), "f16", .choices = names_kv_types,
      .help = "of the KV cache; q8_0 takes 0.53 of f16's memory"},
@@ -286,22 +357,67 @@ static const struct config_key router_keys[] = {
     {"classifier", CONFIG_KEY_TEXT, AT(router.classifier), NULL,
      .help =
          "file that 'tandem router train' wrote; default the one beside the program; none = off"},
+    {"confidence", CONFIG_KEY_TEXT, AT(router.confidence), NULL,
+     .help = "file that 'tandem router confidence' wrote for the local model"},
 };
+static const struct config_key watch_keys[] = {
+    {"escalations_per_hour", CONFIG_KEY_UINT, AT(watch.escalations_per_hour), "0", 0, 1000000,
+     .help = "of one caller; above it what it asks stays on the device; 0 = no cap"},
+    {"escalation_share", CONFIG_KEY_NUMBER, AT(watch.escalation_share), "0", 0, 0.8,
+     .help = "that is usual; 0 = that of the first 500 exchanges"},
+};
+static const struct config_section watch_section = {watch_keys, COUNT(watch_keys), 0, 0};
+
 static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
+
+static const struct config_key pseudonym_keys[] = {
+    {"on", CONFIG_KEY_BOOL, AT(privacy.pseudonyms.on), "false",
+     .help = "replace private values in what would not be allowed to leave, and restore answers"},
+    {"classes", CONFIG_KEY_TEXTS, AT(privacy.pseudonyms.classes), NULL, 0, 8,
+     .help = "of values that are replaced; default sensitive; what is of another class stays"},
+    {"types", CONFIG_KEY_TEXTS, AT(privacy.pseudonyms.types), NULL, 0, 128,
+     .help = "values that are replaced beside them whatever their class; default PERSON"},
+    {"ttl_s", CONFIG_KEY_UINT, AT(privacy.pseudonyms.ttl_s), "3600", 1, 2592000,
+     .help = "a conversation's vault is wiped when it was not used for so long"},
+    {"conversations_max", CONFIG_KEY_UINT, AT(privacy.pseudonyms.conversations_max), "1024", 1,
+     100000, .help = "vaults in memory; the longest unused is wiped"},
+};
+static const struct config_section pseudonym_section = {pseudonym_keys, COUNT(pseudonym_keys), 0,
+                                                        0};
+
+static const struct config_key minimise_keys[] = {
+    {"turns", CONFIG_KEY_UINT, AT(privacy.minimise.turns), "0", 0, 1000,
+     .help = "remote tiers are sent system messages and the last so many turns; 0 = everything"},
+    {"relevant", CONFIG_KEY_UINT, AT(privacy.minimise.relevant), "0", 0, 1000,
+     .help = "and so many of the earlier turns that share words with the last message"},
+};
+static const struct config_section minimise_section = {minimise_keys, COUNT(minimise_keys), 0, 0};
 
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.conversations_max), "4096", 16, 1000000,
      .help = "conversations whose highest class is remembered"},
+    {"zero_retention", CONFIG_KEY_BOOL, AT(privacy.zero_retention), "false",
+     .help =
+         "nothing of a text outlives its exchange: not on disk, not in memory, not in a core file"},
+    {"confine", CONFIG_KEY_BOOL, AT(privacy.confine), "true",
+     .help =
+         "restricted requests are answered by a process that can open neither sockets nor files"},
     {"patterns", CONFIG_KEY_SECTIONS, AT(privacy.patterns), NULL, 0, CONFIG_RULES_MAX,
      .section = &pattern_section, .help = "what else is private, by regular expressions",
      .count_offset = AT(privacy.pattern_count)},
     {"words", CONFIG_KEY_SECTIONS, AT(privacy.words), NULL, 0, CONFIG_RULES_MAX,
      .section = &words_section, .help = "what else is private, by lists of words",
      .count_offset = AT(privacy.words_count)},
+    {"classes", CONFIG_KEY_SECTIONS, AT(privacy.classes), NULL, 0, 4, .section = &class_section,
+     .help = "who may see data of a class", .count_offset = AT(privacy.class_count)},
     {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
      .help = "names of people, places and organisations"},
+    {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,
+     .help = "what remote tiers are not sent of a conversation"},
+    {"pseudonyms", CONFIG_KEY_SECTION, 0, NULL, .section = &pseudonym_section,
+     .help = "reversible surrogates for private values"},
 };
 static const struct config_section privacy_section = {privacy_keys, COUNT(privacy_keys), 0, 0};
 
@@ -311,6 +427,8 @@ static const struct config_key ledger_keys[] = {
      .help = "SQLite file; default STATE_DIR/ledger.db"},
     {"store_prompts", CONFIG_KEY_BOOL, AT(ledger.store_prompts), "false",
      .help = "also store the texts of prompts and answers"},
+    {"egress", CONFIG_KEY_TEXT, AT(ledger.egress), NULL,
+     .help = "folder for the record of what left; default STATE_DIR/egress; none = no record"},
 };
 static const struct config_section ledger_section = {ledger_keys, COUNT(ledger_keys), 0, 0};
 
@@ -331,10 +449,25 @@ static const struct config_key root_keys[] = {
     {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX,
      .section = &route_section, .help = "rules by name; default one hybrid route over all tiers",
      .count_offset = AT(route_count)},
+    {"rules", CONFIG_KEY_SECTIONS, AT(rules), NULL, 0, CONFIG_RULES_MAX,
+     .section = &config_rule_section, .help = "tried from the top, the first that matches decides",
+     .count_offset = AT(rule_count)},
+    {"apps", CONFIG_KEY_SECTIONS, AT(apps), NULL, 0, CONFIG_APPS_MAX,
+     .section = &config_app_section, .help = "who asks, told apart by API keys",
+     .count_offset = AT(app_count)},
+    {"budgets", CONFIG_KEY_SECTIONS, AT(budgets), NULL, 0, BUDGETS_MAX,
+     .section = &config_budget_section, .help = "a day's money; when it is spent, only free tiers",
+     .count_offset = AT(budget_count)},
+    {"device", CONFIG_KEY_SECTION, 0, NULL, .section = &config_device_section,
+     .help = "this machine's battery and network, for rules"},
+    {"policy", CONFIG_KEY_SECTION, 0, NULL, .section = &config_policy_section,
+     .help = "what decides beside routes and rules"},
     {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &models_section,
      .help = "what 'tandem models pull' fetches"},
     {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
      .help = "what judges prompts before inference"},
+    {"watch", CONFIG_KEY_SECTION, 0, NULL, .section = &watch_section,
+     .help = "alarms on what is out of the ordinary (GET /tandem/v1/alarms)"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,
      .help = "what may leave the device"},
     {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &ledger_section,

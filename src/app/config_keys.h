@@ -9,10 +9,12 @@ enum config_key_type {
     CONFIG_KEY_TEXT,     /* const char * */
     CONFIG_KEY_UINT,     /* uint32_t */
     CONFIG_KEY_UINT_ALL, /* uint32_t; the word "all" is UINT32_MAX */
-    CONFIG_KEY_NUMBER,   /* double */
+    CONFIG_KEY_NUMBER,   /* double; NAN when it is left out and has no default */
     CONFIG_KEY_BOOL,     /* bool */
     CONFIG_KEY_CHOICE,   /* int: index in choices */
     CONFIG_KEY_TEXTS,    /* struct config_texts */
+    CONFIG_KEY_WORDS,    /* the same; a single text is a list of one */
+    CONFIG_KEY_MASK,     /* uint32_t: a bit for each choice in a list, or of one; 0 = left out */
     CONFIG_KEY_SECTION,  /* members of the same struct */
     CONFIG_KEY_SECTIONS, /* pointer and count: a list of maps */
     CONFIG_KEY_REFUSED   /* a key that people try; help says what to do instead */
@@ -41,6 +43,9 @@ struct config_section {
 };
 
 extern const struct config_section config_root;
+/* Of the policy (config_policy_keys.c). */
+extern const struct config_section config_rule_section, config_app_section, config_budget_section,
+    config_policy_section, config_device_section, config_route_weights_section;
 
 /* Fills the struct at `base` by `section`: defaults first, then the map (may be NULL). `where`: the
  * path so far, "" at the root. */

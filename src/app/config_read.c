@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <math.h>
 #include <stdio.h>
 
 struct place {
@@ -58,21 +59,30 @@ static enum td_status read_number(const struct place *place, const struct config
     return TD_OK;
 }
 
-static enum td_status read_choice(const struct place *place, const struct config_key *key,
-                                  const char *text, void *base)
+static enum td_status find_choice(const struct place *place, const struct config_key *key,
+                                  const char *text, int *out)
 {
     char list[192] = "one of";
     size_t count = 0;
     for (; key->choices[count]; count++) {
         if (strcmp(key->choices[count], text) == 0) {
-            int value = (int)count;
-            store(base, key->offset, &value, sizeof value);
+            *out = (int)count;
             return TD_OK;
         }
         size_t len = strlen(list);
         snprintf(list + len, sizeof list - len, "%s %s", count ? "," : "", key->choices[count]);
     }
     return wrong(place, key, list, text);
+}
+
+static enum td_status read_choice(const struct place *place, const struct config_key *key,
+                                  const char *text, void *base)
+{
+    int value = 0;
+    enum td_status status = find_choice(place, key, text, &value);
+    if (status == TD_OK)
+        store(base, key->offset, &value, sizeof value);
+    return status;
 }
 
 static enum td_status read_scalar(const struct place *place, const struct config_key *key,
@@ -116,6 +126,42 @@ static enum td_status read_texts(const struct place *place, const struct config_
     }
     store(base, key->offset, &texts, sizeof texts);
     return TD_OK;
+}
+
+/* Any of the choices: [a, b], or a alone. */
+static enum td_status read_mask(const struct place *place, const struct config_key *key,
+                                const struct yaml_node *node, void *base)
+{
+    uint32_t mask = 0;
+    int value = 0;
+    if (node->kind == YAML_MAP || (node->kind == YAML_LIST && node->count == 0))
+        return wrong(place, key, "a value or a list of values", NULL);
+    for (const struct yaml_node *item = node->kind == YAML_LIST ? node->first : node; item;
+         item = item->next) {
+        if (item->kind != YAML_SCALAR)
+            return wrong(place, key, "a list of values", NULL);
+        enum td_status status = find_choice(place, key, item->text, &value);
+        if (status != TD_OK)
+            return status;
+        mask |= 1u << value;
+        if (node->kind == YAML_SCALAR)
+            break; /* its siblings are other keys */
+    }
+    store(base, key->offset, &mask, sizeof mask);
+    return TD_OK;
+}
+
+static enum td_status read_words(const struct place *place, const struct config_key *key,
+                                 const struct yaml_node *node, void *base)
+{
+    if (node->kind == YAML_LIST && node->count == 0)
+        return wrong(place, key, "a text or a list of texts", NULL);
+    if (node->kind != YAML_SCALAR)
+        return read_texts(place, key, node, base);
+    struct yaml_node item = *node;
+    item.next = NULL;
+    struct yaml_node list = {.kind = YAML_LIST, .line = node->line, .first = &item, .count = 1};
+    return read_texts(place, key, &list, base);
 }
 
 static enum td_status read_sections(const struct place *place, const struct config_key *key,
@@ -169,6 +215,10 @@ static enum td_status read_key(const struct place *place, const struct config_ke
         return read_sections(place, key, node, base);
     case CONFIG_KEY_TEXTS:
         return read_texts(place, key, node, base);
+    case CONFIG_KEY_WORDS:
+        return read_words(place, key, node, base);
+    case CONFIG_KEY_MASK:
+        return read_mask(place, key, node, base);
     default:
         if (node->kind != YAML_SCALAR)
             return wrong(place, key, "a single value", NULL);
@@ -187,15 +237,19 @@ static enum td_status read_default(const struct place *place, const struct confi
         int none = -1;
         store(base, key->offset, &none, sizeof none);
     }
+    if (key->type == CONFIG_KEY_NUMBER && !key->otherwise) {
+        double none = (double)NAN;
+        store(base, key->offset, &none, sizeof none);
+    }
     return key->otherwise ? read_scalar(place, key, key->otherwise, false, base) : TD_OK;
 }
 
 static enum td_status refuse_unknown(const struct place *place,
                                      const struct config_section *section, const char *name)
 {
-    const char *names[32];
+    const char *names[48];
     size_t count = 0;
-    for (; count < section->key_count && count < 32; count++)
+    for (; count < section->key_count && count < 48; count++)
         names[count] = section->keys[count].name;
     const char *near = str_nearest(str_from(name), names, count);
     return error_set(place->err, TD_INVALID, "%s:%u: unknown key '%.60s'%s%s%s%s%s", place->label,

@@ -8,7 +8,7 @@
 struct verb {
     const char *name;
     command_fn *run;
-    const char *help;
+    const char *help; /* NULL: for the program itself, not in the list */
 };
 
 static command_fn cmd_help;
@@ -16,6 +16,7 @@ static command_fn cmd_help;
 static const struct verb verbs[] = {
     {"serve", cmd_serve, "serve the OpenAI-compatible endpoint"},
     {"chat", cmd_chat, "talk in the terminal, or ask one question"},
+    {"confined", cmd_confined, NULL},
     {"explain", cmd_explain, "say why an exchange was answered where it was"},
     {"doctor", cmd_doctor, "check the installation and say what to do"},
     {"models", cmd_models, "pull, list, describe and remove models; list tiers"},
@@ -31,8 +32,13 @@ static const struct verb verbs[] = {
     {"score", cmd_score, "how probable labels or a text are after a prompt"},
     {"probe", cmd_probe, "train a probe for a model from prompts and outcomes"},
     {"bench", cmd_bench, "measure the engine"},
+    {"policy", cmd_policy, "check a policy, and test it against assertions"},
     {"router", cmd_router, "train and ask the classifier of prompts"},
+    {"egress", cmd_egress, "what left the device, and the proof of it"},
+    {"forget", cmd_forget, "erase what is held of a user"},
+    {"replay", cmd_replay, "the ledger's exchanges under another policy"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
+    {"tco", cmd_tco, "from which volume on a local tier pays"},
     {"version", cmd_version, "print the version"},
     {"help", cmd_help, "this list; 'help VERB', 'help config'"},
 };
@@ -63,7 +69,8 @@ static void print_overview(FILE *out)
                  ": a local model and larger ones elsewhere behind one endpoint\n\n"
                  "Usage: tandem VERB [options]\n\n");
     for (size_t i = 0; i < VERB_COUNT; i++)
-        fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
+        if (verbs[i].help)
+            fprintf(out, "  %-12s %s\n", verbs[i].name, verbs[i].help);
     fprintf(out, "\n'tandem VERB --help' explains a verb.\n");
 }
 

@@ -116,8 +116,8 @@ void privacy_parts_free(struct privacy_parts *parts)
 
 void privacy_parts_install(struct privacy_parts *parts)
 {
-    privacy_rules_install(parts->rules);
     name_finder_install(parts->names, parts->min_score, parts->names_class);
+    privacy_rules_install(parts->rules); /* last: from now on texts may leave */
     *parts = (struct privacy_parts){0};
 }
 

@@ -1,14 +1,14 @@
 #include "app/probe_lines.h"
 
-#include "api/openai_messages.h"
 #include "app/command.h"
+#include "app/prompt_line.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_ARENA_BYTES (64u << 20)
 /* Rows of states read at a time. */
 #define ROWS_AT_ONCE 64
 
@@ -20,25 +20,6 @@ struct reading {
     double *sum; /* [embedding] */
     struct probe_lines *out;
 };
-
-/* "prompt" as one message of a user's. */
-static enum td_status as_messages(struct json *line, struct td_error *err)
-{
-    const struct json *prompt = json_get(line, "prompt");
-    bool chat = json_get(line, "messages") != NULL;
-    if ((prompt != NULL) == chat)
-        return error_set(err, TD_INVALID, "one of 'prompt' and 'messages' is needed");
-    if (chat)
-        return TD_OK;
-    if (json_kind_of(prompt) != JSON_KIND_TEXT)
-        return error_set(err, TD_INVALID, "'prompt' is no string");
-    struct json *message = json_new_object(), *messages = json_new_array();
-    json_put(message, "role", json_new_cstr("user"));
-    json_put(message, "content", json_clone(prompt));
-    json_push(messages, message);
-    json_put(line, "messages", messages);
-    return TD_OK;
-}
 
 static enum td_status run_prompt(struct reading *reading, const int32_t *ids, size_t count,
                                  float *out, struct td_error *err)
@@ -65,26 +46,12 @@ static enum td_status run_prompt(struct reading *reading, const int32_t *ids, si
 static enum td_status read_line(struct reading *reading, struct td_str text, struct td_error *err)
 {
     struct json *line = NULL;
-    struct td_request request = {0};
-    struct fault fault = {0};
     int32_t *ids = NULL;
     size_t count = 0;
     struct probe_lines *out = reading->out;
-    enum td_status status = json_parse(text, &line, err);
-    if (status == TD_OK && json_kind_of(line) != JSON_KIND_OBJECT)
-        status = error_set(err, TD_INVALID, "no JSON object");
+    enum td_status status = prompt_line_read(reading->model, text, &line, &ids, &count, err);
     if (status == TD_OK && json_kind_of(json_get(line, "right")) != JSON_KIND_BOOL)
         status = error_set(err, TD_INVALID, "'right' is missing or neither true nor false");
-    if (status == TD_OK)
-        status = as_messages(line, err);
-    struct arena *arena = arena_new(LINE_ARENA_BYTES);
-    if (status == TD_OK && arena == NULL)
-        status = error_set(err, TD_NO_MEMORY, "no memory for the messages");
-    if (status == TD_OK && !openai_messages_read(line, arena, &request, &fault))
-        status = error_set(err, TD_INVALID, "%s: %s", fault.param, fault.message);
-    if (status == TD_OK)
-        status = td_chat_tokenize(reading->model, request.messages, request.message_count, &ids,
-                                  &count, err);
     if (status == TD_OK)
         status = run_prompt(reading, ids, count, out->states + out->count * out->width, err);
     if (status == TD_OK) {
@@ -92,7 +59,6 @@ static enum td_status read_line(struct reading *reading, struct td_str text, str
         out->right_count += out->right[out->count++];
     }
     free(ids);
-    arena_free(arena);
     json_free(line);
     return status;
 }

@@ -128,6 +128,8 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
         if (status == TD_OK) {
             loop_event_run(call.loop);
             status = judge(&call, err);
+            if (request->code)
+                *request->code = call.code;
         }
         sse_reader_deinit(&call.sse);
     }

@@ -13,6 +13,7 @@ struct remote_request {
     void *ctx;
     struct buf *answer; /* whole body, or what came instead of a stream */
     uint32_t timeout_ms;
+    int *code; /* gets the answer's HTTP code, 0 when none came; NULL = nobody asks */
 };
 
 /* The key, if one is needed, is taken from TANDEM_API_KEY. An HTTP code of 400 and above is a

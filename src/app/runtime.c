@@ -1,23 +1,36 @@
 #include "app/runtime.h"
 #include "app/privacy_setup.h"
 
+#include "api/api.h"
+#include "app/egress_setup.h"
 #include "app/model_file.h"
+#include "app/model_identity.h"
+#include "app/retention.h"
 #include "app/snapshot.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
+#include "exchange/consents.h"
+#include "exchange/egress.h"
+#include "exchange/spending.h"
+#include "exchange/watch.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "privacy/vault_store.h"
+#include "tier/sandbox.h"
 
-#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
 #define CONTEXT_TOKENS_DEFAULT_MAX 4096
+/* Users, applications and routes whose day is counted apart: 3 MB. */
+#define SPENDERS_MAX 65536
 
 struct runtime {
     pthread_mutex_t lock; /* of `current` */
@@ -27,7 +40,8 @@ struct runtime {
     struct snapshot_base base;
     struct td_model *model;
     char model_path[4096];
-    struct td_model *embedding_model; /* NULL = embeds with `model` */
+    struct confidence_binding identity; /* of `model` */
+    struct td_model *embedding_model;   /* NULL = embeds with `model` */
     struct embedding_service *embeddings;
 };
 
@@ -101,8 +115,13 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .speculation = (enum td_speculation)config->engine.speculation,
         .draft_tokens = config->engine.draft_tokens,
         .exit_threshold = (float)config->engine.exit_threshold,
+        .keep_nothing = config->privacy.zero_retention,
     };
+    status = model_identity_read(runtime->model, runtime->model_path, &runtime->identity, err);
+    if (status != TD_OK)
+        return status;
     runtime->base.model = runtime->model;
+    runtime->base.identity = &runtime->identity;
     runtime->base.context_tokens = context;
     return scheduler_new(&scheduler_options, &runtime->base.scheduler, err);
 }
@@ -133,35 +152,72 @@ static enum td_status open_embeddings(struct runtime *runtime, const struct conf
     return status;
 }
 
-/* mkdir -p for the folder of a file; what exists is fine. */
-static enum td_status make_folder_of(const char *path, struct td_error *err)
-{
-    char folder[4096];
-    size_t len = strlen(path);
-    if (len >= sizeof folder)
-        return error_set(err, TD_INVALID, "the path %.60s... is too long", path);
-    memcpy(folder, path, len + 1);
-    for (char *at = folder + 1; *at; at++) {
-        if (*at != '/')
-            continue;
-        *at = '\0';
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-            return error_set(err, TD_IO, "cannot make the folder %s: %s; set TANDEM_STATE_DIR",
-                             folder, strerror(errno));
-        *at = '/';
-    }
-    return TD_OK;
-}
-
 static enum td_status open_ledger(struct runtime *runtime, const struct config *config,
                                   struct td_error *err)
 {
     if (!config->ledger.enabled)
         return TD_OK;
-    enum td_status status = make_folder_of(config->ledger.path, err);
+    enum td_status status = egress_setup_folder_of(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &runtime->base.ledger, err);
     return status;
+}
+
+static enum td_status open_consents(struct runtime *runtime, const struct config *config,
+                                    struct td_error *err)
+{
+    char path[4096];
+    if (!config->state_dir)
+        return consents_open(NULL, &runtime->base.consents, err);
+    if (snprintf(path, sizeof path, "%s/consents.json", config->state_dir) >= (int)sizeof path)
+        return error_set(err, TD_INVALID, "the state folder's path is too long");
+    enum td_status status = egress_setup_folder_of(path, err);
+    return status == TD_OK ? consents_open(path, &runtime->base.consents, err) : status;
+}
+
+/* The confined worker is this program with what was asked of this one. */
+static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
+                                   struct td_error *err)
+{
+    const struct runtime_options *options = &runtime->options;
+    const char *arguments[16] = {"confined"};
+    char threads[32];
+    size_t count = 1;
+    if (!config->privacy.confine || !runtime->model)
+        return TD_OK;
+    if (options->config_path) {
+        arguments[count++] = "--config";
+        arguments[count++] = options->config_path;
+    }
+    if (options->model) {
+        arguments[count++] = "--model";
+        arguments[count++] = options->model;
+    }
+    if (options->threads) {
+        snprintf(threads, sizeof threads, "--threads=%u", options->threads);
+        arguments[count++] = threads;
+    }
+    if (options->cpu != TD_CPU_AUTO) {
+        arguments[count++] = "--cpu";
+        arguments[count++] = names_cpus[options->cpu];
+    }
+    runtime->base.sandbox = sandbox_new(arguments);
+    return runtime->base.sandbox ? TD_OK
+                                 : error_set(err, TD_NO_MEMORY, "no memory for a confined worker");
+}
+
+/* What stands around the engine of a server: the confined worker has none of it. */
+static enum td_status open_around(struct runtime *runtime, const struct config *config,
+                                  struct td_error *err)
+{
+    enum td_status status = open_embeddings(runtime, config, err);
+    if (status == TD_OK)
+        status = open_ledger(runtime, config, err);
+    if (status == TD_OK)
+        status = egress_setup_open(config, &runtime->base.egress, err);
+    if (status == TD_OK)
+        status = open_consents(runtime, config, err);
+    return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
 enum td_status runtime_open(const struct runtime_options *options, struct runtime **out,
@@ -171,6 +227,12 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     enum td_status status = load_config(options, &config, err);
     if (status != TD_OK)
         return status;
+    if (config->privacy.zero_retention)
+        status = retention_harden(options->arguments, err);
+    if (status != TD_OK) {
+        config_free(config);
+        return status;
+    }
     struct runtime *runtime = calloc(1, sizeof *runtime);
     if (!runtime) {
         config_free(config);
@@ -180,17 +242,26 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
-    if (!runtime->base.classes)
+    runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
+    if (!options->confined)
+        runtime->base.device = device_new(config->device.root, NULL);
+    runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
+                                           (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
+    if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
+    runtime->base.watch = watch_new(NULL);
+    if (status == TD_OK && !runtime->base.watch)
+        status = error_set(err, TD_NO_MEMORY, "no memory to watch exchanges");
     if (status == TD_OK)
+        watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
+    runtime->base.confined = options->confined;
+    if (status == TD_OK && !options->confined)
         status = privacy_setup(config, err);
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
-    if (status == TD_OK)
-        status = open_embeddings(runtime, config, err);
-    if (status == TD_OK)
-        status = open_ledger(runtime, config, err);
+    if (status == TD_OK && !options->confined)
+        status = open_around(runtime, config, err);
     if (status == TD_OK)
         status = snapshot_new(config, &runtime->base, &runtime->current, err);
     else
@@ -210,6 +281,7 @@ void runtime_close(struct runtime *runtime)
         return;
     snapshot_drop(runtime->current);
     snapshot_drop(runtime->first);
+    sandbox_free(runtime->base.sandbox);
     if (runtime->base.scheduler)
         scheduler_free(runtime->base.scheduler);
     embedding_service_free(runtime->embeddings);
@@ -217,7 +289,13 @@ void runtime_close(struct runtime *runtime)
     td_model_close(runtime->model);
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
+    watch_free(runtime->base.watch);
+    egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
+    spending_free(runtime->base.spending);
+    device_free(runtime->base.device);
+    vault_store_free(runtime->base.vaults);
+    consents_close(runtime->base.consents);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
@@ -261,7 +339,10 @@ struct exchange_services *runtime_acquire(void *ctx)
 void runtime_release(void *ctx, struct exchange_services *services)
 {
     (void)ctx;
+    bool wipe = services->zero_retention;
     snapshot_drop(snapshot_of(services));
+    if (wipe)
+        crypto_wipe_stack(); /* of the loop that ran the exchange */
 }
 
 /* A runtime that could be opened can answer: its model is mapped and its ledger is open. */
@@ -275,6 +356,20 @@ bool runtime_ready(void *ctx, const char **why_not)
     if (!usable)
         *why_not = "no tier is usable: there is no local model and no key for any other";
     return usable;
+}
+
+void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
+{
+    struct runtime *runtime = ctx;
+    uint8_t owner[CRYPTO_SHA256_BYTES];
+    egress_owner_digest(user, owner);
+    watch_forget_phrases(runtime->base.watch);
+    out->vaults = vault_store_forget(runtime->base.vaults, owner);
+    out->caches = runtime->base.scheduler != NULL;
+    if (runtime->base.scheduler)
+        scheduler_forget(runtime->base.scheduler);
+    if (runtime->base.sandbox)
+        sandbox_renew(runtime->base.sandbox);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -321,9 +416,12 @@ static void warn_fixed(const struct config *old, const struct config *new)
     if (!same_server(old, new))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=server file=%s", new->label);
     if (old->ledger.enabled != new->ledger.enabled ||
-        !same_text(old->ledger.path, new->ledger.path))
+        !same_text(old->ledger.path, new->ledger.path) ||
+        !same_text(old->ledger.egress, new->ledger.egress))
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=ledger file=%s", new->label);
-    if (old->privacy.conversations_max != new->privacy.conversations_max)
+    if (old->privacy.conversations_max != new->privacy.conversations_max ||
+        old->privacy.confine != new->privacy.confine ||
+        old->privacy.zero_retention != new->privacy.zero_retention)
         log_event(LOG_LEVEL_WARN, "reload_needs_restart", "section=privacy file=%s", new->label);
 }
 
@@ -336,7 +434,9 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         return status;
     warn_fixed(runtime_config(runtime), config);
     struct privacy_parts privacy;
-    status = privacy_setup_read(config, &privacy, err);
+    status = egress_setup_open(config, &runtime->base.egress, err);
+    if (status == TD_OK)
+        status = privacy_setup_read(config, &privacy, err);
     if (status != TD_OK) {
         config_free(config);
         return status;
@@ -350,6 +450,9 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
         return status;
     }
     privacy_parts_install(&privacy);
+    watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
+    if (runtime->base.sandbox)
+        sandbox_renew(runtime->base.sandbox);
     log_set_level(level);
     pthread_mutex_lock(&runtime->lock);
     struct snapshot *old = runtime->current;

@@ -23,6 +23,10 @@ struct runtime_options {
     enum td_cpu cpu;         /* TD_CPU_AUTO = the configuration's */
     uint32_t threads;        /* 0 = the configuration's */
     uint32_t slots;          /* 0 = the configuration's */
+    /* The confined worker: local tiers alone, no ledgers, no detectors (what comes was looked at). */
+    bool confined;
+    /* Of the verb, argv[0] its name: with privacy.zero_retention the process begins anew with them. */
+    char *const *arguments;
 };
 
 /* **returns new** (runtime_close). */
@@ -42,6 +46,8 @@ struct ledger *runtime_ledger(const struct runtime *runtime);                /* 
 struct exchange_services *runtime_acquire(void *ctx);
 void runtime_release(void *ctx, struct exchange_services *services);
 bool runtime_ready(void *ctx, const char **why_not);
+struct api_forgotten;
+void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
 
 /* Reads the file again. On failure the old snapshot stays. */
 TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);

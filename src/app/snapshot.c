@@ -1,11 +1,16 @@
 #include "app/snapshot.h"
 
 #include "app/adapter_table.h"
+#include "app/class_rules.h"
+#include "app/confidence_file.h"
 #include "app/key_source.h"
-#include "app/router_file.h"
-#include "base/crypto.h"
+#include "app/policy_build.h"
+#include "app/pseudonym_setup.h"
+#include "app/threshold_file.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/str.h"
+#include "router/classifier.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,87 +20,15 @@ struct snapshot {
     struct exchange_services services; /* first: snapshot_of casts back */
     atomic_uint user_count;
     struct config *config;
-    struct policy policy;
-    struct route routes[CONFIG_ROUTES_MAX];
-    char version[17];
+    struct policy_parts policy;
+    struct pseudonym_settings pseudonyms;
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
     struct adapter_table adapters;
-    struct classifier *classifier; /* NULL = none */
+    struct classifier *classifier;       /* NULL = none */
+    struct confidence_model *confidence; /* NULL = none, or not of this model */
+    struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
 };
-
-/* Over everything that decides: the same file with other comments has the same version. */
-static void write_version(const struct config *config, const struct classifier *classifier,
-                          char out[static 17])
-{
-    struct buf text;
-    buf_init(&text, 1u << 20);
-    for (size_t i = 0; i < config->tier_count; i++) {
-        const struct config_tier *tier = &config->tiers[i];
-        buf_printf(&text, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind,
-                   tier->place, tier->model ? tier->model : "",
-                   tier->base_url ? tier->base_url : "", tier->context_tokens,
-                   tier->input_usd_per_mtok, tier->output_usd_per_mtok);
-    }
-    for (size_t i = 0; i < config->route_count; i++) {
-        const struct config_route *route = &config->routes[i];
-        buf_printf(&text, "route %s %d %s %d %d %u %.17g %.17g %u %.17g %.17g %u", route->name,
-                   route->kind, route->start ? route->start : "", route->data_class, route->mode,
-                   route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
-                   route->g2_tokens, route->g2_confidence_min, route->g3_confidence_min,
-                   route->commit_tokens);
-        for (size_t t = 0; t < route->tiers.count; t++)
-            buf_printf(&text, " %s", route->tiers.items[t]);
-        buf_append_char(&text, '\n');
-    }
-    for (size_t i = 0; i < config->engine.adapter_count; i++) {
-        const struct config_adapter *adapter = &config->engine.adapters[i];
-        buf_printf(&text, "adapter %s %s %.17g %d\n", adapter->name, adapter->file, adapter->scale,
-                   adapter->always);
-    }
-    buf_printf(&text, "classifier %016llx\n",
-               classifier ? (unsigned long long)classifier_hash(classifier) : 0);
-    buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
-               config->ledger.store_prompts);
-    uint8_t digest[CRYPTO_SHA256_BYTES];
-    crypto_sha256(text.data, text.len, digest);
-    crypto_hex(digest, 8, out);
-    buf_deinit(&text);
-}
-
-static void fill_policy(struct snapshot *snapshot)
-{
-    const struct config *config = snapshot->config;
-    for (size_t i = 0; i < config->route_count; i++) {
-        const struct config_route *from = &config->routes[i];
-        struct route *to = &snapshot->routes[i];
-        int data_class = from->data_class > config->privacy.data_class ? from->data_class
-                                                                       : config->privacy.data_class;
-        *to = (struct route){
-            .name = from->name,
-            .kind = (enum route_kind)from->kind,
-            .tier_count = from->tiers.count,
-            .start = from->start,
-            .data_class = (enum td_data_class)data_class,
-            .mode = (enum td_mode)from->mode,
-            .gates = {.g0_tokens_over = from->g0_tokens_over,
-                      .g0_gain_over = from->g0_gain_over,
-                      .g0_p_local_under = from->g0_p_local_under,
-                      .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
-                      .g2_tokens = from->g2_tokens,
-                      .g2_confidence_min = from->g2_confidence_min,
-                      .g3_on = from->g3_confidence_min > 0,
-                      .g3_confidence_min = from->g3_confidence_min,
-                      .commit_tokens = from->commit_tokens},
-        };
-        for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
-            to->tiers[t] = from->tiers.items[t];
-    }
-    write_version(config, snapshot->classifier, snapshot->version);
-    snapshot->policy = (struct policy){.version = snapshot->version,
-                                       .routes = snapshot->routes,
-                                       .route_count = config->route_count};
-}
 
 static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
                                  const struct snapshot_base *base, struct td_error *err)
@@ -103,7 +36,8 @@ static enum td_status make_local(struct snapshot *snapshot, size_t index, struct
     const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
     struct tier_local_options options = {.model = base->model,
                                          .scheduler = base->scheduler,
-                                         .adapters = snapshot->adapters.adapters};
+                                         .adapters = snapshot->adapters.adapters,
+                                         .sandbox = base->sandbox};
     enum td_status status =
         adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
     if (status != TD_OK)
@@ -125,8 +59,10 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .input_usd_per_mtok = from->input_usd_per_mtok,
         .output_usd_per_mtok = from->output_usd_per_mtok,
         .has_key = true,
+        .pseudonyms = from->pseudonyms,
         .key_hint = from->api_key_env ? from->api_key_env : from->api_key_file,
     };
+    class_rules_apply(snapshot->config, from, &facts);
     if (from->kind == CONFIG_TIER_LOCAL) {
         if (!base->model)
             return error_set(err, TD_INVALID,
@@ -140,11 +76,16 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         facts.confidence_temperature =
             (double)td_model_get_info(base->model)->calibration.temperature;
         facts.confidence_bias = (double)td_model_get_info(base->model)->calibration.bias;
+        facts.confidence_model = snapshot->confidence;
         return make_local(snapshot, index, &facts, base, err);
     }
-    facts.lacks = from->completions ? 0 : CAPABILITY_COMPLETION;
-    enum td_status status =
-        key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    facts.lacks = (from->completions ? 0u : CAPABILITY_COMPLETION) |
+                  (from->no_train ? 0u : CAPABILITY_NO_TRAIN) |
+                  (from->no_retention ? 0u : CAPABILITY_NO_RETENTION);
+    enum td_status status = TD_OK;
+    if (!base->confined)
+        status =
+            key_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
     if (status != TD_OK)
         return status;
     facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
@@ -157,6 +98,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .first_timeout_ms = from->first_timeout_ms,
         .idle_timeout_ms = from->idle_timeout_ms,
         .total_timeout_ms = from->total_timeout_ms,
+        .egress = base->egress,
     };
     return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
 }
@@ -170,28 +112,81 @@ static void snapshot_free(struct snapshot *snapshot)
     }
     adapter_table_deinit(&snapshot->adapters);
     classifier_close(snapshot->classifier);
+    free(snapshot->confidence);
+    for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
+            free(snapshot->thresholds[i][gate]);
     tier_health_free(snapshot->services.health);
+    tier_latency_free(snapshot->services.latency);
     config_free(snapshot->config);
     free(snapshot);
 }
 
-/* The default classifier may be missing as long as no gate asks for one; a named one may not. */
-static enum td_status open_classifier(struct snapshot *snapshot, struct td_error *err)
+/* A tier that keeps its name and place keeps what was measured of it. */
+static void keep_latency(struct snapshot *snapshot, const struct snapshot *before)
 {
-    const struct config *config = snapshot->config;
-    const char *path = config->router.classifier;
-    if (path && strcmp(path, "none") == 0)
-        path = NULL;
-    else if (path || router_file_has_default())
-        return router_file_open(path, &snapshot->classifier, err);
-    for (size_t i = 0; i < config->route_count; i++)
-        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0)
-            return error_set(
-                err, TD_INVALID,
-                "%s:%u: route '%s' has a gate on what a classifier says, and there is none: "
-                "name one with router.classifier",
-                config->label, config->routes[i].line, config->routes[i].name);
+    const struct config *now = snapshot->config;
+    for (size_t i = 0; before && i < now->tier_count; i++)
+        for (size_t j = 0; j < before->config->tier_count; j++)
+            if (strcmp(now->tiers[i].name, before->config->tiers[j].name) == 0 &&
+                now->tiers[i].place == before->config->tiers[j].place)
+                tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+}
+
+/* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
+static enum td_status open_confidence(struct snapshot *snapshot,
+                                      const struct confidence_binding *identity,
+                                      struct td_error *err)
+{
+    char why[160] = "there is no local model";
+    const char *path = snapshot->config->router.confidence;
+    if (!path)
+        return TD_OK;
+    enum td_status status = confidence_file_read(path, &snapshot->confidence, err);
+    if (status != TD_OK)
+        return status;
+    if (identity && confidence_file_fits(snapshot->confidence, identity, why)) {
+        snapshot->services.confidence_state = CONFIDENCE_CALIBRATED;
+        return TD_OK;
+    }
+    log_event(LOG_LEVEL_WARN, "confidence_stale", "file=%s used=rule reason=\"%s\"", path, why);
+    snapshot->services.confidence_state = CONFIDENCE_STALE;
+    free(snapshot->confidence);
+    snapshot->confidence = NULL;
     return TD_OK;
+}
+
+/* Thresholds on confidences of another making would keep what they must not: the fixed number holds
+ * until they are tuned again. */
+static void drop_foreign(struct snapshot *snapshot)
+{
+    const char *made = snapshot->confidence ? snapshot->confidence->digest : "";
+    for (size_t route = 0; route < snapshot->config->route_count; route++) {
+        struct thresholds **of = &snapshot->thresholds[route][THRESHOLD_G3];
+        if (!*of || strcmp((*of)->confidence, made) == 0)
+            continue;
+        log_event(LOG_LEVEL_WARN, "thresholds_stale",
+                  "file=%s route=%s used=confidence_min reason=\"they were tuned on confidences of "
+                  "another model of confidence\"",
+                  snapshot->config->routes[route].thresholds[THRESHOLD_G3],
+                  snapshot->config->routes[route].name);
+        free(*of);
+        *of = NULL;
+    }
+}
+
+/* What decides where an answer comes from; the confined worker does not. */
+static enum td_status open_judges(struct snapshot *snapshot, const struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    enum td_status status = policy_open_classifier(snapshot->config, &snapshot->classifier, err);
+    if (status == TD_OK)
+        status = open_confidence(snapshot, base->identity, err);
+    if (status == TD_OK)
+        status = policy_read_thresholds(snapshot->config, snapshot->thresholds, err);
+    if (status == TD_OK)
+        drop_foreign(snapshot);
+    return status;
 }
 
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
@@ -205,29 +200,49 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     }
     snapshot->config = config;
     atomic_init(&snapshot->user_count, 1);
-    status = open_classifier(snapshot, err);
-    fill_policy(snapshot);
+    if (!base->confined)
+        status = open_judges(snapshot, base, err);
+    const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
+                                           snapshot->thresholds, base->confined};
+    if (status == TD_OK)
+        status = policy_build(config, &learned, &snapshot->policy, err);
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){
-        .policy = &snapshot->policy,
+        .policy = &snapshot->policy.policy,
+        .confidence_state = services->confidence_state,
         .classifier = snapshot->classifier,
         .tiers = snapshot->tiers,
         .tier_count = config->tier_count,
         .health = tier_health_new(config->tier_count),
+        .latency = tier_latency_new(config->tier_count),
         .classes = base->classes,
+        .spending = base->spending,
+        .device = base->device,
+        .minimise = config->privacy.minimise,
+        .consents = base->consents,
+        .pseudonyms =
+            config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,
+        .watch = base->watch,
+        .escalations_per_hour = config->watch.escalations_per_hour,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
         .store_prompts = config->ledger.store_prompts,
+        .zero_retention = config->privacy.zero_retention,
         .deadline_ms = config->server.deadline_ms,
     };
-    if (!services->health && status == TD_OK)
+    snapshot->pseudonyms.vaults = base->vaults;
+    if (status == TD_OK)
+        status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
+    if (!(services->health && services->latency) && status == TD_OK)
         status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         status = make_tier(snapshot, i, base, err);
         if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
             services->all_cloud_tier = i;
     }
+    if (status == TD_OK)
+        keep_latency(snapshot, base->before);
     if (status == TD_OK)
         *out = snapshot;
     else

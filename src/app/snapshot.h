@@ -6,15 +6,26 @@
 #include "exchange/exchange.h"
 #include "tandem/engine.h"
 
+struct confidence_binding;
 struct scheduler;
 struct snapshot;
+struct watch;
 
 /* What outlives snapshots. */
 struct snapshot_base {
-    const struct td_model *model; /* or NULL: then a local tier cannot be made */
+    const struct td_model *model;              /* or NULL: then a local tier cannot be made */
+    const struct confidence_binding *identity; /* of the model */
     struct scheduler *scheduler;
     struct ledger *ledger;
+    struct watch *watch;
+    struct egress_log *egress; /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
+    struct spending *spending;
+    struct device *device;
+    struct vault_store *vaults;
+    struct consents *consents;
+    struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
+    bool confined;                 /* this is the confined worker: no keys, no classifier */
     uint32_t context_tokens;       /* of a slot */
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };

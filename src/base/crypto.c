@@ -51,6 +51,24 @@ void crypto_hex(const uint8_t *data, size_t len, char *out)
     out[2 * len] = '\0';
 }
 
+static int hex_value(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)
+{
+    if (text.len / 2 != len || text.len % 2 != 0)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        int high = hex_value(text.data[2 * i]), low = hex_value(text.data[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
 enum td_status crypto_random(void *out, size_t len, struct td_error *err)
 {
     if (len > INT32_MAX || RAND_bytes(out, (int)len) != 1)
@@ -66,4 +84,10 @@ bool crypto_equal(const void *a, const void *b, size_t len)
 void crypto_wipe(void *data, size_t len)
 {
     OPENSSL_cleanse(data, len);
+}
+
+__attribute__((noinline)) void crypto_wipe_stack(void)
+{
+    char below[512 * 1024]; /* more than any thread of ours uses; the least stack is 8 MB */
+    OPENSSL_cleanse(below, sizeof below);
 }

@@ -6,8 +6,10 @@
 const char *const names_places[] = {"device", "premises", "region", "cloud", NULL};
 const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
                                    "prefer-cloud", "only-cloud", NULL};
-const char *const names_classes[] = {"public", "sensitive", "restricted", NULL};
+const char *const names_classes[] = {"public", "sensitive", "contractual", "restricted", NULL};
+const char *const names_cpus[] = {"auto", "ref", "avx2", "avx512", "neon", NULL};
 const char *const names_kv_types[] = {"f16", "f32", "q8_0", NULL};
+const char *const names_networks[] = {"unknown", "online", "metered", "offline", NULL};
 static const char *const priorities[] = {"interactive", "batch", NULL};
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 static const char *const finishes[] = {"stop", "length", "tool_calls", "content_filter", NULL};
@@ -76,6 +78,15 @@ bool names_class_parse(struct td_str text, enum td_data_class *out)
     if (!name_find(names_classes, text, &index))
         return false;
     *out = (enum td_data_class)index;
+    return true;
+}
+
+bool names_network_parse(struct td_str text, enum td_network *out)
+{
+    size_t index;
+    if (!name_find(names_networks, text, &index))
+        return false;
+    *out = (enum td_network)index;
     return true;
 }
 

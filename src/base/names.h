@@ -17,6 +17,7 @@ const char *names_kv_type(enum td_kv_type kv_type);
 /* Exact names only; *out is untouched when the answer is false. */
 bool names_mode_parse(struct td_str text, enum td_mode *out);
 bool names_class_parse(struct td_str text, enum td_data_class *out);
+bool names_network_parse(struct td_str text, enum td_network *out);
 bool names_priority_parse(struct td_str text, enum td_priority *out);
 bool names_role_parse(struct td_str text, enum td_role *out);
 bool names_finish_parse(struct td_str text, enum td_finish *out);
@@ -24,8 +25,10 @@ bool names_kv_type_parse(struct td_str text, enum td_kv_type *out);
 
 /* The names in the order of the enums, then NULL: for config choices and "did you mean". */
 extern const char *const names_places[];
+extern const char *const names_networks[];
 extern const char *const names_modes[];
 extern const char *const names_classes[];
+extern const char *const names_cpus[]; /* enum td_cpu */
 extern const char *const names_kv_types[];
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define KEPT_ALIGN 64 /* a cache line */
 
@@ -108,4 +109,23 @@ void kv_page_copy(struct kv_pool *pool, uint32_t to, uint32_t from)
 {
     memcpy(pool->block + to * pool->page_bytes, pool->block + from * pool->page_bytes,
            pool->page_bytes);
+}
+
+/* Whole pages of memory are given back to the system, which gives zeroes for them; the edges that a page
+ * shares with its neighbours are written. */
+void kv_pool_wipe_free(struct kv_pool *pool)
+{
+    const uintptr_t unit = 4096;
+    for (uint32_t i = 0; i < pool->free_count; i++) {
+        uint8_t *begin = pool->block + pool->free_pages[i] * pool->page_bytes;
+        uint8_t *end = begin + pool->page_bytes;
+        uint8_t *first = begin + (unit - (uintptr_t)begin % unit) % unit;
+        uint8_t *last = end - (uintptr_t)end % unit;
+        if (first >= last || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
+            explicit_bzero(begin, pool->page_bytes);
+            continue;
+        }
+        explicit_bzero(begin, (size_t)(first - begin));
+        explicit_bzero(last, (size_t)(end - last));
+    }
 }

@@ -50,6 +50,9 @@ void kv_page_retain(struct kv_pool *pool, uint32_t page);
 void kv_page_release(struct kv_pool *pool, uint32_t page);
 void kv_page_copy(struct kv_pool *pool, uint32_t to, uint32_t from);
 
+/* Overwrites what free pages were used for. Pages that never were stay unmapped. */
+void kv_pool_wipe_free(struct kv_pool *pool);
+
 /* Pages that so many positions of a sequence take. */
 static inline uint32_t kv_pages_of(uint32_t tokens)
 {

@@ -179,6 +179,16 @@ static bool give_back_oldest(void *ctx)
     return true;
 }
 
+void prefix_forget(struct prefix_index *index)
+{
+    while (give_back_oldest(index))
+        continue;
+    for (uint32_t page = 0; page < index->pool->page_count; page++)
+        if (index->nodes[page].count == 0)
+            explicit_bzero(&index->nodes[page], sizeof index->nodes[page]);
+    kv_pool_wipe_free(index->pool);
+}
+
 /* A page that is going to be written: half-full ones only, which have no children. */
 static void forget_page(void *ctx, uint32_t page)
 {

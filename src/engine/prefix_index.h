@@ -38,6 +38,9 @@ uint32_t prefix_find(const struct prefix_index *index, const struct sequence *se
 void prefix_publish(struct prefix_index *index, struct sequence *sequence,
                     const struct prefix_scope *scope, bool last);
 
+/* Forgets every text that nobody is at, and wipes what the free pages hold. */
+void prefix_forget(struct prefix_index *index);
+
 /* Pages that could be had: free ones and those that only the index holds. */
 uint32_t prefix_available(const struct prefix_index *index);
 

@@ -36,13 +36,27 @@ static void end_everything(struct scheduler *scheduler)
     }
 }
 
+static void forget_texts(struct scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        struct sequence *sequence = &scheduler->slots[i].sequence;
+        if (scheduler->slots[i].job != NULL)
+            continue;
+        sequence_truncate(sequence, 0);
+        explicit_bzero(sequence->ids, sequence->context_size * sizeof *sequence->ids);
+    }
+    prefix_forget(scheduler->prefixes);
+}
+
 static void *scheduler_main(void *arg)
 {
     struct scheduler *scheduler = arg;
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
+        if (atomic_exchange(&scheduler->forget, false))
+            forget_texts(scheduler);
         scheduler_admit(scheduler);
-        if (!scheduler_pass(scheduler))
+        if (!scheduler_pass(scheduler) && !atomic_load(&scheduler->forget))
             wake_wait(scheduler->wake, scheduler->post_failed ? POST_RETRY_MS : UINT32_MAX);
     }
     end_everything(scheduler);
@@ -168,6 +182,7 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
     if (scheduler == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a scheduler");
     scheduler->exit_threshold = options->exit_threshold;
+    scheduler->keep_nothing = options->keep_nothing;
     scheduler->model = options->model;
     scheduler->speculation = options->speculation;
     scheduler->draft_tokens = options->draft_tokens;
@@ -245,6 +260,12 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     }
     wake_signal(scheduler->wake);
     return TD_OK;
+}
+
+void scheduler_forget(struct scheduler *scheduler)
+{
+    atomic_store(&scheduler->forget, true);
+    wake_signal(scheduler->wake);
 }
 
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler)

@@ -29,6 +29,7 @@ struct scheduler_options {
     enum td_speculation speculation; /* of all jobs: none, or from the text */
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
+    bool keep_nothing;               /* forgets each answer when it has ended (scheduler_forget) */
 };
 
 struct job_request {
@@ -68,6 +69,10 @@ struct prompt_score;
 /* With score_prompt, [id_count] scores (generate.h). In on_token and on_done, which may free the
  * job. **borrows**. */
 const struct prompt_score *job_prompt_scores(const struct job *job);
+
+/* What ended answers have left in memory, of whomever: computed prompts, tokens, keys and values, is
+ * overwritten soon, between two passes; what runs goes on. Any thread. */
+void scheduler_forget(struct scheduler *scheduler);
 
 struct scheduler_load {
     uint32_t running, waiting;

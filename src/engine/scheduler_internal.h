@@ -47,6 +47,8 @@ struct scheduler {
     pthread_t thread;
     bool thread_started;
     atomic_bool stop;
+    atomic_bool forget; /* asked for: see scheduler_forget */
+    bool keep_nothing;
     atomic_uint jobs, running; /* jobs: running and waiting */
     atomic_uint pages_used;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;

@@ -36,6 +36,8 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
     sequence_truncate(&slot->sequence, 0);
     sequence_leave_adapters(&slot->sequence); /* they are the job's */
     leave_slot(scheduler, slot);
+    if (scheduler->keep_nothing)
+        atomic_store(&scheduler->forget, true);
 }
 
 static void post(struct scheduler *scheduler, struct slot *slot)

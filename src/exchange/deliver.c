@@ -20,6 +20,12 @@ double exchange_cost(const struct tier_facts *facts, const struct tier_usage *us
            1e6;
 }
 
+/* Second best: after a failure, below the bar, or because a budget took what was dearer away. */
+static bool is_degraded(const struct exchange *ex, const struct attempt *by)
+{
+    return by->fallback || by->low || ex->plan.spent;
+}
+
 void deliver_summarize(struct exchange *ex, const struct attempt *by)
 {
     struct exchange_summary *summary = &ex->summary;
@@ -44,9 +50,12 @@ void deliver_summarize(struct exchange *ex, const struct attempt *by)
     summary->place = ex->facts[by->tier].place;
     summary->confidence =
         by->outcome ? by->confidence : confidence_value(&ex->confidence); /* so far */
+    summary->review = ex->hopeless || (by->outcome && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
     summary->usage = by->usage;
-    summary->degraded = by->fallback || by->low;
+    summary->pseudonyms = by->pseudonyms;
+    summary->left_out = by->left_out;
+    summary->degraded = is_degraded(ex, by);
     summary->disclosure = summary->degraded ? ex->disclosure : NULL;
     if (ex->services->all_cloud_tier < ex->services->tier_count)
         summary->all_cloud_cost_usd =
@@ -68,7 +77,7 @@ static void announce(struct exchange *ex)
     ex->shown = ex->current;
     if (correction)
         buf_clear(&ex->answer);
-    if (ex->current->fallback || ex->current->low)
+    if (is_degraded(ex, ex->current))
         disclosure_write(ex);
     deliver_summarize(ex, ex->current);
     emit(ex, correction ? EXCHANGE_CORRECTION : EXCHANGE_START, NULL);
@@ -147,7 +156,9 @@ static void end(struct exchange *ex, const char *status)
     loop_timer_stop(ex->loop, ex->step_timer);
     if (ex->deadline_timer)
         loop_timer_stop(ex->loop, ex->deadline_timer);
+    budget_settle(ex);
     record_put(ex, status);
+    observe_end(ex);
 }
 
 void deliver_answer(struct exchange *ex)
@@ -156,7 +167,7 @@ void deliver_answer(struct exchange *ex)
         commit(ex);
     if (ex->ended)
         return;
-    if (ex->current->fallback || ex->current->low)
+    if (is_degraded(ex, ex->current))
         disclosure_write(ex);
     announce(ex);
     /* An answer of nothing at all, from a tier that could not do better, is said in words. */
@@ -166,6 +177,10 @@ void deliver_answer(struct exchange *ex)
     }
     if (ex->ended)
         return;
+    if (ex->current->confidence < ex->plan.gates.human_under)
+        plan_add_reason(&ex->plan, REASON_REVIEW, ex->facts[ex->current->tier].name,
+                        "confidence %.2f is below %.2f: a person should look at it",
+                        ex->current->confidence, ex->plan.gates.human_under);
     deliver_summarize(ex, ex->current);
     end(ex, "ok");
     emit(ex, EXCHANGE_DONE, NULL);

@@ -91,7 +91,8 @@ static void add_removal(const struct exchange *ex, char *out, size_t size)
     static const enum reason_code order[] = {
         REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
         REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
-        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND,
+        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
+        REASON_REMOVED_RULE,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
         for (size_t i = 0; i < ex->plan.reason_count; i++) {
@@ -108,14 +109,29 @@ static void add_removal(const struct exchange *ex, char *out, size_t size)
     }
 }
 
+/* A budget that is spent is said first: nothing else need be wrong. */
+static void add_spent(const struct exchange *ex, char *out, size_t size)
+{
+    for (size_t i = 0; i < ex->plan.reason_count; i++)
+        if (ex->plan.reasons[i].code == REASON_REMOVED_BUDGET && !out[0])
+            add(out, size, "%s", ex->plan.reasons[i].text);
+}
+
 void disclosure_write(struct exchange *ex)
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
     if (ex->past_deadline)
         add(cause, sizeof cause, "no better answer came within the deadline");
+    if (!cause[0] && ex->plan.spent && !ex->current->fallback)
+        add_spent(ex, cause, sizeof cause);
     if (!cause[0])
         add_failures(ex, cause, sizeof cause);
+    if (!cause[0] && ex->capped)
+        add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
+            ex->services->escalations_per_hour);
+    if (!cause[0] && ex->hopeless)
+        add(cause, sizeof cause, "no tier is likely to get it right; have a person look at it");
     if (!cause[0] && ex->current->low && ex->rung_next < ex->plan.climb_count)
         add(cause, sizeof cause, "part of it had been shown before its confidence was known");
     if (!cause[0])
@@ -138,7 +154,7 @@ void disclosure_write(struct exchange *ex)
 
 static bool is_removal(enum reason_code code)
 {
-    return code <= REASON_REMOVED_NAMED;
+    return code <= REASON_REMOVED_BUDGET;
 }
 
 static void add_removals(struct exchange *ex, bool all)
@@ -189,6 +205,9 @@ static enum td_status empty_ladder(struct exchange *ex, const char **param)
     if (was_removed_for(ex, REASON_REMOVED_OFFLINE)) {
         status = TD_UNAVAILABLE;
         text = "no tier that may answer can be reached: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_BUDGET)) {
+        status = TD_BUSY;
+        text = "every tier that may answer has a price, and the budget is spent: ";
     } else if (was_removed_for(ex, REASON_REMOVED_CONTEXT)) {
         status = TD_LIMIT;
         text = "the request is too long for every tier that may answer: ";

@@ -10,28 +10,13 @@
 /* As deep as base/json.h reads. */
 #define DEPTH_MAX 64
 
-bool egress_allowed(enum td_data_class data_class, enum td_place place)
-{
-    if (place == TD_PLACE_DEVICE)
-        return true;
-    switch (data_class) {
-    case TD_CLASS_PUBLIC:
-    case TD_CLASS_SENSITIVE:
-        return (place == TD_PLACE_PREMISES || place == TD_PLACE_REGION ||
-                place == TD_PLACE_CLOUD) &&
-               privacy_may_reach(data_class, place);
-    default:
-        return false;
-    }
-}
-
 static enum td_data_class highest(enum td_data_class a, enum td_data_class b)
 {
     return a > b ? a : b;
 }
 
 /* A card number may come as a number: it is scanned as the digits that it is sent as. */
-static enum td_data_class classify_number(const struct json *value, uint32_t *counts)
+enum td_data_class egress_classify_number(const struct json *value, uint32_t *counts)
 {
     char text[64];
     double number = json_number(value, 0);
@@ -94,7 +79,7 @@ static enum td_data_class classify_json(const struct json *value, uint32_t *coun
         return privacy_classify(json_text(value), counts);
     case JSON_KIND_INT:
     case JSON_KIND_DOUBLE:
-        return classify_number(value, counts);
+        return egress_classify_number(value, counts);
     case JSON_KIND_ARRAY:
         for (size_t i = 0; i < json_count(value); i++)
             found = highest(found, classify_json(json_at(value, i), counts, depth + 1));
@@ -159,4 +144,40 @@ uint64_t egress_conversation_key(const struct td_request *request)
         }
     }
     return key;
+}
+
+static void digest_text(struct crypto_sha256 *hash, struct td_str text)
+{
+    uint64_t len = text.len; /* so that "ab","c" and "a","bc" differ */
+    crypto_sha256_feed(hash, &len, sizeof len);
+    crypto_sha256_feed(hash, text.data, text.len);
+}
+
+void egress_owner_digest(const char *user, uint8_t owner[static CRYPTO_SHA256_BYTES])
+{
+    struct td_str text = str_from(user ? user : "");
+    crypto_sha256(text.data ? text.data : "", text.len, owner);
+}
+
+void egress_conversation_digest(const struct td_request *request,
+                                uint8_t key[static CRYPTO_SHA256_BYTES],
+                                uint8_t owner[static CRYPTO_SHA256_BYTES])
+{
+    struct crypto_sha256 *hash = crypto_sha256_begin();
+    egress_owner_digest(request->user, owner);
+    memset(key, 0, CRYPTO_SHA256_BYTES);
+    if (!hash)
+        return;
+    digest_text(hash, str_from(request->caller));
+    digest_text(hash, str_from(request->user));
+    bool has_system = false, has_user = false;
+    for (size_t i = 0; i < request->message_count && !has_user; i++) {
+        enum td_role role = request->messages[i].role;
+        bool system = role == TD_ROLE_SYSTEM || role == TD_ROLE_DEVELOPER;
+        has_user = role == TD_ROLE_USER;
+        if (has_user || (system && !has_system))
+            digest_text(hash, request->messages[i].content);
+        has_system |= system;
+    }
+    crypto_sha256_end(hash, key);
 }

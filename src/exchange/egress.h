@@ -1,20 +1,26 @@
-/* What leaves the device, and what kind of data a request holds. */
+/* What kind of data a request holds, before any of it leaves (tier/door.h). */
 #ifndef EXCHANGE_EGRESS_H
 #define EXCHANGE_EGRESS_H
 
+#include "base/crypto.h"
 #include "privacy/privacy.h"
-
-/* The door that every byte for a tier passes: may data of this class go to this place? Fails
- * closed: a class or place outside its enum is refused, but for the device itself. */
-bool egress_allowed(enum td_data_class data_class, enum td_place place);
 
 /* The highest class that detectors find in anything of the request that a tier may be sent: the
  * messages, and every key, string and number of the body. counts: findings by kind, added to. */
 enum td_data_class egress_classify(const struct td_request *request,
                                    uint32_t counts[static PRIVACY_KIND_COUNT]);
 
+/* A number's class: a card may come as one. counts (may be NULL): findings by kind, added to. */
+enum td_data_class egress_classify_number(const struct json *value, uint32_t *counts);
+
 /* Names the conversation that a request continues: who asks (caller and user), and how it
  * began. */
 uint64_t egress_conversation_key(const struct td_request *request);
+/* The same as a digest, which nobody can aim at; and whose conversation it is. */
+void egress_conversation_digest(const struct td_request *request,
+                                uint8_t key[static CRYPTO_SHA256_BYTES],
+                                uint8_t owner[static CRYPTO_SHA256_BYTES]);
+/* Of a user, as egress_conversation_digest writes it. */
+void egress_owner_digest(const char *user, uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
 #endif

@@ -10,11 +10,13 @@
 #include "exchange/exchange.h"
 
 #include "base/crypto.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "exchange/egress.h"
 #include "exchange/exchange_internal.h"
+#include "exchange/outgoing.h"
 #include "router/signals.h"
 
 #include <math.h>
@@ -31,6 +33,8 @@ static void exchange_free(struct exchange *ex)
     hold_deinit(&ex->hold);
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer);
+    pseudonyms_free(ex->pseudonyms);
+    minimised_free(ex->minimised);
     free(ex->facts);
     free(ex->states);
     free(ex);
@@ -96,6 +100,15 @@ static void cancel_attempt(struct exchange *ex, const char *outcome)
     close_attempt(ex, outcome, NULL);
 }
 
+/* How long the tier took, for those who ask for a time. What it answered for us alone: an answer
+ * that was left has no end. */
+static void report_latency(struct exchange *ex, const struct attempt *attempt)
+{
+    if (ex->services->latency && attempt->status == TD_OK && attempt->first_ms > 0)
+        tier_latency_add(ex->services->latency, attempt->tier, attempt->first_ms, attempt->total_ms,
+                         (uint64_t)exchange_now_ms(ex));
+}
+
 /* Passive health learns from what says something about the tier: not from a request that it
  * refused, and not from an answer that we did not wait for. */
 static void report_health(struct exchange *ex, const struct attempt *attempt)
@@ -122,6 +135,7 @@ static void reset_attempt_state(struct exchange *ex)
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     confidence_init(&ex->confidence, facts->confidence_temperature, facts->confidence_bias);
+    ex->confidence.model = facts->confidence_model;
     hold_deinit(&ex->hold);
     ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
     ex->token_count = 0;
@@ -147,19 +161,21 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     *attempt = (struct attempt){
         .tier = tier,
         .fallback = fallback,
-        .gated = (gates->g2_on || gates->g3_on) && can_be_judged(&ex->request) &&
+        .gated = gates_on(gates) && can_be_judged(&ex->request) &&
                  (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex)),
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
     ex->current = attempt;
     reset_attempt_state(ex);
-    if (!egress_allowed(ex->signals.data_class, facts->place)) {
+    const struct td_request *request = outgoing_request(ex, facts);
+    if (!egress_allowed(ex->pass.data_class, facts)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
-                                   names_class(ex->signals.data_class));
+                                   names_class(ex->pass.data_class));
     } else {
-        struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = ex};
-        failure.status = tier_start(ex->services->tiers[tier], ex->loop, &ex->request, &sink,
+        struct tier_sink sink = {
+            .on_piece = on_piece, .on_done = on_done, .ctx = ex, .pass = &ex->pass};
+        failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
                                     &ex->running, &failure.err);
     }
     if (failure.status == TD_OK)
@@ -245,9 +261,16 @@ static void advance(struct exchange *ex, enum outcome outcome)
 
 /* --- gates --- */
 
+/* A question that no tier is expected to get right is not made better by asking another one (the
+ * meta-verifier of Aggarwal et al. 2023, "AutoMix", section 3.3, has the same third way). */
+static bool is_hopeless(const struct exchange *ex)
+{
+    return ex->signals.judged && ex->signals.p_strong < ex->plan.gates.hopeless_under;
+}
+
 static bool may_leave(const struct exchange *ex)
 {
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped && !is_hopeless(ex);
 }
 
 static void explain_leaving(struct exchange *ex, bool complete)
@@ -258,9 +281,19 @@ static void explain_leaving(struct exchange *ex, bool complete)
         plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
                         "%s's first token says that this is not its task (probability %.2f)", name,
                         (double)ex->confidence.not_mine);
+    else if (verdict->verdict == GATE_LOW_PROBE && isinf(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
+                        "the asked risk is out of reach: %s keeps no such answer", name);
+    else if (verdict->verdict == GATE_LOW_PROBE)
+        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
+                        "the probability of %s being right, %.2f by its probe, is below %.2f", name,
+                        verdict->confidence, verdict->threshold);
     else if (verdict->verdict == GATE_CUT)
         plan_add_reason(&ex->plan, REASON_LEFT_CUT, name,
                         "%s's context ended the answer after %u tokens", name, ex->token_count);
+    else if (isinf(verdict->threshold))
+        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
+                        "the asked risk is out of reach: %s keeps no such answer", name);
     else if (complete)
         plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
                         "confidence %.2f of the whole answer is below %.2f", verdict->confidence,
@@ -280,7 +313,17 @@ static void explain_keeping(struct exchange *ex)
             &ex->plan, REASON_KEPT_LAST, name,
             "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
             ex->token_count);
-    else if (ex->current->low && exchange_can_climb(ex))
+    else if (ex->current->low && exchange_can_climb(ex) && ex->capped)
+        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, name,
+                        "confidence %.2f is too low, but the caller has had its %u escalations an "
+                        "hour",
+                        verdict->confidence, ex->services->escalations_per_hour);
+    else if (ex->current->low && exchange_can_climb(ex) && is_hopeless(ex)) {
+        ex->hopeless = true;
+        plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, name,
+                        "not escalated: the next tier is right with probability %.2f, under %.2f",
+                        ex->signals.p_strong, ex->plan.gates.hopeless_under);
+    } else if (ex->current->low && exchange_can_climb(ex))
         plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
                         "confidence %.2f is too low, but the client had seen text already",
                         verdict->confidence);
@@ -324,8 +367,10 @@ static bool was_cut(const struct exchange *ex, const struct tier_result *result)
 
 static void complete_attempt(struct exchange *ex, const struct tier_result *result)
 {
+    confidence_end(&ex->confidence, result->finish != TD_FINISH_LENGTH);
     close_attempt(ex, "answered", result);
     report_health(ex, ex->current);
+    report_latency(ex, ex->current);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY)
         ex->verdict = gates_judge(&ex->plan.gates, &ex->confidence, ex->token_count);
     if (ex->current->gated && ex->verdict.verdict == GATE_STAY && was_cut(ex, result))
@@ -365,8 +410,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
     } else {
         ex->plain_bytes += piece->text.len;
     }
-    if (!piece->has_stats || !leave_early(ex))
-        deliver_piece(ex, piece);
+    if (!piece->has_stats || !leave_early(ex)) {
+        const struct tier_piece *shown = outgoing_piece(ex, piece);
+        if (shown)
+            deliver_piece(ex, shown);
+    }
     leave(ex);
 }
 
@@ -375,6 +423,13 @@ static void on_done(void *ctx, const struct tier_result *result)
     struct exchange *ex = ctx;
     enter(ex);
     ex->running = NULL;
+    const struct tier_piece *rest = result->status == TD_OK ? outgoing_end(ex) : NULL;
+    if (rest)
+        deliver_piece(ex, rest);
+    if (ex->ended) {
+        leave(ex);
+        return;
+    }
     if (result->status == TD_OK) {
         complete_attempt(ex, result);
     } else {
@@ -419,12 +474,14 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, &ex->signals);
-    enum td_data_class data_class = higher(ex->request.data_class, route->data_class);
-    data_class = higher(data_class, egress_classify(&ex->request, ex->findings));
+    enum td_data_class declared = higher(ex->request.data_class, route->data_class);
+    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, ex->findings));
     if (ex->services->classes)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);
     ex->signals.data_class = data_class;
+    outgoing_read_consent(ex, route);
+    outgoing_prepare(ex, route, declared);
 }
 
 static void read_states(struct exchange *ex)
@@ -435,9 +492,50 @@ static void read_states(struct exchange *ex)
         ex->states[i] = (struct tier_state){
             .reachable = !services->health ||
                          tier_health_usable(services->health, i, (uint64_t)exchange_now_ms(ex)),
-            .prompt_tokens = tier_count_prompt(services->tiers[i], &ex->request),
+            .prompt_tokens =
+                tier_count_prompt(services->tiers[i], outgoing_plain(ex, &ex->facts[i])),
         };
+        if (services->latency)
+            tier_latency_read(services->latency, i, (uint64_t)exchange_now_ms(ex), &ex->states[i]);
     }
+}
+
+/* What moves rules beside the text. */
+static void read_moment(struct exchange *ex, const struct route *route, const struct app *app)
+{
+    time_t now = (time_t)(clock_wall_ms(ex->services->clock) / 1000);
+    struct tm local;
+    if (localtime_r(&now, &local)) {
+        ex->signals.moment.hour = local.tm_hour;
+        ex->signals.moment.weekday = (local.tm_wday + 6) % 7; /* from Sunday to Monday */
+    }
+    if (ex->services->device) {
+        struct device_state device;
+        device_read(ex->services->device, &device);
+        ex->signals.moment.battery = device.battery;
+        ex->signals.moment.on_battery = device.on_battery;
+        if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
+            ex->signals.moment.network = device.network;
+    }
+    for (size_t i = ex->services->tier_count; i-- > 0;)
+        if (route->tier_count > 0 && strcmp(ex->facts[i].name, route->tiers[0]) == 0)
+            ex->signals.prompt_tokens = ex->states[i].prompt_tokens;
+    ex->signals.app = app ? app->name : NULL;
+    budget_read(ex, route);
+}
+
+/* The rule that matches may raise the class, and then the conversation keeps it. */
+static void apply_rules(struct exchange *ex, const struct route *route)
+{
+    const struct policy *policy = ex->services->policy;
+    const struct app *app = policy_find_app(policy, ex->request.caller);
+    read_moment(ex, route, app);
+    enum td_data_class before = ex->signals.data_class;
+    policy_apply_rules(policy, route, &ex->request.weights, app ? &app->weights : NULL,
+                       &ex->signals);
+    if (ex->services->classes && ex->signals.data_class > before)
+        ex->signals.data_class = conversation_classes_raise(
+            ex->services->classes, egress_conversation_key(&ex->request), ex->signals.data_class);
 }
 
 static enum td_status make_id(char out[static EXCHANGE_ID_BYTES], struct td_error *err)
@@ -478,9 +576,14 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         return status;
     read_signals(ex, route);
     read_states(ex);
+    apply_rules(ex, route);
+    observe_begin(ex);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
+    outgoing_explain(ex);
     ex->signals.mode = ex->plan.mode;
+    budget_promise(ex);
+    observe_plan(ex);
     deliver_summarize(ex, NULL);
     return TD_OK;
 }

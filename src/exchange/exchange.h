@@ -5,7 +5,7 @@
  *   -> done
  *
  * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
- * every byte for a tier passes egress_allowed() here. After exchange_start, events come on the
+ * what it may be sent is said here (struct egress_pass). After exchange_start, events come on the
  * loop; exactly one DONE or FAILED ends it. exchange_cancel may be called at any time before that
  * (a client left). */
 #ifndef EXCHANGE_EXCHANGE_H
@@ -13,6 +13,8 @@
 
 #include "base/clock.h"
 #include "base/loop.h"
+#include "exchange/minimise.h"
+#include "exchange/pseudonyms.h"
 #include "router/policy.h"
 #include "tier/tier.h"
 
@@ -20,21 +22,48 @@ struct exchange;
 struct ledger;
 struct conversation_classes;
 struct classifier;
+struct consents;
+struct spending;
+struct device;
+struct watch;
+
+/* Whether the local tier's confidences come from a confidence model. */
+enum confidence_state {
+    CONFIDENCE_RULE, /* none was given */
+    CONFIDENCE_CALIBRATED,
+    CONFIDENCE_STALE /* it belongs to another model, quantisation, template or tokenizer */
+};
+
+/* What is replaced in requests whose class may not go as they are. */
+struct pseudonym_settings {
+    struct vault_store *vaults;
+    struct mask_rules rules;
+};
 
 /* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
  * reload. */
 struct exchange_services {
     const struct policy *policy;
+    enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;
+    struct tier_latency *latency; /* NULL = not measured */
+    struct spending *spending;    /* NULL = budgets do not count */
+    struct device *device;        /* NULL = battery and network are not known */
     struct conversation_classes *classes;
-    struct ledger *ledger; /* NULL = no record */
+    struct ledger *ledger;                       /* NULL = no record */
+    const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
+    struct minimise_settings minimise;
+    struct consents *consents;     /* NULL = there are none */
+    struct watch *watch;           /* NULL = not watched */
+    uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     const struct clock *clock;
     /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
     size_t all_cloud_tier;
     bool store_prompts;   /* policy says so */
+    bool zero_retention;  /* nor is it recorded who asked */
     uint32_t deadline_ms; /* whole exchange; 0 = none */
 };
 
@@ -55,11 +84,14 @@ struct exchange_summary {
     const char *route;
     bool degraded;          /* not the answer that an undisturbed plan would have given */
     bool reduced;           /* a tier that was allowed has no key or rests: for status displays */
+    bool review;            /* a person should look at it: hopeless, or too little confidence */
     const char *disclosure; /* a sentence when degraded, else NULL */
     enum td_finish finish;
     struct tier_usage usage;
     double cost_usd, all_cloud_cost_usd;
     double ttft_ms, total_ms;
+    struct pseudonym_counts pseudonyms; /* sent 0: none were */
+    struct left_out left_out;           /* of the conversation, in what was sent */
     const struct reason *reasons;
     size_t reason_count;
     uint32_t attempt_count;

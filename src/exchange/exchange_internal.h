@@ -8,6 +8,7 @@
 #include "exchange/gates.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "tier/door.h"
 
 /* Every rung once and one restart of a tier that was left early; the ledger keeps as many. */
 #define ATTEMPTS_MAX LEDGER_ATTEMPTS_MAX
@@ -33,6 +34,9 @@ struct attempt {
     struct tier_usage usage;
     double cost_usd;
     uint64_t egress_bytes;
+    bool masked; /* it was sent surrogates */
+    struct pseudonym_counts pseudonyms;
+    struct left_out left_out;
 };
 
 struct exchange {
@@ -47,13 +51,18 @@ struct exchange {
     int depth; /* callbacks we are inside of: freeing waits for the outermost */
     bool ended;
 
+    struct minimised *minimised; /* the request without what a remote tier does not need; or NULL */
+    struct pseudonyms *pseudonyms; /* the request without what is private; or NULL */
+    char masking_error[REASON_TEXT_BYTES / 2];
     size_t named; /* tier that the request names; SIZE_MAX none */
     struct signals signals;
     uint32_t findings[PRIVACY_KIND_COUNT];
     struct tier_facts *facts; /* of services->tiers, in order */
     struct tier_state *states;
     struct plan plan;
-    size_t rung_next; /* in plan.rungs */
+    size_t rung_next;                  /* in plan.rungs */
+    uint64_t budget_keys[BUDGETS_MAX]; /* 0 = the request does not draw from that budget */
+    double promised_usd;               /* to each of them */
 
     struct attempt attempts[ATTEMPTS_MAX];
     size_t attempt_count;
@@ -61,6 +70,7 @@ struct exchange {
     /* Of the attempt that runs, or ran last. */
     struct attempt *current;
     struct tier_attempt *running; /* NULL = none */
+    struct egress_pass pass;
     struct confidence confidence;
     struct gate_result verdict; /* the first that is not GATE_STAY */
     uint32_t token_count;       /* with stats */
@@ -80,6 +90,9 @@ struct exchange {
     double ttft_ms;
     struct buf answer; /* shown text, when it is stored */
     bool past_deadline;
+    bool reserved; /* one of the caller's escalations of this hour */
+    bool capped;   /* there was none left: the device answers */
+    bool hopeless; /* kept because no tier is expected to be right */
 
     struct exchange_summary summary;
     char disclosure[DISCLOSURE_BYTES];
@@ -92,6 +105,12 @@ double exchange_cost(const struct tier_facts *facts, const struct tier_usage *us
 bool exchange_can_climb(const struct exchange *exchange);
 /* The client holds text that it would not take back. */
 bool exchange_is_stuck(const struct exchange *exchange);
+
+/* Money (budget.c): reads how full the request's budgets are into its signals, promises them what the plan may cost, and counts at the
+ * end what it did cost. */
+void budget_read(struct exchange *exchange, const struct route *route);
+void budget_promise(struct exchange *exchange);
+void budget_settle(struct exchange *exchange);
 
 /* What the client is told (deliver.c). The exchange may have ended when these return. */
 /* The summary as it stands, for an answer by `by` (NULL = none). */
@@ -115,6 +134,12 @@ void disclosure_write(struct exchange *exchange);
 enum td_status disclosure_failure(struct exchange *exchange, const char **param);
 /* Did a tier's server refuse the credentials? They are the operator's, not the client's. */
 bool disclosure_upstream_denied(const struct exchange *exchange);
+
+/* What is watched (observe.c). Before the plan: may the caller escalate? */
+void observe_begin(struct exchange *exchange);
+/* After the plan: says so when it may not. */
+void observe_plan(struct exchange *exchange);
+void observe_end(struct exchange *exchange);
 
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);

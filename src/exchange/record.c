@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/str.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Signals and reasons are a few kilobytes at most; stored prompts have the request's own limit. */
@@ -31,6 +32,79 @@ static struct json *findings_of(const struct exchange *ex)
             json_put(findings, privacy_kind_name((enum privacy_kind)kind),
                      json_new_int(ex->findings[kind]));
     return findings;
+}
+
+static void put_number(struct json *object, const char *key, double value)
+{
+    if (isfinite(value))
+        json_put(object, key, json_new_double(value));
+}
+
+static const char *tier_name(const struct exchange *ex, size_t tier)
+{
+    return tier < ex->services->tier_count ? ex->facts[tier].name : NULL;
+}
+
+/* What was known beside the text; only what there is, because most requests have little of it. */
+static void put_moment(const struct exchange *ex, struct json *root)
+{
+    const struct signals *signals = &ex->signals;
+    const struct moment *moment = &signals->moment;
+    if (signals->app)
+        json_put(root, "app", json_new_cstr(signals->app));
+    if (moment->network != TD_NETWORK_UNKNOWN)
+        json_put(root, "network", json_new_cstr(names_networks[moment->network]));
+    json_put(root, "hour", json_new_int(moment->hour));
+    json_put(root, "weekday", json_new_int(moment->weekday));
+    json_put(root, "language", json_new_int((int)signals->language));
+    put_number(root, "battery", moment->battery);
+    put_number(root, "day_tokens", moment->day_tokens);
+    put_number(root, "budget_used", signals->budget_used);
+    if (signals->batch)
+        json_put(root, "batch", json_new_bool(true));
+    if (signals->tag_count) {
+        struct json *tags = json_new_array();
+        for (size_t i = 0; i < signals->tag_count; i++)
+            json_push(tags, json_new_cstr(signals->tags[i]));
+        json_put(root, "tags", tags);
+    }
+    if (signals->weights.set) {
+        struct json *weights = json_new_object();
+        json_put(weights, "latency", json_new_double(signals->weights.latency));
+        json_put(weights, "privacy", json_new_double(signals->weights.privacy));
+        json_put(weights, "cost", json_new_double(signals->weights.cost));
+        json_put(root, "weights", weights);
+    }
+}
+
+/* Where it began and what would have changed that. */
+static struct json *decision_of(const struct exchange *ex)
+{
+    const struct decision *decision = &ex->plan.decision;
+    struct json *root = json_new_object();
+    json_put(root, "by", json_new_cstr(decision->by));
+    json_put(root, "rule", json_new_cstr(ex->signals.rule ? ex->signals.rule->name : NULL));
+    json_put(root, "start", json_new_cstr(tier_name(ex, decision->start)));
+    json_put(root, "runner_up", json_new_cstr(tier_name(ex, decision->runner_up)));
+    if (decision->flip[0])
+        json_put(root, "flip", json_new_cstr(decision->flip));
+    if (decision->scored) {
+        struct json *scores = json_new_object();
+        for (size_t i = 0; i < decision->scored_count; i++)
+            json_put(scores, tier_name(ex, decision->scored_tiers[i]),
+                     json_new_double(decision->score[i]));
+        json_put(root, "scores_usd", scores);
+    }
+    return root;
+}
+
+static struct json *pseudonyms_of(const struct pseudonym_counts *counts)
+{
+    struct json *object = json_new_object();
+    json_put(object, "sent", json_new_int((int64_t)counts->sent));
+    json_put(object, "seen", json_new_int((int64_t)counts->seen));
+    json_put(object, "restored", json_new_int((int64_t)counts->restored));
+    return object;
 }
 
 static char *signals_json(const struct exchange *ex)
@@ -68,7 +142,19 @@ static char *signals_json(const struct exchange *ex)
     }
     if (signals->probe > 0)
         json_put(root, "probe", json_new_double(signals->probe));
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        if (ex->facts[i].confidence_model)
+            json_put(root, "confidence_model",
+                     json_new_cstr(ex->facts[i].confidence_model->digest));
+    put_moment(ex, root);
     json_put(root, "findings", findings_of(ex));
+    if (ex->plan.route && ex->plan.route->consent)
+        json_put(
+            root, "consent",
+            json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
+    json_put(root, "decision", decision_of(ex));
+    if (ex->summary.pseudonyms.sent > 0)
+        json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
     return text_of(root);
 }
 
@@ -136,15 +222,15 @@ void record_put(const struct exchange *ex, const char *status)
     struct ledger_attempt attempts[ATTEMPTS_MAX];
     char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
     fill_attempts(ex, attempts, causes);
-    /* Restricted text is not stored even where the policy stores prompts: its place is its
-     * source. */
-    bool store = ex->services->store_prompts && summary->data_class != TD_CLASS_RESTRICTED;
+    /* Restricted and contractual text is not stored even where the policy stores prompts: its place
+     * is its source. */
+    bool store = ex->services->store_prompts && summary->data_class < TD_CLASS_CONTRACTUAL;
     char *signals = signals_json(ex), *reasons = reasons_json(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
-        .user = ex->request.user,
+        .user = ex->services->zero_retention ? NULL : ex->request.user,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,

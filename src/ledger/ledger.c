@@ -253,15 +253,10 @@ void ledger_close(struct ledger *ledger)
     free_ledger(ledger);
 }
 
-enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *record,
-                          struct td_error *err)
+/* **takes** the record, also on failure. */
+static enum td_status queue_record(struct ledger *ledger, struct record *copy, const char *id,
+                                   struct td_error *err)
 {
-    struct record *copy;
-    enum td_status status = record_new(record, RECORD_BYTES_MAX, &copy, err);
-    if (status != TD_OK) {
-        atomic_fetch_add(&ledger->dropped, 1);
-        return status;
-    }
     pthread_mutex_lock(&ledger->mutex); /* so that seq is the order in the queue */
     copy->seq = ledger->put_seq + 1;
     size_t bytes = copy->bytes;
@@ -276,8 +271,29 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
         return TD_OK;
     free(copy);
     atomic_fetch_add(&ledger->dropped, 1);
-    return error_set(err, TD_BUSY, "the ledger's queue is full; exchange %s is not recorded",
-                     record->id);
+    return error_set(err, TD_BUSY, "the ledger's queue is full; exchange %s is not recorded", id);
+}
+
+enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *record,
+                          struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new(record, RECORD_BYTES_MAX, &copy, err);
+    if (status == TD_OK)
+        return queue_record(ledger, copy, record->id, err);
+    atomic_fetch_add(&ledger->dropped, 1);
+    return status;
+}
+
+enum td_status ledger_put_feedback(struct ledger *ledger, const struct ledger_feedback *feedback,
+                                   struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new_feedback(feedback, RECORD_BYTES_MAX, &copy, err);
+    if (status == TD_OK)
+        return queue_record(ledger, copy, feedback->exchange, err);
+    atomic_fetch_add(&ledger->dropped, 1);
+    return status;
 }
 
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)

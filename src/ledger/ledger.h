@@ -44,6 +44,14 @@ struct ledger_exchange {
     size_t attempt_count;
 };
 
+/* What somebody says of an answer. */
+struct ledger_feedback {
+    const char *exchange; /* the whole id */
+    uint64_t wall_ms;
+    double score;        /* 0 = wrong, 1 = right */
+    const char *comment; /* or NULL */
+};
+
 /* Opens or creates; migrates the schema. "returns new" (ledger_close: commits what is queued). */
 TD_MUST_CHECK enum td_status ledger_open(const char *path, struct ledger **out,
                                          struct td_error *err);
@@ -55,6 +63,11 @@ void ledger_close(struct ledger *ledger);
  * stored as NULL. */
 TD_MUST_CHECK enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *record,
                                         struct td_error *err);
+/* The same way for feedback. An exchange that is not there when its turn comes is counted as
+ * dropped and logged; what was put before it is there. TD_INVALID: no id, a score outside 0..1. */
+TD_MUST_CHECK enum td_status ledger_put_feedback(struct ledger *ledger,
+                                                 const struct ledger_feedback *feedback,
+                                                 struct td_error *err);
 /* Waits (at most timeout_ms) until all that was put before is committed. TD_TIMEOUT, or TD_IO with
  * the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
@@ -87,14 +100,46 @@ TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, co
 TD_MUST_CHECK enum td_status ledger_reader_list(struct ledger_reader *reader,
                                                 uint64_t since_wall_ms, size_t limit,
                                                 struct json **out, struct td_error *err);
+/* Exchanges that the device tried first, oldest first, each with the newest feedback on it. */
+struct ledger_judged {
+    struct td_str id;
+    double confidence; /* of that first attempt; NAN = none */
+    struct td_str signals_json;
+    bool kept;    /* that attempt is the answer */
+    double score; /* of the feedback; NAN = there is none */
+};
+/* The strings are borrowed until it returns. Anything but TD_OK ends the reading. */
+typedef enum td_status ledger_judged_fn(void *ctx, const struct ledger_judged *judged,
+                                        struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_judged(struct ledger_reader *reader,
+                                                  uint64_t since_wall_ms, ledger_judged_fn *each,
+                                                  void *ctx, struct td_error *err);
+
+/* An exchange with its attempts, as a replay reads it. Numbers that are not there are NAN. */
+struct ledger_history {
+    const char *id, *requested_model, *route, *tier, *place, *user, *status; /* or NULL */
+    double cost_usd, total_ms;
+    const char *signals_json, *reasons_json;
+    double score;                          /* of the newest feedback */
+    const struct ledger_attempt *attempts; /* error, start_ms, first_ms and bytes are not read */
+    size_t attempt_count;
+};
+/* Oldest first. The strings are borrowed until it returns. Anything but TD_OK ends the reading. */
+typedef enum td_status ledger_history_fn(void *ctx, const struct ledger_history *row,
+                                         struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
+                                                   uint64_t since_wall_ms, ledger_history_fn *each,
+                                                   void *ctx, struct td_error *err);
+
 /* Totals since a time:
  *
  *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd, saving_share (0 when there
  *   is
  *    nothing to save), degraded, escalations (exchanges with an attempt that was "escalated"),
- *    failures (exchanges with status "failed"),
+ *    failures (exchanges with status "failed"), feedback (exchanges with any), score (its mean, null
+ *    without any),
  *    tiers: [{tier (null: no tier answered), exchanges, share, prompt_tokens, completion_tokens,
- *    cost_usd,
+ *    cost_usd, feedback, score,
  *             ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}]}
  * tiers are ordered by exchanges, most first. cost_usd counts every attempt, also lost ones,
  * because the exchange's own cost does. Percentiles are exact, by nearest rank: the ceil(p/100 *

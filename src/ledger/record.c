@@ -76,6 +76,7 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
         return error_set(err, TD_NO_MEMORY, "no memory for a ledger record of %zu bytes",
                          fixed + strings);
     record->exchange = *exchange;
+    record->feedback = (struct ledger_feedback){0};
     record->exchange.attempts = record->attempts;
     record->seq = 0;
     record->bytes = fixed + strings;
@@ -87,6 +88,32 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
         for (size_t i = 0; i < sizeof attempt_strings / sizeof attempt_strings[0]; i++)
             move_string(string_at(&record->attempts[a], attempt_strings[i]), &free_space);
     }
+    *out = record;
+    return TD_OK;
+}
+
+enum td_status record_new_feedback(const struct ledger_feedback *feedback, size_t bytes_max,
+                                   struct record **out, struct td_error *err)
+{
+    *out = NULL;
+    if (feedback->exchange == NULL || feedback->exchange[0] == '\0')
+        return error_set(err, TD_INVALID, "feedback without an exchange cannot be recorded");
+    if (!(feedback->score >= 0 && feedback->score <= 1) || feedback->wall_ms > INT64_MAX)
+        return error_set(err, TD_INVALID, "feedback on %s: a score is from 0 to 1",
+                         feedback->exchange);
+    size_t strings = 0;
+    if (!add_string(&strings, feedback->exchange) || !add_string(&strings, feedback->comment) ||
+        strings > bytes_max)
+        return error_set(err, TD_LIMIT, "feedback on %s: larger than %zu bytes", feedback->exchange,
+                         bytes_max);
+    struct record *record = calloc(1, sizeof *record + strings);
+    if (record == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for feedback of %zu bytes", strings);
+    record->feedback = *feedback;
+    record->bytes = sizeof *record + strings;
+    char *free_space = (char *)record + sizeof *record;
+    move_string(&record->feedback.exchange, &free_space);
+    move_string(&record->feedback.comment, &free_space);
     *out = record;
     return TD_OK;
 }

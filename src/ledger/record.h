@@ -6,6 +6,7 @@
 
 struct record {
     struct ledger_exchange exchange; /* its pointers go into this block */
+    struct ledger_feedback feedback; /* the same; exchange NULL: this is an exchange */
     uint64_t seq; /* 1, 2, ... in order of being queued; set under the ledger's lock */
     size_t bytes; /* of the block */
     struct ledger_attempt attempts[];
@@ -14,5 +15,11 @@ struct record {
 /* **returns new** (free). TD_INVALID: no id, too many attempts; TD_LIMIT: larger than bytes_max. */
 TD_MUST_CHECK enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_max,
                                         struct record **out, struct td_error *err);
+
+/* **returns new** (free). TD_INVALID: no id, a score outside 0..1; TD_LIMIT: larger than
+ * bytes_max. */
+TD_MUST_CHECK enum td_status record_new_feedback(const struct ledger_feedback *feedback,
+                                                 size_t bytes_max, struct record **out,
+                                                 struct td_error *err);
 
 #endif

@@ -6,15 +6,21 @@
 
 #include <math.h>
 
+/* Of several words about an answer the last one counts. */
+#define NEWEST_SCORE \
+    "(SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
+
 static const char totals_sql[] =
     "SELECT count(*), total(cost_usd), total(all_cloud_cost_usd), total(degraded),"
     " total(status = 'failed'),"
     " (SELECT count(DISTINCT a.exchange) FROM attempt a JOIN exchange x ON x.seq = a.exchange"
-    "  WHERE a.outcome = 'escalated' AND x.wall_ms >= ?1)"
-    " FROM exchange WHERE wall_ms >= ?1";
+    "  WHERE a.outcome = 'escalated' AND x.wall_ms >= ?1),"
+    " count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
+    " FROM exchange x WHERE wall_ms >= ?1";
 static const char tiers_sql[] =
     "SELECT tier, count(*), total(prompt_tokens), total(completion_tokens), total(cost_usd),"
-    " count(ttft_ms), count(total_ms) FROM exchange WHERE wall_ms >= ?1 GROUP BY tier"
+    " count(ttft_ms), count(total_ms), count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
+    " FROM exchange x WHERE wall_ms >= ?1 GROUP BY tier"
     " ORDER BY count(*) DESC, tier";
 /* The n-th smallest by an offset: sorted once a value by SQLite, in its own temporary storage if
  * large. */
@@ -56,6 +62,15 @@ static struct json *percentile_object(struct ledger_reader *reader, const char *
     return object;
 }
 
+/* Its count and mean, in two columns. */
+static void put_feedback(struct json *object, sqlite3_stmt *row, int column)
+{
+    bool some = sqlite3_column_int64(row, column) > 0;
+    json_put(object, "feedback", json_new_int(sqlite3_column_int64(row, column)));
+    json_put(object, "score",
+             some ? json_new_double(sqlite3_column_double(row, column + 1)) : json_new_null());
+}
+
 static struct json *tier_object(struct ledger_reader *reader, sqlite3_stmt *row,
                                 uint64_t since_wall_ms, double exchanges, struct td_error *err)
 {
@@ -68,6 +83,7 @@ static struct json *tier_object(struct ledger_reader *reader, sqlite3_stmt *row,
     json_put(object, "prompt_tokens", json_new_int(sqlite3_column_int64(row, 2)));
     json_put(object, "completion_tokens", json_new_int(sqlite3_column_int64(row, 3)));
     json_put(object, "cost_usd", json_new_double(sqlite3_column_double(row, 4)));
+    put_feedback(object, row, 7);
     static const char *const names[] = {"ttft_ms", "total_ms"};
     for (int i = 0; i < 2; i++)
         json_put(object, names[i],
@@ -119,6 +135,7 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     json_put(report, "degraded", json_new_int(sqlite3_column_int64(statement, 3)));
     json_put(report, "escalations", json_new_int(sqlite3_column_int64(statement, 5)));
     json_put(report, "failures", json_new_int(sqlite3_column_int64(statement, 4)));
+    put_feedback(report, statement, 6);
     sqlite3_finalize(statement);
     return put_tiers(reader, report, since_wall_ms, exchanges, err);
 }

@@ -18,6 +18,10 @@ static const char insert_attempt_sql[] =
     " prompt_tokens, completion_tokens, start_ms, first_ms, total_ms, cost_usd, egress_bytes)"
     " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
+/* No row for an id that is not there. */
+static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
+                                          " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1";
+
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
     *writer = (struct writer){0};
@@ -29,6 +33,9 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v3(writer->db, insert_attempt_sql, -1, SQLITE_PREPARE_PERSISTENT,
                                   &writer->insert_attempt, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(writer->db, insert_feedback_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_feedback, NULL);
     if (code != SQLITE_OK) {
         status =
             error_set(err, file_status(code), "ledger %s: %s", path, sqlite3_errmsg(writer->db));
@@ -41,6 +48,7 @@ void writer_close(struct writer *writer)
 {
     sqlite3_finalize(writer->insert_exchange);
     sqlite3_finalize(writer->insert_attempt);
+    sqlite3_finalize(writer->insert_feedback);
     sqlite3_close(writer->db);
     *writer = (struct writer){0};
 }
@@ -128,8 +136,22 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     return step_once(s);
 }
 
+static int insert_feedback(struct writer *writer, const struct ledger_feedback *f)
+{
+    sqlite3_stmt *s = writer->insert_feedback;
+    int next = 1;
+    bind_text(s, &next, f->exchange);
+    bind_integer(s, &next, f->wall_ms);
+    bind_number(s, &next, f->score);
+    bind_text(s, &next, f->comment);
+    int code = step_once(s);
+    return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
+}
+
 static int insert_record(struct writer *writer, const struct record *record)
 {
+    if (record->feedback.exchange)
+        return insert_feedback(writer, &record->feedback);
     int code = insert_exchange(writer, &record->exchange);
     sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
     for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
@@ -154,8 +176,10 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
         if (is_refusal(code)) {
             /* The row of the exchange is the only thing that can be refused (ids repeat, sizes do
              * not depend on an attempt), so nothing of it is left behind. */
+            const char *feedback_on = records[i]->feedback.exchange;
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
-                      records[i]->exchange.id, sqlite3_errmsg(writer->db));
+                      feedback_on ? feedback_on : records[i]->exchange.id,
+                      feedback_on ? "feedback on no exchange" : sqlite3_errmsg(writer->db));
             ++*refused;
             code = SQLITE_OK;
         }

@@ -33,6 +33,9 @@ static inline struct plain plain_at(struct td_str text, size_t offset)
     return plain_at_any(text, offset);
 }
 
+/* A letter of another script that looks like an ASCII one becomes that; all else stays. */
+struct plain plain_look_alike(struct td_str text, struct plain letter);
+
 static inline bool is_digit(int c)
 {
     return c >= '0' && c <= '9';
@@ -163,6 +166,10 @@ bool detect_date(const struct place *place, const struct window *window, struct 
 bool detect_month(const struct place *place, size_t end, bool brief, struct privacy_span *out);
 /* place: at a title's first letter ("Dr", "Mrs"). */
 bool detect_title(const struct place *place, size_t end, struct privacy_span *out);
+/* place: at the noun of an occupation that ends at `end`; the span begins at or before it. */
+bool detect_job(const struct place *place, size_t end, struct privacy_span *out);
+/* place: at a legal form ("Ltd") that ends at `end`; the span begins at the firm's name. */
+bool detect_company(const struct place *place, size_t end, struct privacy_span *out);
 /* "41 years old", "aged 41", "turned 41". */
 bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out);
 /* place: at the first digit of a house number, a ZIP code, a box or a flat; the span may begin

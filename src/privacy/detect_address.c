@@ -98,21 +98,26 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
     return end;
 }
 
-/* Number first: the end of the street's words, or 0. */
-static size_t street_after(struct td_str text, size_t offset, bool at_home, float *score)
+/* Number first: the end of the street's words, or 0. large: a number as long roads have them. */
+static size_t street_after(struct td_str text, size_t offset, bool at_home, bool large,
+                           float *score)
 {
     size_t names = 0, end = 0, at = offset;
     bool first_form = false, particle = false;
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
-        struct word word = word_after(text, at, i == 0 ? 1 : 2);
+        struct word word = word_after(text, at, 2);
+        bool comma = word.begin > at && text.data[at] == ',';
         if (word.begin == word.end || (word.begin > at && is_gap_line(text, at, word.begin)) ||
-            (word.begin > at && text.data[word.begin - 1] == '-' && i == 0))
-            break;
+            (word.begin > at && text.data[word.begin - 1] == '-' && i == 0) ||
+            (i == 0 && word.begin - at > 1 && !(comma && (word.roles & ROLE_STREET_SURE))))
+            break; /* "3, rue Pasteur", but not "3, Pasteur" */
         uint32_t roles = word.roles;
+        bool rare = (roles & ROLE_STREET_RARE) && (large || at_home) && word.capital;
         bool ordinal = is_digit((unsigned char)text.data[word.begin]) && !word.digits;
         if (i == 0 && (roles & ROLE_STREET_FIRST)) {
             first_form = true;
-        } else if (names > 0 && !first_form && (roles & ROLE_STREET) && (word.capital || at_home)) {
+        } else if (names > 0 && !first_form && ((roles & ROLE_STREET) || rare) &&
+                   (word.capital || at_home)) {
             *score = word.capital ? 0.85f : 0.6f;
             return with_direction(text, word.end);
         } else if (!first_form && has_street_ending(text, &word)) {
@@ -147,14 +152,34 @@ static size_t street_after(struct td_str text, size_t offset, bool at_home, floa
     return (first_form && names > 0) || (at_home && names > 0) ? end : 0;
 }
 
-/* Number last: where the street before it begins, or SIZE_MAX. */
+/* "No. 5", "N\xc2\xb0 5", "nr 5": where the sign before the number begins, else the number. */
+static size_t before_number_sign(struct td_str text, size_t number)
+{
+    static const char *const signs[] = {"N\xc2\xb0", "n\xc2\xb0", "N\xc2\xba", "n\xc2\xba",
+                                        "No.",       "no.",       "Nr.",       "nr.",
+                                        "nr",        "Nr",        "\xc4\x8d.", "#"};
+    size_t at = number;
+    while (at > 0 && number - at < 2 && text.data[at - 1] == ' ')
+        at--;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t len = strlen(signs[i]);
+        if (at > len + 1 && memcmp(text.data + at - len, signs[i], len) == 0 &&
+            text.data[at - len - 1] == ' ')
+            return at - len;
+    }
+    return number;
+}
+
+/* Number last: where the street before it begins, or SIZE_MAX. A comma before the number asks for a
+ * word for a street before the name ("Viale Bernardi, 92"). */
 static size_t street_before(struct td_str text, size_t number, bool at_home, float *score)
 {
-    size_t at = number, begin = SIZE_MAX, names = 0;
+    size_t at = before_number_sign(text, number), begin = SIZE_MAX, names = 0;
+    bool comma = at > 1 && text.data[at - 2] == ',';
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
         struct word word = word_before(text, at, 2);
         if (word.begin == word.end || is_gap_line(text, word.end, at) ||
-            memchr(text.data + word.end, ',', at - word.end) != NULL ||
+            (i > 0 && memchr(text.data + word.end, ',', at - word.end) != NULL) ||
             (text.data[word.end] == '.' && word.end - word.begin > 5))
             break;
         uint32_t roles = word.roles;
@@ -167,7 +192,8 @@ static size_t street_before(struct td_str text, size_t number, bool at_home, flo
                 return SIZE_MAX;
             return own ? word.begin : name.begin;
         }
-        if (names > 0 && (roles & ROLE_STREET_FIRST) && (word.capital || at_home)) {
+        if (names > 0 && (roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)) &&
+            (word.capital || at_home || (roles & ROLE_STREET_SURE))) {
             *score = 0.85f;
             return word.begin;
         }
@@ -181,7 +207,7 @@ static size_t street_before(struct td_str text, size_t number, bool at_home, flo
         at = word.begin;
     }
     *score = 0.5f;
-    return at_home && names > 0 && names <= 3 ? begin : SIZE_MAX;
+    return at_home && !comma && names > 0 && names <= 3 ? begin : SIZE_MAX;
 }
 
 /* "Apt. 595", "PO Box 12", "Unit 5146 Box 1772": where the word before the number begins, or
@@ -309,6 +335,19 @@ static bool give(enum privacy_kind kind, size_t begin, size_t end, float score,
     return true;
 }
 
+/* Military post of the United States (USPS Publication 28, section 225): "USNS Lewis\nFPO AE 09517". From
+ * the code back over the office to the ship. */
+static size_t military_begin(struct td_str text, const struct word *state)
+{
+    struct word office = word_before(text, state->begin, 1);
+    if (!word_in(text, state, "aa ae ap") || !word_in(text, &office, "apo fpo dpo"))
+        return SIZE_MAX;
+    struct word name = word_before(text, office.begin, 3), ship = word_before(text, name.begin, 1);
+    return word_in(text, &ship, "uss usns usnv uscgc usav usaf") && ship.begin < ship.end
+               ? ship.begin
+               : office.begin;
+}
+
 /* ZIP codes behind a state, with four more digits, or announced. */
 static bool detect_zip(const struct place *place, const struct window *window, size_t run,
                        struct privacy_span *out)
@@ -319,6 +358,9 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     size_t more =
         window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
     bool plus = run == 5 && window->c[run] == '-' && more == 4;
+    size_t military = run == 5 ? military_begin(text, &before) : SIZE_MAX;
+    if (military != SIZE_MAX)
+        return give(PRIVACY_ADDRESS, military, plus ? window->end[run + more] : end, 0.9f, out);
     if (place_context(place, PRIVACY_ZIP, ZIP_REACH) && run >= 3 && run <= 7) {
         if (more >= 2 && more <= 4)
             end = window->end[run + more];
@@ -354,7 +396,8 @@ bool detect_address(const struct place *place, const struct window *window,
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), 0.75f, out);
     if (is_word(plain_at(text, end).c) || next.c == '%' || next.c == ':')
         return detect_zip(place, window, run, out);
-    size_t street = run <= 5 && !place->next->digits ? street_after(text, end, at_home, &score) : 0;
+    size_t street =
+        run <= 5 && !place->next->digits ? street_after(text, end, at_home, run >= 3, &score) : 0;
     if (street != 0) {
         struct word before = word_before(text, place->begin, 1);
         bool joined = before.digits && before.end > before.begin &&
@@ -364,7 +407,7 @@ bool detect_address(const struct place *place, const struct window *window,
         return give(PRIVACY_ADDRESS, joined ? before.begin : place->begin, tail,
                     tail > street ? 0.9f : score, out);
     }
-    begin = run <= 5 && place->before == ' ' && !place->previous->digits
+    begin = run <= 5 && (place->before == ' ' || place->before == '#') && !place->previous->digits
                 ? street_before(text, place->begin, at_home, &score)
                 : SIZE_MAX;
     if (begin != SIZE_MAX) {

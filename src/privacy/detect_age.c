@@ -53,9 +53,35 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
     if (!(before.roles & ROLE_VERB_BEING))
         return false;
     struct plain next = plain_at(text, end);
-    bool stops = next.c == '.' || next.c == ',' || next.c == '!' || next.c == ';' ||
-                 next.c == ')' || next.c == '\n' || next.c == PLAIN_END;
+    struct word joint = word_after(text, end, 1);
+    bool stops = word_in(text, &joint, "and but") || next.c == '.' || next.c == ',' ||
+                 next.c == '!' || next.c == ';' || next.c == ')' || next.c == '\n' ||
+                 next.c == PLAIN_END;
     return stops && !is_digit(plain_at(text, next.end).c) && pronoun_is(text, &before);
+}
+
+/* "Ann Lee, 45, was" and "The patient, 45, has": a number between commas behind a word, before what somebody
+ * does. */
+static bool stands_in_commas(const struct place *place, size_t run, size_t end)
+{
+    struct td_str text = place->text;
+    const struct word *before = place->previous, *after = place->next;
+    if (run != 2 || place->before != ' ' || place->before2 != ',' || end >= text.len ||
+        text.data[end] != ',' || before->digits || before->begin == before->end ||
+        (before->roles & (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_STREET)))
+        return false;
+    return word_in(text, after,
+                   "was is has had who from of said says told tells lives lived died and were of a "
+                   "an the presented presents complains came went works worked denied admitted "
+                   "faces pleaded married single divorced male female");
+}
+
+/* "her 30th birthday". */
+static bool is_birthday(const struct place *place, size_t end)
+{
+    struct td_str text = place->text;
+    struct word tail = word_after(text, end, 0), next = word_after(text, tail.end, 1);
+    return word_in(text, &tail, "st nd rd th") && word_in(text, &next, "birthday");
 }
 
 bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out)
@@ -67,10 +93,12 @@ bool detect_age(const struct place *place, const struct window *window, struct p
     for (size_t i = 0; i < run; i++)
         age = age * 10 + window->c[i] - '0';
     size_t end = window->end[run - 1];
-    if (age < 1 || age > 120 || is_word(plain_at(place->text, end).c) ||
+    bool after = age >= 1 && age <= 120 && is_birthday(place, end);
+    if (age < 1 || age > 120 || (!after && is_word(plain_at(place->text, end).c)) ||
         plain_at(place->text, end).c == '%')
         return false;
-    bool after = years_follow(place->text, end, *place->next);
+    after =
+        after || years_follow(place->text, end, *place->next) || stands_in_commas(place, run, end);
     if (!after && !age_precedes(place->text, *place->previous, end))
         return false;
     *out = (struct privacy_span){

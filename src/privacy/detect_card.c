@@ -5,6 +5,7 @@
 
 #define CARD_MIN 12 /* the shortest Maestro */
 #define CARD_MAX 19
+#define SMALL_GROUPS_MIN 15
 #define CONTEXT_BYTES 32
 #define LEN(n) (1u << (n))
 
@@ -71,17 +72,30 @@ static bool luhn_holds(const uint8_t *digits, size_t count)
     return sum % 10 == 0;
 }
 
-/* The longest run of groups that is a card. Groups but the last have 3 to 8 digits, so that a list
- * of small numbers is not one; one kind of separator. */
+/* Characters of the separator at i: one of " -.", or " - "; 0 none. */
+static size_t separator_at(const struct window *window, size_t i)
+{
+    int c = window->c[i];
+    if (c == ' ' && window->c[i + 1] == '-' && i + 2 < window->count && window->c[i + 2] == ' ')
+        return 3;
+    return c == ' ' || c == '-' || c == '.' ? 1 : 0;
+}
+
+/* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3 to
+ * 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end where the
+ * card ends, and be as many as cards of today have. */
 bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out)
 {
     uint8_t digits[CARD_MAX];
-    size_t count = 0, i = 0, found_end = 0;
+    size_t count = 0, i = 0, found_end = 0, first_group = window_digits(window, 0);
     int separator = 0;
+    size_t separator_len = 0;
     /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year */
     bool announced = place_context(place, PRIVACY_CARD, CONTEXT_BYTES);
-    if (place->before == '.' && is_digit(place->before2))
-        return false; /* the fraction of a decimal number */
+    bool small = first_group < 3, piece = is_digit(place->before2);
+    if ((place->before == '.' && piece) ||
+        (small && (place->before == ' ' || place->before == '-') && piece))
+        return false; /* the fraction of a decimal number, the middle of a list */
     while (i < window->count) {
         size_t group = window_digits(window, i);
         if (group == 0 || count + group > CARD_MAX)
@@ -90,15 +104,19 @@ bool detect_card(const struct place *place, const struct window *window, struct 
             digits[count++] = (uint8_t)(window->c[i + k] - '0');
         i += group;
         int next = window->c[i];
-        bool decimal = next == '.' && i + 1 < window->count && is_digit(window->c[i + 1]);
-        if (count >= CARD_MIN && !is_word(next) && !decimal && luhn_holds(digits, count) &&
-            (announced || brand_fits(digits, count)))
+        size_t len = separator_at(window, i);
+        bool goes_on = len > 0 && i + len < window->count && is_digit(window->c[i + len]);
+        bool decimal = next == '.' && goes_on;
+        if (count >= (small ? SMALL_GROUPS_MIN : CARD_MIN) && !is_word(next) && !decimal &&
+            !(small && (goes_on || group > first_group)) &&
+            (announced || brand_fits(digits, count)) && luhn_holds(digits, count))
             found_end = window->end[i - 1];
-        if ((next != ' ' && next != '-') || (separator && next != separator) || group < 3 ||
-            group > 8)
+        if (!goes_on || (separator && (next != separator || len != separator_len)) || group > 8 ||
+            (small ? group != first_group : group < 3))
             break;
         separator = next;
-        i++;
+        separator_len = len;
+        i += len;
     }
     if (found_end == 0)
         return false;

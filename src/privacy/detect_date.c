@@ -13,6 +13,10 @@
 static void finish(const struct place *place, size_t begin, size_t end, float score,
                    struct privacy_span *out)
 {
+    struct word day = word_before(place->text, begin, 2);
+    if (day.capital && day.end < begin && place->text.data[begin - 1] == ' ' &&
+        word_in(place->text, &day, "mon tue tues wed thu thur thurs fri sat sun"))
+        begin = day.begin;
     *out = (struct privacy_span){.kind = PRIVACY_DATE, .begin = begin, .end = end, .score = score};
     if (place_context(place, CONTEXT_BIRTH, BIRTH_REACH)) {
         out->data_class = TD_CLASS_SENSITIVE;
@@ -110,6 +114,39 @@ static size_t with_time(struct td_str text, size_t end)
         return time;
     }
     return end;
+}
+
+/* "02/1971", "05-2024", "20240501" and "30 03 2010": index after it, or 0. The last two are only dates
+ * where every digit fits one. */
+static size_t sparse_date(const struct window *window, size_t run)
+{
+    int first = value_of(window, 0, run);
+    if (run <= 2 && (window->c[run] == '/' || window->c[run] == '-') &&
+        window_digits(window, run + 1) == 4) {
+        int year = value_of(window, run + 1, 4);
+        bool fits = first >= 1 && first <= 12 && year >= 1900 && year <= 2040;
+        return fits && (run == 2 || window->c[run] == '/') ? run + 5 : 0;
+    }
+    if (run == 2 && window->count >= 10 && window->c[2] == ' ' && window->c[5] == ' ' &&
+        window_digits(window, 3) == 2 && window_digits(window, 6) == 4) {
+        int month = value_of(window, 3, 2), year = value_of(window, 6, 4);
+        return first >= 1 && first <= 31 && month >= 1 && month <= 12 && year >= 1900 &&
+                       year <= 2040
+                   ? 10
+                   : 0;
+    }
+    return 0;
+}
+
+/* "20240501" behind a word that says so. */
+static bool compact_date(const struct place *place, const struct window *window)
+{
+    int year = value_of(window, 0, 4), month = value_of(window, 4, 2), day = value_of(window, 6, 2);
+    return year >= 1900 && year <= 2040 && month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+           !is_word(window->c[8]) &&
+           (place_context(place, CONTEXT_BIRTH, BIRTH_REACH) ||
+            word_in(place->text, place->previous,
+                    "on date dated since until from due by issued day"));
 }
 
 /* Three groups: index after the last, or 0. */
@@ -217,6 +254,10 @@ static bool year_alone(const struct place *place, const struct window *window, s
 bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out)
 {
     size_t run = window_digits(window, 0), begin = place->begin, end = 0;
+    if (run == 8 && !is_word(place->before) && compact_date(place, window)) {
+        finish(place, begin, window->end[7], 0.7f, out);
+        return true;
+    }
     if (run == 0 || run > 4 ||
         ((place->before == '.' || place->before == '-' || place->before == '/' ||
           place->before == ':' || place->before == ',') &&
@@ -224,6 +265,8 @@ bool detect_date(const struct place *place, const struct window *window, struct 
         return false;
     float score = 0.85f;
     size_t numeric = numeric_date(window);
+    if (numeric == 0)
+        numeric = sparse_date(window, run);
     if (numeric != 0) {
         size_t after = numeric;
         int next = window->c[after];

@@ -9,7 +9,7 @@
 
 #define PIECE 3072       /* decoded bytes at a time */
 #define OVERLAP 96       /* of two pieces: longer than any finding but keys */
-#define BASE64_MIN 16    /* characters: twelve bytes, the shortest that is worth hiding */
+#define BASE64_MIN 12    /* characters: nine bytes, the digits of a social security number */
 #define ESCAPED_BACK 128 /* bytes before the first escape that belong to the same value */
 #define ESCAPED_MAX 2048
 
@@ -59,6 +59,28 @@ bool detect_spelled_email(const struct place *place, size_t word_end, struct pri
         domain_is_top_level((struct td_str){text.data + last.begin, last.end - last.begin}))
         end = last.end; /* example dot co dot uk */
     *out = span_of(PRIVACY_EMAIL, name.begin, end, 0.85f);
+    return true;
+}
+
+#define ANNOUNCED_REACH 96 /* the name before the host is between */
+
+bool detect_at_host(const struct place *place, size_t host_end, struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    struct word mark = word_before(text, place->begin, 1);
+    if (place->before != ' ' || !is_at_word(text, &mark) || mark.begin == 0 ||
+        text.data[mark.begin - 1] != ' ' || !place_context(place, PRIVACY_EMAIL, ANNOUNCED_REACH))
+        return false;
+    size_t begin = mark.begin - 1, end = begin;
+    while (begin > 0 && end - begin < 64 &&
+           (lexicon_is_word_byte((unsigned char)text.data[begin - 1]) ||
+            strchr("._%+-", text.data[begin - 1]) != NULL))
+        begin--;
+    struct word name = word_before(text, end, 0);
+    if (begin == end ||
+        word_in(text, &name, "me us you him her them it mail email found here available back"))
+        return false; /* "mail me at example.com" */
+    *out = span_of(PRIVACY_EMAIL, begin, host_end, 0.75f);
     return true;
 }
 
@@ -117,6 +139,7 @@ struct piece {
     char data[PIECE];
     uint32_t origin[PIECE + 1]; /* offset from base */
     size_t len, base;
+    const struct place *place;
     scan_fn *emit;
     void *ctx;
 };
@@ -142,10 +165,16 @@ static bool ends_value(unsigned char c)
     return c <= ' ' || strchr("\"'<>&=?;,`{}|", c) != NULL;
 }
 
-size_t scan_escaped(struct td_str text, size_t percent, size_t floor, scan_fn *emit, void *ctx)
+static void scan_piece(struct piece *piece)
 {
-    struct piece piece = {.emit = emit, .ctx = ctx};
-    size_t begin = percent, escapes = 0;
+    scan_plain((struct td_str){piece->data, piece->len}, piece->place, emit_mapped, piece);
+}
+
+size_t scan_escaped(const struct place *place, size_t floor, scan_fn *emit, void *ctx)
+{
+    struct piece piece = {.place = place, .emit = emit, .ctx = ctx};
+    struct td_str text = place->text;
+    size_t percent = place->begin, begin = percent, escapes = 0;
     while (begin > floor && percent - begin < ESCAPED_BACK &&
            !ends_value((unsigned char)text.data[begin - 1]))
         begin--;
@@ -169,7 +198,7 @@ size_t scan_escaped(struct td_str text, size_t percent, size_t floor, scan_fn *e
     }
     piece.origin[piece.len] = (uint32_t)(at - begin);
     if (escapes > 0)
-        scan_plain((struct td_str){piece.data, piece.len}, emit_mapped, &piece);
+        scan_piece(&piece);
     return at;
 }
 
@@ -221,11 +250,11 @@ static bool is_text(struct td_str data)
     return utf8_valid_prefix(data) + 4 > data.len;
 }
 
-enum base64_text scan_base64(struct td_str text, size_t begin, size_t *end, scan_fn *emit,
-                             void *ctx)
+enum base64_text scan_base64(const struct place *place, size_t *end, scan_fn *emit, void *ctx)
 {
-    struct piece piece = {.emit = emit, .ctx = ctx};
-    size_t at = begin, next;
+    struct piece piece = {.place = place, .emit = emit, .ctx = ctx};
+    struct td_str text = place->text;
+    size_t begin = place->begin, at = begin, next;
     *end = begin;
     decode_base64(str_slice(text, 0, begin + BASE64_MIN), begin, &piece, &next);
     if (next - begin < BASE64_MIN || !is_text((struct td_str){piece.data, piece.len}))
@@ -235,7 +264,7 @@ enum base64_text scan_base64(struct td_str text, size_t begin, size_t *end, scan
         /* a piece may begin inside a character, so only the first must be text from its first byte */
         if (at == begin && !is_text((struct td_str){piece.data, piece.len}))
             return BASE64_NO_TEXT;
-        scan_plain((struct td_str){piece.data, piece.len}, emit_mapped, &piece);
+        scan_piece(&piece);
         *end = next;
         if (piece.len < PIECE)
             return BASE64_TEXT;

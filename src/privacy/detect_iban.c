@@ -1,5 +1,6 @@
-/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). Spaces
- * or dashes may stand between groups; letters may be small. */
+/* IBAN: country, its length, and ISO 7064 mod 97-10 over the rearranged number (ISO 13616). One
+ * to three spaces, dashes and dots may stand between groups of any size, for the check is strong; letters
+ * may be small, or another script's that look the same. */
 #include "privacy/detect.h"
 
 #define IBAN_MAX 34
@@ -45,9 +46,10 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
     size_t count = 0, length = 4, offset = place->begin, end = place->begin;
     bool grouped = false;
     while (count < length) {
-        struct plain next = plain_at(place->text, offset);
-        if ((next.c == ' ' || next.c == '-') && count >= 4) {
-            next = plain_at(place->text, next.end);
+        struct plain next = plain_look_alike(place->text, plain_at(place->text, offset));
+        for (int k = 0; k < 3 && count > 0 && (next.c == ' ' || next.c == '-' || next.c == '.');
+             k++) {
+            next = plain_look_alike(place->text, plain_at(place->text, next.end));
             grouped = true;
         }
         if (!is_alnum(next.c) || (count < 2 && !is_alpha(next.c)) ||

@@ -31,10 +31,13 @@ static size_t country_code_digits(const char *digits, size_t count)
 }
 
 /* Characters between two groups of one number, 0 when what stands there ends the number: one of "
- * -./", or a bracket with at most one of them. */
+ * -./", a bracket with at most one of them, or " - ". */
 static size_t separator_len(const struct window *window, size_t i)
 {
     size_t len = 0, brackets = 0;
+    if (i + 3 < window->count && window->c[i] == ' ' && window->c[i + 1] == '-' &&
+        window->c[i + 2] == ' ' && is_digit(window->c[i + 3]))
+        return 3;
     while (i + len < window->count && !is_digit(window->c[i + len])) {
         int c = window->c[i + len];
         brackets += c == '(' || c == ')';

@@ -5,30 +5,48 @@
 
 #define CONTEXT_BYTES 48 /* about eight words */
 
+/* Beside a word that announces it, nine digits in groups of any size with one kind of separator. Answers
+ * the index behind them, 0 when there are others. */
+static size_t read_any_groups(const struct window *window, size_t at[static 9])
+{
+    size_t count = 0, i = 0;
+    int separator = 0;
+    while (i < window->count && count < 9) {
+        if (is_digit(window->c[i])) {
+            at[count++] = i++;
+            continue;
+        }
+        size_t len = window->c[i] == ' ' && window->c[i + 1] == '-' ? 3 : 1;
+        int sign = window->c[i + len / 2];
+        if ((sign != ' ' && sign != '-' && sign != '.') || (separator && sign != separator) ||
+            i + len >= window->count || !is_digit(window->c[i + len]))
+            return 0;
+        separator = sign;
+        i += len;
+    }
+    return count == 9 && !is_digit(window->c[i]) ? i : 0;
+}
+
 bool detect_ssn(const struct place *place, const struct window *window, struct privacy_span *out)
 {
-    size_t first = window_digits(window, 0);
     size_t at[9], count = 0, i = 0;
-    int separator = 0;
-    if (first == 9) {
-        while (count < 9)
-            at[count++] = i++;
-    } else if (first == 3) {
-        static const size_t groups[] = {3, 2, 4};
-        separator = window->c[3];
-        if (separator != '-' && separator != ' ' && separator != '.')
-            return false;
-        for (size_t g = 0; g < 3; g++) {
-            if (window_digits(window, i) != groups[g] ||
-                (g < 2 && window->c[i + groups[g]] != separator))
-                return false;
-            for (size_t k = 0; k < groups[g]; k++)
-                at[count++] = i++;
-            i += g < 2;
-        }
-    } else {
-        return false;
+    int separator = window->c[3];
+    bool before = place_context(place, PRIVACY_US_SSN, CONTEXT_BYTES);
+    if (window_digits(window, 0) == 3 && window_digits(window, 4) == 2 &&
+        window_digits(window, 7) == 4 && window->c[6] == separator &&
+        (separator == '-' || separator == ' ' || separator == '.')) {
+        for (i = 0; i < 11; i++)
+            if (i != 3 && i != 6)
+                at[count++] = i;
+    } else if (before) {
+        separator = 0;
+        i = read_any_groups(window, at);
+    } else if (window_digits(window, 0) == 9) {
+        for (separator = 0; i < 9; i++)
+            at[i] = i;
     }
+    if (i == 0)
+        return false;
     if (is_word(window->c[i]) ||
         ((window->c[i] == '-' || window->c[i] == '.') && i + 1 < window->count &&
          is_digit(window->c[i + 1])) ||
@@ -42,8 +60,7 @@ bool detect_ssn(const struct place *place, const struct window *window, struct p
         value[5] + value[6] + value[7] + value[8] == 0)
         return false;
     size_t end = window->end[i - 1];
-    bool context = place_context(place, PRIVACY_US_SSN, CONTEXT_BYTES) ||
-                   place_context_after(place, end, PRIVACY_US_SSN);
+    bool context = before || place_context_after(place, end, PRIVACY_US_SSN);
     if (!context && separator != '-' && separator != ' ')
         return false;
     float score = context ? 1.0f : separator == '-' ? 0.85f : 0.5f;

@@ -5,9 +5,10 @@
 
 #include <pthread.h>
 
-#define ENTRIES_MAX 2048
-#define SLOTS 8192 /* open addressing at a quarter full: one probe */
+#define ENTRIES_MAX 4096
+#define SLOTS 8192 /* open addressing at under a half full: one probe or two */
 #define WORD_BYTES_MAX 40
+_Static_assert(SLOTS == 1 << 13 && LEXICON_FILTER_BITS == 1 << 16, "bits of a hash");
 
 static struct lexicon_entry entries[ENTRIES_MAX]; /* 0 is not used */
 static uint16_t slots[SLOTS];
@@ -30,26 +31,32 @@ static bool same(const char *a, const char *b, size_t len)
     return true;
 }
 
-static uint32_t hash_of(const char *word, size_t len)
+uint64_t lexicon_hash(const char *word, size_t len)
 {
-    uint32_t hash = LEXICON_HASH_BASIS;
-    for (size_t i = 0; i < len; i++)
-        hash = lexicon_hash(hash, (unsigned char)word[i]);
-    return hash;
+    uint64_t hash = LEXICON_HASH_BASIS, block;
+    for (; len >= 8; word += 8, len -= 8) {
+        memcpy(&block, word, 8);
+        hash = lexicon_mix(hash, block | LEXICON_FOLD);
+    }
+    if (len == 0)
+        return hash;
+    block = 0;
+    memcpy(&block, word, len);
+    return lexicon_mix(hash, block | LEXICON_FOLD >> (64 - 8 * len));
 }
 
-static size_t slot_of(uint32_t hash, const char *word, size_t len)
+static size_t slot_of(uint64_t hash, const char *word, size_t len)
 {
-    size_t slot = (hash ^ hash >> 15) % SLOTS;
+    size_t slot = (size_t)(hash >> 51); /* 13 bits: SLOTS */
     while (slots[slot] != 0 &&
            !(entries[slots[slot]].len == len && same(entries[slots[slot]].word, word, len)))
         slot = (slot + 1) % SLOTS;
     return slot;
 }
 
-static size_t filter_bit(uint32_t hash)
+static size_t filter_bit(uint64_t hash)
 {
-    return (hash ^ hash >> 16) % LEXICON_FILTER_BITS;
+    return (size_t)(hash >> 48);
 }
 
 static void add_word(const struct lexicon_list *list, const char *word, size_t len, uint8_t value)
@@ -66,7 +73,7 @@ static void add_word(const struct lexicon_list *list, const char *word, size_t l
         entry.word = plus + 1;
         entry.len = (uint8_t)(len - entry.previous_len - 1);
     }
-    uint32_t hash = hash_of(entry.word, entry.len);
+    uint64_t hash = lexicon_hash(entry.word, entry.len);
     size_t slot = slot_of(hash, entry.word, entry.len);
     entry.next = slots[slot];
     if (entry_count + 1 >= ENTRIES_MAX)
@@ -99,7 +106,7 @@ void lexicon_init(void)
     pthread_once(&built, build);
 }
 
-const struct lexicon_entry *lexicon_find(uint32_t hash, const char *word, size_t len)
+const struct lexicon_entry *lexicon_find(uint64_t hash, const char *word, size_t len)
 {
     size_t bit = filter_bit(hash);
     if (!(filter[bit / 32] >> (bit % 32) & 1))
@@ -132,7 +139,7 @@ static void word_finish(struct td_str text, struct word *word)
     for (size_t i = 0; i < len; i++)
         word->digits &= p[i] >= '0' && p[i] <= '9';
     if (!word->digits)
-        word->entry = lexicon_find(hash_of(p, len), p, len);
+        word->entry = lexicon_find(lexicon_hash(p, len), p, len);
     for (const struct lexicon_entry *e = word->entry; e != NULL; e = lexicon_next(e))
         word->roles |= e->roles;
 }

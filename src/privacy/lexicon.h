@@ -43,10 +43,17 @@ enum {
     ROLE_NUMBER_ALONE = 1 << 22, /* "Apt" 5 is an address by itself */
     ROLE_HALF_DAY = 1 << 23,     /* "pm" */
     ROLE_DOT = 1 << 24,          /* "dot": of an address in words */
+    ROLE_KEY = 1 << 25,          /* "bearer", "password": a secret may follow */
+    ROLE_STREET_RARE =
+        1 << 26, /* "Landing": a street when a house number of some size stands before */
+    ROLE_STREET_SURE = 1 << 27, /* "rue": before a name, with a small letter too */
+    ROLE_JOB = 1 << 28,         /* "clerk": ends what somebody works as */
+    ROLE_COMPANY = 1 << 29,     /* "Ltd": ends a firm's name */
 };
 /* Of these the pass itself wants to know while it reads. */
-#define ROLES_OF_PASS \
-    (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT)
+#define ROLES_OF_PASS                                                                             \
+    (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY | ROLE_TITLE | ROLE_NRP | ROLE_DOT | ROLE_KEY | \
+     ROLE_JOB | ROLE_COMPANY)
 
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */
@@ -57,14 +64,17 @@ struct lexicon_entry {
 
 #define LEXICON_FILTER_BITS \
     65536 /* 8 KB: stays in the first cache, one word of prose in 40 passes */
-#define LEXICON_HASH_BASIS 0x811c9dc5u
+#define LEXICON_HASH_BASIS UINT64_C(0x811c9dc5)
 
-/* Letters compare without case, ASCII and Latin-1 alike: in UTF-8 the two cases of both differ in
- * this bit alone. */
-static inline uint32_t lexicon_hash(uint32_t hash, unsigned char c)
+/* A word's hash takes eight bytes a step, the last ones alone. Letters compare without case, ASCII and
+ * Latin-1 alike: in UTF-8 the two cases of both differ in this bit alone. */
+#define LEXICON_FOLD UINT64_C(0x2020202020202020)
+static inline uint64_t lexicon_mix(uint64_t hash, uint64_t block)
 {
-    return (hash ^ (c | 0x20u)) * 0x01000193u;
+    hash = (hash ^ block) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
 }
+uint64_t lexicon_hash(const char *word, size_t len);
 
 /* ASCII letters and digits, and the bytes of two-byte characters (Latin, Greek, Cyrillic). */
 bool lexicon_is_word_byte(unsigned char c);
@@ -73,14 +83,14 @@ bool lexicon_is_word_byte(unsigned char c);
 void lexicon_init(void);
 /* May it be a word that the pass wants to know? */
 extern uint32_t lexicon_pass_filter[LEXICON_FILTER_BITS / 32];
-static inline bool lexicon_may_hold(uint32_t hash)
+static inline bool lexicon_may_hold(uint64_t hash)
 {
-    uint32_t bit = (hash ^ hash >> 16) % LEXICON_FILTER_BITS;
+    uint32_t bit = (uint32_t)(hash >> 48); /* only the upper bits depend on every letter */
     return lexicon_pass_filter[bit / 32] >> (bit % 32) & 1;
 }
 
 /* The first entry of the word, or NULL; the others by lexicon_next. */
-const struct lexicon_entry *lexicon_find(uint32_t hash, const char *word, size_t len);
+const struct lexicon_entry *lexicon_find(uint64_t hash, const char *word, size_t len);
 const struct lexicon_entry *lexicon_next(const struct lexicon_entry *entry);
 
 /* A word of the text as it stands there. */

@@ -12,7 +12,9 @@ const struct lexicon_list lexicon_lists[] = {
         "telefon telefonnummer handy handynummer mobil mobilnummer rufnummer t\xc3\xa9l\xc3\xa9phone portable "
         "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
         "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
-        "my+number"),
+        "my+number caller+id caller+said reached+at reached+on reach+on reachable nomor puh mob"),
+    CONTEXT(PRIVACY_EMAIL, "email emails e-mail mail mailto emailed mailed inbox correo courriel mel e-mailadresse mailadresse "
+        "write+me contact+me"),
     CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
         "cart\xc3\xa3o"),
     CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
@@ -125,8 +127,27 @@ const struct lexicon_list lexicon_lists[] = {
         "carrer camino carretera rua travessa alameda pra\xc3\xa7" "a rodovia estrada rue place quai impasse chemin "
         "all\xc3\xa9" "e avenue boulevard route cours ulica ul aleja al osiedle strasse ronda cuesta "
         "am an im bulevar n\xc3\xa1m\xc4\x9bst\xc3\xad calea strada bd jalan jl"),
+    ROLE(ROLE_STREET_RARE, "annex arcade bayou beach bluff bottom branch bridge brook brooks burg camp canyon cape center"
+        " centers circles cliff cliffs club common commons corner corners course courts coves creek crest"
+        " crossroad curve dale dam divide drives estate estates extension extensions fall falls ferry field"
+        " fields flat flats ford fords forest forge forges fork forks fort garden gateway glen glens greens"
+        " groves harbor harbors haven hills hollow inlet island islands isle junction junctions key keys"
+        " knoll knolls lake lakes land landing light lights loaf lock locks lodge mall manor manors meadow"
+        " meadows mill mills mission motorway mount mountain mountains neck orchard oval overpass park parks"
+        " parkways passage pine pines plain plains point points port ports prairie radial ramp ranch rapid"
+        " rapids rest ridges river roads rue shoal shoals shore shores skyway spring springs spur squares"
+        " station stravenue stream streets summit throughway trace track trafficway trailer tunnel underpass"
+        " union unions valley valleys via viaduct views village villages ville vista walks wall ways well"
+        " wells"),
+    ROLE(ROLE_STREET_FIRST, "impasse cit\xc3\xa9 mont\xc3\xa9" "e sentier passage pasaje pasadizo callej\xc3\xb3n glorieta traves\xc3\xad" "a rotonda cerrada"
+        " privada calzada r\xc3\xba" "a avinguda rodovia beco viela ladeira viaduto borgo salita lungomare localit\xc3\xa0"
+        " plac prospekt pereulok jln gang bulevardul bulvar n\xc3\xa1m\xc4\x9bstie leoforos odos plateia retorno circuito"
+        " andador"),
+    ROLE(ROLE_STREET_SURE, "rue avenue boulevard chemin impasse quai all\xc3\xa9" "e rua avenida travessa calle carrer piazza piazzale"
+        " viale vicolo corso ulica aleja plac n\xc3\xa1m\xc4\x9bst\xc3\xad ulice calea strada bulevardul jalan jl prospekt paseo"
+        " callej\xc3\xb3n glorieta r\xc3\xba" "a lungomare contrada"),
     ROLE(ROLE_UNIT, "apt apartment suite ste unit room rm floor fl flat bldg building house lot trailer dept no "
-        "wohnung \xc3\xa9tage appartement piso interno"),
+        "wohnung \xc3\xa9tage appartement piso interno interior appartamento apartamento apto depto bloque bloco studio bus scala esc puerta entresuelo"),
     ROLE(ROLE_BOX, "box psc postfach apartado cmr"),
     ROLE(ROLE_STATE, "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh "
         "ok or pa ri sc sd tn tx ut vt va wa wv wi wy dc pr aa ae ap ab bc mb nb nl ns nt nu on pe qc sk yt nsw vic qld tas"),
@@ -172,6 +193,90 @@ const struct lexicon_list lexicon_lists[] = {
         "sikh sikhs jain bahai taoist atheist atheists agnostic zoroastrian pentecostal calvinist rastafarian "
         "democrat democrats republican republicans communist communists socialist socialists libertarian marxist "
         "conservatives tory tories labour+party"),
+    ROLE(ROLE_NRP, "puerto+rican puerto+ricans south+african south+africans new+zealander new+zealanders costa+rican"
+        " costa+ricans sri+lankan sri+lankans saudi+arabian north+korean north+koreans south+korean"
+        " south+koreans papua+guinean sierra+leonean east+timorese afro-american african+american"
+        " african+americans asian+american asian+americans native+american native+americans mexican+american"
+        " italian+american irish+american burkinabe burundian beninese bhutanese andorran bahamian barbadian"
+        " belizian comoran dominicans equatoguinean fijian gabonese gambian grenadian guinean guineans"
+        " haitians hondurans ivorians jordanians kazakhs kosovar kosovars lesothan liberians libyans"
+        " liechtensteiner luxembourgish macanese malians malian maldivian marshallese mauritanian micronesian"
+        " monegasque mongolians montenegrins nauruan nigerien palauan rwandans samoan sanmarinese seychellois"
+        " surinamer swazi tajiks tanzanians tongan turkmens tuvaluan ugandans uruguayans uzbeks vanuatuan"
+        " yemenis zambians zimbabweans paraguayans nicaraguans salvadorans panamanians ghanaians gibraltarian"
+        " basque basques catalans breton bretons corsican corsicans sicilian sicilians sardinian bavarian"
+        " bavarians saxon flemings walloon walloons frisian galician galicians andalusian castilian sami"
+        " inuit maori maoris aboriginal cherokee navajo sioux mohawk iroquois quechua aymara mayan guarani"
+        " creole cajun hawaiian hawaiians texan texans californian californians londoner parisian berliner"
+        " tamil tamils bengali bengalis punjabi punjabis gujarati gujaratis marathi sindhi pashtun pashtuns"
+        " baloch kashmiri sinhalese rohingya hmong uyghur uyghurs tibetans manchu cantonese zulu zulus xhosa"
+        " yoruba igbo hausa fulani ashanti kikuyu maasai tutsi hutu oromo amhara tigrayan berber berbers"
+        " bedouin bedouins coptic copt copts assyrian assyrians yazidi druze alawite maronite bosniak"
+        " bosniaks circassian tatar tatars crimean roma romani gypsy ashkenazi sephardic slavic nordic"
+        " iberian levantine polynesian melanesian eurasian adventist adventists calvinists confucian"
+        " confucianist deist episcopalian episcopalians hasidic ismaili jainist jehovah's+witness"
+        " jehovah+witness mennonite mennonites amish nonbeliever pagan puritan salafi scientologist shinto"
+        " sufi sufis taoists unitarian unitarians wahhabi wiccan zoroastrians sunnite shi'ite ahmadi"
+        " ahmadiyya pentecostals presbyterians social+democrat social+democrats christian+democrat"
+        " christian+democrats liberal+democrat liberal+democrats green+party anarchist anarchists fascist"
+        " fascists trotskyist maoist leninist zionist zionists peronist libertarians marxists nationalists"
+        " monarchist monarchists centrist populist"),
+    ROLE(ROLE_JOB, "accountant actor actress actuary acupuncturist adjudicator adjuster administrator adviser advisor"
+        " agronomist allergist analyst anesthesiologist animator anthropologist appraiser apprentice arborist"
+        " archaeologist archeologist architect archivist artist artisan assembler assessor assistant"
+        " associate astronaut astronomer athlete attendant attorney auctioneer audiologist auditor author"
+        " aviator baker banker barber barista barrister bartender beautician bellhop biochemist biologist"
+        " blacksmith blaster boilermaker bookkeeper bookbinder botanist brewer bricklayer broadcaster broker"
+        " builder butcher butler buyer cabinetmaker camerawoman cameraman caregiver caretaker carpenter"
+        " cartographer cartoonist cashier caterer ceo cfo chauffeur checker chef chemist chiropractor"
+        " choreographer cinematographer cleaner clergyman clerk climatologist clinician coach cobbler"
+        " collector columnist comedian commander commissioner composer concierge conductor conservator"
+        " constable consultant contractor controller cook coordinator coroner correspondent cosmetologist"
+        " counsel counselor counsellor courier cto curator custodian dancer dealer dean decorator dentist"
+        " deputy dermatologist designer detective developer dietitian dietician director dishwasher"
+        " dispatcher distributor diver doctor doorman dramatist dressmaker driver drummer echocardiographer"
+        " ecologist economist editor educator electrician embalmer engineer engraver entertainer entomologist"
+        " entrepreneur environmentalist epidemiologist estimator examiner executive exterminator fabricator"
+        " farmer farrier filmmaker firefighter fireman fisherman florist foreman forester fumigator"
+        " fundraiser furrier gardener genealogist geneticist geographer geologist geophysicist geriatrician"
+        " glazier goldsmith golfer governess grader groundskeeper guard guide gunsmith gynecologist"
+        " hairdresser hairstylist handyman herder historian housekeeper hunter hydrologist hygienist"
+        " hypnotherapist illustrator immunologist importer inspector installer instructor interpreter"
+        " interviewer inventor investigator ironworker janitor jeweler jeweller jockey joiner journalist"
+        " judge juggler keeper laborer labourer landscaper laundress lawyer lecturer librarian lifeguard"
+        " linguist"),
+    ROLE(ROLE_JOB, "lobbyist locksmith logger lyricist machinist magician magistrate maid mailman manager"
+        " manicurist marketer mason masseur masseuse mathematician mechanic mediator merchandiser merchant"
+        " messenger metallurgist meteorologist microbiologist midwife miller milliner miner minister model"
+        " modeler moderator molder mortician musician nanny naturalist naturopath navigator negotiator"
+        " neonatologist neurologist neurosurgeon notary novelist nurse nutritionist obstetrician"
+        " oceanographer officer oncologist operator ophthalmologist optician optometrist orderly organist"
+        " orthodontist orthopedist osteopath packager packer paediatrician painter paleontologist paperhanger"
+        " paralegal paramedic park+ranger pastor pathologist paver pedicurist pediatrician perfusionist"
+        " pharmacist pharmacologist philosopher phlebotomist photographer photojournalist physician physicist"
+        " physiologist physiotherapist pianist pilot pipefitter planner plasterer playwright plumber"
+        " podiatrist poet police+officer policeman policewoman politician pollster porter postman postmaster"
+        " potter presenter presser principal printer printmaker producer professor programmer projectionist"
+        " proofreader prosecutor prosthetist prosthodontist psychiatrist psychoanalyst psychologist"
+        " psychotherapist publicist publisher purchaser rabbi radiographer radiologist rancher ranger realtor"
+        " receptionist recorder recruiter referee refinisher registrar repairer repairman reporter"
+        " representative researcher restaurateur retailer rheumatologist rigger roofer roustabout runner"
+        " sailor salesman salesperson saleswoman sawyer scheduler scientist screenwriter scriptwriter"
+        " sculptor seamstress secretary senator sergeant serviceman setter sheriff shepherd shipbuilder"
+        " shoemaker shopkeeper singer social+worker sociologist soldier solicitor songwriter sonographer"
+        " sorter specialist stagehand statistician stenographer stevedore steward stewardess stockbroker"
+        " stocker stonemason strategist stylist superintendent supervisor surgeon surveyor tailor tattooist"
+        " taxidermist teacher technician technologist telemarketer teller therapist tiler toolmaker"
+        " toxicologist trader trainer trainee transcriptionist translator treasurer tutor typesetter typist"
+        " umpire undertaker undersecretary underwriter upholsterer urologist usher valet vendor veterinarian"
+        " veterinary+surgeon vet videographer vintner violinist virologist volcanologist waiter waitress"
+        " warden warehouseman watchmaker weaver weigher welder winemaker woodcarver care+worker"
+        " factory+worker worker writer zookeeper zoologist lehrer lehrerin arzt \xc3\xa4rztin krankenschwester"
+        " ingenieur ingenieurin verk\xc3\xa4ufer verk\xc3\xa4uferin b\xc3\xa4" "cker koch k\xc3\xb6" "chin anwalt anw\xc3\xa4ltin buchhalter"
+        " buchhalterin infirmi\xc3\xa8re infirmier ing\xc3\xa9nieur avocat avocate m\xc3\xa9" "decin professeur vendeur vendeuse"
+        " boulanger cuisinier comptable enfermera enfermero abogado abogada m\xc3\xa9" "dico ingeniero ingeniera"
+        " maestra contador cocinero infermiera infermiere avvocato ingegnere medico insegnante cuoco"
+        " professora engenheiro advogado m\xc3\xa9" "dica enfermeira cozinheiro"),
     ROLE(ROLE_PARTICLE, "de du des la le les l d do da dos das della delle di del dei von van der den zum zur am an im och "
         "y i u of the z"),
     ROLE(ROLE_OF, "of de del"),
@@ -189,6 +294,8 @@ const struct lexicon_list lexicon_lists[] = {
         "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
     ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
     ROLE(ROLE_DOT, "dot punkt punto point ponto"),
+    ROLE(ROLE_COMPANY, "inc incorporated ltd limited llc plc llp gmbh corp corporation pty pvt sarl srl oyj aps kft zrt bv nv"),
+    ROLE(ROLE_KEY, "bearer password passphrase secret secrets"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
     ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
         "apixaban aripiprazole aspirin atenolol atorvastatin azithromycin baclofen bisoprolol budesonide bupropion "

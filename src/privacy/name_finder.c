@@ -27,6 +27,7 @@ void name_source_advance(struct name_source *source)
         [TAGGER_PERSON] = PRIVACY_PERSON,
         [TAGGER_PLACE] = PRIVACY_PLACE,
         [TAGGER_ORG] = PRIVACY_ORGANIZATION,
+        [TAGGER_STREET] = PRIVACY_ADDRESS,
     };
     struct tagger_span span;
     source->next.begin = SIZE_MAX;

@@ -42,6 +42,31 @@ struct plain plain_at_any(struct td_str text, size_t offset)
     return (struct plain){PLAIN_END, text.len, text.len};
 }
 
+/* Unicode's confusables (UTS 39) of Latin letters among Greek and Cyrillic ones: those that no font
+ * tells apart. */
+struct plain plain_look_alike(struct td_str text, struct plain letter)
+{
+    static const struct {
+        uint16_t code;
+        char ascii;
+    } pairs[] = {{0x391, 'A'}, {0x392, 'B'}, {0x395, 'E'}, {0x396, 'Z'}, {0x397, 'H'}, {0x399, 'I'},
+                 {0x39A, 'K'}, {0x39C, 'M'}, {0x39D, 'N'}, {0x39F, 'O'}, {0x3A1, 'P'}, {0x3A4, 'T'},
+                 {0x3A5, 'Y'}, {0x3A7, 'X'}, {0x3BF, 'o'}, {0x405, 'S'}, {0x406, 'I'}, {0x408, 'J'},
+                 {0x410, 'A'}, {0x412, 'B'}, {0x415, 'E'}, {0x41A, 'K'}, {0x41C, 'M'}, {0x41D, 'H'},
+                 {0x41E, 'O'}, {0x420, 'P'}, {0x421, 'C'}, {0x422, 'T'}, {0x423, 'Y'}, {0x425, 'X'},
+                 {0x430, 'a'}, {0x435, 'e'}, {0x43E, 'o'}, {0x440, 'p'}, {0x441, 'c'}, {0x443, 'y'},
+                 {0x445, 'x'}, {0x455, 's'}, {0x456, 'i'}, {0x458, 'j'}, {0x501, 'd'}, {0x51B, 'q'},
+                 {0x51D, 'w'}};
+    if (letter.c != PLAIN_LETTER)
+        return letter;
+    size_t offset = letter.begin;
+    uint32_t code = utf8_next(text, &offset);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].code == code)
+            letter.c = pairs[i].ascii;
+    return letter;
+}
+
 static bool in_number(int c)
 {
     return is_digit(c) || c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')';

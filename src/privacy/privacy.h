@@ -109,6 +109,10 @@ enum td_data_class privacy_kind_class(enum privacy_kind kind);
 /* How much harm one exposed value does, 0..1; for adding up and for reports. */
 double privacy_kind_severity(enum privacy_kind kind);
 
+/* Have the operator's rules been installed, be there any or none? Before that nothing may leave: who
+ * forgot to load detectors finds nothing, which is not the same as that there is nothing. */
+bool privacy_is_ready(void);
+
 /* Finds spans in `text`, in order, not overlapping. Returns how many there are; writes the first
  * `capacity`. */
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity);
@@ -117,8 +121,9 @@ size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capac
  * to. */
 enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT]);
 
-/* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive:
- * device, and premises (a later version sends pseudonyms further). Public: anywhere. */
+/* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive
+ * and contractual: device and premises; a configuration may say more (router/reach.h). Public:
+ * anywhere. */
 bool privacy_may_reach(enum td_data_class data_class, enum td_place place);
 
 /* Remembers, per conversation, the highest class seen, so that a class only rises. Keyed by a hash

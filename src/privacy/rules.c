@@ -53,6 +53,7 @@ struct privacy_rules {
 
 static struct privacy_rules *installed;
 static atomic_bool any_installed;
+static atomic_bool ready; /* see privacy_is_ready */
 static pthread_rwlock_t installed_lock = PTHREAD_RWLOCK_INITIALIZER;
 
 struct privacy_rules *privacy_rules_new(void)
@@ -152,7 +153,7 @@ static bool is_word_byte(char c)
 /* Of the text's first word: hash, and its end. */
 static uint32_t first_word_hash(struct td_str text, size_t at, size_t *end)
 {
-    uint32_t hash = LEXICON_HASH_BASIS;
+    uint32_t hash = 0x811c9dc5u; /* FNV-1a */
     while (at < text.len && is_word_byte(text.data[at]))
         hash = (hash ^ lower(text.data[at++])) * 0x01000193u;
     *end = at;
@@ -236,12 +237,18 @@ enum td_status privacy_rules_add_words(struct privacy_rules *rules, const char *
     return status == TD_OK ? index_phrases(rules, err) : status;
 }
 
+bool privacy_is_ready(void)
+{
+    return atomic_load(&ready);
+}
+
 void privacy_rules_install(struct privacy_rules *rules)
 {
     pthread_rwlock_wrlock(&installed_lock);
     struct privacy_rules *old = installed;
     installed = rules;
     atomic_store(&any_installed, rules != NULL && rules->rule_count > 0);
+    atomic_store(&ready, rules != NULL);
     pthread_rwlock_unlock(&installed_lock);
     privacy_rules_free(old);
 }

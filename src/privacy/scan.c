@@ -25,9 +25,9 @@ struct scan {
     void *ctx;
     struct privacy_span pending[PENDING_MAX]; /* by position, not overlapping */
     size_t pending_count;
-    size_t floor;       /* end of what has gone out */
-    bool inner;         /* decoded text is not looked into again */
-    size_t decoded_end; /* of the encoded text that was looked into */
+    size_t floor;                    /* end of what has gone out */
+    const struct name_source *names; /* NULL: decoded text, which is not looked into again */
+    size_t decoded_end;              /* of the encoded text that was looked into */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
@@ -184,12 +184,14 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     unsigned char first = (unsigned char)text.data[begin];
     bool capital = first < 'a' || first >= 0x80;
     for (; entry != NULL; entry = lexicon_next(entry)) {
+        size_t entry_begin = begin;
         if (entry->previous != NULL) {
             struct word before = word_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
                 continue;
+            entry_begin = before.begin;
         }
         if (entry->context != CONTEXT_NONE)
             scan->context.ended[entry->context] = end + 1;
@@ -200,14 +202,21 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
             add(scan, (struct privacy_span){
                           .kind = PRIVACY_DATE, .begin = begin, .end = end, .score = 0.6f});
         if (entry->roles & ROLE_NRP)
-            add(scan, (struct privacy_span){.kind = PRIVACY_NRP,
-                                            .begin = begin,
-                                            .end = end,
-                                            .score = capital ? 0.8f : 0.5f});
+            add(scan, span_of(PRIVACY_NRP, entry_begin, end,
+                              entry->previous != NULL ? 0.95f
+                              : capital               ? 0.8f
+                                                      : 0.5f));
         if (entry->roles & ROLE_DOT && detect_spelled_email(&place, end, &span))
             add(scan, span);
         if (entry->roles & ROLE_TITLE && detect_title(&place, end, &span))
             add(scan, span);
+        if (entry->roles & ROLE_JOB && detect_job(&place, end, &span))
+            add(scan, span);
+        if (entry->roles & ROLE_COMPANY && scan->names != NULL && scan->names->on &&
+            detect_company(&place, end, &span)) {
+            span.data_class = scan->names->data_class;
+            add(scan, span);
+        }
     }
 }
 
@@ -221,7 +230,8 @@ static bool iban_possible(const struct scan *scan, size_t i)
             return false;
         if (p[i + k] >= 0x80)
             return true;
-        if (k == 1 ? !is_alpha(p[i + k]) : !is_digit(p[i + k]))
+        if (k == 1 ? !is_alpha(p[i + k])
+                   : !is_digit(p[i + k]) && p[i + k] != ' ' && p[i + k] != '-' && p[i + k] != '.')
             return false;
     }
     return true;
@@ -230,21 +240,20 @@ static bool iban_possible(const struct scan *scan, size_t i)
 /* The rest of an ASCII word from `begin` on. */
 struct run {
     size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
-    uint32_t hash;        /* lexicon's, to long_end */
+    uint64_t hash;        /* lexicon's, to long_end */
     bool digits;
 };
 
 static inline struct run run_read(struct td_str text, size_t begin)
 {
     const unsigned char *p = (const unsigned char *)text.data;
-    struct run run = {begin, begin, LEXICON_HASH_BASIS, false};
-    while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD)) {
-        run.digits |= p[run.end] <= '9';
-        run.hash = lexicon_hash(run.hash, p[run.end++]);
-    }
+    struct run run = {begin, begin, 0, false};
+    while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD))
+        run.digits |= p[run.end++] <= '9';
     run.long_end = run.end;
     while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
-        run.hash = lexicon_hash(run.hash, p[run.long_end++]);
+        run.long_end++;
+    run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
     return run;
 }
 
@@ -278,9 +287,9 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
 {
     struct privacy_span span;
     size_t begin = place->begin, len = run->end - begin;
-    if (!scan->inner && begin >= scan->decoded_end && len >= 8) {
+    if (scan->names != NULL && begin >= scan->decoded_end && len >= 8) {
         size_t end;
-        if (scan_base64(scan->text, begin, &end, add_found, scan) == BASE64_TEXT)
+        if (scan_base64(place, &end, add_found, scan) == BASE64_TEXT)
             scan->decoded_end = end;
     }
     if (begin < scan->decoded_end && begin + len <= scan->decoded_end) {
@@ -294,8 +303,12 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (is_hex(first) && (len == 2 || (len == 4 && after == '.')) && detect_mac(place, &span))
         add(scan, span);
-    if (after == '.' && detect_domain(place, run->end, &span))
+    if (after == '.' && detect_domain(place, run->end, &span)) {
+        struct privacy_span address;
         add(scan, span);
+        if (detect_at_host(place, span.end, &address))
+            add(scan, address);
+    }
     if (after == ':' && !is_digit(first) && detect_url(place, &span))
         add(scan, span);
 }
@@ -316,8 +329,14 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
         scan_number(scan, begin);
         return 0;
     }
-    if (scan->before == PLAIN_LETTER)
+    if (scan->before == PLAIN_LETTER) {
+        struct place letter = place;
+        letter.begin = scan->before_begin; /* "GB" whose G is another script's */
+        letter.before = scan->before2;
+        if (!is_word(scan->before2) && detect_iban(&letter, &span))
+            add(scan, span);
         return 0;
+    }
     if (len == 2 && first == 'a' && scan->before >= 0 && scan->before < 0x80 && scan->before != 0 &&
         strchr("[({<", scan->before) != NULL && after != 0 && strchr("])}>", after) != NULL &&
         detect_bracketed_email(&place, run->end, &span))
@@ -345,27 +364,54 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
     return 0;
 }
 
-/* Most of prose: ASCII words that no detector wants to see, each with a space behind it or ", ". From
- * the beginning of a word to that of the first one that is not so. */
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* How many of eight bytes, from the first, are ASCII letters. */
+static inline unsigned letters_of(uint64_t bytes)
+{
+    uint64_t low = (bytes | 0x20 * EACH_BYTE) & 0x7f * EACH_BYTE;
+    /* bit 7 of each byte: below 'a', above 'z', or beyond ASCII */
+    uint64_t others =
+        (~(low + (0x80 - 'a') * EACH_BYTE) | (low + (0x7f - 'z') * EACH_BYTE) | bytes) &
+        0x80 * EACH_BYTE;
+    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+}
+
+#define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
+
+/* Most of prose: ASCII words that no detector wants to see, each with a space or line end behind it,
+ * or one sign and that. From the beginning of a word to that of the first one that is not so. */
 static size_t skip_plain_words(struct td_str text, size_t i)
 {
-    const unsigned char *p = (const unsigned char *)text.data;
-    for (;;) {
-        size_t at = i;
-        uint32_t hash = LEXICON_HASH_BASIS;
-        while (at < text.len && ((p[at] | 0x20u) - 'a') < 26u)
-            hash = lexicon_hash(hash, p[at++]);
-        size_t len = at - i;
-        if (at + 1 >= text.len || len >= 11 ||
-            ((1u << len) & (1u << 0 | 1u << 6 | 1u << 8 | 1u << 10)) || lexicon_may_hold(hash) ||
-            (len <= 3 && p[i] < 'a'))
+    const char *p = text.data;
+    while (text.len - i > 16 + 2) {
+        uint64_t first, second = 0, hash;
+        memcpy(&first, p + i, 8);
+        unsigned len = letters_of(first);
+        if (len == 8) {
+            memcpy(&second, p + i + 8, 8);
+            len = letters_of(second);
+            hash = lexicon_mix(LEXICON_HASH_BASIS, first | LEXICON_FOLD);
+            if (len > 0)
+                hash = lexicon_mix(hash, (second | LEXICON_FOLD) & ~UINT64_C(0) >> (64 - 8 * len));
+            len += 8;
+        } else {
+            if (len == 0)
+                return i;
+            hash = lexicon_mix(LEXICON_HASH_BASIS,
+                               (first | LEXICON_FOLD) & ~UINT64_C(0) >> (64 - 8 * len));
+        }
+        bool capital = !(p[i] & 0x20);
+        if (lexicon_may_hold(hash) || len > PLAIN_WORD_MAX ||
+            (capital && (len <= 3 || len == 8 || len == 11)))
             return i;
-        if (p[at] == ',')
-            at++;
-        if (at + 1 >= text.len || p[at] != ' ')
+        size_t at = i + len;
+        at += p[at] == ',' || p[at] == '.' || p[at] == ';' || p[at] == '?' || p[at] == '!';
+        if (p[at] != ' ' && p[at] != '\n')
             return i;
         i = at + 1;
     }
+    return i;
 }
 
 static size_t scan_trigger(struct scan *scan, size_t begin, int c)
@@ -380,10 +426,10 @@ static size_t scan_trigger(struct scan *scan, size_t begin, int c)
                 add(scan, span);
         return 0;
     case '%':
-        if (!scan->inner && begin >= scan->decoded_end && begin + 2 < scan->text.len &&
+        if (scan->names != NULL && begin >= scan->decoded_end && begin + 2 < scan->text.len &&
             is_hex((unsigned char)scan->text.data[begin + 1]) &&
             is_hex((unsigned char)scan->text.data[begin + 2]))
-            scan->decoded_end = scan_escaped(scan->text, begin, scan->decoded_end, add_found, scan);
+            scan->decoded_end = scan_escaped(&place, scan->decoded_end, add_found, scan);
         return 0;
     case '+':
         if (detect_phone_plus(&place, &span))
@@ -457,13 +503,30 @@ static void add_names(struct scan *scan, struct name_source *names, size_t offse
     }
 }
 
-static void scan_pass(struct td_str text, struct name_source *names,
-                      const struct privacy_span *others, size_t other_count, scan_fn *emit,
-                      void *ctx)
+/* What is told of a text from elsewhere. */
+struct sources {
+    struct name_source *names; /* NULL: none are asked */
+    const struct privacy_span *others;
+    size_t other_count;
+    const struct place *around; /* of decoded text: where it stood; else NULL */
+};
+
+#define ANNOUNCED_REACH 48 /* bytes between an announcing word and encoded text */
+
+/* The words that announce something at the place where the text stood end right before it. */
+static void take_announced(struct scan *scan, const struct place *around)
 {
-    size_t others_taken = 0;
+    for (int kind = 0; kind < CONTEXT_COUNT; kind++)
+        scan->context.ended[kind] = place_context(around, kind, ANNOUNCED_REACH);
+}
+
+static void scan_pass(struct td_str text, const struct sources *sources, scan_fn *emit, void *ctx)
+{
+    struct name_source *names = sources->names;
+    const struct privacy_span *others = sources->others;
+    size_t others_taken = 0, other_count = sources->other_count;
     struct scan scan = {.text = text,
-                        .inner = names == NULL,
+                        .names = names,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,
@@ -472,6 +535,8 @@ static void scan_pass(struct td_str text, struct name_source *names,
     size_t i = 0;
     lexicon_init();
     detect_national_init();
+    if (sources->around != NULL)
+        take_announced(&scan, sources->around);
     while (i < text.len) {
         struct plain next = plain_at(text, i);
         if (next.c == PLAIN_END)
@@ -484,11 +549,12 @@ static void scan_pass(struct td_str text, struct name_source *names,
         size_t resume = 0;
         struct run run = {0};
         bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
-        if (starts_word && next.end == next.begin + 1 && scan.before == ' ') {
+        if (starts_word && next.end == next.begin + 1 &&
+            (scan.before == ' ' || scan.before == '\n')) {
             size_t skipped = skip_plain_words(text, next.begin);
             if (skipped > next.begin) {
                 i = skipped;
-                scan.before = ' ';
+                scan.before = (unsigned char)text.data[i - 1];
                 scan.before2 = (unsigned char)text.data[i - 2];
                 scan.before_begin = i - 1;
                 scan.local_begin = SIZE_MAX;
@@ -521,9 +587,9 @@ static void scan_pass(struct td_str text, struct name_source *names,
         emit_oldest(&scan);
 }
 
-void scan_plain(struct td_str text, scan_fn *emit, void *ctx)
+void scan_plain(struct td_str text, const struct place *around, scan_fn *emit, void *ctx)
 {
-    scan_pass(text, NULL, NULL, 0, emit, ctx);
+    scan_pass(text, &(struct sources){.around = around}, emit, ctx);
 }
 
 void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
@@ -532,6 +598,6 @@ void scan_text(struct td_str text, const struct privacy_span *others, size_t oth
     struct name_source
         names; /* 20 KB: not in scan_pass, which is entered again for what is hidden */
     name_source_begin(&names, text);
-    scan_pass(text, &names, others, other_count, emit, ctx);
+    scan_pass(text, &(struct sources){&names, others, other_count, NULL}, emit, ctx);
     name_source_end(&names);
 }

@@ -11,7 +11,9 @@ typedef void scan_fn(void *ctx, const struct privacy_span *span);
 void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
                scan_fn *emit, void *ctx);
 
-/* The same without looking into encoded text: what is decoded is scanned by this. */
-void scan_plain(struct td_str text, scan_fn *emit, void *ctx);
+struct place; /* detect.h */
+/* The same without looking into encoded text: what is decoded is scanned by this. around: where it stood;
+ * the words that announce something there announce it inside too. */
+void scan_plain(struct td_str text, const struct place *around, scan_fn *emit, void *ctx);
 
 #endif

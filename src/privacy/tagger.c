@@ -77,9 +77,9 @@ static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
     const struct tagger_chunk *chunk = &cursor->chunk;
     struct chain *chain = &cursor->chain;
     uint32_t features[TAGGER_FEATURES_MAX];
+    const struct tagger_island island = {chunk->words, chunk->count, begin, end, chunk->text_case};
     for (size_t i = begin; i < end; i++) {
-        size_t count = tagger_features(chunk->reader.text, chunk->words, chunk->count, i,
-                                       chunk->text_case, features);
+        size_t count = tagger_features(chunk->reader.text, &island, i, features);
         score_word(chunk->file, features, count, chain->score[i - begin]);
         chain->gap[i - begin] = chunk->words[i].gap;
     }
@@ -92,7 +92,7 @@ static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
 
 static float calibrated(const struct tagger_file *file, const float marginal[LABEL_COUNT])
 {
-    float p = 1 - marginal[LABEL_O] - marginal[LABEL_OTHER];
+    float p = 1 - marginal[LABEL_O];
     p = p < 1e-6f ? 1e-6f : p > 1 - 1e-6f ? 1 - 1e-6f : p;
     return 1 / (1 + expf(-(file->calibration_a * logf(p / (1 - p)) + file->calibration_b)));
 }
@@ -102,13 +102,16 @@ static void add_types(float sums[TAGGER_TYPE_COUNT], const float marginal[LABEL_
     sums[TAGGER_PERSON] += marginal[LABEL_B_PERSON] + marginal[LABEL_I_PERSON];
     sums[TAGGER_PLACE] += marginal[LABEL_B_PLACE] + marginal[LABEL_I_PLACE];
     sums[TAGGER_ORG] += marginal[LABEL_B_ORG] + marginal[LABEL_I_ORG];
+    sums[TAGGER_STREET] += marginal[LABEL_STREET];
 }
 
-static bool goes_on(const float marginal[LABEL_COUNT])
+/* Is a word part of the name that the word before it belongs to? */
+static bool goes_on(const float before[LABEL_COUNT], const float marginal[LABEL_COUNT])
 {
     float begin = marginal[LABEL_B_PERSON] + marginal[LABEL_B_PLACE] + marginal[LABEL_B_ORG];
     float inside = marginal[LABEL_I_PERSON] + marginal[LABEL_I_PLACE] + marginal[LABEL_I_ORG];
-    return inside >= begin;
+    bool street_before = before[LABEL_STREET] > 0.5f, street = marginal[LABEL_STREET] > 0.5f;
+    return street_before || street ? street_before && street : inside >= begin;
 }
 
 /* The next name of the chain that stands ready. */
@@ -129,7 +132,7 @@ static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
     float sums[TAGGER_TYPE_COUNT] = {0}, total = score;
     add_types(sums, chain->marginal[begin]);
     size_t end = begin + 1;
-    for (; end < chain->count && goes_on(chain->marginal[end]); end++) {
+    for (; end < chain->count && goes_on(chain->marginal[end - 1], chain->marginal[end]); end++) {
         score = calibrated(file, chain->marginal[end]);
         if (score < cursor->min_score)
             break;

@@ -1,4 +1,4 @@
-/* Names of people, places and organisations: a linear-chain tagger over hashed features, on the
+/* Names of people, places and organisations, and streets with their numbers: a linear-chain tagger over hashed features, on the
  * words that can be part of a name (tagger_chunk.h), with weights from a file. A word belongs to a
  * name when the probability of that reaches the threshold, so that one number trades precision
  * against recall; the best single labelling (Viterbi) would fix the trade where it was trained.
@@ -19,7 +19,7 @@ TD_MUST_CHECK enum td_status tagger_open_memory(const void *data, size_t len, co
                                                 struct tagger **out, struct td_error *err);
 void tagger_close(struct tagger *tagger);
 
-enum tagger_type { TAGGER_PERSON, TAGGER_PLACE, TAGGER_ORG, TAGGER_TYPE_COUNT };
+enum tagger_type { TAGGER_PERSON, TAGGER_PLACE, TAGGER_ORG, TAGGER_STREET, TAGGER_TYPE_COUNT };
 
 struct tagger_span {
     enum tagger_type type;

@@ -18,6 +18,12 @@ static bool is_capital(const struct tagger_word *word)
     return word->shape >= SHAPE_TITLE && word->shape <= SHAPE_CAMEL;
 }
 
+/* A house number stands at an edge too, but only next to a word. */
+static bool is_number(const struct tagger_word *word)
+{
+    return (word->shape == SHAPE_DIGITS || word->shape == SHAPE_ALNUM) && word->length <= 5;
+}
+
 static enum tagger_case case_of(const struct tagger_word *words, size_t count)
 {
     size_t capitals = 0, titles = 0, letters = 0;
@@ -84,11 +90,11 @@ static enum standing standing_of(const struct tagger_chunk *chunk, size_t i)
 {
     const struct tagger_word *word = &chunk->words[i];
     uint16_t classes = word->classes;
-    if (word->shape == SHAPE_DIGITS)
+    if (is_number(word))
         return BESIDE;
     if (is_capital(word))
         return standing_of_capital(chunk, i);
-    if (word->shape == SHAPE_ALNUM || word->length < 2)
+    if (word->shape >= SHAPE_DIGITS || word->length < 2)
         return NEVER;
     if (classes == 0)
         return SEED;
@@ -120,7 +126,7 @@ static size_t extend_left(const struct tagger_chunk *chunk, size_t seed)
     for (size_t i = seed; i-- > chunk->floor && seed - i <= BRIDGE_MAX;) {
         if (is_wall(chunk->words[i + 1].gap) || standing_of(chunk, i) == NEVER)
             break;
-        if (is_edge(&chunk->words[i]))
+        if (is_edge(&chunk->words[i]) || (i + 1 == begin && is_number(&chunk->words[i])))
             begin = i;
     }
     return begin;
@@ -134,7 +140,8 @@ static size_t extend_right(const struct tagger_chunk *chunk, size_t begin, size_
         enum standing standing = standing_of(chunk, i);
         if (is_wall(chunk->words[i].gap) || standing == NEVER)
             break;
-        if (standing == SEED || is_edge(&chunk->words[i]))
+        if (standing == SEED || is_edge(&chunk->words[i]) ||
+            (i == last + 1 && is_number(&chunk->words[i])))
             last = i;
     }
     return last + 1;

@@ -29,14 +29,23 @@ static struct ends ends_of(struct td_str text, const struct tagger_word *word)
 
 static const struct tagger_word nothing = {.gap = GAP_BLANK, .shape = SHAPE_COUNT};
 
-size_t tagger_features(struct td_str text, const struct tagger_word *words, size_t count, size_t i,
-                       enum tagger_case text_case, uint32_t *out)
+static const struct tagger_word *word_at(const struct tagger_island *island, size_t i)
 {
-    const struct tagger_word *word = &words[i];
-    const struct tagger_word *a1 = i >= 1 ? &words[i - 1] : &nothing;
-    const struct tagger_word *a2 = i >= 2 ? &words[i - 2] : &nothing;
-    const struct tagger_word *b1 = i + 1 < count ? &words[i + 1] : &nothing;
-    const struct tagger_word *b2 = i + 2 < count ? &words[i + 2] : &nothing;
+    return i < island->count ? &island->words[i] : &nothing; /* before the first: wraps around */
+}
+
+size_t tagger_features(struct td_str text, const struct tagger_island *island, size_t i,
+                       uint32_t *out)
+{
+    const struct tagger_word *word = &island->words[i];
+    const struct tagger_word *a1 = word_at(island, i - 1), *a2 = word_at(island, i - 2);
+    const struct tagger_word *b1 = word_at(island, i + 1), *b2 = word_at(island, i + 2);
+    /* What stands around the whole island tells of all its words: "... Wilson announced a" */
+    const struct tagger_word *before = word_at(island, island->begin - 1);
+    const struct tagger_word *behind = word_at(island, island->end);
+    const struct tagger_word *behind2 = word_at(island, island->end + 1);
+    size_t place = i - island->begin, island_len = island->end - island->begin;
+    enum tagger_case text_case = island->text_case;
     uint32_t gap_after = b1->gap;
     uint32_t shape = word->shape, manner = shape | (uint32_t)text_case << 4;
     struct ends ends = ends_of(text, word);
@@ -65,13 +74,15 @@ size_t tagger_features(struct td_str text, const struct tagger_word *words, size
     out[n++] = feature(19, (uint32_t)word->gap << 4 | gap_after, manner, word->sentence);
     out[n++] = feature(20, word->classes, manner, word->sentence);
     out[n++] = feature(21, a2->hash, shape, 0);
-    out[n++] = feature(22, b2->hash, shape, 0);
-    out[n++] = feature(23, length, manner, word->classes == 0);
-    out[n++] = feature(24, a1->classes, word->classes, b1->classes);
-    out[n++] = feature(25, a2->classes, a1->classes, shape);
-    out[n++] = feature(26, b1->hash, b2->hash, 0);
-    out[n++] = feature(27, b1->shape, b2->shape, shape | (uint32_t)b1->gap << 8);
-    out[n++] = feature(28, a1->shape, a2->shape, shape | (uint32_t)word->gap << 8);
-    out[n++] = feature(29, 0, 0, 0);
+    out[n++] = feature(22, length, manner, word->classes == 0);
+    out[n++] = feature(23, a1->classes, word->classes, b1->classes);
+    out[n++] = feature(24, a2->classes, a1->classes, shape);
+    out[n++] = feature(25, a1->hash, b1->hash, shape);
+    out[n++] = feature(26, before->hash, shape, 0);
+    out[n++] = feature(27, behind->hash, shape, behind->gap);
+    out[n++] = feature(28, behind->hash, behind2->hash, 0);
+    out[n++] = feature(29, b1->hash, b2->hash, 0);
+    out[n++] = feature(30, (uint32_t)(island_len > 6 ? 6 : island_len),
+                       (uint32_t)(place > 3 ? 3 : place), manner);
     return n;
 }

@@ -12,9 +12,16 @@
 /* How a text is written as a whole; capitals say little where all or none are. */
 enum tagger_case { CASE_MIXED, CASE_LOWER, CASE_CAPITALS };
 
-/* Features of words[i] of [count]; beyond the ends there is nothing. Writes at most
+/* An island of words among those around it: words[begin..end) of [count]. */
+struct tagger_island {
+    const struct tagger_word *words;
+    size_t count, begin, end;
+    enum tagger_case text_case;
+};
+
+/* Features of the island's words[i]; beyond the ends of `words` there is nothing. Writes at most
  * TAGGER_FEATURES_MAX hashes, answers how many. */
-size_t tagger_features(struct td_str text, const struct tagger_word *words, size_t count, size_t i,
-                       enum tagger_case text_case, uint32_t *out);
+size_t tagger_features(struct td_str text, const struct tagger_island *island, size_t i,
+                       uint32_t *out);
 
 #endif

@@ -22,10 +22,10 @@
 
 #include "privacy/tagger_words.h"
 
-enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 1 };
+enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 2 };
 #define TAGGER_MAGIC "TDNAMES"
 
-/* BIO labels of three types, and of other things with a name (products, titles of works). */
+/* BIO labels of three types, and one for every word of a street's name and its numbers. */
 enum tagger_label {
     LABEL_O,
     LABEL_B_PERSON,
@@ -34,7 +34,7 @@ enum tagger_label {
     LABEL_I_PLACE,
     LABEL_B_ORG,
     LABEL_I_ORG,
-    LABEL_OTHER,
+    LABEL_STREET,
     LABEL_COUNT
 };
 

@@ -179,7 +179,7 @@ static size_t tail_after(struct td_str text, size_t at, char tail[static 3])
 
 /* Behind a word that ends at `end` stands an apostrophe that ends at `after`. A contraction is
  * eaten and becomes part of the gap; answers whether the word goes on ("O'Brien", "don't"). */
-static bool apostrophe(struct tagger_reader *reader, size_t after, uint8_t length)
+static bool apostrophe(struct tagger_reader *reader, size_t after, size_t length)
 {
     char tail[3];
     size_t end = tail_after(reader->text, after, tail);
@@ -228,6 +228,15 @@ static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
     uint16_t set = reader->pending;
     size_t at = reader->at;
     bool found = false;
+    if (set == 0 && at + 1 < text.len && text.data[at] == ' ') {
+        uint32_t letter = ((unsigned char)text.data[at + 1] | 0x20u) - 'a';
+        if (letter < 26) { /* one space: most gaps are that */
+            reader->at = at + 1;
+            word->gap = GAP_SPACE;
+            word->sentence = false;
+            return true;
+        }
+    }
     while (at < text.len) {
         size_t next = at;
         uint32_t c = next_char(text, &next);
@@ -250,50 +259,167 @@ static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
     return found;
 }
 
-bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
+/* What the letters of a word add up to. Their hash takes eight bytes a step, letters beyond ASCII as
+ * two, so that a word of ASCII letters is read eight letters at a time. */
+struct letters {
+    size_t upper, lower, digits;
+    uint64_t hash, block;
+    unsigned block_bits;
+    bool first_upper;
+};
+
+static inline uint64_t hash_block(uint64_t hash, uint64_t block)
 {
+    hash = (hash ^ block) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static void add_byte(struct letters *letters, uint32_t byte)
+{
+    letters->block |= (uint64_t)(byte & 0xff) << letters->block_bits;
+    letters->block_bits += 8;
+    if (letters->block_bits == 64) {
+        letters->hash = hash_block(letters->hash, letters->block);
+        letters->block = letters->block_bits = 0;
+    }
+}
+
+static void finish_word(struct tagger_reader *reader, struct tagger_word *word,
+                        const struct letters *letters)
+{
+    size_t length = letters->upper + letters->lower + letters->digits;
+    /* An empty last block counts as well: the other way of reading has one behind eight letters. */
+    word->hash = tagger_mix((uint32_t)hash_block(letters->hash, letters->block));
+    word->hash += word->hash == 0; /* 0 is kept for "says nothing" */
+    word->length = (uint8_t)(length > 255 ? 255 : length);
+    word->shape = shape_of(letters->upper, letters->lower, letters->digits, letters->first_upper);
+    word->classes = 0;
+    reader->last_title = word->shape == SHAPE_INITIAL;
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* A word of ASCII letters alone: answers its end, or 0 when there is anything else in it or the text
+ * ends within eight bytes. */
+static size_t read_ascii(struct td_str text, size_t begin, struct letters *letters)
+{
+    const char *p = text.data;
+    size_t at = begin;
+    for (;;) {
+        uint64_t bytes;
+        if (text.len - at < 9) /* one more, to see what follows */
+            return 0;
+        memcpy(&bytes, p + at, 8);
+        uint64_t lower = bytes | 0x20 * EACH_BYTE, low = lower & 0x7f * EACH_BYTE;
+        /* Bit 7 of each byte: 'a' to 'z', and below 0x80. */
+        uint64_t is_letter = (low + (0x80 - 'a') * EACH_BYTE) & ~(low + (0x7f - 'z') * EACH_BYTE) &
+                             ~bytes & 0x80 * EACH_BYTE;
+        uint64_t others = ~is_letter & 0x80 * EACH_BYTE;
+        unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+        uint64_t kept = count == 8 ? ~UINT64_C(0) : (UINT64_C(1) << (8 * count)) - 1;
+        size_t upper = (size_t)__builtin_popcountll(~bytes & kept & 0x20 * EACH_BYTE);
+        letters->upper += upper;
+        letters->lower += count - upper;
+        at += count;
+        if (count == 8) {
+            letters->hash = hash_block(letters->hash, lower);
+            continue;
+        }
+        letters->block = lower & kept;
+        unsigned char next = (unsigned char)p[at];
+        return next >= 0x80 || next == '\'' || is_ascii_digit(next) ? 0 : at;
+    }
+}
+
+/* Of a folded letter: 1 Latin, 2 Greek or Cyrillic, 0 another script. */
+static unsigned script_of(uint32_t folded)
+{
+    return folded < 0x80 ? 1 : folded >= 0x370 && folded < 0x530 ? 2 : 0;
+}
+
+/* A word of two scripts is Latin letters and others that look the same (Unicode's confusables): those
+ * are taken for Latin ones. By folded letter; two look the same as capitals only. */
+static uint32_t look_alike(uint32_t folded, bool upper)
+{
+    static const uint16_t both[][2] = {{0x3BF, 'o'}, {0x430, 'a'}, {0x435, 'e'}, {0x43E, 'o'},
+                                       {0x440, 'p'}, {0x441, 'c'}, {0x443, 'y'}, {0x445, 'x'},
+                                       {0x455, 's'}, {0x456, 'i'}, {0x458, 'j'}};
+    static const uint16_t capitals[][2] = {
+        {0x3B1, 'a'}, {0x3B2, 'b'}, {0x3B5, 'e'}, {0x3B6, 'z'}, {0x3B7, 'h'}, {0x3B9, 'i'},
+        {0x3BA, 'k'}, {0x3BC, 'm'}, {0x3BD, 'n'}, {0x3C1, 'p'}, {0x3C4, 't'}, {0x3C5, 'y'},
+        {0x3C7, 'x'}, {0x432, 'b'}, {0x43A, 'k'}, {0x43C, 'm'}, {0x43D, 'h'}, {0x442, 't'}};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (both[i][0] == folded)
+            return both[i][1];
+    for (size_t i = 0; upper && i < sizeof capitals / sizeof *capitals; i++)
+        if (capitals[i][0] == folded)
+            return capitals[i][1];
+    return folded;
+}
+
+/* Any word, a character at a time. mixed: of two scripts. Answers the scripts in it. */
+static unsigned read_any(struct tagger_reader *reader, struct tagger_word *word,
+                         struct letters *letters, bool mixed)
+{
+    unsigned scripts = 0;
     struct td_str text = reader->text;
-    if (!read_gap(reader, word))
-        return false;
-    size_t upper_count = 0, lower_count = 0, digits = 0, at = reader->at;
-    uint32_t hash = 0x811c9dc5u;
-    bool first_upper = false;
-    word->begin = word->end = at;
+    size_t at = word->begin;
     while (at < text.len) {
         size_t next = at;
         bool upper;
         uint32_t c = next_char(text, &next), folded = fold(c, &upper);
+        size_t length = letters->upper + letters->lower;
         if (folded == 0 && is_ascii_digit(c)) {
             folded = '0';
-            digits++;
+            letters->digits++;
         } else if (folded != 0) {
-            upper_count += upper;
-            lower_count += !upper;
-            first_upper |= upper && word->end == word->begin;
-        } else if (sign_of(c) == SIGN_APOSTROPHE && lower_count + upper_count > 0) {
-            size_t letters = lower_count + upper_count;
+            scripts |= script_of(folded);
+            folded = mixed ? look_alike(folded, upper) : folded;
+            letters->upper += upper;
+            letters->lower += !upper;
+            letters->first_upper |= upper && word->end == word->begin;
+        } else if (sign_of(c) == SIGN_APOSTROPHE && length > 0) {
             reader->at = at;
-            if (!apostrophe(reader, next, (uint8_t)(letters > 255 ? 255 : letters)))
-                break;
+            if (!apostrophe(reader, next, length))
+                return scripts;
             reader->at = at = next;
             continue;
         } else if (is_invisible(c)) {
             at = next;
             continue;
         } else {
-            break;
+            return scripts;
         }
-        hash = (hash ^ folded) * 0x01000193u; /* FNV-1a over characters */
-        at = word->end = next;
-        reader->at = at;
+        add_byte(letters, folded);
+        if (folded >= 0x80)
+            add_byte(letters, folded >> 8);
+        reader->at = at = word->end = next;
     }
-    size_t length = upper_count + lower_count + digits;
-    word->hash = tagger_mix(hash);
-    word->hash += word->hash == 0; /* 0 is kept for "says nothing" */
-    word->length = (uint8_t)(length > 255 ? 255 : length);
-    word->shape = shape_of(upper_count, lower_count, digits, first_upper);
-    word->classes = 0;
-    reader->last_title = word->shape == SHAPE_INITIAL;
+    return scripts;
+}
+
+bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
+{
+    struct letters letters = {.hash = 0x811c9dc5u};
+    if (!read_gap(reader, word))
+        return false;
+    word->mixed = false;
+    word->begin = reader->at;
+    word->end = read_ascii(reader->text, word->begin, &letters);
+    if (word->end > 0) {
+        reader->at = word->end;
+        letters.first_upper = !(reader->text.data[word->begin] & 0x20);
+    } else {
+        unsigned scripts = 0;
+        do { /* a second time when it turns out to be of two scripts */
+            letters = (struct letters){.hash = 0x811c9dc5u};
+            reader->at = word->end = word->begin;
+            word->mixed = scripts == 3;
+            reader->pending = 0;
+            scripts = read_any(reader, word, &letters, word->mixed);
+        } while (scripts == 3 && !word->mixed);
+    }
+    finish_word(reader, word, &letters);
     return true;
 }
 
@@ -305,7 +431,7 @@ size_t tagger_letters(struct td_str text, const struct tagger_word *word, uint16
         bool upper;
         uint32_t c = fold(next_char(text, &at), &upper);
         if (c != 0)
-            out[count++] = (uint16_t)c;
+            out[count++] = (uint16_t)(word->mixed ? look_alike(c, upper) : c);
     }
     return count;
 }

@@ -67,6 +67,7 @@ struct tagger_word {
     uint8_t gap, shape; /* gap: before the word */
     uint8_t length;     /* letters, at most 255 */
     bool sentence;      /* begins one */
+    bool mixed;         /* of two scripts: look-alike letters count as Latin ones */
 };
 
 struct tagger_reader {

@@ -232,7 +232,6 @@ void calibrate(const struct held_out *held, struct classifier_parameters *parame
             parameters->task_mean[t][o] = mean_of(&means, t, o, NAN);
     for (int o = 0; o < OUTCOME_COUNT; o++)
         fit_stack(held, (enum outcome)o, &means, parameters);
-    parameters->platt[OUTCOME_GAIN][0] = 1; /* least squares made it an expected value already */
     fit_platt(held, OUTCOME_LOCAL, &means, parameters);
     fit_platt(held, OUTCOME_STRONG, &means, parameters);
 }

@@ -9,7 +9,7 @@ struct held_out {
     const struct examples *examples;
     const uint32_t *rows; /* [count] which examples */
     size_t count;
-    const float *scores; /* [count, stride]: gain, local, strong, tasks */
+    const float *scores; /* [count, stride]: local, strong, tasks */
     size_t stride;
 };
 

@@ -299,11 +299,6 @@ void classifier_stack_inputs(const struct classifier_parameters *p, size_t tasks
     }
 }
 
-static float clamp(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
 static float outcome_of(const struct classifier *classifier, enum outcome outcome,
                         const float *inputs)
 {
@@ -314,7 +309,7 @@ static float outcome_of(const struct classifier *classifier, enum outcome outcom
     for (size_t i = 0; i < STACK_INPUTS; i++)
         z += p->stack[outcome][i] * inputs[i];
     z = p->platt[outcome][0] * z + p->platt[outcome][1];
-    return outcome == OUTCOME_GAIN ? clamp(z, -1, 1) : 1 / (1 + expf(-z));
+    return 1 / (1 + expf(-z));
 }
 
 void classifier_judge(const struct classifier *classifier, const struct utterance *utterance,
@@ -344,7 +339,7 @@ void classifier_judge(const struct classifier *classifier, const struct utteranc
         }
     }
     classifier_stack_inputs(p, tasks, scores, out->task_probability, inputs);
-    out->gain = outcome_of(classifier, OUTCOME_GAIN, inputs);
     out->p_local = outcome_of(classifier, OUTCOME_LOCAL, inputs);
     out->p_strong = outcome_of(classifier, OUTCOME_STRONG, inputs);
+    out->gain = out->p_strong - out->p_local; /* NAN when one of them is */
 }

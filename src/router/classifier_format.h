@@ -6,7 +6,7 @@
 #include "router/classifier.h"
 
 #define CLASSIFIER_MAGIC "TDROUTER"
-#define CLASSIFIER_VERSION 1u
+#define CLASSIFIER_VERSION 2u
 #define CLASSIFIER_HEADER_BYTES 64
 #define CLASSIFIER_HASHED_FROM 24
 #define CLASSIFIER_ROW_ALIGN 16
@@ -31,7 +31,7 @@ struct classifier_parameters {
     float bias[CLASSIFIER_OUTPUTS_MAX];
     float dense[CLASSIFIER_OUTPUTS_MAX][FEATURE_COUNT];
     float stack[OUTCOME_COUNT][STACK_INPUTS + 1]; /* the last is the bias */
-    float platt[OUTCOME_COUNT][2];                /* slope, offset; of the gain: of a line */
+    float platt[OUTCOME_COUNT][2];                /* slope, offset */
     float task_slope;
     float task_offset[CLASSIFIER_TASKS_MAX];
     float task_mean[CLASSIFIER_TASKS_MAX][OUTCOME_COUNT];

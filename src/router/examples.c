@@ -98,8 +98,6 @@ static enum td_status read_labels(struct reading *reading, struct td_str text,
         status = read_outcome(reading, line, "strong_ok", &example->outcome[OUTCOME_STRONG]);
     if (status == TD_OK)
         status = read_task(reading, line, &example->task);
-    example->outcome[OUTCOME_GAIN] =
-        example->outcome[OUTCOME_STRONG] - example->outcome[OUTCOME_LOCAL];
     return status;
 }
 

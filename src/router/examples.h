@@ -9,7 +9,7 @@
 
 struct example {
     size_t begin, words_end, end; /* of its n-grams in `buckets`: words first */
-    float outcome[OUTCOME_COUNT]; /* NAN = no label; the gain needs both others */
+    float outcome[OUTCOME_COUNT]; /* NAN = no label */
     int32_t task;                 /* -1 = no label */
     struct features features;
 };

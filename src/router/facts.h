@@ -8,14 +8,18 @@
  * it: an answer that ignores the tools would pass as a whole one. */
 enum capability {
     CAPABILITY_TOOLS = 1,
-    CAPABILITY_SCHEMA = 2,       /* JSON, or JSON of a schema that the engine can follow */
-    CAPABILITY_WHOLE_SCHEMA = 4, /* a schema with keywords that no grammar promises */
-    CAPABILITY_GRAMMAR = 8,      /* GBNF: no cloud reads it */
-    CAPABILITY_ADAPTERS = 16,    /* LoRA adapters: files beside the local model */
-    CAPABILITY_TOOL_CHOICE = 32, /* a call that must come, or the functions of before 2023-11 */
-    CAPABILITY_COMPLETION = 64,  /* a text to go on with: many clouds only chat */
-    CAPABILITY_PROMPT_IDS = 128  /* the same as token ids, which are the local model's */
+    CAPABILITY_SCHEMA = 2,        /* JSON, or JSON of a schema that the engine can follow */
+    CAPABILITY_WHOLE_SCHEMA = 4,  /* a schema with keywords that no grammar promises */
+    CAPABILITY_GRAMMAR = 8,       /* GBNF: no cloud reads it */
+    CAPABILITY_ADAPTERS = 16,     /* LoRA adapters: files beside the local model */
+    CAPABILITY_TOOL_CHOICE = 32,  /* a call that must come, or the functions of before 2023-11 */
+    CAPABILITY_COMPLETION = 64,   /* a text to go on with: many clouds only chat */
+    CAPABILITY_PROMPT_IDS = 128,  /* the same as token ids, which are the local model's */
+    CAPABILITY_NO_TRAIN = 256,    /* promises not to train on what it is sent */
+    CAPABILITY_NO_RETENTION = 512 /* promises not to keep it */
 };
+
+struct confidence_model;
 
 struct tier_facts {
     const char *name;  /* "local", "openai", ... unique */
@@ -24,19 +28,27 @@ struct tier_facts {
     uint32_t context_tokens; /* prompt + completion; 0 = unknown, not checked */
     double input_usd_per_mtok;
     double output_usd_per_mtok;
-    bool has_key;                /* false: configured without credentials -> not usable */
-    unsigned lacks;              /* of enum capability */
-    const char *key_hint;        /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
-    const char *const *adapters; /* [adapter_count] names, in the order of their numbers */
+    bool has_key;                 /* false: configured without credentials -> not usable */
+    const char *region;           /* "eu-central-1"; NULL = not said */
+    const char *const *certified; /* "hipaa", "no-retention"; NULL-terminated, NULL = none */
+    bool ruled;                   /* `sees` holds; else its place decides (reach.h) */
+    unsigned sees;                /* bit n: enum td_data_class n */
+    bool pseudonyms;              /* may be sent surrogates of what it may not be sent */
+    unsigned lacks;               /* of enum capability */
+    const char *key_hint;         /* what gives the key, "OPENAI_API_KEY"; NULL = nothing to name */
+    const char *const *adapters;  /* [adapter_count] names, in the order of their numbers */
     size_t adapter_count;
     /* What makes its confidences probabilities; temperature 0: nothing is known. */
     double confidence_temperature, confidence_bias;
+    const struct confidence_model *confidence_model; /* bound to this model; or NULL */
 };
 
 /* What changes from moment to moment. */
 struct tier_state {
     bool reachable;         /* false after failures until its cool-down ends */
     uint32_t prompt_tokens; /* of this request, by this tier's own count (or an estimate) */
+    /* Measured lately, in ms: to the first text and to the whole answer; 0 = not known. */
+    double ttft_p95_ms, total_p50_ms, total_p95_ms;
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* From a route and what is known now to a ladder: constraints prune it, signals choose where it
- * starts.
+/* From a route and what is known now to a ladder: constraints prune it, then start.c chooses where
+ * it starts. What prunes is never weighed.
  *
  * Two tables of constraints. What breaks a *permission* (class, mode, kind, name, context) was
  * never a candidate. What only lacks *availability* (no key, unreachable) would have been: the
@@ -7,24 +7,13 @@
  * fallback order come out right. */
 #include "base/names.h"
 #include "privacy/privacy.h"
-#include "router/policy.h"
+#include "router/plan_internal.h"
+#include "router/reach.h"
+#include "router/thresholds.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-struct question {
-    const struct route *route;
-    size_t named;
-    enum td_mode mode;
-    enum td_data_class data_class;
-    uint32_t tokens_max;
-    bool prompt_only;
-    unsigned needs;
-    const struct tier_facts *facts;
-    const struct tier_state *states;
-    const struct signals *signals;
-};
 
 /* True when the tier is removed; *why is then a whole sentence naming the fact. */
 typedef bool constraint_fn(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES]);
@@ -34,7 +23,7 @@ struct constraint {
     constraint_fn *removes;
 };
 
-TD_PRINTF(2, 3) static bool removed(char why[REASON_TEXT_BYTES], const char *format, ...)
+bool removed(char why[static REASON_TEXT_BYTES], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -73,10 +62,13 @@ static bool outside_mode(const struct question *q, size_t tier, char why[REASON_
 
 static bool forbidden_by_class(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
-    enum td_place place = q->facts[tier].place;
-    return !privacy_may_reach(q->data_class, place) &&
-           removed(why, "%s data may not reach %s, which is at the %s place",
-                   names_class(q->data_class), q->facts[tier].name, names_place(place));
+    const struct tier_facts *facts = &q->facts[tier];
+    enum td_data_class data_class = policy_class_for(q->route, q->signals, facts);
+    return !reach_allowed(facts, data_class) &&
+           removed(why, "%s data may not reach %s, which is at the %s place%s%s%s",
+                   names_class(data_class), facts->name, names_place(facts->place),
+                   facts->region ? ", region " : "", facts->region ? facts->region : "",
+                   facts->ruled ? " (privacy.classes)" : "");
 }
 
 /* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is
@@ -114,8 +106,20 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
     if (missing & CAPABILITY_PROMPT_IDS)
         return removed(why, "the prompt is token ids of the local model, which %s cannot read",
                        q->facts[tier].name);
+    if (missing & CAPABILITY_NO_TRAIN)
+        return removed(why, "%s does not promise not to train on what it is sent",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_NO_RETENTION)
+        return removed(why, "%s does not promise not to keep what it is sent", q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
+}
+
+static bool without_consent(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->signals->consent_missing && q->facts[tier].place != TD_PLACE_DEVICE &&
+           removed(why, "route %s asks for a consent before anything leaves, and %s",
+                   q->route->name, q->signals->consent_missing);
 }
 
 static bool without_key(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
@@ -134,18 +138,59 @@ static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_
            removed(why, "tier %s could not be reached lately and is resting", q->facts[tier].name);
 }
 
+static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct rule *rule = q->rule;
+    const struct tier_facts *facts = &q->facts[tier];
+    bool device = facts->place == TD_PLACE_DEVICE;
+    if (!rule)
+        return false;
+    if (rule->deny)
+        return removed(why, "rule '%.60s' denies the request: %.100s", rule->name, rule->deny);
+    if (rule->only == RULE_ONLY_LOCAL && !device)
+        return removed(why, "rule '%.60s' allows no tier off the device", rule->name);
+    if (rule->only == RULE_ONLY_CLOUD && device)
+        return removed(why, "rule '%.60s' allows no tier on the device", rule->name);
+    if (rule->tiers && !(rule->tiers >> tier & 1))
+        return removed(why, "rule '%.60s' does not list %.60s", rule->name, facts->name);
+    return rule->places && !(rule->places >> facts->place & 1) &&
+           removed(why, "rule '%.60s' does not allow the %s place of %.60s", rule->name,
+                   names_place(facts->place), facts->name);
+}
+
+/* What is free may go on. */
+static bool beyond_budget(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    return q->signals->budget && q->signals->budget_used >= 1 &&
+           (facts->input_usd_per_mtok > 0 || facts->output_usd_per_mtok > 0) &&
+           removed(why, "the budget '%.60s' is spent for today", q->signals->budget);
+}
+
 static const struct constraint permissions[] = {
     {REASON_REMOVED_NAMED, other_than_named},
     {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
     {REASON_REMOVED_MODE, outside_mode},
     {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_CONSENT, without_consent},
+    {REASON_REMOVED_RULE, outside_rule},
     {REASON_REMOVED_CAPABILITY, without_capability},
     {REASON_REMOVED_CONTEXT, beyond_context},
+    {REASON_REMOVED_BUDGET, beyond_budget},
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},
     {REASON_REMOVED_OFFLINE, offline},
 };
+
+bool tier_is_available(const struct question *q, size_t tier)
+{
+    char why[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < sizeof availability / sizeof *availability; i++)
+        if (availability[i].removes(q, tier, why))
+            return false;
+    return true;
+}
 
 void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
                      ...)
@@ -168,6 +213,7 @@ static bool prune(const struct question *q, size_t tier, const struct constraint
     for (size_t i = 0; i < count; i++) {
         if (constraints[i].removes(q, tier, why)) {
             plan_add_reason(out, constraints[i].code, q->facts[tier].name, "%s", why);
+            out->spent = out->spent || constraints[i].code == REASON_REMOVED_BUDGET;
             return true;
         }
     }
@@ -200,68 +246,6 @@ static size_t ladder_of(const struct question *q, size_t tier_count, size_t ladd
     return count;
 }
 
-struct start {
-    size_t position; /* in the ladder of permitted tiers */
-    enum reason_code code;
-    char text[REASON_TEXT_BYTES];
-};
-
-/* The first tier of the ladder on (or off) the device; 0 when there is none. */
-static size_t first_at(const struct question *q, const size_t *ladder, size_t count, bool device)
-{
-    for (size_t i = 0; i < count; i++)
-        if ((q->facts[ladder[i]].place == TD_PLACE_DEVICE) == device)
-            return i;
-    return 0;
-}
-
-/* G0, before inference: is the prompt too long for the tier, or likely to be better answered on the
- * next one? NAN is neither over nor under. */
-static bool beyond_g0(const struct question *q, const struct gate_settings *gates,
-                      const struct tier_state *state, const char *name, const char *next,
-                      char why[REASON_TEXT_BYTES])
-{
-    const struct signals *signals = q->signals;
-    if (gates->g0_tokens_over && state->prompt_tokens > gates->g0_tokens_over)
-        return removed(why, "prompt of %u tokens is over route %s's %u for %s: starts on %s",
-                       state->prompt_tokens, q->route->name, gates->g0_tokens_over, name, next);
-    if (!signals->judged)
-        return false;
-    if (gates->g0_gain_over > 0 && signals->gain > gates->g0_gain_over)
-        return removed(why, "expected gain of %.2f is over route %s's %.2f: starts on %s",
-                       signals->gain, q->route->name, gates->g0_gain_over, next);
-    return signals->p_local < gates->g0_p_local_under &&
-           removed(why, "%s is right with probability %.2f, under route %s's %.2f: starts on %s",
-                   name, signals->p_local, q->route->name, gates->g0_p_local_under, next);
-}
-
-static struct start choose_start(const struct question *q, const struct gate_settings *gates,
-                                 const size_t *ladder, size_t count)
-{
-    struct start start = {.code = REASON_CHOSEN_START};
-    if (q->mode == TD_MODE_PREFER_LOCAL || q->mode == TD_MODE_PREFER_CLOUD) {
-        start.position = first_at(q, ladder, count, q->mode == TD_MODE_PREFER_LOCAL);
-        start.code = REASON_CHOSEN_MODE;
-        removed(start.text, "mode %s starts on %s", names_mode(q->mode),
-                q->facts[ladder[start.position]].name);
-        return start;
-    }
-    for (size_t i = 0; q->route->start && i < count; i++)
-        if (strcmp(q->facts[ladder[i]].name, q->route->start) == 0)
-            start.position = i;
-    const char *name = q->facts[ladder[start.position]].name;
-    if (start.position + 1 < count) {
-        const char *next = q->facts[ladder[start.position + 1]].name;
-        if (beyond_g0(q, gates, &q->states[ladder[start.position]], name, next, start.text)) {
-            start.position++;
-            start.code = REASON_CHOSEN_RULE;
-            return start;
-        }
-    }
-    removed(start.text, "route %s starts on %s", q->route->name, name);
-    return start;
-}
-
 /* Climbing order: from the start upward, then what lies below it, nearest first. Tiers that are not
  * available leave the order with their reason. */
 static void order_rungs(const struct question *q, const size_t *ladder, size_t count, size_t start,
@@ -283,6 +267,10 @@ static void explain_start(const struct question *q, const struct start *start, s
                           struct plan *out)
 {
     const char *name = q->facts[out->rungs[0]].name;
+    struct decision *decision = &out->decision;
+    decision->start = out->rungs[0];
+    if (decision->runner_up == SIZE_MAX && out->rung_count > 1)
+        decision->runner_up = out->rungs[1];
     if (out->rungs[0] != intended)
         plan_add_reason(out, REASON_CHOSEN_ONLY, name,
                         "%s stands in for %s, which is not available", name,
@@ -293,6 +281,14 @@ static void explain_start(const struct question *q, const struct start *start, s
         plan_add_reason(out, start->code, name, "%s", start->text);
 }
 
+static void explain_denial(const struct question *q, struct plan *out)
+{
+    if (!q->rule || !q->rule->deny)
+        return;
+    out->decision.by = "denied";
+    removed(out->decision.flip, "without rule '%.60s'", q->rule->name);
+}
+
 void plan_make(const struct route *route, size_t named, const struct signals *signals,
                const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
                struct plan *out)
@@ -300,28 +296,34 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     memset(out, 0, sizeof *out);
     out->route = route;
     out->gates = route->gates;
+    thresholds_apply(&out->gates, signals->task);
     out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
+    out->decision.start = out->decision.runner_up = SIZE_MAX;
     struct question q = {
         .route = route,
         .named = named < tier_count ? named : SIZE_MAX,
         .mode = out->mode,
-        .data_class =
-            signals->data_class > route->data_class ? signals->data_class : route->data_class,
         .tokens_max = signals->tokens_max,
         .prompt_only = signals->prompt_only,
-        .needs = signals->needs,
+        .needs = signals->needs | route->needs,
         .signals = signals,
         .facts = facts,
         .states = states,
+        .rule = signals->rule,
     };
+    if (q.rule && q.rule->stays)
+        out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
     size_t ladder[RUNGS_MAX], permitted[RUNGS_MAX], permitted_count = 0;
     size_t count = ladder_of(&q, tier_count, ladder, out);
     for (size_t i = 0; i < count; i++)
         if (!prune(&q, ladder[i], permissions, sizeof permissions / sizeof *permissions, out))
             permitted[permitted_count++] = ladder[i];
-    if (permitted_count == 0)
+    if (permitted_count == 0) {
+        explain_denial(&q, out);
         return;
-    struct start start = choose_start(&q, &out->gates, permitted, permitted_count);
+    }
+    struct start start;
+    start_choose(&q, &out->gates, permitted, permitted_count, &start, &out->decision);
     order_rungs(&q, permitted, permitted_count, start.position, out);
     if (out->rung_count > 0)
         explain_start(&q, &start, permitted[start.position], out);

@@ -1,8 +1,12 @@
 #include "router/policy.h"
 
+#include "privacy/privacy.h"
+
 #include "base/error.h"
 #include "base/str.h"
+#include "router/reach.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const char *reason_code_name(enum reason_code code)
@@ -15,21 +19,119 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_NO_KEY] = "removed_no_key",
         [REASON_REMOVED_CONTEXT] = "removed_context",
         [REASON_REMOVED_CAPABILITY] = "removed_capability",
+        [REASON_REMOVED_CONSENT] = "removed_consent",
         [REASON_REMOVED_NAMED] = "removed_named",
+        [REASON_REMOVED_RULE] = "removed_rule",
+        [REASON_REMOVED_BUDGET] = "removed_budget",
         [REASON_CHOSEN_START] = "chosen_start",
         [REASON_CHOSEN_RULE] = "chosen_rule",
+        [REASON_CHOSEN_SCORE] = "chosen_score",
+        [REASON_CHOSEN_SLO] = "chosen_slo",
         [REASON_CHOSEN_MODE] = "chosen_mode",
         [REASON_CHOSEN_ONLY] = "chosen_only",
         [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
         [REASON_LEFT_NOT_MINE] = "left_not_mine",
+        [REASON_LEFT_PROBE] = "left_probe",
         [REASON_LEFT_CUT] = "left_cut",
         [REASON_LEFT_ERROR] = "left_error",
         [REASON_LEFT_TIMEOUT] = "left_timeout",
         [REASON_KEPT_CONFIDENT] = "kept_confident",
         [REASON_KEPT_LAST] = "kept_last",
+        [REASON_KEPT_HOPELESS] = "kept_hopeless",
+        [REASON_KEPT_CAPPED] = "kept_capped",
+        [REASON_REVIEW] = "review",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
 }
+
+/* --- rules --- */
+
+static uint64_t tag_bits(const struct rule_set *rules, const struct signals *signals)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < signals->tag_count; i++)
+        bits |= rules_name_bit(rules, RULE_TAG, signals->tags[i]);
+    return bits ? bits : RULE_OTHER_BIT;
+}
+
+static uint32_t flags_of(const struct signals *signals)
+{
+    return (signals->code ? RULE_CODE : 0u) | (signals->maths ? RULE_MATHS : 0u) |
+           (signals->question ? RULE_QUESTION : 0u) | (signals->multi_step ? RULE_MULTI_STEP : 0u) |
+           (signals->fresh ? RULE_FRESH : 0u) | (signals->jailbreak ? RULE_JAILBREAK : 0u) |
+           (signals->needs & CAPABILITY_TOOLS ? RULE_TOOLS : 0u) |
+           (signals->moment.on_battery ? RULE_ON_BATTERY : 0u);
+}
+
+static uint64_t bit_or_other(int number)
+{
+    return number < 0 || number > 62 ? RULE_OTHER_BIT : UINT64_C(1) << number;
+}
+
+void policy_read_facts(const struct rule_set *rules, const struct route *route,
+                       const struct signals *signals, struct rule_facts *out)
+{
+    const struct moment *moment = &signals->moment;
+    double nothing = (double)NAN;
+    *out = (struct rule_facts){
+        .has = {[RULE_TASK] =
+                    rules_name_bit(rules, RULE_TASK, *signals->task ? signals->task : NULL),
+                [RULE_ROUTE] = rules_name_bit(rules, RULE_ROUTE, route->name),
+                [RULE_APP] = rules_name_bit(rules, RULE_APP, signals->app),
+                [RULE_USER] = rules_name_bit(rules, RULE_USER, signals->user),
+                [RULE_TAG] = tag_bits(rules, signals),
+                [RULE_CLASS] = bit_or_other((int)signals->data_class),
+                [RULE_LANGUAGE] = bit_or_other((int)signals->language),
+                [RULE_NETWORK] = bit_or_other((int)moment->network),
+                [RULE_PRIORITY] = bit_or_other(signals->batch),
+                [RULE_HOUR] = bit_or_other(moment->hour),
+                [RULE_DAY] = bit_or_other(moment->weekday)},
+        .number = {[RULE_TOKENS] = signals->prompt_tokens,
+                   [RULE_ANSWER_TOKENS] = signals->tokens_max ? signals->tokens_max : nothing,
+                   [RULE_MESSAGES] = signals->message_count,
+                   [RULE_GAIN] = signals->judged ? signals->gain : nothing,
+                   [RULE_P_LOCAL] = signals->judged ? signals->p_local : nothing,
+                   [RULE_P_STRONG] = signals->judged ? signals->p_strong : nothing,
+                   [RULE_SLO_TTFT_MS] = signals->slo_ttft_ms ? signals->slo_ttft_ms : nothing,
+                   [RULE_SLO_MS] = signals->slo_ms ? signals->slo_ms : nothing,
+                   [RULE_BATTERY] = moment->battery,
+                   [RULE_BUDGET] = signals->budget_used,
+                   [RULE_DAY_TOKENS] = moment->day_tokens},
+        .flags = flags_of(signals),
+    };
+}
+
+const struct app *policy_find_app(const struct policy *policy, const char *caller)
+{
+    for (size_t i = 0; caller && *caller && i < policy->app_count; i++)
+        if (strcmp(policy->apps[i].caller, caller) == 0)
+            return &policy->apps[i];
+    return NULL;
+}
+
+void policy_apply_rules(const struct policy *policy, const struct route *route,
+                        const struct td_weights *request, const struct td_weights *app,
+                        struct signals *signals)
+{
+    signals->rule = NULL;
+    signals->worth = policy->worth;
+    if (policy->rules && policy->rules->count) {
+        struct rule_facts facts;
+        policy_read_facts(policy->rules, route, signals, &facts);
+        signals->rule = rules_match(policy->rules, &facts);
+    }
+    const struct rule *rule = signals->rule;
+    if (rule && rule->data_class > (int)signals->data_class)
+        signals->data_class = (enum td_data_class)rule->data_class;
+    const struct td_weights *in_order[] = {request, rule ? &rule->weights : NULL, app,
+                                           &route->weights, &policy->weights};
+    signals->weights = (struct td_weights){.set = false};
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order && !signals->weights.set; i++)
+        if (in_order[i])
+            signals->weights = *in_order[i];
+}
+
+/* --- names --- */
 
 static bool named(const char *name, const char *wanted)
 {
@@ -111,4 +213,30 @@ enum td_status policy_check_adapters(const struct td_request *request,
                          known);
     }
     return TD_OK;
+}
+
+/* What route and rule demand holds for a masked request, too. */
+static enum td_data_class class_of(const struct route *route, const struct signals *signals,
+                                   enum td_data_class data_class)
+{
+    int by_rule = signals->rule ? signals->rule->data_class : -1;
+    if (route->data_class > data_class)
+        data_class = route->data_class;
+    return by_rule > (int)data_class ? (enum td_data_class)by_rule : data_class;
+}
+
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts)
+{
+    return signals->masked && route->pseudonyms && facts->pseudonyms &&
+           facts->place != TD_PLACE_DEVICE &&
+           !reach_allowed(facts, class_of(route, signals, signals->data_class));
+}
+
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts)
+{
+    return class_of(route, signals,
+                    policy_sends_masked(route, signals, facts) ? signals->masked_class
+                                                               : signals->data_class);
 }

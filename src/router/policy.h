@@ -5,26 +5,42 @@
 #define ROUTER_POLICY_H
 
 #include "router/facts.h"
+#include "router/rules.h"
 
 #define RUNGS_MAX 8
 #define REASONS_MAX 32
+#define BUDGETS_MAX 16
 #define REASON_TEXT_BYTES 192
 #define SIGNALS_TASK_BYTES 32
 
 enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
+
+/* Gates whose threshold may come from a file that was tuned to a risk (thresholds.h). */
+enum threshold_gate { THRESHOLD_G0, THRESHOLD_G1, THRESHOLD_G3, THRESHOLD_GATE_COUNT };
+
+struct thresholds;
 
 struct gate_settings {
     uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
     /* A classifier's judgement starts on the next rung when the gain that it expects is over, or its
      * probability that the local answer is right under; 0 = off. */
     double g0_gain_over, g0_p_local_under;
+    bool g1_on;
+    double g1_probe_min; /* leave at the first token when the model's probe expects less */
     bool g2_on;
     uint32_t g2_tokens;       /* look at the first n tokens */
     double g2_confidence_min; /* leave when the running confidence is below */
+    uint32_t g2_every;        /* and again after each so many tokens */
+    double g2_abandon_under;  /* leave when it is below then; 0 = off */
     bool g3_on;
     double g3_confidence_min; /* leave when the whole answer's confidence is below */
+    /* Kept although a gate would leave: no tier is expected to be right more often; 0 = off. */
+    double hopeless_under;
+    double human_under; /* an answer with less confidence is for a person to look at; 0 = off */
     /* local text held back until this many tokens; UINT32_MAX = the whole answer */
     uint32_t commit_tokens;
+    /* In the place of g0_p_local_under, g1_probe_min and g3_confidence_min; NULL = those. */
+    const struct thresholds *thresholds[THRESHOLD_GATE_COUNT];
 };
 
 struct route {
@@ -34,14 +50,47 @@ struct route {
     size_t tier_count;
     const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
     enum td_data_class data_class;
+    unsigned needs;    /* of enum capability: asked for by every request of the route */
+    bool consent;      /* nothing leaves the device without one */
+    bool pseudonyms;   /* private values may be replaced so that a request can leave */
     enum td_mode mode; /* default for requests that say nothing */
     struct gate_settings gates;
+    struct td_weights weights; /* for requests that bring none */
+};
+
+/* What the corners of the triangle are worth, so that they can be weighed (score.h). */
+struct worth {
+    double second_usd;   /* a second of waiting */
+    double exposure_usd; /* a prompt that travels to the cloud */
+    double error_usd;    /* a wrong answer */
+};
+
+/* Who asks, told apart by API keys. */
+struct app {
+    const char *name;
+    const char *caller; /* td_request.caller of its key: SHA-256 in hex; "" = nobody */
+    struct td_weights weights;
+};
+
+/* A day's money, of all together or of each one of a kind. */
+enum budget_per { BUDGET_PER_ALL, BUDGET_PER_USER, BUDGET_PER_APP, BUDGET_PER_ROUTE };
+struct budget {
+    const char *name;
+    enum budget_per per;
+    double usd_per_day;
 };
 
 struct policy {
     const char *version;        /* 16 hex digits over the normalised policy */
     const struct route *routes; /* [0] is the default route, named "auto" */
     size_t route_count;
+    const struct rule_set *rules; /* NULL = none */
+    const struct app *apps;
+    size_t app_count;
+    const struct budget *budgets;
+    size_t budget_count;       /* at most BUDGETS_MAX */
+    struct td_weights weights; /* for requests, applications, rules and routes that bring none */
+    struct worth worth;
 };
 
 /* A code and a sentence for every tier that was removed, chosen or left. */
@@ -53,18 +102,27 @@ enum reason_code {
     REASON_REMOVED_NO_KEY,
     REASON_REMOVED_CONTEXT,
     REASON_REMOVED_CAPABILITY,
+    REASON_REMOVED_CONSENT,
     REASON_REMOVED_NAMED,
+    REASON_REMOVED_RULE,
+    REASON_REMOVED_BUDGET,
     REASON_CHOSEN_START,
     REASON_CHOSEN_RULE,
+    REASON_CHOSEN_SCORE,
+    REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_ONLY,
     REASON_LEFT_LOW_CONFIDENCE,
     REASON_LEFT_NOT_MINE,
+    REASON_LEFT_PROBE,
     REASON_LEFT_CUT,
     REASON_LEFT_ERROR,
     REASON_LEFT_TIMEOUT,
     REASON_KEPT_CONFIDENT,
     REASON_KEPT_LAST,
+    REASON_KEPT_HOPELESS,
+    REASON_KEPT_CAPPED,
+    REASON_REVIEW,
     REASON_CODE_COUNT
 };
 
@@ -74,6 +132,18 @@ struct reason {
     char text[REASON_TEXT_BYTES];
 };
 const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
+
+/* Why the exchange starts where it does, for `tandem explain`. */
+struct decision {
+    const char *by; /* "rule", "mode", "score", "slo", "gate", "route", "denied"; NULL = no tier */
+    size_t start;   /* tier; SIZE_MAX = none */
+    size_t runner_up; /* the next best tier that was allowed; SIZE_MAX = none */
+    bool scored;
+    double score[RUNGS_MAX]; /* in USD, of the tiers in scored_tiers; less is better */
+    size_t scored_tiers[RUNGS_MAX];
+    size_t scored_count;
+    char flip[REASON_TEXT_BYTES]; /* what would have changed it */
+};
 
 struct plan {
     const struct route *route;
@@ -88,11 +158,36 @@ struct plan {
     /* a tier that the request would have been allowed is unreachable or has no key: an
      * answer that it could have bettered is disclosed as reduced capability */
     bool reduced;
+    bool spent; /* a budget took tiers away: the answer is disclosed */
+    struct decision decision;
+};
+
+/* Of the user's own words, by their commonest ones. */
+enum rule_language {
+    LANGUAGE_OTHER,
+    LANGUAGE_ENGLISH,
+    LANGUAGE_GERMAN,
+    LANGUAGE_FRENCH,
+    LANGUAGE_SPANISH
+};
+
+/* What the device knows of itself now. */
+struct moment {
+    int hour, weekday; /* local time; Monday is 0; -1 = not known */
+    double battery;    /* percent; NAN = no battery, or not known */
+    bool on_battery;
+    enum td_network network;
+    double day_tokens; /* of this server in the last 24 hours; NAN = not counted */
 };
 
 /* What is known of a request before it runs. */
 struct signals {
     enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    /* Private values can be replaced; what is left then has this class. */
+    bool masked;
+    enum td_data_class masked_class;
+    /* The route asks for a consent: why there is none; else NULL. */
+    const char *consent_missing;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
     bool prompt_only; /* nothing is to be generated */
@@ -104,10 +199,38 @@ struct signals {
     double gain, p_local, p_strong;
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
+    enum rule_language language;
+    /* What moves a rule beside the text; the exchange fills it in. */
+    uint32_t prompt_tokens; /* as the route's first tier counts */
+    const char *user, *app; /* NULL = none */
+    const char *const *tags;
+    size_t tag_count;
+    bool batch;
+    uint32_t slo_ttft_ms, slo_ms; /* 0 = none */
+    struct moment moment;
+    const struct rule *rule; /* that matched, or NULL */
+    struct td_weights weights;
+    struct worth worth;
+    /* Of the budgets that the request draws from the fullest one: the share that is spent (NAN =
+     * there is none), and its name. At 1 paid tiers are closed. */
+    double budget_used;
+    const char *budget;
     /* Known once the local model has read the prompt: its probe's probability that its answer will
-     * be right. 0 = there is none. Recorded; no gate reads it yet (G1). */
+     * be right. 0 = there is none. */
     double probe;
 };
+
+/* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in
+ * force: the request's, else the rule's, else *app's (may be NULL), else the route's, else the policy's. */
+void policy_apply_rules(const struct policy *policy, const struct route *route,
+                        const struct td_weights *request, const struct td_weights *app,
+                        struct signals *signals);
+/* What the rules see; for tests and for what explains a decision. */
+void policy_read_facts(const struct rule_set *rules, const struct route *route,
+                       const struct signals *signals, struct rule_facts *out);
+
+/* The application of a caller, or NULL. */
+const struct app *policy_find_app(const struct policy *policy, const char *caller);
 
 /* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
  * route gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto"
@@ -123,6 +246,13 @@ size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
 TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
                                                    const struct tier_facts *facts,
                                                    size_t tier_count, struct td_error *err);
+
+/* Is the tier sent the masked request? Only where the request as it is may not go. */
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts);
+/* The class of what the tier would be sent. */
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts);
 
 /* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
  * facts[i]. */

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "router/classifier.h"
 
+#include <math.h>
 #include <stdint.h>
 
 _Static_assert(SIGNALS_TASK_BYTES == CLASSIFIER_TASK_BYTES, "a task's name fits");
@@ -28,7 +29,27 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
-    return needs;
+    return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+           (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
+}
+
+/* The language with the most of its commonest words. */
+static enum rule_language language_of(const struct features *features)
+{
+    static const enum rule_language languages[] = {LANGUAGE_ENGLISH, LANGUAGE_GERMAN,
+                                                   LANGUAGE_FRENCH, LANGUAGE_SPANISH};
+    static const enum marker markers[] = {MARKER_ENGLISH, MARKER_GERMAN, MARKER_FRENCH,
+                                          MARKER_SPANISH};
+    enum rule_language found = LANGUAGE_OTHER;
+    float most = 0;
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
+        float count = features->value[FEATURE_MARKERS + markers[i]];
+        if (count > most) {
+            most = count;
+            found = languages[i];
+        }
+    }
+    return found;
 }
 
 static void judge(const struct classifier *classifier, const struct utterance *utterance,
@@ -73,6 +94,19 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .multi_step = features.multi_step,
         .fresh = features.fresh,
         .jailbreak = features.jailbreak,
+        .language = language_of(&features),
+        .user = request->user,
+        .tags = request->tags,
+        .tag_count = request->tag_count,
+        .batch = request->priority == TD_PRIORITY_BATCH,
+        .slo_ttft_ms = request->slo_ttft_ms,
+        .slo_ms = request->slo_ms,
+        .moment = {.hour = -1,
+                   .weekday = -1,
+                   .battery = (double)NAN,
+                   .network = request->network,
+                   .day_tokens = (double)NAN},
+        .budget_used = (double)NAN,
     };
     if (classifier)
         judge(classifier, &utterance, &features, out);

@@ -14,7 +14,7 @@ struct train_report {
     size_t labelled[OUTCOME_COUNT], with_task;
     unsigned bits;
     float lambda[OUTCOME_COUNT], task_lambda; /* of the words, as chosen; NAN = not trained */
-    /* Of the lines that were held out in turn: mean squared error of the gain, of p_local and p_strong; share of right tasks. */
+    /* Of the lines that were held out in turn: mean squared error of p_local and p_strong; share of right tasks. */
     float error[OUTCOME_COUNT], task_accuracy;
 };
 

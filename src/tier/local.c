@@ -9,6 +9,8 @@
 #include "engine/adapter.h"
 #include "engine/scheduler.h"
 #include "router/policy.h"
+#include "tier/door.h"
+#include "tier/sandbox.h"
 #include "tier/text_logprobs.h"
 #include "tier/tool_parser.h"
 
@@ -28,6 +30,7 @@ struct local {
     const struct td_model *model;
     struct scheduler *scheduler;
     const struct tier_adapter *adapters; /* [facts.adapter_count] */
+    struct sandbox *sandbox;             /* NULL = none */
     uint32_t context_tokens;
     enum tool_format tool_format; /* of the model's template */
 };
@@ -35,6 +38,7 @@ struct local {
 struct tier_attempt {
     struct tier_sink sink;
     struct job *job;
+    struct sandbox_call *confined; /* in place of a job: the confined worker answers */
     double start_ms, first_ms;
     uint32_t prompt_tokens;
     const struct td_model *model;
@@ -367,11 +371,56 @@ static void begin_completion(struct tier_attempt *attempt, const struct td_reque
     job->prompt_only = completion->prompt_only;
 }
 
+/* --- what is restricted --- */
+
+static void on_confined_piece(void *ctx, const struct tier_piece *piece)
+{
+    struct tier_attempt *attempt = ctx;
+    attempt->sink.on_piece(attempt->sink.ctx, piece);
+}
+
+static void on_confined_done(void *ctx, const struct tier_result *result)
+{
+    struct tier_attempt *attempt = ctx;
+    struct tier_sink sink = attempt->sink;
+    attempt_free(attempt);
+    sink.on_done(sink.ctx, result);
+}
+
+/* Whatever nobody has said to be less is restricted. */
+static bool is_restricted(const struct tier_sink *sink)
+{
+    return !sink->pass || (sink->pass->data_class != TD_CLASS_PUBLIC &&
+                           sink->pass->data_class != TD_CLASS_SENSITIVE);
+}
+
+static enum td_status start_confined(struct local *local, struct loop *loop,
+                                     const struct td_request *request, const struct tier_sink *sink,
+                                     struct tier_attempt **out, struct td_error *err)
+{
+    const char *name = local->tier.facts.name;
+    struct tier_attempt *attempt = calloc(1, sizeof *attempt);
+    if (!attempt)
+        return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", name);
+    attempt->sink = *sink;
+    const struct tier_sink inner = {
+        .on_piece = on_confined_piece, .on_done = on_confined_done, .ctx = attempt};
+    enum td_status status =
+        sandbox_start(local->sandbox, name, loop, request, &inner, &attempt->confined, err);
+    if (status == TD_OK)
+        *out = attempt;
+    else
+        attempt_free(attempt);
+    return status;
+}
+
 static enum td_status local_start(struct tier *tier, struct loop *loop,
                                   const struct td_request *request, const struct tier_sink *sink,
                                   struct tier_attempt **out, struct td_error *err)
 {
     struct local *local = local_of(tier);
+    if (local->sandbox && is_restricted(sink))
+        return start_confined(local, loop, request, sink, out, err);
     struct tier_attempt *attempt = NULL;
     int32_t *ids = NULL;
     size_t id_count = 0;
@@ -423,7 +472,10 @@ static void local_cancel(struct tier_attempt *attempt)
     attempt->cancelled = true;
     if (attempt->ending)
         return; /* on_done frees it */
-    job_cancel(attempt->job);
+    if (attempt->confined)
+        sandbox_cancel(attempt->confined);
+    else
+        job_cancel(attempt->job);
     attempt_free(attempt);
 }
 
@@ -472,6 +524,7 @@ enum td_status tier_local_new(const struct tier_facts *facts,
     local->model = options->model;
     local->scheduler = options->scheduler;
     local->adapters = options->adapters;
+    local->sandbox = options->sandbox;
     local->context_tokens = facts->context_tokens
                                 ? facts->context_tokens
                                 : td_model_get_info(options->model)->context_tokens;

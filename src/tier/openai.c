@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "net/client.h"
+#include "tier/door.h"
 #include "tier/openai_wire.h"
 
 #include <stdio.h>
@@ -32,8 +32,9 @@
 struct openai {
     struct tier tier; /* first: the caller's view */
     char *chat_url, *completion_url;
-    char *ca_file;
+    char *ca_file, *host;
     struct tier_openai_options options;
+    struct door door;
 };
 
 enum pending { PENDING_NOTHING, PENDING_RETRY, PENDING_FINISH, PENDING_FREE };
@@ -239,6 +240,17 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
         deliver(attempt, &attempt->err);
 }
 
+static enum td_status send_through_door(struct tier_attempt *attempt, struct client *client,
+                                        const struct client_request *request, struct td_error *err)
+{
+    const struct egress_pass *given = attempt->sink.pass;
+    struct egress_pass pass = given ? *given : (struct egress_pass){0};
+    if (attempt->retry_count > 0)
+        pass.purpose = EGRESS_RETRY;
+    return door_send(&attempt->tier->door, given ? &pass : NULL, client, request,
+                     &attempt->transfer, err);
+}
+
 static enum td_status send_request(struct tier_attempt *attempt, struct td_error *err)
 {
     const struct tier_openai_options *options = &attempt->tier->options;
@@ -272,7 +284,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
     if (authorization.failed || !client)
         status = error_set(err, TD_NO_MEMORY, "no memory for a request");
     else
-        status = client_start(client, &request, &attempt->transfer, err);
+        status = send_through_door(attempt, client, &request, err);
     if (authorization.data)
         crypto_wipe(authorization.data, authorization.len);
     buf_deinit(&authorization);
@@ -369,6 +381,7 @@ static void openai_free(struct tier *tier)
     free(openai->chat_url);
     free(openai->completion_url);
     free(openai->ca_file);
+    free(openai->host);
     free(openai);
 }
 
@@ -428,9 +441,12 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->options.idle_timeout_ms = or_default(options->idle_timeout_ms, 15000);
     openai->chat_url = url_of(options->base_url, "chat/completions");
     openai->completion_url = url_of(options->base_url, "completions");
+    openai->host = door_host(options->base_url);
+    openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};
     openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
     openai->options.base_url = openai->options.ca_file = NULL; /* the caller's; ours are above */
-    if (!openai->chat_url || !openai->completion_url || (options->ca_file && !openai->ca_file)) {
+    if (!openai->chat_url || !openai->completion_url || !openai->host ||
+        (options->ca_file && !openai->ca_file)) {
         openai_free(&openai->tier);
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     }

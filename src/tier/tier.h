@@ -10,6 +10,7 @@
 #include "router/facts.h"
 #include "tandem/engine.h"
 
+struct egress_pass;
 struct tier;
 struct tier_attempt;
 
@@ -46,6 +47,9 @@ struct tier_sink {
     void (*on_piece)(void *ctx, const struct tier_piece *piece);
     void (*on_done)(void *ctx, const struct tier_result *result);
     void *ctx;
+    /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing leaves the
+     * device for it. */
+    const struct egress_pass *pass;
 };
 
 struct tier_ops {
@@ -81,6 +85,7 @@ uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *a
 uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request);
 void tier_free(struct tier *tier);
 
+struct sandbox;
 struct scheduler;
 /* An adapter that requests may ask for. */
 struct tier_adapter {
@@ -93,6 +98,7 @@ struct tier_local_options {
     const struct td_model *model;
     struct scheduler *scheduler;
     const struct tier_adapter *adapters; /* [facts->adapter_count], named there */
+    struct sandbox *sandbox; /* answers what is restricted; NULL = the engine here does */
 };
 
 /* The engine in this process. Borrows what the options name until tier_free; answers under way keep
@@ -101,6 +107,7 @@ TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
                                             const struct tier_local_options *options,
                                             struct tier **out, struct td_error *err);
 
+struct egress_log;
 struct secret;
 struct tier_openai_options {
     /* "https://api.example.com/v1"; plain http only to loopback unless allow_http */
@@ -112,6 +119,7 @@ struct tier_openai_options {
     uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
     uint32_t idle_timeout_ms;    /* between bytes: 15000 */
     uint32_t total_timeout_ms;   /* 0 = none */
+    struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
 };
 TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,
                                              const struct tier_openai_options *options,
@@ -124,5 +132,21 @@ struct tier_health *tier_health_new(size_t tier_count);
 void tier_health_free(struct tier_health *health);
 bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms);
 void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms);
+
+/* How long the tiers took lately: to the first text and to the whole answer. A measurement counts half after five minutes; with
+ * fewer than five left nothing is known, so that a tier that nobody asks any more gets another chance. Thread-safe. now_ms is
+ * monotonic. */
+struct tier_latency;
+struct tier_latency *
+tier_latency_new(size_t tier_count); /* **returns new** (tier_latency_free), or NULL */
+void tier_latency_free(struct tier_latency *latency);
+void tier_latency_add(struct tier_latency *latency, size_t tier_index, double ttft_ms,
+                      double total_ms, uint64_t now_ms);
+/* Fills ttft_p95_ms, total_p50_ms and total_p95_ms; 0 = not known. */
+void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
+                       struct tier_state *out);
+/* What is known of one tier becomes known of another one of `to`. */
+void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
+                       size_t to_index);
 
 #endif

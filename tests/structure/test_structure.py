@@ -81,7 +81,7 @@ def circles():
 def library_types_that_escaped():
     """Third-party headers stay inside the one folder that wraps them."""
     homes = {r"event2?/|evhttp": "net", r"curl/": "net", r"jansson": "base", r"openssl/": "base",
-             r"sqlite3": "ledger", r"yaml|cyaml": "app"}
+             r"sqlite3": "ledger", r"yaml|cyaml": "app", r"seccomp": "base"}
     for path in sorted(SRC.rglob("*.[ch]")):
         folder = path.relative_to(SRC).parts[0]
         for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -128,6 +128,44 @@ def headers_that_do_not_stand_alone():
                 yield f"{header.relative_to(ROOT)}: {done.stderr.splitlines()[0]}"
 
 
+# Who may hand bytes to the HTTP client or open a connection, and why. Bytes for a tier go through the door, which
+# refuses, or records and sends; whoever else needs the network says here what for.
+SENDERS = {
+    "client_start": {"src/net/client.c": "is it", "src/net/client.h": "declares it",
+                     "src/tier/door.c": "the door",
+                     "src/app/remote.c": "a command that talks to the operator's own server (--url)"},
+    "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
+    "curl_multi_add_handle": {"src/net/client.c": "the client", "src/net/download.c": "fetches models"},
+    "connect": {"src/base/confine.c": "forbids it"},
+    "sendto": {"src/base/confine.c": "forbids it"},
+    "sendmsg": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "hands requests to the confined worker"},
+    "socketpair": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "the same"},
+}
+
+
+def ways_out_beside_the_door():
+    """No file but those named calls what sends."""
+    for path in sorted(SRC.rglob("*.[ch]")):
+        name = str(path.relative_to(ROOT))
+        text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", path.read_text(), flags=re.S)
+        for function, allowed in SENDERS.items():
+            if re.search(rf"(?<![\w.>]){function}\b", text) and name not in allowed:
+                yield f"{name}: uses {function}: bytes for a tier go through tier/door.h"
+    for function, allowed in SENDERS.items():
+        for name in allowed:
+            if function not in (ROOT / name).read_text():
+                yield f"{name} no longer uses {function}: take it out of SENDERS"
+
+
+def objects_beside_the_door():
+    """The same in what was compiled, where no macro hides a call."""
+    objects = sorted((ROOT / "build" / "src").rglob("*.o"))
+    senders = [path.name for path in objects if path.stat().st_size and re.search(
+        r"^\s+U client_start$", subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True).stdout, re.M)]
+    if objects and sorted(senders) != ["door.c.o", "remote.c.o"]:
+        yield f"client_start is called in {', '.join(senders)}"
+
+
 def exported_symbols_without_td():
     libraries = sorted((ROOT / "build" / "src").glob("libtandem.so*"))
     if not libraries:
@@ -154,6 +192,7 @@ def files_too_long():
 
 def main():
     check("no include runs up a level", list(arrows_that_run_up()))
+    check("every byte for a tier passes the door", list(ways_out_beside_the_door()) + list(objects_beside_the_door()))
     check("headers include each other without circles", list(circles()))
     check("third-party headers stay in their folder", list(library_types_that_escaped()))
     check("every header stands alone", list(headers_that_do_not_stand_alone()))

@@ -14,7 +14,7 @@ import ssl
 import struct
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass
@@ -45,6 +45,9 @@ class Script:
     byte_by_byte: bool = False       # every byte in a packet of its own
     crlf: bool = False               # SSE lines end with CR LF
     comments: bool = False           # SSE comments between events
+    echo: bool = False               # the answer is the last message's text, or the prompt
+    echo_tool: bool = False          # with echo: as the argument "text" of a call of the first tool
+    piece_chars: int = 0             # with echo: characters a piece; 0 = words
 
 
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
@@ -179,9 +182,20 @@ class ScriptedCloud:
             extra = [f"Retry-After: {script.retry_after}"] if script.retry_after else []
             return self._send_json(connection, status, error, extra)
         wants = request["json"] or {}
+        script = self._echoing(script, wants)
         if wants.get("stream") and not script.ignore_stream:
             return self._stream(connection, script, wants)
         return self._send_json(connection, 200, self._completion(script, wants))
+
+    def _echoing(self, script, wants):
+        if not script.echo:
+            return script
+        text = wants["prompt"] if "prompt" in wants else wants["messages"][-1]["content"]
+        if script.echo_tool:
+            text = json.dumps({"text": text})
+        size = script.piece_chars
+        pieces = [text[i:i + size] for i in range(0, len(text), size)] if size else None
+        return replace(script, text=text, pieces=pieces)
 
     def _pieces(self, script):
         if script.pieces is not None:
@@ -259,7 +273,7 @@ class ScriptedCloud:
                 self._wait(connection, script.piece_delay)
             if script.comments:
                 send(b": keep-alive\n\n")
-            send(chunk({"content": piece}, logprobs=self._logprobs(script, wants, piece)))
+            send(chunk(self._delta(script, wants, number, piece), logprobs=self._logprobs(script, wants, piece)))
         if script.no_done:
             connection.sendall(b"0\r\n\r\n")
             return True
@@ -271,6 +285,15 @@ class ScriptedCloud:
         send(b"data: [DONE]\n\n")
         connection.sendall(b"0\r\n\r\n")
         return True
+
+    def _delta(self, script, wants, number, piece):
+        if not script.echo_tool:
+            return {"content": piece}
+        call = {"index": 0, "function": {"arguments": piece}}
+        if number == 0:
+            call.update(id="call_echo", type="function")
+            call["function"]["name"] = wants["tools"][0]["function"]["name"]
+        return {"tool_calls": [call]}
 
     def _wait(self, connection, seconds):
         """Sleeps, but notices a client that leaves (raises ConnectionError)."""

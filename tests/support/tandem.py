@@ -194,6 +194,24 @@ def wait_until(condition, seconds=20.0, what="condition"):
     raise AssertionError(f"{what} did not come true within {seconds} s")
 
 
+def status_of(path):
+    """The fields of a /proc/PID/status."""
+    return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
+
+
+def workers(tandem):
+    """Process ids of the server's children: the confined workers."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/status"):
+        try:
+            status = status_of(path)
+        except OSError:
+            continue
+        if int(status["PPid"]) == tandem.process.pid and "Z" not in status["State"]:
+            found.append(int(status["Pid"]))
+    return found
+
+
 EDGE_FIRST = """
 tiers:
   - name: local

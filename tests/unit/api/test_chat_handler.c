@@ -148,7 +148,8 @@ static struct scripted scripted = {
 static struct tier *tiers[] = {&scripted.base};
 static const struct route route = {
     .name = "auto", .kind = ROUTE_HYBRID, .tiers = {"cloud"}, .tier_count = 1};
-static const struct policy policy = {"0123456789abcdef", &route, 1};
+static const struct policy policy = {
+    .version = "0123456789abcdef", .routes = &route, .route_count = 1};
 static struct exchange_services services = {.policy = &policy,
                                             .tiers = tiers,
                                             .tier_count = 1,

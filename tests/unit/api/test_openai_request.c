@@ -199,6 +199,34 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
     }
 }
 
+static void test_weights_tags_and_network_arrive_and_headers_win(void)
+{
+    struct headers list[] = {{"x-tandem-weights", "cost=0.25, latency"},
+                             {"x-tandem-tags", " legal , tax"},
+                             {"x-tandem-network", "metered"},
+                             {NULL, NULL}};
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    const char *body = WITH("\"tandem\":{\"weights\":{\"privacy\":1},\"tags\":[\"draft\"],"
+                            "\"network\":\"offline\"}");
+    CHECK(parse(body, NULL, &arena, &request, &fault));
+    CHECK(request.td.weights.set && request.td.weights.privacy == 1 &&
+          request.td.weights.cost == 0);
+    CHECK(request.td.tag_count == 1 && strcmp(request.td.tags[0], "draft") == 0);
+    CHECK(request.td.network == TD_NETWORK_OFFLINE);
+    openai_request_deinit(&request);
+    arena_free(arena);
+    CHECK(parse(body, list, &arena, &request, &fault));
+    CHECK(request.td.weights.latency == 1 && request.td.weights.cost == 0.25 &&
+          request.td.weights.privacy == 0);
+    CHECK(request.td.tag_count == 2 && strcmp(request.td.tags[0], "legal") == 0 &&
+          strcmp(request.td.tags[1], "tax") == 0);
+    CHECK(request.td.network == TD_NETWORK_METERED);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
 static void test_bad_headers_are_400_and_named(void)
 {
     static const struct headers cases[] = {
@@ -208,7 +236,10 @@ static void test_bad_headers_are_400_and_named(void)
         {"x-tandem-slo-ttft-ms", "soon"},
         {"x-tandem-slo-ms", "99999999999999999999"},
         {"x-tandem-weights", "speed=1"},
-        {"x-tandem-weights", "cost"},
+        {"x-tandem-weights", "cost=2"},
+        {"x-tandem-weights", "cost=0.5=1"},
+        {"x-tandem-network", "wifi"},
+        {"x-tandem-tags", "a,,b"},
         {"x-tandem-corrections", "yes"},
         {"x-tandem-user", ""},
         {"x-tandem-priority", "low"},
@@ -514,6 +545,7 @@ static void test_a_request_that_outgrows_its_arena_is_refused(void)
 int main(void)
 {
     RUN(test_bad_bodies_are_400_and_name_the_place);
+    RUN(test_weights_tags_and_network_arrive_and_headers_win);
     RUN(test_bad_headers_are_400_and_named);
     RUN(test_formats_become_grammars);
     RUN(test_penalties_and_biases_arrive);

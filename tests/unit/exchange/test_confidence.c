@@ -95,6 +95,70 @@ static void test_a_calibration_scales_and_moves_the_log_odds(void)
     CHECK(confidence_value(&confidence) == 1);
 }
 
+static void test_features_are_what_their_names_say(void)
+{
+    struct confidence c;
+    struct confidence_features features;
+    const double *value = features.value;
+    confidence_init(&c, 0, 0);
+    for (int i = 0; i < 20; i++) { /* 20 log-probabilities: -1, -2, ... -20 */
+        struct td_token_stats stats = {.logprob = (float)-(i + 1),
+                                       .margin = (float)(0.5 - i * 0.02),
+                                       .entropy = 2,
+                                       .not_mine = i == 0 ? 0.25f : 0,
+                                       .probe = i == 0 ? 0.8f : 0};
+        confidence_add(&c, &stats);
+    }
+    confidence_features(&c, &features);
+    CHECK(near(value[CONFIDENCE_MIN_LOGPROB], -20) && near(value[CONFIDENCE_Q05_LOGPROB], -20));
+    CHECK(near(value[CONFIDENCE_Q10_LOGPROB], -19) && near(value[CONFIDENCE_Q25_LOGPROB], -16));
+    CHECK(near(value[CONFIDENCE_MEAN_LOGPROB], -10.5) && near(value[CONFIDENCE_FIRST_LOGPROB], -1));
+    CHECK(near(value[CONFIDENCE_MEAN_MARGIN], 0.31) && near(value[CONFIDENCE_MIN_MARGIN], 0.12));
+    CHECK(near(value[CONFIDENCE_MEAN_ENTROPY], 2) && near(value[CONFIDENCE_LENGTH], log(21)));
+    CHECK(near(value[CONFIDENCE_MINE], log(0.75)) && near(value[CONFIDENCE_PROBE], log(4)));
+    CHECK(value[CONFIDENCE_ENDED] == 0);
+    confidence_end(&c, true);
+    confidence_features(&c, &features);
+    CHECK(value[CONFIDENCE_ENDED] == 1);
+}
+
+static void test_features_of_broken_numbers_are_finite(void)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
+    struct confidence c;
+    struct confidence_features features;
+    for (size_t i = 0; i < 5; i++) {
+        struct td_token_stats stats = {bad[i], bad[i], bad[i], bad[i], bad[i]};
+        confidence_init(&c, 0, 0);
+        confidence_add(&c, &stats);
+        confidence_features(&c, &features);
+        for (size_t f = 0; f < CONFIDENCE_FEATURE_COUNT; f++)
+            CHECK(isfinite(features.value[f]));
+    }
+}
+
+static void test_a_model_takes_the_rules_place_with_a_head_for_running_answers(void)
+{
+    static struct confidence_model model;
+    static const double p[] = {0.5, 0.5};
+    struct confidence c = confidence_of(p, 2, 0);
+    for (size_t i = 0; i < CONFIDENCE_FEATURE_COUNT; i++)
+        model.whole.scale[i] = model.running.scale[i] = 1;
+    model.whole.weight[CONFIDENCE_MEAN_LOGPROB] = 1; /* sigma(log .5) = 1 / 3 */
+    model.whole.knot_count = model.running.knot_count = 2;
+    model.whole.knot_p[1] = model.whole.knot_y[1] = 1;
+    model.running.knot_p[1] = 1;
+    model.running.knot_y[0] = model.running.knot_y[1] = 0.125;
+    c.model = &model;
+    CHECK(near(confidence_value(&c), 0.125));
+    confidence_end(&c, true);
+    CHECK(near(confidence_value(&c), 1 / 3.0));
+    struct confidence none;
+    confidence_init(&none, 0, 0);
+    none.model = &model;
+    CHECK(isnan(confidence_value(&none)));
+}
+
 int main(void)
 {
     RUN(test_no_token_no_confidence);
@@ -104,5 +168,8 @@ int main(void)
     RUN(test_numbers_that_are_no_logprobs_never_raise_it);
     RUN(test_more_tokens_than_fit_are_safe);
     RUN(test_a_calibration_scales_and_moves_the_log_odds);
+    RUN(test_features_are_what_their_names_say);
+    RUN(test_features_of_broken_numbers_are_finite);
+    RUN(test_a_model_takes_the_rules_place_with_a_head_for_running_answers);
     return test_finish();
 }

@@ -7,27 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void test_the_door_by_class_and_place(void)
-{
-    static const bool allowed[3][4] = {
-        {true, true, true, true},    /* public */
-        {true, true, false, false},  /* sensitive: premises, until pseudonyms come */
-        {true, false, false, false}, /* restricted */
-    };
-    for (int c = 0; c < 3; c++)
-        for (int p = 0; p < 4; p++)
-            CHECK(egress_allowed((enum td_data_class)c, (enum td_place)p) == allowed[c][p]);
-}
-
-static void test_what_is_not_known_is_refused(void)
-{
-    volatile int odd = 77; /* values that a corrupted or newer peer of ours might hand over */
-    CHECK(!egress_allowed((enum td_data_class)odd, TD_PLACE_CLOUD));
-    CHECK(!egress_allowed((enum td_data_class)odd, TD_PLACE_PREMISES));
-    CHECK(!egress_allowed(TD_CLASS_PUBLIC, (enum td_place)odd));
-    CHECK(egress_allowed((enum td_data_class)odd, TD_PLACE_DEVICE));
-}
-
 static uint64_t key_of(const char *user, const char *system, const char *first, const char *second)
 {
     struct td_message messages[3] = {{TD_ROLE_SYSTEM, str_from(system)},
@@ -114,8 +93,6 @@ static void test_findings_are_counted_once(void)
 
 int main(void)
 {
-    RUN(test_the_door_by_class_and_place);
-    RUN(test_what_is_not_known_is_refused);
     RUN(test_a_conversation_is_its_user_and_its_beginning);
     RUN(test_callers_do_not_share_a_conversation);
     RUN(test_only_the_scanned_content_is_skipped_in_the_body);

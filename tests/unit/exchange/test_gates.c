@@ -67,6 +67,26 @@ static void test_a_tier_without_stats_is_not_judged(void)
     CHECK(gates_judge(&both, &c, 0).verdict == GATE_STAY);
 }
 
+static void test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little(void)
+{
+    const struct gate_settings g1 = {.g1_on = true, .g1_probe_min = 0.4};
+    struct confidence c;
+    struct td_token_stats stats = {.probe = 0.3f};
+    confidence_init(&c, 0, 0);
+    confidence_add(&c, &stats);
+    struct gate_result result = gates_look(&g1, &c, 1);
+    CHECK(result.verdict == GATE_LOW_PROBE && result.threshold == 0.4);
+    stats.probe = 0; /* later tokens bring none; the first one's stays */
+    confidence_add(&c, &stats);
+    CHECK(gates_look(&g1, &c, 2).verdict == GATE_STAY && c.probe == 0.3f);
+    confidence_init(&c, 0, 0);
+    stats.probe = 0.5f;
+    confidence_add(&c, &stats);
+    CHECK(gates_look(&g1, &c, 1).verdict == GATE_STAY);
+    c = tokens(1, 0.9, 0); /* a model without a probe is not judged by it */
+    CHECK(gates_look(&g1, &c, 1).verdict == GATE_STAY && gates_on(&g1));
+}
+
 int main(void)
 {
     RUN(test_g2_looks_exactly_at_its_token);
@@ -74,5 +94,6 @@ int main(void)
     RUN(test_g3_judges_with_its_own_bar);
     RUN(test_g2_judges_an_answer_shorter_than_its_look);
     RUN(test_a_tier_without_stats_is_not_judged);
+    RUN(test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little);
     return test_finish();
 }

@@ -185,7 +185,8 @@ static void world_init(struct world *world)
                   .g3_confidence_min = 0.6,
                   .commit_tokens = UINT32_MAX},
     };
-    world->policy = (struct policy){"0123456789abcdef", &world->route, 1};
+    world->policy =
+        (struct policy){.version = "0123456789abcdef", .routes = &world->route, .route_count = 1};
     world->services = (struct exchange_services){
         .policy = &world->policy,
         .tiers = world->tier_list,

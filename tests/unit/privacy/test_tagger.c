@@ -54,7 +54,7 @@ static void test_a_damaged_file_is_refused_and_says_why(void)
         const char *words;
     } cases[] = {
         {0, 0, FILE_BYTES, TD_CORRUPT, "is no names file"},
-        {8, 2, FILE_BYTES, TD_UNSUPPORTED, "version 2"},
+        {8, 99, FILE_BYTES, TD_UNSUPPORTED, "version 99"},
         {12, 255, FILE_BYTES, TD_CORRUPT, "powers of two"},
         {16, 1u << 30, FILE_BYTES, TD_CORRUPT, "powers of two"},
         {16, 512, FILE_BYTES, TD_CORRUPT, "bytes where its header says"},
@@ -213,6 +213,17 @@ static void test_names_in_sentences(void)
     CHECK(found("She moved to New Zealand in May.", "New Zealand", TAGGER_PLACE));
 }
 
+static void test_streets_with_their_numbers(void)
+{
+    CHECK(found("She lives at 23 Wexcombe Road in Leeds.", "23 Wexcombe Road", TAGGER_STREET));
+    CHECK(found("Wir ziehen in die Lindenstra\xc3\x9f"
+                "e 14b nach Berlin.",
+                "Lindenstra\xc3\x9f"
+                "e 14b",
+                TAGGER_STREET));
+    CHECK(count_of("We sold 23 chairs and 14 tables on 12 days.", 0.5f) == 0);
+}
+
 static void test_texts_without_names(void)
 {
     static const char *const texts[] = {
@@ -298,6 +309,7 @@ int main(void)
         return 1;
     }
     RUN(test_names_in_sentences);
+    RUN(test_streets_with_their_numbers);
     RUN(test_texts_without_names);
     RUN(test_a_lower_threshold_finds_more);
     RUN(test_seams_of_chunks_lose_nothing);

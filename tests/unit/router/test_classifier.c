@@ -136,8 +136,8 @@ static void test_labels_may_be_any_subset(void)
     REQUIRE(train(lines.data, 1, &report, NULL) == TD_OK);
     REQUIRE(classifier_open(path, &classifier, NULL) == TD_OK);
     CHECK(report.lines == 120 && report.labelled[OUTCOME_LOCAL] == 60 &&
-          report.labelled[OUTCOME_GAIN] == 0);
-    CHECK(classifier_has(classifier, OUTCOME_LOCAL) && !classifier_has(classifier, OUTCOME_GAIN));
+          report.labelled[OUTCOME_STRONG] == 0);
+    CHECK(classifier_has(classifier, OUTCOME_LOCAL) && !classifier_has(classifier, OUTCOME_STRONG));
     struct verdict verdict = judge(classifier, "yes good 7");
     CHECK(isnan(verdict.gain) && isnan(verdict.p_strong) && verdict.task == SIZE_MAX);
     CHECK(verdict.p_local > judge(classifier, "no bad 7").p_local);
@@ -228,7 +228,7 @@ static void test_a_file_of_another_version_is_refused(void)
 {
     REQUIRE(read_file());
     change(&file, 8, CLASSIFIER_VERSION + 1);
-    CHECK(refused(&file, "format version 2, this program reads 1"));
+    CHECK(refused(&file, "format version 3, this program reads 2"));
     change(&file, 8, CLASSIFIER_VERSION);
     change(&file, 12, FEATURES_VERSION + 1);
     CHECK(refused(&file, "features of version 2"));

@@ -32,6 +32,7 @@ struct scene {
     struct tier_state states[TIER_COUNT];
     struct route route;
     struct signals signals;
+    struct rule rule;
     size_t named;
     struct plan plan;
 };
@@ -354,6 +355,41 @@ static void test_reasons_beyond_the_maximum_are_dropped_not_written(void)
 
 /* --- the property: no plan holds a tier that breaks a hard constraint, whatever the rest --- */
 
+/* Whatever a policy can weigh, forbid or spend. */
+static void randomize_policy(struct rng *rng, struct scene *s)
+{
+    struct signals *signals = &s->signals;
+    signals->needs = rng_below(rng, 2) ? 0 : 1u << rng_below(rng, 8);
+    signals->weights = (struct td_weights){rng_double(rng) * 1e9, rng_double(rng),
+                                           rng_double(rng) * 1e9, rng_below(rng, 2)};
+    signals->worth = (struct worth){rng_double(rng), rng_double(rng) * 1e6, rng_double(rng) * 1e9};
+    signals->slo_ms = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1000);
+    signals->slo_ttft_ms = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1000);
+    signals->budget = rng_below(rng, 3) ? NULL : "day";
+    signals->budget_used = rng_double(rng) * 2;
+    for (size_t i = 0; i < TIER_COUNT; i++) {
+        s->facts[i].lacks = 1u << rng_below(rng, 8);
+        s->facts[i].input_usd_per_mtok = rng_below(rng, 2) ? rng_double(rng) * 1e9 : 0;
+        s->states[i].ttft_p95_ms = rng_double(rng) * 1000;
+        s->states[i].total_p50_ms = rng_double(rng) * 1000;
+        s->states[i].total_p95_ms = s->states[i].total_p50_ms * 2;
+    }
+    if (rng_below(rng, 2) == 0)
+        return;
+    s->rule = (struct rule){
+        .name = "random",
+        .deny = rng_below(rng, 8) ? NULL : "no",
+        .only = rng_below(rng, 3) ? RULE_ONLY_NOTHING : (enum rule_only)rng_below(rng, 3),
+        .tiers = rng_below(rng, 3) ? 0 : (uint32_t)rng_below(rng, 1u << TIER_COUNT),
+        .places = rng_below(rng, 3) ? 0 : (uint32_t)rng_below(rng, 16),
+        .start =
+            rng_below(rng, 2) ? rng_below(rng, TIER_COUNT) : RULE_START_CLOUD + rng_below(rng, 3),
+        .stays = rng_below(rng, 2),
+        .data_class = (int)rng_below(rng, 4) - 1,
+    };
+    signals->rule = &s->rule;
+}
+
 static void randomize(struct rng *rng, struct scene *s)
 {
     static const char *const names[TIER_COUNT] = {"local", "office", "cloud", "backup"};
@@ -363,7 +399,6 @@ static void randomize(struct rng *rng, struct scene *s)
         s->facts[i].place = (enum td_place)rng_below(rng, 4);
         s->facts[i].context_tokens = (uint32_t)rng_below(rng, 3) * 1000;
         s->facts[i].has_key = rng_below(rng, 4) != 0;
-        s->facts[i].input_usd_per_mtok = rng_double(rng) * 1e9;
         s->states[i].reachable = rng_below(rng, 4) != 0;
         s->states[i].prompt_tokens = (uint32_t)rng_below(rng, 2500);
     }
@@ -375,29 +410,51 @@ static void randomize(struct rng *rng, struct scene *s)
         s->route.tiers[i] = names[(first + i) % TIER_COUNT];
     if (rng_below(rng, 2))
         s->route.start = names[rng_below(rng, TIER_COUNT)];
-    s->route.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->route.data_class = (enum td_data_class)rng_below(rng, 4);
     s->route.mode = (enum td_mode)rng_below(rng, 5);
     s->route.gates.g0_tokens_over = (uint32_t)rng_below(rng, 2000);
     s->route.gates.g0_gain_over = rng_double(rng);
     s->route.gates.g0_p_local_under = rng_double(rng);
+    randomize_policy(rng, s);
     s->signals.judged = rng_below(rng, 2);
     s->signals.gain = 2 * rng_double(rng) - 1;
     s->signals.p_local = rng_double(rng);
-    s->signals.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->signals.data_class = (enum td_data_class)rng_below(rng, 4);
     s->signals.mode = (enum td_mode)rng_below(rng, 5);
     s->signals.tokens_max = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1500);
     s->named = rng_below(rng, 3) ? SIZE_MAX : rng_below(rng, TIER_COUNT);
 }
 
+static bool rule_allows(const struct rule *rule, size_t tier, enum td_place place)
+{
+    if (!rule)
+        return true;
+    return !rule->deny && (rule->only != RULE_ONLY_LOCAL || place == TD_PLACE_DEVICE) &&
+           (rule->only != RULE_ONLY_CLOUD || place != TD_PLACE_DEVICE) &&
+           (rule->tiers == 0 || rule->tiers & 1u << tier) &&
+           (rule->places == 0 || rule->places & 1u << place);
+}
+
+static bool can_be_paid(const struct scene *s, const struct tier_facts *f)
+{
+    bool free = f->input_usd_per_mtok <= 0 && f->output_usd_per_mtok <= 0;
+    return free || !s->signals.budget || s->signals.budget_used < 1;
+}
+
 static bool tier_is_lawful(const struct scene *s, size_t tier)
 {
     const struct tier_facts *f = &s->facts[tier];
+    const struct rule *rule = s->signals.rule;
+    int by_rule = rule ? rule->data_class : -1;
     enum td_mode mode = s->signals.mode ? s->signals.mode : s->route.mode;
     bool device = f->place == TD_PLACE_DEVICE;
-    bool sensitive =
-        s->signals.data_class == TD_CLASS_SENSITIVE || s->route.data_class == TD_CLASS_SENSITIVE;
-    bool restricted =
-        s->signals.data_class == TD_CLASS_RESTRICTED || s->route.data_class == TD_CLASS_RESTRICTED;
+    const enum td_data_class said[] = {s->signals.data_class, s->route.data_class, by_rule};
+    bool sensitive = false,
+         restricted = false; /* contractual data reaches what sensitive data does */
+    for (int i = 0; i < 3; i++) {
+        sensitive |= said[i] == TD_CLASS_SENSITIVE || said[i] == TD_CLASS_CONTRACTUAL;
+        restricted |= said[i] == TD_CLASS_RESTRICTED;
+    }
     uint32_t quarter = f->context_tokens / 4, wanted = s->signals.tokens_max;
     uint32_t reserve = wanted == 0 ? 1 : wanted < quarter ? wanted : quarter;
     uint64_t need = (uint64_t)s->states[tier].prompt_tokens + reserve;
@@ -406,7 +463,8 @@ static bool tier_is_lawful(const struct scene *s, size_t tier)
            (device || (mode != TD_MODE_ONLY_LOCAL && s->route.kind != ROUTE_LOCAL_ONLY)) &&
            (!device || (mode != TD_MODE_ONLY_CLOUD && s->route.kind != ROUTE_CLOUD_ONLY)) &&
            (f->context_tokens == 0 || need <= f->context_tokens) &&
-           (s->named == SIZE_MAX || s->named == tier);
+           (s->named == SIZE_MAX || s->named == tier) && (s->signals.needs & f->lacks) == 0 &&
+           rule_allows(rule, tier, f->place) && can_be_paid(s, f);
 }
 
 static bool in_route(const struct scene *s, size_t tier)
@@ -435,12 +493,12 @@ static void test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one(vo
         for (size_t tier = 0; tier < TIER_COUNT; tier++) {
             REQUIRE(on_ladder[tier] == (in_route(&s, tier) && tier_is_lawful(&s, tier)));
             if (in_route(&s, tier) && !on_ladder[tier])
-                REQUIRE(reason_of(&s.plan, s.facts[tier].name)->code <= REASON_REMOVED_NAMED);
+                REQUIRE(reason_of(&s.plan, s.facts[tier].name)->code <= REASON_REMOVED_BUDGET);
         }
         planned += s.plan.rung_count > 0;
         empty += s.plan.rung_count == 0;
     }
-    CHECK(planned > 20000 && empty > 20000); /* the property was not tried on one kind only */
+    CHECK(planned > 10000 && empty > 10000); /* the property was not tried on one kind only */
 }
 
 int main(void)

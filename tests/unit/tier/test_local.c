@@ -192,7 +192,7 @@ static void scene_init(struct scene *scene, uint32_t context_tokens, size_t prom
 
 static enum td_status scene_start(struct scene *scene, struct td_error *err)
 {
-    struct tier_sink sink = {on_piece, on_done, scene};
+    struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = scene};
     return tier_start(scene->tier, &scene->loop.loop, &scene->request, &sink, &scene->attempt, err);
 }
 

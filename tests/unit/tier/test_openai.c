@@ -5,7 +5,9 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "net/client.h"
+#include "privacy/rules.h"
 #include "test.h"
+#include "tier/door.h"
 #include "virtual_loop.h"
 
 /* --- the client's double: one transfer at a time --- */
@@ -88,6 +90,8 @@ struct scene {
     struct tier_result result;
 };
 
+static const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC, .exchange = "ex_1"};
+
 static const struct tier_facts facts = {
     .name = "openai", .model = "gpt-x", .place = TD_PLACE_CLOUD, .has_key = true};
 
@@ -121,7 +125,7 @@ static void scene_start(struct scene *scene)
     struct tier_openai_options options = {.base_url = "https://api.example.com/v1/",
                                           .api_key = scene->key};
     CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
-    struct tier_sink sink = {on_piece, on_done, scene};
+    struct tier_sink sink = {on_piece, on_done, scene, &pass};
     CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
           TD_OK);
 }
@@ -399,7 +403,7 @@ static void test_a_start_that_fails_leaves_nothing_behind(void)
     net.refuse = true;
     static const struct td_message message = {TD_ROLE_USER, {"hi", 2}};
     struct td_request request = {.messages = &message, .message_count = 1};
-    struct tier_sink sink = {on_piece, on_done, &s};
+    struct tier_sink sink = {on_piece, on_done, &s, &pass};
     CHECK(tier_start(s.tier, &s.loop.loop, &request, &sink, &s.attempt, NULL) == TD_NO_MEMORY);
     scene_end(&s);
 }
@@ -421,7 +425,7 @@ static void test_a_key_is_optional_and_may_not_write_headers(void)
     virtual_loop_init(&s.loop);
     static const struct td_message message = {TD_ROLE_USER, {"hi", 2}};
     struct td_request request = {.messages = &message, .message_count = 1};
-    struct tier_sink sink = {on_piece, on_done, &s};
+    struct tier_sink sink = {on_piece, on_done, &s, &pass};
     CHECK(tier_start(tier, &s.loop.loop, &request, &sink, &s.attempt, NULL) == TD_OK);
     CHECK(!strstr(net.headers, "Authorization"));
     tier_cancel(tier, s.attempt);
@@ -432,6 +436,7 @@ static void test_a_key_is_optional_and_may_not_write_headers(void)
 
 int main(void)
 {
+    privacy_rules_install(privacy_rules_new());
     RUN(test_a_request_goes_out_as_openai_expects);
     RUN(test_an_answer_streams_and_ends);
     RUN(test_a_peer_that_does_not_close_after_done_is_not_waited_for);
@@ -449,5 +454,6 @@ int main(void)
     RUN(test_cancel_while_waiting_to_retry);
     RUN(test_a_start_that_fails_leaves_nothing_behind);
     RUN(test_a_key_is_optional_and_may_not_write_headers);
+    privacy_rules_install(NULL);
     return test_finish();
 }

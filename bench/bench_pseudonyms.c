@@ -1,0 +1,218 @@
+/* What pseudonyms cost: masking a prompt, restoring a streamed answer (how much is held back and how long a
+ * piece takes), and megabytes made to be slow. The best of some passes each. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "privacy/mask.h"
+#include "privacy/name_finder.h"
+#include "privacy/restore.h"
+#include "privacy/tagger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MEGABYTE ((size_t)1 << 20)
+#define PASSES 5
+#define PIECES_MAX 4096
+
+static const struct mask_rules rules = {
+    .classes = {[TD_CLASS_SENSITIVE] = true, [TD_CLASS_RESTRICTED] = true},
+    .kinds = {[PRIVACY_PERSON] = true}};
+static const uint8_t key[KEYED_KEY_BYTES] = {1};
+
+static const char letter[] =
+    "Dear Ms. Mary Smith, your card 4111 1111 1111 1111 was charged from 81.2.69.160; we wrote to "
+    "mary.smith@acme-corp.com and called +1 415-867-5309. The IBAN is DE89 3704 0044 0532 0130 00. "
+    "The committee met again in the old library, although nobody had lit the stove and the windows "
+    "would "
+    "not close. They spoke at length about the harvest, the price of timber and the bridge that "
+    "had been "
+    "promised for years. Regards, John Smith. ";
+
+struct world {
+    struct vault *vault;
+    struct vault_uses *uses;
+    struct restore_table *table;
+    struct buf masked;
+};
+
+static bool make(struct world *world, struct td_str text)
+{
+    struct td_error err = {0};
+    enum td_data_class rest = TD_CLASS_PUBLIC;
+    *world = (struct world){.vault = vault_with_key(key), .uses = calloc(1, sizeof *world->uses)};
+    buf_init(&world->masked, 64 * MEGABYTE);
+    struct mask *mask = mask_new(world->vault, &rules, world->uses);
+    mask_read(mask, text);
+    bool ok = mask_find(mask, text, &err) == TD_OK && mask_seal(mask, &err) == TD_OK &&
+              mask_write(mask, text, &world->masked, &rest, &err) == TD_OK;
+    mask_free(mask);
+    world->table = ok ? restore_table_new(world->vault, world->uses) : NULL;
+    if (!ok)
+        printf("  (refused: %s)\n", err.message);
+    return ok;
+}
+
+static void unmake(struct world *world)
+{
+    restore_table_free(world->table);
+    vault_uses_deinit(world->uses);
+    free(world->uses);
+    vault_free(world->vault);
+    buf_deinit(&world->masked);
+}
+
+static double mask_ms(struct td_str text)
+{
+    double best = 1e9;
+    for (int pass = 0; pass < PASSES; pass++) {
+        struct world world;
+        double begin = clock_monotonic_ms(NULL);
+        make(&world, text);
+        double took = clock_monotonic_ms(NULL) - begin;
+        best = took < best ? took : best;
+        unmake(&world);
+    }
+    return best;
+}
+
+static double restore_ms(const struct world *world, struct td_str answer, size_t step)
+{
+    double best = 1e9;
+    for (int pass = 0; pass < PASSES; pass++) {
+        struct restorer restorer;
+        struct buf out;
+        buf_init(&out, 64 * MEGABYTE);
+        if (!restorer_init(&restorer, world->table, false))
+            return -1;
+        double begin = clock_monotonic_ms(NULL);
+        for (size_t at = 0; at < answer.len; at += step)
+            restorer_feed(&restorer, str_slice(answer, at, at + step), &out);
+        restorer_end(&restorer, &out);
+        double took = clock_monotonic_ms(NULL) - begin;
+        best = took < best ? took : best;
+        restorer_deinit(&restorer);
+        buf_deinit(&out);
+    }
+    return best;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* An echo in tokens (about four characters, at word edges where there are some): tokens that wait when the
+ * next comes, and how long a piece takes. */
+static void stream(const struct world *world)
+{
+    static double held[PIECES_MAX], took[PIECES_MAX];
+    struct td_str text = buf_view(&world->masked);
+    struct restorer restorer;
+    struct buf out;
+    size_t count = 0, waiting = 0;
+    buf_init(&out, MEGABYTE);
+    if (!restorer_init(&restorer, world->table, false))
+        return;
+    for (size_t at = 0; at < text.len && count < PIECES_MAX; count++) {
+        size_t end = at + 1;
+        while (end < text.len && end - at < 5 && text.data[end] != ' ')
+            end++;
+        double begin = clock_monotonic_ms(NULL);
+        restorer_feed(&restorer, str_slice(text, at, end), &out);
+        took[count] = clock_monotonic_ms(NULL) - begin;
+        waiting = restorer_held(&restorer) > 0 ? waiting + 1 : 0;
+        held[count] = (double)waiting;
+        at = end;
+    }
+    qsort(held, count, sizeof *held, by_size);
+    qsort(took, count, sizeof *took, by_size);
+    printf("  a streamed echo of %zu tokens: held back median %.0f tokens, p90 %.0f, most %.0f; a "
+           "token "
+           "takes median %.1f us, p99 %.1f us\n",
+           count, held[count / 2], held[count * 9 / 10], held[count - 1], took[count / 2] * 1e3,
+           took[count * 99 / 100] * 1e3);
+    restorer_deinit(&restorer);
+    buf_deinit(&out);
+}
+
+static struct td_str repeated(struct td_str unit, size_t bytes)
+{
+    char *data = malloc(bytes + 1);
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = unit.data[i % unit.len];
+    data[bytes] = '\0';
+    return (struct td_str){data, bytes};
+}
+
+/* Answers of a megabyte that are full of beginnings. */
+static void hostile_answers(const struct world *world)
+{
+    struct td_str masked = buf_view(&world->masked);
+    struct vault_entry entry = vault_at(world->vault, world->uses->entries[1]);
+    const struct {
+        const char *name;
+        struct td_str unit;
+    } cases[] = {
+        {"the echo, over and over", masked},
+        {"one surrogate, over and over", entry.surrogate},
+        {"its beginning, over and over",
+         str_slice(entry.surrogate, 0, entry.surrogate.len > 2 ? entry.surrogate.len - 1 : 1)},
+        {"ordinary prose", STR("The committee met again in the old library, and nobody spoke. ")},
+        {"backslashes", STR("\\u0041\\\\u00e9\\")},
+        {"digits", STR("4111 1111 ")},
+        {"spaces", STR(" ")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct td_str answer = repeated(cases[i].unit, MEGABYTE);
+        printf("  restoring 1 MB, %s: %.1f ms, in pieces of 4 bytes %.1f ms\n", cases[i].name,
+               restore_ms(world, answer, MEGABYTE), restore_ms(world, answer, 4));
+        free((void *)(uintptr_t)answer.data);
+    }
+}
+
+static void hostile_requests(void)
+{
+    static const char *const units[] = {"the old library and nobody spoke ",
+                                        "a@b.com ",
+                                        "4111 1111 ",
+                                        "John Smith ",
+                                        "-----BEGIN ",
+                                        "\\u0041\\u0042 "};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct td_str text = repeated(str_from(units[i]), MEGABYTE);
+        printf("  masking 1 MB of \"%s\": %.0f ms\n", units[i], mask_ms(text));
+        free((void *)(uintptr_t)text.data);
+    }
+    struct buf many;
+    buf_init(&many, 8 * MEGABYTE);
+    for (int i = 0; i < 10000; i++)
+        buf_printf(&many, "user%d@firm%d.com and ", i, i % 97);
+    printf("  masking 10,000 different addresses (%zu KB): %.0f ms\n", many.len / 1024,
+           mask_ms(buf_view(&many)));
+    buf_deinit(&many);
+}
+
+int main(int argc, char **argv)
+{
+    struct tagger *tagger = NULL;
+    struct td_error err = {0};
+    struct world world;
+    if (argc > 1 && tagger_open(argv[1], &tagger, &err) != TD_OK) {
+        fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    printf("pseudonyms\n");
+    printf("  masking a letter of %zu bytes with 9 values: %.2f ms\n", sizeof letter - 1,
+           mask_ms(str_from(letter)));
+    if (make(&world, str_from(letter))) {
+        stream(&world);
+        hostile_answers(&world);
+    }
+    unmake(&world);
+    hostile_requests();
+    name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
+    return 0;
+}

@@ -1,0 +1,51 @@
+#include "base/crypto_sign.h"
+
+#include "base/error.h"
+
+#include <openssl/evp.h>
+
+static EVP_PKEY *private_key(const uint8_t *seed)
+{
+    return EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, CRYPTO_SIGN_KEY_BYTES);
+}
+
+enum td_status crypto_sign_public(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
+                                  uint8_t out[static CRYPTO_SIGN_KEY_BYTES], struct td_error *err)
+{
+    EVP_PKEY *key = private_key(seed);
+    size_t len = CRYPTO_SIGN_KEY_BYTES;
+    bool ok = key && EVP_PKEY_get_raw_public_key(key, out, &len) == 1;
+    EVP_PKEY_free(key);
+    return ok ? TD_OK
+              : error_set(err, TD_INTERNAL, "the system's Ed25519 signatures are not available");
+}
+
+enum td_status crypto_sign(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES], struct td_str message,
+                           uint8_t out[static CRYPTO_SIGNATURE_BYTES], struct td_error *err)
+{
+    EVP_PKEY *key = private_key(seed);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    size_t len = CRYPTO_SIGNATURE_BYTES;
+    bool ok = key && context && EVP_DigestSignInit(context, NULL, NULL, NULL, key) == 1 &&
+              EVP_DigestSign(context, out, &len, (const uint8_t *)message.data, message.len) == 1 &&
+              len == CRYPTO_SIGNATURE_BYTES;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(key);
+    return ok ? TD_OK
+              : error_set(err, TD_INTERNAL, "the system's Ed25519 signatures are not available");
+}
+
+bool crypto_sign_verify(const uint8_t public_key[static CRYPTO_SIGN_KEY_BYTES],
+                        struct td_str message,
+                        const uint8_t signature[static CRYPTO_SIGNATURE_BYTES])
+{
+    EVP_PKEY *key =
+        EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key, CRYPTO_SIGN_KEY_BYTES);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool ok = key && context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key) == 1 &&
+              EVP_DigestVerify(context, signature, CRYPTO_SIGNATURE_BYTES,
+                               (const uint8_t *)message.data, message.len) == 1;
+    EVP_MD_CTX_free(context);
+    EVP_PKEY_free(key);
+    return ok;
+}

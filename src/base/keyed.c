@@ -1,0 +1,121 @@
+#include "base/keyed.h"
+
+#include "base/crypto.h"
+#include "base/error.h"
+
+#include <assert.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <string.h>
+
+#define NONCE_BYTES 12 /* what GCM is defined for; random ones suffice for 2^32 files a key */
+#define TAG_BYTES 16
+
+void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size_t len,
+               uint8_t out[static KEYED_MAC_BYTES])
+{
+    unsigned int written = 0;
+    unsigned char *ok =
+        HMAC(EVP_sha256(), key, KEYED_KEY_BYTES, (const unsigned char *)data, len, out, &written);
+    assert(ok != NULL && written == KEYED_MAC_BYTES); /* fails only without memory for a context */
+    (void)ok;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+        return (c | 0x20) - 'a' + 10;
+    return -1;
+}
+
+enum td_status keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES],
+                               struct td_error *err)
+{
+    bool fits = text.len == (size_t)2 * KEYED_KEY_BYTES;
+    for (size_t i = 0; fits && i < KEYED_KEY_BYTES; i++) {
+        int high = hex_value(text.data[2 * i]), low = hex_value(text.data[2 * i + 1]);
+        fits = high >= 0 && low >= 0;
+        key[i] = (uint8_t)((high & 15) << 4 | (low & 15));
+    }
+    return fits ? TD_OK
+                : error_set(err, TD_INVALID,
+                            "the key is not 64 hexadecimal digits (make one with: openssl rand "
+                            "-hex 32)");
+}
+
+/* Seals or opens `text` to `out`, which has room for as many bytes; tag is written or checked. */
+static bool run(bool sealing, const uint8_t *key, const uint8_t *nonce, struct td_str label,
+                struct td_str text, uint8_t *out, uint8_t *tag)
+{
+    EVP_CIPHER_CTX *state = EVP_CIPHER_CTX_new();
+    int len = 0, last = 0;
+    bool ok = state &&
+              EVP_CipherInit_ex(state, EVP_aes_256_gcm(), NULL, key, nonce, sealing ? 1 : 0) == 1;
+    if (ok && label.len)
+        ok = EVP_CipherUpdate(state, NULL, &len, (const unsigned char *)label.data,
+                              (int)label.len) == 1;
+    if (ok && text.len)
+        ok = EVP_CipherUpdate(state, out, &len, (const unsigned char *)text.data, (int)text.len) ==
+             1;
+    if (ok && !sealing)
+        ok = EVP_CIPHER_CTX_ctrl(state, EVP_CTRL_GCM_SET_TAG, TAG_BYTES, tag) == 1;
+    ok = ok && EVP_CipherFinal_ex(state, out + text.len, &last) == 1;
+    if (ok && sealing)
+        ok = EVP_CIPHER_CTX_ctrl(state, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, tag) == 1;
+    EVP_CIPHER_CTX_free(state);
+    return ok;
+}
+
+/* Room for `len` bytes at the end of the buffer, set to zero. */
+static uint8_t *extend(struct buf *out, size_t len)
+{
+    static const uint8_t zeros[64];
+    size_t begin = out->len;
+    for (size_t left = len; left > 0 && !out->failed;) {
+        size_t part = left < sizeof zeros ? left : sizeof zeros;
+        buf_append(out, zeros, part);
+        left -= part;
+    }
+    return out->failed ? NULL : (uint8_t *)out->data + begin;
+}
+
+enum td_status keyed_seal(const uint8_t key[static KEYED_KEY_BYTES], struct td_str label,
+                          struct td_str text, struct buf *out, struct td_error *err)
+{
+    if (text.len > INT32_MAX / 2 || label.len > INT16_MAX)
+        return error_set(err, TD_LIMIT, "%zu bytes are too many to encrypt at once", text.len);
+    uint8_t *room = extend(out, NONCE_BYTES + text.len + TAG_BYTES);
+    if (room == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory to encrypt %zu bytes", text.len);
+    enum td_status status = crypto_random(room, NONCE_BYTES, err);
+    if (status == TD_OK &&
+        !run(true, key, room, label, text, room + NONCE_BYTES, room + NONCE_BYTES + text.len))
+        status = error_set(err, TD_INTERNAL, "encrypting failed");
+    return status;
+}
+
+enum td_status keyed_open(const uint8_t key[static KEYED_KEY_BYTES], struct td_str label,
+                          struct td_str sealed, struct buf *out, struct td_error *err)
+{
+    if (sealed.len < NONCE_BYTES + TAG_BYTES || sealed.len > INT32_MAX / 2 || label.len > INT16_MAX)
+        return error_set(err, TD_CORRUPT, "%zu bytes are no sealed text", sealed.len);
+    struct td_str text = {sealed.data + NONCE_BYTES, sealed.len - NONCE_BYTES - TAG_BYTES};
+    uint8_t nonce[NONCE_BYTES], tag[TAG_BYTES];
+    memcpy(nonce, sealed.data, NONCE_BYTES);
+    memcpy(tag, text.data + text.len, TAG_BYTES);
+    size_t begin = out->len;
+    uint8_t *room = extend(out, text.len + 1); /* never without a byte, also for an empty text */
+    if (room == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory to decrypt %zu bytes", text.len);
+    bool ok = run(false, key, nonce, label, text, room, tag);
+    if (!ok)
+        crypto_wipe(room, text.len);
+    out->len = ok ? begin + text.len : begin;
+    out->data[out->len] = '\0';
+    return ok ? TD_OK
+              : error_set(err, TD_DENIED,
+                          "it does not open with this key: the key is another, or the file was "
+                          "changed");
+}

@@ -1,0 +1,28 @@
+/* Cryptography under a key (OpenSSL inside): HMAC-SHA-256, and AES-256-GCM for what is kept on disk.
+ * Any thread. */
+#ifndef BASE_KEYED_H
+#define BASE_KEYED_H
+
+#include "base/buf.h"
+
+#define KEYED_KEY_BYTES 32
+#define KEYED_MAC_BYTES 32
+
+void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size_t len,
+               uint8_t out[static KEYED_MAC_BYTES]);
+
+/* 64 hexadecimal digits. TD_INVALID without quoting them. */
+TD_MUST_CHECK enum td_status
+keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES], struct td_error *err);
+
+/* Appends a random nonce (12 bytes), the cipher text (as long as the text) and the tag (16 bytes).
+ * label: bytes that are not stored but must be the same when it is opened. */
+TD_MUST_CHECK enum td_status keyed_seal(const uint8_t key[static KEYED_KEY_BYTES],
+                                        struct td_str label, struct td_str text, struct buf *out,
+                                        struct td_error *err);
+/* TD_DENIED when the key or the label is another or a bit was changed; *out is then empty. */
+TD_MUST_CHECK enum td_status keyed_open(const uint8_t key[static KEYED_KEY_BYTES],
+                                        struct td_str label, struct td_str sealed, struct buf *out,
+                                        struct td_error *err);
+
+#endif

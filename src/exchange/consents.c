@@ -1,0 +1,331 @@
+#include "exchange/consents.h"
+
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define USER_BYTES_MAX 256
+#define FILE_BYTES_MAX (CONSENTS_MAX * 1024u)
+
+struct entry {
+    char id[CONSENT_ID_BYTES_MAX + 1], scope[CONSENT_SCOPE_BYTES_MAX + 1];
+    char user[USER_BYTES_MAX + 1];   /* "" = anybody */
+    uint64_t expires_ms, revoked_ms; /* 0 = not revoked */
+};
+
+struct consents {
+    pthread_mutex_t mutex;
+    char *path;
+    struct entry *entries;
+    size_t count, capacity;
+};
+
+const char *consent_state_text(enum consent_state state)
+{
+    static const char *const texts[] = {"its consent is valid",
+                                        "the request names no consent",
+                                        "nobody gave the consent that it names",
+                                        "its consent has expired",
+                                        "its consent was taken back",
+                                        "its consent is for another route",
+                                        "its consent is another user's"};
+    return (size_t)state < sizeof texts / sizeof *texts ? texts[state] : "its consent is not valid";
+}
+
+/* --- the file --- */
+
+static struct json *entry_json(const struct entry *entry)
+{
+    struct json *object = json_new_object();
+    json_put(object, "id", json_new_cstr(entry->id));
+    json_put(object, "scope", json_new_cstr(entry->scope));
+    json_put(object, "user", entry->user[0] ? json_new_cstr(entry->user) : json_new_null());
+    json_put(object, "expires", json_new_int((int64_t)(entry->expires_ms / 1000)));
+    if (entry->revoked_ms)
+        json_put(object, "revoked", json_new_int((int64_t)(entry->revoked_ms / 1000)));
+    return object;
+}
+
+static enum td_status save_locked(struct consents *consents, struct td_error *err)
+{
+    struct buf text;
+    struct json *list = json_new_array();
+    if (!consents->path) {
+        json_free(list);
+        return TD_OK;
+    }
+    buf_init(&text, FILE_BYTES_MAX);
+    for (size_t i = 0; i < consents->count; i++)
+        json_push(list, entry_json(&consents->entries[i]));
+    json_write(list, &text);
+    json_free(list);
+    enum td_status status = text.failed
+                                ? error_set(err, TD_NO_MEMORY, "no memory to write the consents")
+                                : file_replace(consents->path, buf_view(&text), 0600, err);
+    buf_deinit(&text);
+    return status;
+}
+
+static bool copy(struct td_str text, char *out, size_t bytes_max)
+{
+    if (text.len > bytes_max || (text.len && memchr(text.data, '\0', text.len)))
+        return false;
+    if (text.len)
+        memcpy(out, text.data, text.len);
+    out[text.len] = '\0';
+    return true;
+}
+
+static struct entry *add_locked(struct consents *consents)
+{
+    if (consents->count == consents->capacity) {
+        size_t capacity = consents->capacity ? 2 * consents->capacity : 16;
+        struct entry *entries = consents->count < CONSENTS_MAX
+                                    ? realloc(consents->entries, capacity * sizeof *entries)
+                                    : NULL;
+        if (!entries)
+            return NULL;
+        consents->entries = entries;
+        consents->capacity = capacity;
+    }
+    struct entry *entry = &consents->entries[consents->count++];
+    *entry = (struct entry){0};
+    return entry;
+}
+
+static enum td_status read_entries(struct consents *consents, const struct json *list,
+                                   struct td_error *err)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *item = json_at(list, i);
+        struct entry *entry = add_locked(consents);
+        int64_t expires = json_int(json_get(item, "expires"), -1);
+        int64_t revoked = json_int(json_get(item, "revoked"), 0);
+        struct td_str id = json_text(json_get(item, "id"));
+        if (!entry || id.len == 0 || expires < 0 || revoked < 0 || expires > INT64_MAX / 1000 ||
+            revoked > INT64_MAX / 1000 || !copy(id, entry->id, CONSENT_ID_BYTES_MAX) ||
+            !copy(json_text(json_get(item, "scope")), entry->scope, CONSENT_SCOPE_BYTES_MAX) ||
+            !copy(json_text(json_get(item, "user")), entry->user, USER_BYTES_MAX))
+            return error_set(err, TD_CORRUPT,
+                             "%s: consent %zu is malformed; mend the file or move it away",
+                             consents->path, i);
+        entry->expires_ms = (uint64_t)expires * 1000;
+        entry->revoked_ms = (uint64_t)revoked * 1000;
+    }
+    return TD_OK;
+}
+
+static enum td_status read_file(struct consents *consents, struct td_error *err)
+{
+    struct buf text;
+    struct json *list = NULL;
+    if (access(consents->path, F_OK) != 0 && errno == ENOENT)
+        return TD_OK;
+    buf_init(&text, FILE_BYTES_MAX);
+    enum td_status status = buf_read_file(&text, consents->path, err);
+    if (status == TD_OK)
+        status = json_parse(buf_view(&text), &list, err);
+    if (status == TD_OK && json_kind_of(list) != JSON_KIND_ARRAY)
+        status = error_set(err, TD_CORRUPT, "it is no list of consents");
+    if (status != TD_OK)
+        error_prefix(err, "%s", consents->path);
+    if (status == TD_OK)
+        status = read_entries(consents, list, err);
+    json_free(list);
+    buf_deinit(&text);
+    return status;
+}
+
+enum td_status consents_open(const char *path, struct consents **out, struct td_error *err)
+{
+    struct consents *consents = calloc(1, sizeof *consents);
+    if (!consents)
+        return error_set(err, TD_NO_MEMORY, "no memory for consents");
+    pthread_mutex_init(&consents->mutex, NULL);
+    consents->path = path ? strdup(path) : NULL;
+    enum td_status status = path && !consents->path
+                                ? error_set(err, TD_NO_MEMORY, "no memory for consents")
+                            : path ? read_file(consents, err)
+                                   : TD_OK;
+    if (status == TD_OK)
+        *out = consents;
+    else
+        consents_close(consents);
+    return status;
+}
+
+void consents_close(struct consents *consents)
+{
+    if (!consents)
+        return;
+    pthread_mutex_destroy(&consents->mutex);
+    free(consents->path);
+    free(consents->entries);
+    free(consents);
+}
+
+/* --- giving and taking back --- */
+
+static struct entry *find_locked(struct consents *consents, const char *id)
+{
+    for (size_t i = 0; i < consents->count; i++)
+        if (strcmp(consents->entries[i].id, id) == 0)
+            return &consents->entries[i];
+    return NULL;
+}
+
+static bool is_plain(const char *id)
+{
+    size_t len = strlen(id);
+    for (size_t i = 0; i < len; i++)
+        if (!((id[i] >= 'a' && id[i] <= 'z') || (id[i] >= 'A' && id[i] <= 'Z') ||
+              (id[i] >= '0' && id[i] <= '9') || id[i] == '-' || id[i] == '_' || id[i] == '.'))
+            return false;
+    return len > 0 && len <= CONSENT_ID_BYTES_MAX;
+}
+
+static enum td_status check_wish(const struct consent *consent, uint64_t now_ms,
+                                 struct td_error *err)
+{
+    if (consent->id && !is_plain(consent->id))
+        return error_set(err, TD_INVALID, "a consent's id is 1 to %d of A-Z a-z 0-9 - _ .",
+                         CONSENT_ID_BYTES_MAX);
+    if (!consent->scope || consent->scope[0] == '\0' ||
+        strlen(consent->scope) > CONSENT_SCOPE_BYTES_MAX)
+        return error_set(err, TD_INVALID, "a consent's scope is a route's name, or * for all");
+    if (consent->user && strlen(consent->user) > USER_BYTES_MAX)
+        return error_set(err, TD_INVALID, "a consent's user has at most %d bytes", USER_BYTES_MAX);
+    if (consent->expires_ms <= now_ms ||
+        consent->expires_ms - now_ms > (uint64_t)CONSENT_SECONDS_MAX * 1000)
+        return error_set(err, TD_INVALID,
+                         "a consent's expires lies in the future, at most %u days away (seconds "
+                         "since 1970)",
+                         CONSENT_SECONDS_MAX / 86400);
+    return TD_OK;
+}
+
+/* What has long expired makes room; what was taken back is kept as long as it would have held. */
+static void drop_expired_locked(struct consents *consents, uint64_t now_ms)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < consents->count; i++)
+        if (consents->entries[i].expires_ms > now_ms)
+            consents->entries[kept++] = consents->entries[i];
+    consents->count = kept;
+}
+
+static enum td_status make_id(char out[static CONSENT_ID_BYTES_MAX + 1], struct td_error *err)
+{
+    uint8_t random[12];
+    enum td_status status = crypto_random(random, sizeof random, err);
+    memcpy(out, "consent_", 8);
+    crypto_hex(random, sizeof random, out + 8);
+    return status;
+}
+
+static enum td_status grant_locked(struct consents *consents, const struct consent *consent,
+                                   uint64_t now_ms, const char *id, struct td_error *err)
+{
+    struct entry *entry = find_locked(consents, id);
+    const char *user = consent->user ? consent->user : "";
+    if (entry && entry->revoked_ms)
+        return error_set(err, TD_DENIED, "consent %s was taken back: give another", id);
+    if (entry && strcmp(entry->user, user) != 0)
+        return error_set(err, TD_DENIED, "consent %s is another user's", id);
+    if (!entry && consents->count >= CONSENTS_MAX)
+        drop_expired_locked(consents, now_ms);
+    if (!entry)
+        entry = add_locked(consents);
+    if (!entry)
+        return error_set(err, TD_LIMIT, "there are %u consents, which is the most", CONSENTS_MAX);
+    snprintf(entry->id, sizeof entry->id, "%s", id);
+    snprintf(entry->scope, sizeof entry->scope, "%s", consent->scope);
+    snprintf(entry->user, sizeof entry->user, "%s", user);
+    entry->expires_ms = consent->expires_ms;
+    return save_locked(consents, err);
+}
+
+enum td_status consents_grant(struct consents *consents, const struct consent *consent,
+                              uint64_t now_ms, char id_out[static CONSENT_ID_BYTES_MAX + 1],
+                              struct td_error *err)
+{
+    enum td_status status = check_wish(consent, now_ms, err);
+    if (status == TD_OK && consent->id)
+        snprintf(id_out, CONSENT_ID_BYTES_MAX + 1, "%s", consent->id);
+    else if (status == TD_OK)
+        status = make_id(id_out, err);
+    if (status != TD_OK)
+        return status;
+    pthread_mutex_lock(&consents->mutex);
+    status = grant_locked(consents, consent, now_ms, id_out, err);
+    pthread_mutex_unlock(&consents->mutex);
+    return status;
+}
+
+enum td_status consents_revoke(struct consents *consents, const char *id, uint64_t now_ms,
+                               struct td_error *err)
+{
+    pthread_mutex_lock(&consents->mutex);
+    struct entry *entry = find_locked(consents, id);
+    enum td_status status = TD_OK;
+    if (!entry)
+        status = error_set(err, TD_NOT_FOUND, "there is no consent '%.64s'", id);
+    else if (!entry->revoked_ms)
+        entry->revoked_ms = now_ms < 1000 ? 1000 : now_ms;
+    if (status == TD_OK)
+        status = save_locked(consents, err);
+    pthread_mutex_unlock(&consents->mutex);
+    return status;
+}
+
+static enum consent_state state_of(const struct entry *entry, uint64_t now_ms)
+{
+    return entry->revoked_ms             ? CONSENT_REVOKED
+           : entry->expires_ms <= now_ms ? CONSENT_EXPIRED
+                                         : CONSENT_VALID;
+}
+
+enum consent_state consents_check(struct consents *consents, const char *id, const char *route,
+                                  const char *user, uint64_t now_ms)
+{
+    if (!id)
+        return CONSENT_NONE;
+    pthread_mutex_lock(&consents->mutex);
+    const struct entry *entry = find_locked(consents, id);
+    enum consent_state state = entry ? state_of(entry, now_ms) : CONSENT_UNKNOWN;
+    if (state == CONSENT_VALID && strcmp(entry->scope, "*") != 0 &&
+        strcmp(entry->scope, route) != 0)
+        state = CONSENT_OTHER_SCOPE;
+    if (state == CONSENT_VALID && entry->user[0] && (!user || strcmp(entry->user, user) != 0))
+        state = CONSENT_OTHER_USER;
+    pthread_mutex_unlock(&consents->mutex);
+    return state;
+}
+
+struct json *consents_list(struct consents *consents, const char *id, uint64_t now_ms)
+{
+    struct json *list = json_new_array();
+    pthread_mutex_lock(&consents->mutex);
+    for (size_t i = 0; i < consents->count; i++) {
+        const struct entry *entry = &consents->entries[i];
+        enum consent_state state = state_of(entry, now_ms);
+        if (id && strcmp(entry->id, id) != 0)
+            continue;
+        struct json *item = entry_json(entry);
+        json_put(item, "state",
+                 json_new_cstr(state == CONSENT_VALID     ? "valid"
+                               : state == CONSENT_REVOKED ? "revoked"
+                                                          : "expired"));
+        json_push(list, item);
+    }
+    pthread_mutex_unlock(&consents->mutex);
+    return list;
+}

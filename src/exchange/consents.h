@@ -1,0 +1,56 @@
+/* Consents: that somebody may send something somewhere, for a time, until it is taken back. A route that
+ * asks for one lets nothing leave the device without it. Kept in a file, so that what was taken back stays
+ * taken back. Any thread. */
+#ifndef EXCHANGE_CONSENTS_H
+#define EXCHANGE_CONSENTS_H
+
+#include "tandem/types.h"
+
+#define CONSENT_ID_BYTES_MAX 64
+#define CONSENT_SCOPE_BYTES_MAX 64
+#define CONSENTS_MAX 10000u
+#define CONSENT_SECONDS_MAX (366u * 86400u)
+
+struct consents;
+struct json;
+
+enum consent_state {
+    CONSENT_VALID,
+    CONSENT_NONE,    /* the request names none */
+    CONSENT_UNKNOWN, /* one that nobody gave */
+    CONSENT_EXPIRED,
+    CONSENT_REVOKED,
+    CONSENT_OTHER_SCOPE,
+    CONSENT_OTHER_USER
+};
+/* "no consent was given", ... */
+const char *consent_state_text(enum consent_state state);
+
+struct consent {
+    const char *id;      /* NULL: one is made */
+    const char *scope;   /* a route's name, or "*" */
+    const char *user;    /* whose requests it is for; NULL = anybody's */
+    uint64_t expires_ms; /* since the Unix epoch */
+};
+
+/* path NULL: in memory only. What a file holds is read; one that is malformed is TD_CORRUPT. **returns new**
+ * (consents_close). */
+TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
+                                           struct td_error *err);
+void consents_close(struct consents *consents);
+
+/* id_out: of the consent. TD_INVALID: malformed, or for longer than a year; TD_DENIED: that id was taken
+ * back or is another's; TD_LIMIT: too many. */
+TD_MUST_CHECK enum td_status consents_grant(struct consents *consents,
+                                            const struct consent *consent, uint64_t now_ms,
+                                            char id_out[static CONSENT_ID_BYTES_MAX + 1],
+                                            struct td_error *err);
+/* From now on it is revoked, for good. TD_NOT_FOUND. */
+TD_MUST_CHECK enum td_status consents_revoke(struct consents *consents, const char *id,
+                                             uint64_t now_ms, struct td_error *err);
+enum consent_state consents_check(struct consents *consents, const char *id, const char *route,
+                                  const char *user, uint64_t now_ms);
+/* [{"id", "scope", "user", "expires", "state"}]: **returns new** (json_free). id NULL: all. */
+struct json *consents_list(struct consents *consents, const char *id, uint64_t now_ms);
+
+#endif

@@ -1,0 +1,29 @@
+/* Less of a conversation: what a remote tier does not need for its answer is not sent. System messages, the
+ * last turns, and of the earlier ones those that the last message is about. A turn is a user's message with
+ * all that follows it, so that calls and their results stay together. Pure; any thread. */
+#ifndef EXCHANGE_MINIMISE_H
+#define EXCHANGE_MINIMISE_H
+
+#include "tandem/types.h"
+
+struct minimise_settings {
+    uint32_t turns;    /* the last so many; 0 = everything is sent */
+    uint32_t relevant; /* and of the earlier ones at most so many */
+};
+
+struct left_out {
+    uint32_t turns, messages;
+    uint64_t bytes; /* of their texts */
+};
+
+struct minimised;
+
+/* *out NULL: nothing can be left out. **borrows** request until minimised_free. *out **returns new**. */
+TD_MUST_CHECK enum td_status minimised_new(const struct td_request *request,
+                                           const struct minimise_settings *settings,
+                                           struct minimised **out, struct td_error *err);
+void minimised_free(struct minimised *minimised);
+const struct td_request *minimised_request(const struct minimised *minimised); /* **borrows** */
+struct left_out minimised_left_out(const struct minimised *minimised);
+
+#endif

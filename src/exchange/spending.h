@@ -1,0 +1,27 @@
+/* What was spent today, by budget and by whom, and how many tokens went through in the last 24 hours. In memory, bounded: when
+ * the table is full, newcomers of a budget share one entry, so that nobody spends uncounted. A day begins at local midnight. Thread-safe. */
+#ifndef EXCHANGE_SPENDING_H
+#define EXCHANGE_SPENDING_H
+
+#include "tandem/types.h"
+
+struct spending;
+struct clock;
+
+/* clock NULL = the system's. **returns new** (spending_free), or NULL. */
+struct spending *spending_new(const struct clock *clock, uint32_t entries_max);
+void spending_free(struct spending *spending);
+
+/* The entry of a budget and of whom it is about ("" = all). */
+uint64_t spending_key(const char *budget, const char *whom);
+
+/* Spent today and promised to exchanges that run, in USD. */
+double spending_today(struct spending *spending, uint64_t key);
+/* An exchange may come to cost this; taken back with what it did cost. */
+void spending_promise(struct spending *spending, uint64_t key, double usd);
+void spending_settle(struct spending *spending, uint64_t key, double promised_usd, double usd);
+
+void spending_add_tokens(struct spending *spending, uint64_t tokens);
+double spending_day_tokens(struct spending *spending); /* of the last 24 hours, by whole hours */
+
+#endif

@@ -1,0 +1,442 @@
+#include "ledger/egress_log.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "ledger/egress_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Others hold the lock for the two writes of a line; a process that was stopped between them is not
+ * waited for. */
+#define LOCK_TRIES 50
+#define HEAD_BYTES_MAX 1024
+#define MEND "move the folder away (it is evidence) to begin a new one"
+
+struct egress_log {
+    pthread_mutex_t mutex;
+    char *folder;
+    int entries_fd, heads_fd;
+    uint8_t seed[CRYPTO_SIGN_KEY_BYTES];
+    /* As of our last look, under both locks. */
+    struct egress_chain chain;
+    off_t entries_bytes, heads_bytes;
+    struct egress_head head; /* the last one; no date: none yet */
+    off_t head_at;           /* where its line begins */
+};
+
+static enum td_status io_error(const struct egress_log *log, const char *what, struct td_error *err)
+{
+    return error_set(err, TD_IO, "egress ledger %s: cannot %s: %s", log->folder, what,
+                     strerror(errno));
+}
+
+static bool path_of(const struct egress_log *log, const char *name, char out[PATH_MAX])
+{
+    int len = snprintf(out, PATH_MAX, "%s/%s", log->folder, name);
+    return len > 0 && len < PATH_MAX;
+}
+
+static bool write_at(int fd, struct td_str bytes, off_t at)
+{
+    while (bytes.len > 0) {
+        ssize_t done = pwrite(fd, bytes.data, bytes.len, at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        bytes = str_slice(bytes, (size_t)done, bytes.len);
+        at += done;
+    }
+    return true;
+}
+
+/* --- the key --- */
+
+static enum td_status write_key(const struct egress_log *log, const char *path,
+                                struct td_error *err)
+{
+    char draft[PATH_MAX], hex[2 * CRYPTO_SIGN_KEY_BYTES + 2];
+    uint8_t seed[CRYPTO_SIGN_KEY_BYTES];
+    if (snprintf(draft, sizeof draft, "%s.new-%ld", path, (long)getpid()) >= (int)sizeof draft)
+        return error_set(err, TD_INVALID, "the path of the egress ledger is too long");
+    enum td_status status = crypto_random(seed, sizeof seed, err);
+    if (status != TD_OK)
+        return status;
+    crypto_hex(seed, sizeof seed, hex);
+    hex[2 * sizeof seed] = '\n';
+    unlink(draft); /* of a process with our number that died here */
+    int fd = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write_at(fd, (struct td_str){hex, 2 * sizeof seed + 1}, 0) &&
+              fsync(fd) == 0 && (link(draft, path) == 0 || errno == EEXIST);
+    if (!ok)
+        status = io_error(log, "write its key", err);
+    if (fd >= 0)
+        close(fd);
+    unlink(draft);
+    crypto_wipe(seed, sizeof seed);
+    crypto_wipe(hex, sizeof hex);
+    return status;
+}
+
+/* TD_NOT_FOUND: there is none. */
+static enum td_status read_key(struct egress_log *log, const char *path, struct td_error *err)
+{
+    char hex[2 * CRYPTO_SIGN_KEY_BYTES + 1];
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT)
+        return TD_NOT_FOUND;
+    if (fd < 0)
+        return io_error(log, "open its key", err);
+    enum td_status status = TD_OK;
+    ssize_t got = pread(fd, hex, sizeof hex, 0);
+    if (fstat(fd, &info) != 0 || (info.st_mode & 077) != 0)
+        status =
+            error_set(err, TD_DENIED, "others may read the key %s: chmod 600 it, or " MEND, path);
+    else if (got < (ssize_t)sizeof hex - 1 ||
+             !crypto_unhex((struct td_str){hex, sizeof hex - 1}, log->seed, sizeof log->seed))
+        status = error_set(err, TD_CORRUPT, "%s is no key (64 hex digits); " MEND, path);
+    close(fd);
+    crypto_wipe(hex, sizeof hex);
+    return status;
+}
+
+/* Others read the public key; it is written again where it is missing. */
+static enum td_status publish_key(struct egress_log *log, struct td_error *err)
+{
+    char path[PATH_MAX], hex[2 * CRYPTO_SIGN_KEY_BYTES + 2];
+    uint8_t public_key[CRYPTO_SIGN_KEY_BYTES];
+    enum td_status status = crypto_sign_public(log->seed, public_key, err);
+    if (status != TD_OK)
+        return status;
+    crypto_hex(public_key, sizeof public_key, hex);
+    memcpy(log->head.key, hex, sizeof log->head.key);
+    hex[2 * sizeof public_key] = '\n';
+    if (!path_of(log, "key.pub", path))
+        return error_set(err, TD_INVALID, "the path of the egress ledger is too long");
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
+    bool ok = fd >= 0 && write_at(fd, (struct td_str){hex, 2 * sizeof public_key + 1}, 0);
+    if (!ok)
+        status = io_error(log, "write key.pub", err);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static enum td_status open_key(struct egress_log *log, struct td_error *err)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    if (!path_of(log, "key", path))
+        return error_set(err, TD_INVALID, "the path of the egress ledger is too long");
+    enum td_status status = read_key(log, path, err);
+    if (status == TD_NOT_FOUND) {
+        if (fstat(log->entries_fd, &info) != 0 || info.st_size > 0)
+            return error_set(err, TD_CORRUPT, "egress ledger %s has lost its key; " MEND,
+                             log->folder);
+        status = write_key(log, path, err);
+        if (status == TD_OK && (status = read_key(log, path, err)) == TD_NOT_FOUND)
+            status = error_set(err, TD_IO, "egress ledger %s: its key is gone again", log->folder);
+    }
+    return status == TD_OK ? publish_key(log, err) : status;
+}
+
+/* --- looking at the files, under both locks --- */
+
+static bool lock_files(struct egress_log *log)
+{
+    const struct timespec pause = {0, 1000000};
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(log->entries_fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* The last line of a file of `bytes`, without its line break, into block[capacity]. *at is where it
+ * begins. False: it has none that fits. */
+static bool last_line(int fd, off_t bytes, char *block, size_t capacity, struct td_str *line,
+                      off_t *at)
+{
+    size_t len = (off_t)capacity < bytes ? capacity : (size_t)bytes;
+    off_t from = bytes - (off_t)len;
+    if (len < 2 || pread(fd, block, len, from) != (ssize_t)len || block[len - 1] != '\n')
+        return false;
+    const char *before = memrchr(block, '\n', len - 1);
+    if (!before && from > 0)
+        return false;
+    size_t begin = before ? (size_t)(before - block) + 1 : 0;
+    *line = (struct td_str){block + begin, len - 1 - begin};
+    *at = from + (off_t)begin;
+    return true;
+}
+
+/* A machine that lost its power may leave half a line, which nobody was told to be written. */
+static enum td_status drop_half_line(const struct egress_log *log, int fd, off_t *bytes,
+                                     struct td_error *err)
+{
+    char block[EGRESS_LINE_BYTES_MAX];
+    size_t len = (off_t)sizeof block < *bytes ? sizeof block : (size_t)*bytes;
+    if (len == 0)
+        return TD_OK;
+    if (pread(fd, block, len, *bytes - (off_t)len) != (ssize_t)len)
+        return io_error(log, "read", err);
+    if (block[len - 1] == '\n')
+        return TD_OK;
+    const char *end = memrchr(block, '\n', len);
+    if (!end && *bytes > (off_t)len)
+        return error_set(err, TD_CORRUPT, "egress ledger %s is damaged; " MEND, log->folder);
+    off_t whole = end ? *bytes - (off_t)len + (end - block) + 1 : 0;
+    log_event(LOG_LEVEL_WARN, "egress_half_line_dropped", "folder=%s bytes=%lld", log->folder,
+              (long long)(*bytes - whole));
+    if (ftruncate(fd, whole) != 0)
+        return io_error(log, "write", err);
+    *bytes = whole;
+    return TD_OK;
+}
+
+static enum td_status read_last_entry(struct egress_log *log, struct td_error *err)
+{
+    char block[EGRESS_LINE_BYTES_MAX];
+    struct td_str line;
+    off_t at;
+    log->chain = (struct egress_chain){0, EGRESS_NO_HASH};
+    if (log->entries_bytes == 0)
+        return TD_OK;
+    if (!last_line(log->entries_fd, log->entries_bytes, block, sizeof block, &line, &at) ||
+        !egress_line_read(line, &log->chain))
+        return error_set(err, TD_CORRUPT,
+                         "egress ledger %s: its last line is damaged; see tandem egress verify, "
+                         "then " MEND,
+                         log->folder);
+    return TD_OK;
+}
+
+static enum td_status read_last_head(struct egress_log *log, struct td_error *err)
+{
+    char block[HEAD_BYTES_MAX], key[sizeof log->head.key];
+    struct td_str line;
+    struct td_error cause = {0};
+    memcpy(key, log->head.key, sizeof key);
+    log->head.date[0] = '\0';
+    log->head.chain = (struct egress_chain){0, EGRESS_NO_HASH};
+    log->head_at = log->heads_bytes;
+    if (log->heads_bytes == 0)
+        return TD_OK;
+    enum td_status status = TD_OK;
+    if (!last_line(log->heads_fd, log->heads_bytes, block, sizeof block, &line, &log->head_at))
+        status = error_set(&cause, TD_CORRUPT, "the last head is damaged");
+    else
+        status = egress_head_read(line, &log->head, &cause);
+    if (status == TD_OK && strcmp(log->head.key, key) != 0)
+        status = error_set(&cause, TD_CORRUPT, "the last head was signed with another key");
+    memcpy(log->head.key, key, sizeof key);
+    return status == TD_OK
+               ? TD_OK
+               : error_set(err, status, "egress ledger %s: %s; " MEND, log->folder, cause.message);
+}
+
+/* A head is written after its line: one line more is a process that was killed between the two. */
+static enum td_status compare_head(const struct egress_log *log, struct td_error *err)
+{
+    const struct egress_chain *signed_chain = &log->head.chain;
+    if (log->chain.count < signed_chain->count)
+        return error_set(err, TD_CORRUPT,
+                         "egress ledger %s was cut: its head counts %llu transfers, %llu are "
+                         "there; " MEND,
+                         log->folder, (unsigned long long)signed_chain->count,
+                         (unsigned long long)log->chain.count);
+    if (log->chain.count > signed_chain->count + 1 ||
+        (log->chain.count == signed_chain->count &&
+         strcmp(log->chain.hash, signed_chain->hash) != 0))
+        return error_set(err, TD_CORRUPT,
+                         "egress ledger %s does not end as its head says; see tandem egress "
+                         "verify, then " MEND,
+                         log->folder);
+    return TD_OK;
+}
+
+/* Another process may have written; a file that nobody wrote to is not read again. */
+static enum td_status look(struct egress_log *log, bool again, struct td_error *err)
+{
+    struct stat entries, heads;
+    if (fstat(log->entries_fd, &entries) != 0 || fstat(log->heads_fd, &heads) != 0)
+        return io_error(log, "look at its files", err);
+    if (!again && entries.st_size == log->entries_bytes && heads.st_size == log->heads_bytes)
+        return TD_OK;
+    log->entries_bytes = entries.st_size;
+    log->heads_bytes = heads.st_size;
+    enum td_status status = drop_half_line(log, log->entries_fd, &log->entries_bytes, err);
+    if (status == TD_OK)
+        status = read_last_entry(log, err);
+    if (status == TD_OK)
+        status = read_last_head(log, err);
+    if (status == TD_OK)
+        status = compare_head(log, err);
+    if (status != TD_OK)
+        log->entries_bytes = -1; /* looked at again next time */
+    return status;
+}
+
+/* --- opening --- */
+
+static int open_file(const struct egress_log *log, const char *name)
+{
+    char path[PATH_MAX];
+    if (!path_of(log, name, path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static enum td_status open_files(struct egress_log *log, struct td_error *err)
+{
+    if (mkdir(log->folder, 0700) != 0 && errno != EEXIST)
+        return io_error(log, "make the folder", err);
+    log->entries_fd = open_file(log, "entries.jsonl");
+    log->heads_fd = open_file(log, "heads.jsonl");
+    if (log->entries_fd < 0 || log->heads_fd < 0)
+        return io_error(log, "open its files", err);
+    if (!lock_files(log))
+        return error_set(err, TD_BUSY, "egress ledger %s is held by another process", log->folder);
+    enum td_status status = open_key(log, err);
+    if (status == TD_OK)
+        status = look(log, true, err);
+    flock(log->entries_fd, LOCK_UN);
+    return status;
+}
+
+enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
+{
+    *out = NULL;
+    struct egress_log *log = calloc(1, sizeof *log);
+    if (!log || !(log->folder = strdup(folder))) {
+        free(log);
+        return error_set(err, TD_NO_MEMORY, "no memory for the egress ledger");
+    }
+    log->entries_fd = log->heads_fd = -1;
+    pthread_mutex_init(&log->mutex, NULL);
+    enum td_status status = open_files(log, err);
+    if (status == TD_OK)
+        *out = log;
+    else
+        egress_log_close(log);
+    return status;
+}
+
+void egress_log_close(struct egress_log *log)
+{
+    if (!log)
+        return;
+    if (log->entries_fd >= 0)
+        close(log->entries_fd);
+    if (log->heads_fd >= 0)
+        close(log->heads_fd);
+    crypto_wipe(log->seed, sizeof log->seed);
+    pthread_mutex_destroy(&log->mutex);
+    free(log->folder);
+    free(log);
+}
+
+/* --- a transfer --- */
+
+/* A new day begins a line of its own; a clock that was put back does not. */
+static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
+                                 uint64_t wall_ms, struct td_error *err)
+{
+    char time[25];
+    struct buf line;
+    struct egress_head head = log->head;
+    off_t at = log->head_at;
+    clock_format_iso8601(wall_ms, time);
+    time[EGRESS_DATE_BYTES] = '\0';
+    if (strcmp(time, head.date) > 0) {
+        memcpy(head.date, time, sizeof head.date);
+        at = log->heads_bytes;
+    }
+    head.chain = *chain;
+    buf_init(&line, HEAD_BYTES_MAX);
+    enum td_status status = egress_head_write(&head, log->seed, &line, err);
+    /* As long as the line before it or longer: counts only grow. */
+    if (status == TD_OK && !write_at(log->heads_fd, buf_view(&line), at))
+        status = io_error(log, "write", err);
+    if (status == TD_OK) {
+        log->head = head;
+        log->head_at = at;
+        log->heads_bytes = at + (off_t)line.len;
+    }
+    buf_deinit(&line);
+    return status;
+}
+
+/* After a head that could not be written, or only in part: as it was before. */
+static void restore_head(struct egress_log *log)
+{
+    struct buf line;
+    buf_init(&line, HEAD_BYTES_MAX);
+    bool ok = ftruncate(log->heads_fd, log->heads_bytes) == 0;
+    if (log->head.date[0])
+        ok = egress_head_write(&log->head, log->seed, &line, NULL) == TD_OK &&
+             write_at(log->heads_fd, buf_view(&line), log->head_at) && ok;
+    if (!ok)
+        log->entries_bytes = -1; /* the next transfer looks at what there is */
+    buf_deinit(&line);
+}
+
+static enum td_status append_locked(struct egress_log *log, const struct egress_entry *entry,
+                                    struct td_error *err)
+{
+    struct buf line;
+    enum td_status status = look(log, false, err);
+    if (status != TD_OK)
+        return status;
+    buf_init(&line, EGRESS_LINE_BYTES_MAX);
+    struct egress_chain chain = log->chain;
+    status = egress_line_write(entry, &chain, &line, err);
+    if (status == TD_OK && !write_at(log->entries_fd, buf_view(&line), log->entries_bytes))
+        status = io_error(log, "write", err);
+    if (status == TD_OK) {
+        status = write_head(log, &chain, entry->wall_ms, err);
+        if (status != TD_OK)
+            restore_head(log);
+    }
+    if (status == TD_OK) {
+        log->chain = chain;
+        log->entries_bytes += (off_t)line.len;
+    } else if (log->entries_bytes >= 0 && ftruncate(log->entries_fd, log->entries_bytes) != 0) {
+        log->entries_bytes = -1;
+    }
+    buf_deinit(&line);
+    return status;
+}
+
+enum td_status egress_log_append(struct egress_log *log, const struct egress_entry *entry,
+                                 struct td_error *err)
+{
+    pthread_mutex_lock(&log->mutex);
+    enum td_status status;
+    if (lock_files(log)) {
+        status = append_locked(log, entry, err);
+        flock(log->entries_fd, LOCK_UN);
+    } else {
+        status =
+            error_set(err, TD_BUSY, "egress ledger %s is held by another process", log->folder);
+    }
+    pthread_mutex_unlock(&log->mutex);
+    return status;
+}

@@ -1,0 +1,366 @@
+/* What a reader sees is fixed in a moment: the heads and the length of the entries are taken under the
+ * writers' lock, and what is then read is never written again. So a verification of some seconds holds
+ * nobody up. */
+#include "ledger/egress_read.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "ledger/egress_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES (1u << 20)
+#define HEADS_BYTES_MAX (16u << 20) /* a century of days is 12 MB */
+#define LOCK_TRIES 5000
+
+/* --- lines of a file --- */
+
+static enum td_status read_error(const char *path, struct td_error *err)
+{
+    return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "%s: %s", path, strerror(errno));
+}
+
+/* Gives the whole lines of block[len] and tells how many bytes they were. */
+static enum td_status give_lines(const char *block, size_t len, size_t *used, egress_line_fn *fn,
+                                 void *ctx, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    const char *at = block, *end;
+    while (status == TD_OK && (end = memchr(at, '\n', len - (size_t)(at - block)))) {
+        status = fn(ctx, (struct td_str){at, (size_t)(end - at)}, err);
+        at = end + 1;
+    }
+    *used = (size_t)(at - block);
+    return status;
+}
+
+/* The first `bytes` of a file, line by line; a last one without its end is given, too. */
+static enum td_status each_line(int fd, const char *path, uint64_t bytes, egress_line_fn *fn,
+                                void *ctx, struct td_error *err)
+{
+    char *block = malloc(BLOCK_BYTES);
+    if (!block)
+        return error_set(err, TD_NO_MEMORY, "no memory to read %s", path);
+    enum td_status status = TD_OK;
+    size_t held = 0, used;
+    for (uint64_t at = 0; status == TD_OK && at < bytes;) {
+        size_t room = BLOCK_BYTES - held;
+        ssize_t got =
+            pread(fd, block + held, bytes - at < room ? (size_t)(bytes - at) : room, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            status = read_error(path, err);
+        if (got <= 0)
+            break;
+        at += (uint64_t)got;
+        held += (size_t)got;
+        status = give_lines(block, held, &used, fn, ctx, err);
+        memmove(block, block + used, held - used);
+        held -= used;
+        if (held == BLOCK_BYTES)
+            status = error_set(err, TD_CORRUPT, "%s: a line of over %u bytes", path, BLOCK_BYTES);
+    }
+    if (status == TD_OK && held > 0)
+        status = fn(ctx, (struct td_str){block, held}, err);
+    free(block);
+    return status;
+}
+
+/* --- a folder --- */
+
+struct folder {
+    const char *path;
+    int entries_fd, heads_fd;
+    uint64_t entries_bytes;
+    struct buf heads; /* all lines */
+    char key[EGRESS_KEY_HEX + 1];
+};
+
+static int open_in(const struct folder *folder, const char *name)
+{
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof path, "%s/%s", folder->path, name);
+    if (len < 0 || len >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool lock_shared(int fd)
+{
+    const struct timespec pause = {0, 1000000};
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+static enum td_status take_heads(void *ctx, struct td_str line, struct td_error *err)
+{
+    struct buf *heads = ctx;
+    buf_append_str(heads, line);
+    buf_append_char(heads, '\n');
+    return heads->failed ? error_set(err, TD_LIMIT, "heads.jsonl is over %u bytes", HEADS_BYTES_MAX)
+                         : TD_OK;
+}
+
+static enum td_status look_locked(struct folder *folder, struct td_error *err)
+{
+    struct stat entries, heads;
+    if (fstat(folder->entries_fd, &entries) != 0)
+        return read_error(folder->path, err);
+    folder->entries_bytes = (uint64_t)entries.st_size;
+    if (folder->heads_fd < 0)
+        return TD_OK;
+    if (fstat(folder->heads_fd, &heads) != 0)
+        return read_error(folder->path, err);
+    return each_line(folder->heads_fd, folder->path, (uint64_t)heads.st_size, take_heads,
+                     &folder->heads, err);
+}
+
+static void read_public_key(struct folder *folder)
+{
+    int fd = open_in(folder, "key.pub");
+    ssize_t got = fd < 0 ? -1 : pread(fd, folder->key, EGRESS_KEY_HEX, 0);
+    folder->key[got == EGRESS_KEY_HEX ? EGRESS_KEY_HEX : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+static enum td_status folder_open(const char *path, struct folder *folder, struct td_error *err)
+{
+    *folder = (struct folder){.path = path, .entries_fd = -1, .heads_fd = -1};
+    buf_init(&folder->heads, HEADS_BYTES_MAX);
+    folder->entries_fd = open_in(folder, "entries.jsonl");
+    if (folder->entries_fd < 0)
+        return errno == ENOENT
+                   ? error_set(err, TD_NOT_FOUND,
+                               "nothing has left yet: there is no egress ledger %s", path)
+                   : read_error(path, err);
+    folder->heads_fd = open_in(folder, "heads.jsonl");
+    if (folder->heads_fd < 0 && errno != ENOENT)
+        return read_error(path, err);
+    if (!lock_shared(folder->entries_fd))
+        return error_set(err, TD_BUSY, "egress ledger %s is held by another process", path);
+    enum td_status status = look_locked(folder, err);
+    flock(folder->entries_fd, LOCK_UN);
+    read_public_key(folder);
+    return status;
+}
+
+static void folder_close(struct folder *folder)
+{
+    if (folder->entries_fd >= 0)
+        close(folder->entries_fd);
+    if (folder->heads_fd >= 0)
+        close(folder->heads_fd);
+    buf_deinit(&folder->heads);
+}
+
+static enum td_status each_of_folder(const char *path, egress_line_fn *fn, void *ctx,
+                                     struct td_error *err)
+{
+    struct folder folder;
+    size_t used;
+    char line[EGRESS_KEY_HEX + 32];
+    enum td_status status = folder_open(path, &folder, err);
+    if (status == TD_OK && folder.key[0]) {
+        int len = snprintf(line, sizeof line, "{\"public_key\":\"%s\"}", folder.key);
+        status = fn(ctx, (struct td_str){line, (size_t)len}, err);
+    }
+    if (status == TD_OK && folder.heads.len > 0)
+        status = give_lines(folder.heads.data, folder.heads.len, &used, fn, ctx, err);
+    if (status == TD_OK)
+        status = each_line(folder.entries_fd, path, folder.entries_bytes, fn, ctx, err);
+    folder_close(&folder);
+    return status;
+}
+
+static enum td_status each_of_file(const char *path, egress_line_fn *fn, void *ctx,
+                                   struct td_error *err)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return read_error(path, err);
+    enum td_status status = fstat(fd, &info) != 0
+                                ? read_error(path, err)
+                                : each_line(fd, path, (uint64_t)info.st_size, fn, ctx, err);
+    close(fd);
+    return status;
+}
+
+enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
+                                struct td_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        return each_of_file(path, fn, ctx, err);
+    return each_of_folder(path, fn, ctx, err);
+}
+
+bool egress_is_entry(struct td_str line)
+{
+    return str_starts_with(line, STR("{\"seq\":"));
+}
+
+/* --- verifying --- */
+
+struct verifier {
+    struct egress_verdict *verdict;
+    const char *key; /* asked for; NULL: none */
+    struct egress_chain chain;
+    struct egress_head *heads; /* [verdict->head_count] */
+    size_t capacity, next;     /* next: the first that lies at or after the chain's end */
+};
+
+static enum td_status find_fault(struct verifier *verifier, uint64_t row, const char *where,
+                                 const struct td_error *cause)
+{
+    struct egress_verdict *verdict = verifier->verdict;
+    verdict->bad_row = row;
+    verdict->sound = false;
+    if (row)
+        snprintf(verdict->problem, sizeof verdict->problem, "row %llu: %.240s",
+                 (unsigned long long)row, cause->message);
+    else
+        snprintf(verdict->problem, sizeof verdict->problem, "%s: %.240s", where, cause->message);
+    return TD_CANCELLED; /* the first fault ends the reading */
+}
+
+static enum td_status take_key(struct verifier *verifier, struct td_str hex)
+{
+    struct td_error cause = {0};
+    uint8_t bytes[CRYPTO_SIGN_KEY_BYTES];
+    if (!crypto_unhex(hex, bytes, sizeof bytes))
+        error_set(&cause, TD_CORRUPT, "it is not 64 hex digits");
+    else if (verifier->key && !str_equal(hex, str_from(verifier->key)))
+        error_set(&cause, TD_CORRUPT, "it is " STR_FMT ", not the one that was asked for",
+                  STR_ARG(hex));
+    if (cause.status != TD_OK)
+        return find_fault(verifier, 0, "the public key", &cause);
+    memcpy(verifier->verdict->key, hex.data, hex.len);
+    verifier->verdict->key[hex.len] = '\0';
+    return TD_OK;
+}
+
+/* Heads in order, each later and longer than the one before, all by one key. */
+static enum td_status take_head(struct verifier *verifier, struct td_str line, struct td_error *err)
+{
+    struct egress_verdict *verdict = verifier->verdict;
+    struct egress_head head;
+    struct td_error cause = {0};
+    if (verdict->head_count == verifier->capacity) {
+        size_t capacity = verifier->capacity ? verifier->capacity * 2 : 64;
+        struct egress_head *heads = realloc(verifier->heads, capacity * sizeof *heads);
+        if (!heads)
+            return error_set(err, TD_NO_MEMORY, "no memory for %zu heads", capacity);
+        verifier->heads = heads;
+        verifier->capacity = capacity;
+    }
+    const struct egress_head *before =
+        verdict->head_count ? &verifier->heads[verdict->head_count - 1] : NULL;
+    if (egress_head_read(line, &head, &cause) == TD_OK) {
+        if (verdict->key[0] && strcmp(head.key, verdict->key) != 0)
+            error_set(&cause, TD_CORRUPT, "the head of %s was signed by another key, %s", head.date,
+                      head.key);
+        else if (verifier->key && strcmp(head.key, verifier->key) != 0)
+            error_set(&cause, TD_CORRUPT, "the head of %s was signed by %s", head.date, head.key);
+        else if (before &&
+                 (strcmp(head.date, before->date) <= 0 || head.chain.count <= before->chain.count))
+            error_set(&cause, TD_CORRUPT, "the head of %s does not go on from that of %s",
+                      head.date, before->date);
+    }
+    if (cause.status != TD_OK) {
+        char where[48];
+        snprintf(where, sizeof where, "head %llu", (unsigned long long)verdict->head_count + 1);
+        return find_fault(verifier, 0, where, &cause);
+    }
+    memcpy(verdict->key, head.key, sizeof verdict->key);
+    verifier->heads[verdict->head_count++] = head;
+    return TD_OK;
+}
+
+static enum td_status take_entry(struct verifier *verifier, struct td_str line)
+{
+    struct td_error cause = {0};
+    uint64_t row = verifier->chain.count + 1;
+    if (egress_line_follow(line, &verifier->chain, &cause) != TD_OK)
+        return find_fault(verifier, row, "", &cause);
+    verifier->verdict->entry_count = row;
+    if (verifier->next == verifier->verdict->head_count)
+        return TD_OK;
+    const struct egress_head *head = &verifier->heads[verifier->next];
+    if (head->chain.count != row)
+        return TD_OK;
+    verifier->next++;
+    if (strcmp(head->chain.hash, verifier->chain.hash) == 0)
+        return TD_OK;
+    error_set(&cause, TD_CORRUPT, "it is not the row that the head of %s was signed over",
+              head->date);
+    return find_fault(verifier, row, "", &cause);
+}
+
+static enum td_status take_line(void *ctx, struct td_str line, struct td_error *err)
+{
+    struct verifier *verifier = ctx;
+    const struct td_str key = STR("{\"public_key\":\"");
+    if (egress_is_entry(line))
+        return take_entry(verifier, line);
+    if (str_starts_with(line, STR("{\"date\":")))
+        return take_head(verifier, line, err);
+    if (str_starts_with(line, key) && str_ends_with(line, STR("\"}")))
+        return take_key(verifier, str_slice(line, key.len, line.len - 2));
+    struct td_error cause = {0};
+    error_set(&cause, TD_CORRUPT, "it is not a line of an egress ledger");
+    return find_fault(verifier, verifier->chain.count + 1, "", &cause);
+}
+
+/* What only the whole shows: a tail that was cut, or one that nobody signed. */
+static void judge_end(struct verifier *verifier)
+{
+    struct egress_verdict *verdict = verifier->verdict;
+    struct td_error cause = {0};
+    uint64_t count = verifier->chain.count;
+    uint64_t covered =
+        verdict->head_count ? verifier->heads[verdict->head_count - 1].chain.count : 0;
+    if (verifier->next < verdict->head_count) {
+        const struct egress_head *head = &verifier->heads[verifier->next];
+        error_set(&cause, TD_CORRUPT,
+                  "it is missing: the head of %s counts %llu rows, %llu are there", head->date,
+                  (unsigned long long)head->chain.count, (unsigned long long)count);
+        find_fault(verifier, count + 1, "", &cause);
+        return;
+    }
+    verdict->loose_rows = count - covered;
+    if (verdict->loose_rows <= 1)
+        return;
+    error_set(&cause, TD_CORRUPT, "no signed head covers it and what follows");
+    find_fault(verifier, covered + 1, "", &cause);
+}
+
+enum td_status egress_verify(const char *path, const char *key, struct egress_verdict *out,
+                             struct td_error *err)
+{
+    struct verifier verifier = {.verdict = out, .key = key, .chain = {0, EGRESS_NO_HASH}};
+    *out = (struct egress_verdict){.sound = true};
+    enum td_status status = egress_each_line(path, take_line, &verifier, err);
+    if (status == TD_OK)
+        judge_end(&verifier);
+    free(verifier.heads);
+    return status == TD_CANCELLED && !out->sound ? TD_OK : status;
+}

@@ -1,0 +1,75 @@
+#include "ledger/forget.h"
+
+#include "base/error.h"
+#include "ledger/file.h"
+
+#include <unistd.h>
+
+/* In this order: the comments are found by the user that the rows still name. */
+static const struct {
+    const char *sql;
+    size_t counted; /* offset in struct ledger_forgotten of the rows changed */
+} steps[] = {
+    {"UPDATE feedback SET comment = NULL WHERE comment IS NOT NULL AND exchange IN"
+     " (SELECT seq FROM exchange WHERE user = ?1)",
+     offsetof(struct ledger_forgotten, comments)},
+    {"UPDATE exchange SET prompt = NULL, answer = NULL WHERE user = ?1"
+     " AND (prompt IS NOT NULL OR answer IS NOT NULL)",
+     offsetof(struct ledger_forgotten, texts)},
+    {"UPDATE exchange SET user = NULL, disclosure = NULL, signals = NULL, reasons = NULL"
+     " WHERE user = ?1",
+     offsetof(struct ledger_forgotten, exchanges)},
+};
+
+static int run_step(sqlite3 *db, const char *sql, const char *user, uint64_t *changed)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(statement, 1, user, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    if (code != SQLITE_DONE)
+        return code;
+    *changed = (uint64_t)sqlite3_changes64(db);
+    return SQLITE_OK;
+}
+
+static int run_steps(sqlite3 *db, const char *user, struct ledger_forgotten *out)
+{
+    int code = sqlite3_exec(db, "PRAGMA secure_delete = ON; BEGIN IMMEDIATE", NULL, NULL, NULL);
+    for (size_t i = 0; code == SQLITE_OK && i < sizeof steps / sizeof *steps; i++)
+        code =
+            run_step(db, steps[i].sql, user, (uint64_t *)(void *)((char *)out + steps[i].counted));
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    return code;
+}
+
+enum td_status ledger_forget(const char *path, const char *user, struct ledger_forgotten *out,
+                             struct td_error *err)
+{
+    sqlite3 *db = NULL;
+    *out = (struct ledger_forgotten){0};
+    if (user[0] == '\0')
+        return error_set(err, TD_INVALID, "a user without a name cannot be forgotten");
+    if (access(path, F_OK) != 0)
+        return error_set(err, TD_NOT_FOUND, "there is no ledger %s", path);
+    enum td_status status = file_open_writer(path, &db, err);
+    if (status != TD_OK)
+        return status;
+    int code = run_steps(db, user, out);
+    if (code != SQLITE_OK)
+        status = error_set(err, file_status(code), "ledger %s: %s", path, sqlite3_errmsg(db));
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    if (status == TD_OK &&
+        sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
+        status = error_set(err, TD_BUSY,
+                           "ledger %s: erased, but its log is held by a reader and keeps what was "
+                           "there; call it again",
+                           path);
+    sqlite3_close(db);
+    return status;
+}

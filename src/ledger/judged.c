@@ -1,0 +1,53 @@
+/* Exchanges whose first attempt was on the device, with what people said of their answers. */
+#include "base/error.h"
+#include "ledger/reader.h"
+
+#include <math.h>
+
+/* The first attempt is the local tier's own try; of several words about an answer the last one
+ * counts. `kept`: that attempt gave the answer, so the feedback speaks of it. */
+static const char judged_sql[] =
+    "SELECT x.id, a.confidence, x.signals, a.outcome = 'answered' AND x.status = 'ok' AND"
+    "  (SELECT count(*) FROM attempt b WHERE b.exchange = x.seq) = 1,"
+    " (SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
+    " FROM exchange x JOIN attempt a ON a.exchange = x.seq AND a.position = 0"
+    " WHERE x.wall_ms >= ?1 AND a.place = 'device' ORDER BY x.seq";
+
+static double number_or_nan(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
+                                                           : sqlite3_column_double(row, column);
+}
+
+static struct td_str text_of(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return (struct td_str){text, text ? (size_t)sqlite3_column_bytes(row, column) : 0};
+}
+
+enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                    ledger_judged_fn *each, void *ctx, struct td_error *err)
+{
+    enum td_status status = TD_IO;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = reader_prepare_locked(reader, judged_sql, since_wall_ms, err);
+    if (statement) {
+        int code;
+        status = TD_OK;
+        while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            const struct ledger_judged judged = {
+                .id = text_of(statement, 0),
+                .confidence = number_or_nan(statement, 1),
+                .signals_json = text_of(statement, 2),
+                .kept = sqlite3_column_int(statement, 3) != 0,
+                .score = number_or_nan(statement, 4),
+            };
+            status = each(ctx, &judged, err);
+        }
+        if (status == TD_OK && code != SQLITE_DONE)
+            status = reader_error_locked(reader, err);
+        sqlite3_finalize(statement);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    return status;
+}

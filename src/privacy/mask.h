@@ -1,0 +1,37 @@
+/* The texts of one request without what is private in them. Three passes over all texts, always in the
+ * same order: read (which words they have, so that no surrogate is one), find (what is private, and its
+ * surrogate), write. What was found once is replaced wherever it stands, also where no detector saw it.
+ * One owner, who has the vault for itself meanwhile. */
+#ifndef PRIVACY_MASK_H
+#define PRIVACY_MASK_H
+
+#include "privacy/vault.h"
+
+#define MASK_SPANS_MAX 65536u
+
+struct mask_rules {
+    bool classes[TD_CLASS_RESTRICTED + 1]; /* findings of these classes are replaced */
+    bool kinds[PRIVACY_KIND_COUNT];        /* and these kinds, whatever their class */
+};
+
+struct mask;
+
+/* **borrows** all until mask_free. uses: what was replaced, in order. **returns new**; NULL without
+ * memory. */
+struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struct vault_uses *uses);
+void mask_free(struct mask *mask);
+
+void mask_read(struct mask *mask, struct td_str text);
+/* TD_LIMIT: there is more than can be replaced. After a failure the mask is of no use. */
+TD_MUST_CHECK enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err);
+/* Between finding and writing. */
+TD_MUST_CHECK enum td_status mask_seal(struct mask *mask, struct td_error *err);
+/* Appends the next text. *rest: the highest class of what was found in the written text and is not a
+ * surrogate; raised only. */
+TD_MUST_CHECK enum td_status mask_write(struct mask *mask, struct td_str text, struct buf *out,
+                                        enum td_data_class *rest, struct td_error *err);
+
+/* Places that were replaced, by kind; added to. */
+void mask_count(const struct mask *mask, uint32_t counts[static PRIVACY_KIND_COUNT]);
+
+#endif

@@ -1,0 +1,359 @@
+/* An Aho-Corasick automaton over the surrogates' letters and digits reads the stream's, whatever stands
+ * between them; what it finds is then looked at closely (restore_spell.h). Of matches that overlap the
+ * leftmost is taken, of those the longest; so a match waits until nothing longer can come of it. */
+#include "privacy/restore.h"
+
+#include "base/crypto.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "privacy/automaton.h"
+#include "privacy/restore_spell.h"
+#include "privacy/spell.h"
+
+#include <stdlib.h>
+
+#define NONE AUTOMATON_NONE
+#define NODES_MAX (1u << 21)
+#define PENDING_BYTES_MAX ((size_t)256 << 20)
+
+struct restore_table {
+    struct vault_entry *entries;
+    uint32_t *next_alike; /* [count] the next with the same letters and digits */
+    size_t count;
+    struct automaton *automaton;
+    size_t ring; /* a power of two */
+};
+
+/* --- the table --- */
+
+/* Folded, and behind which bytes a separator may stand. */
+static bool fold_with_gaps(const struct vault_entry *entry, struct buf *folded, bool *gaps)
+{
+    struct sign sign = spell_at(entry->surrogate, 0, false);
+    while (sign.kind != SIGN_END) {
+        struct sign next = spell_at(entry->surrogate, sign.end, false);
+        if (spell_is_significant(&sign)) {
+            char bytes[4];
+            buf_append(folded, bytes, utf8_encode(sign.c, bytes));
+            gaps[folded->len - 1] = entry->form == SURROGATE_LOOSE;
+        } else if (sign.kind == SIGN_GAP && folded->len > 0 && entry->form != SURROGATE_WORD) {
+            gaps[folded->len - 1] = true;
+        }
+        sign = next;
+    }
+    return !folded->failed && folded->len > 0;
+}
+
+/* Bytes before the first letter or digit, and from behind the last on. */
+static size_t leading(struct td_str text)
+{
+    struct sign sign = spell_at(text, 0, false);
+    while (sign.kind != SIGN_END && !spell_is_significant(&sign))
+        sign = spell_at(text, sign.end, false);
+    return sign.begin;
+}
+
+static size_t trailing(struct td_str text)
+{
+    size_t end = 0;
+    for (struct sign sign = spell_at(text, 0, false); sign.kind != SIGN_END;
+         sign = spell_at(text, sign.end, false))
+        if (spell_is_significant(&sign))
+            end = sign.end;
+    return end;
+}
+
+/* A match begins and ends with a letter or digit: what both have around them stays where it is. */
+static struct vault_entry without_frame(struct vault_entry entry)
+{
+    size_t begin = leading(entry.surrogate), end = trailing(entry.surrogate);
+    struct td_str head = str_slice(entry.surrogate, 0, begin);
+    struct td_str tail = str_slice(entry.surrogate, end, entry.surrogate.len);
+    if (end <= begin)
+        return entry;
+    if (str_ends_with(entry.original, tail) && entry.original.len >= head.len + tail.len) {
+        entry.original.len -= tail.len;
+        entry.surrogate.len -= tail.len;
+    }
+    if (str_starts_with(entry.original, head)) {
+        entry.original = str_slice(entry.original, begin, entry.original.len);
+        entry.surrogate = str_slice(entry.surrogate, begin, entry.surrogate.len);
+    }
+    return entry;
+}
+
+static bool add_entry(struct restore_table *table, const struct vault_entry *entry)
+{
+    struct buf folded;
+    buf_init(&folded, VAULT_VALUE_BYTES_MAX * 8);
+    bool *gaps = calloc(entry->surrogate.len * 4 + 1, sizeof *gaps);
+    uint32_t index = (uint32_t)table->count, first = index;
+    bool ok = gaps && fold_with_gaps(entry, &folded, gaps) &&
+              automaton_add(table->automaton, buf_view(&folded), gaps, &first);
+    if (ok) {
+        table->entries[index] = *entry;
+        table->next_alike[index] = NONE;
+        if (first != index) { /* behind the first of its kind */
+            table->next_alike[index] = table->next_alike[first];
+            table->next_alike[first] = index;
+        }
+        table->count++;
+    }
+    free(gaps);
+    buf_deinit(&folded);
+    return ok;
+}
+
+struct restore_table *restore_table_new(const struct vault *vault, const struct vault_uses *uses)
+{
+    struct restore_table *table = calloc(1, sizeof *table);
+    if (table == NULL)
+        return NULL;
+    table->automaton = automaton_new(NODES_MAX);
+    table->entries = calloc(uses->count + 1, sizeof *table->entries);
+    table->next_alike = calloc(uses->count + 1, sizeof *table->next_alike);
+    bool ok = table->automaton && table->entries && table->next_alike;
+    for (size_t i = 0; ok && i < uses->count; i++) {
+        struct vault_entry entry = without_frame(vault_at(vault, uses->entries[i]));
+        ok = add_entry(table, &entry);
+    }
+    if (!ok || !automaton_seal(table->automaton)) {
+        restore_table_free(table);
+        return NULL;
+    }
+    table->ring = 16;
+    while (table->ring < automaton_depth_max(table->automaton) + 8)
+        table->ring *= 2;
+    return table;
+}
+
+void restore_table_free(struct restore_table *table)
+{
+    if (table == NULL)
+        return;
+    automaton_free(table->automaton);
+    free(table->entries);
+    free(table->next_alike);
+    free(table);
+}
+
+/* --- one stream --- */
+
+bool restorer_init(struct restorer *restorer, const struct restore_table *table, bool json)
+{
+    *restorer = (struct restorer){.table = table, .json = json};
+    buf_init(&restorer->pending, PENDING_BYTES_MAX);
+    buf_init(&restorer->best_text, VAULT_VALUE_BYTES_MAX * 16);
+    restorer->begins = calloc(table->ring, sizeof *restorer->begins);
+    return restorer->begins != NULL;
+}
+
+void restorer_deinit(struct restorer *restorer)
+{
+    if (restorer->best_text.data)
+        crypto_wipe(restorer->best_text.data, restorer->best_text.len);
+    buf_deinit(&restorer->pending);
+    buf_deinit(&restorer->best_text);
+    free(restorer->begins);
+    restorer->begins = NULL;
+}
+
+static struct td_str between(const struct restorer *r, uint64_t begin, uint64_t end)
+{
+    return str_slice(buf_view(&r->pending), (size_t)(begin - r->base), (size_t)(end - r->base));
+}
+
+static uint64_t *begin_of(const struct restorer *r, uint64_t sign_byte)
+{
+    return &r->begins[sign_byte & (r->table->ring - 1)];
+}
+
+/* Where the longest beginning of a surrogate that the last signs could be begins. */
+static uint64_t earliest(const struct restorer *r)
+{
+    const struct automaton *automaton = r->table->automaton;
+    for (uint32_t state = r->state; state != AUTOMATON_ROOT;
+         state = automaton_shorter(automaton, state)) {
+        uint64_t begin = *begin_of(r, r->total - automaton_depth(automaton, state));
+        if (begin & 1)
+            return begin >> 1;
+    }
+    return r->base + r->scanned;
+}
+
+static void note_miss(struct restorer *r, uint64_t begin, uint64_t end)
+{
+    if (r->miss.on && begin >= r->miss.end)
+        r->counts.seen++; /* the old one was not part of a match */
+    if (!r->miss.on || begin >= r->miss.end)
+        r->miss = (struct restore_match){true, begin, end};
+}
+
+static void pass_on(struct restorer *r, uint64_t end, struct buf *out)
+{
+    buf_append_str(out, between(r, r->base + r->head, end));
+    r->head = (size_t)(end - r->base);
+}
+
+/* Writes the best match's value. Signs behind it may have been read as part of something longer. */
+static void commit(struct restorer *r, struct buf *out)
+{
+    if (r->miss.on && r->miss.begin < r->best.end) {
+        r->counts.seen += r->miss.end <= r->best.begin; /* else it was a part of this one */
+        r->miss.on = false;
+    }
+    pass_on(r, r->best.begin, out);
+    buf_append_str(out, buf_view(&r->best_text));
+    r->counts.seen++;
+    r->counts.restored++;
+    if (r->rescan || earliest(r) < r->best.end) {
+        r->scanned = (size_t)(r->best.end - r->base);
+        r->state = AUTOMATON_ROOT;
+        r->after_sign = true;
+        r->after_unspaced = false;
+        r->gap_bytes = 0;
+        r->unsure = false;
+    }
+    r->head = (size_t)(r->best.end - r->base);
+    r->best.on = r->rescan = false;
+}
+
+static void set_best(struct restorer *r, uint32_t first, uint64_t begin, uint64_t end)
+{
+    const struct restore_table *table = r->table;
+    struct td_str raw = between(r, begin, end);
+    r->best = (struct restore_match){true, begin, end};
+    buf_clear(&r->best_text);
+    for (uint32_t i = first; i != NONE; i = table->next_alike[i])
+        if (str_equal(table->entries[i].surrogate, raw)) {
+            restore_exactly(table->entries[i].original, r->json, &r->best_text);
+            return;
+        }
+    restore_respell(&table->entries[first], raw, r->json, &r->best_text);
+}
+
+/* A surrogate's last sign was read: is it one? False when what follows must be known first. */
+static bool look(struct restorer *r, bool more, struct buf *out)
+{
+    const struct automaton *automaton = r->table->automaton;
+    struct td_str text = buf_view(&r->pending);
+    uint32_t state = r->state;
+    if (automaton_value(automaton, state) == NONE)
+        state = automaton_next_whole(automaton, state);
+    for (; state != NONE; state = automaton_next_whole(automaton, state)) {
+        uint64_t begin = *begin_of(r, r->total - automaton_depth(automaton, state));
+        uint64_t end = r->base + r->scanned;
+        uint32_t first = automaton_value(automaton, state);
+        const struct vault_entry *entry = &r->table->entries[first];
+        if (!(begin & 1))
+            continue; /* in the middle of a word */
+        begin >>= 1;
+        if (r->best.on && begin < r->best.end && begin > r->best.begin)
+            continue;
+        enum restore_edge edge = restore_edge_at(entry, text, r->scanned, more);
+        if (edge == EDGE_UNKNOWN)
+            return false;
+        if (edge == EDGE_NO || !restore_gaps_fit(entry, between(r, begin, end))) {
+            note_miss(r, begin, end);
+            continue;
+        }
+        if (r->best.on && begin >= r->best.end) {
+            if (earliest(r) <= r->best.begin) {
+                r->rescan = true; /* something longer may still swallow both */
+                continue;
+            }
+            commit(r, out);
+            if (r->base + r->scanned != end)
+                return true; /* it is read again */
+        }
+        set_best(r, first, begin, end);
+        return true;
+    }
+    return true;
+}
+
+static void take_sign(struct restorer *r, const struct sign *sign)
+{
+    char bytes[4];
+    size_t count = utf8_encode(sign->c, bytes);
+    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced;
+    for (size_t i = 0; i < count; i++) {
+        *begin_of(r, r->total) = (r->base + sign->begin) << 1 | (starts && i == 0);
+        r->total++;
+        r->state = automaton_step(r->table->automaton, r->state, (unsigned char)bytes[i]);
+    }
+    r->after_sign = true;
+    r->after_unspaced = sign->unspaced;
+    r->gap_bytes = 0;
+}
+
+static void run(struct restorer *r, bool more, struct buf *out)
+{
+    const struct automaton *automaton = r->table->automaton;
+    for (;;) {
+        if (r->unsure) {
+            if (!look(r, more, out))
+                return;
+            r->unsure = false;
+        } else {
+            struct sign sign = spell_at(buf_view(&r->pending), r->scanned, more);
+            if (sign.kind == SIGN_END || sign.kind == SIGN_CUT)
+                return;
+            r->scanned = sign.end;
+            if (sign.kind == SIGN_GAP) {
+                r->gap_bytes += sign.end - sign.begin;
+                r->after_sign = false;
+                r->state = r->gap_bytes > RESTORE_GAP_BYTES_MAX
+                               ? AUTOMATON_ROOT
+                               : automaton_gap(automaton, r->state);
+            } else if (sign.kind != SIGN_NOTHING) {
+                take_sign(r, &sign);
+                r->unsure = automaton_value(automaton, r->state) != NONE ||
+                            automaton_next_whole(automaton, r->state) != NONE;
+                if (r->unsure)
+                    continue;
+            }
+        }
+        if (r->best.on && earliest(r) > r->best.begin)
+            commit(r, out);
+    }
+}
+
+/* What has been passed on leaves the buffer. */
+static void compact(struct restorer *r)
+{
+    buf_consume(&r->pending, r->head);
+    r->base += r->head;
+    r->scanned -= r->head;
+    r->head = 0;
+}
+
+void restorer_feed(struct restorer *r, struct td_str bytes, struct buf *out)
+{
+    buf_append_str(&r->pending, bytes);
+    run(r, true, out);
+    uint64_t hold = earliest(r);
+    if (r->best.on && r->best.begin < hold)
+        hold = r->best.begin;
+    if (hold > r->base + r->head)
+        pass_on(r, hold, out);
+    compact(r);
+}
+
+void restorer_end(struct restorer *r, struct buf *out)
+{
+    run(r, false, out);
+    while (r->best.on) {
+        commit(r, out);
+        run(r, false, out);
+    }
+    pass_on(r, r->base + r->pending.len, out);
+    if (r->miss.on)
+        r->counts.seen++;
+    r->miss.on = false;
+    r->scanned = r->pending.len;
+    r->state = AUTOMATON_ROOT;
+    r->after_sign = r->unsure = r->rescan = false;
+    r->gap_bytes = 0;
+    compact(r);
+}

@@ -1,0 +1,48 @@
+/* The vaults of all conversations: by a digest of how a conversation began, in memory, for as long as it
+ * is used and some time after; the longest unused leaves first, and all leave wiped. Any thread. A vault
+ * is one thread's between vault_hold_lock and _unlock; what it has handed out stays as long as it is
+ * held. */
+#ifndef PRIVACY_VAULT_STORE_H
+#define PRIVACY_VAULT_STORE_H
+
+#include "base/crypto.h"
+#include "privacy/vault.h"
+
+struct vault_store;
+struct vault_hold;
+
+/* **returns new** (vault_store_free, when nobody holds a vault); NULL without memory. */
+struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms);
+void vault_store_free(struct vault_store *store);
+
+/* owner: a digest of whose it is, for vault_store_forget. The vault of the conversation, or a new one.
+ * *out **returns new** (vault_hold_drop). */
+TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
+                                              const uint8_t key[static CRYPTO_SHA256_BYTES],
+                                              const uint8_t owner[static CRYPTO_SHA256_BYTES],
+                                              uint64_t now_ms, struct vault_hold **out,
+                                              struct td_error *err);
+void vault_hold_drop(struct vault_hold *hold); /* accepts NULL */
+struct vault *vault_hold_lock(struct vault_hold *hold);
+void vault_hold_unlock(struct vault_hold *hold);
+
+/* Drops what was not used for its time. How many are left. */
+size_t vault_store_sweep(struct vault_store *store, uint64_t now_ms);
+/* Drops all vaults of the owner; running exchanges keep theirs until they end. How many those were. */
+size_t vault_store_forget(struct vault_store *store,
+                          const uint8_t owner[static CRYPTO_SHA256_BYTES]);
+
+/* Calls back with each vault, locked; for keeping them. */
+typedef enum td_status vault_store_fn(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
+                                      const uint8_t owner[static CRYPTO_SHA256_BYTES],
+                                      struct vault *vault, struct td_error *err);
+TD_MUST_CHECK enum td_status vault_store_each(struct vault_store *store, vault_store_fn *fn,
+                                              void *ctx, struct td_error *err);
+/* **takes** vault, also on failure. */
+TD_MUST_CHECK enum td_status vault_store_put(struct vault_store *store,
+                                             const uint8_t key[static CRYPTO_SHA256_BYTES],
+                                             const uint8_t owner[static CRYPTO_SHA256_BYTES],
+                                             struct vault *vault, uint64_t now_ms,
+                                             struct td_error *err);
+
+#endif

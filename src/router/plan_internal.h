@@ -1,0 +1,35 @@
+/* The two halves of making a plan: plan.c prunes and orders, start.c chooses where to begin. */
+#ifndef ROUTER_PLAN_INTERNAL_H
+#define ROUTER_PLAN_INTERNAL_H
+
+#include "router/policy.h"
+
+struct question {
+    const struct route *route;
+    size_t named;
+    enum td_mode mode;
+    uint32_t tokens_max;
+    bool prompt_only;
+    unsigned needs;
+    const struct tier_facts *facts;
+    const struct tier_state *states;
+    const struct signals *signals;
+    const struct rule *rule; /* that matched, or NULL */
+};
+
+struct start {
+    size_t position; /* in the ladder of permitted tiers */
+    enum reason_code code;
+    char text[REASON_TEXT_BYTES];
+};
+
+/* Fills a sentence; true, for what reads `return removed(...)`. */
+TD_PRINTF(2, 3) bool removed(char why[static REASON_TEXT_BYTES], const char *format, ...);
+/* Has a key and does not rest. */
+bool tier_is_available(const struct question *q, size_t tier);
+
+/* Where on ladder[count] (count > 0) of permitted tiers to begin; by, scores and flip go into *decision. */
+void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
+                  size_t count, struct start *out, struct decision *decision);
+
+#endif

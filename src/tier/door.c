@@ -1,0 +1,108 @@
+#include "tier/door.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "privacy/privacy.h"
+#include "router/reach.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts)
+{
+    return reach_allowed(facts, data_class);
+}
+
+const char *egress_purpose_name(enum egress_purpose purpose)
+{
+    switch (purpose) {
+    case EGRESS_ATTEMPT:
+        return "attempt";
+    case EGRESS_RETRY:
+        return "retry";
+    case EGRESS_HEDGE:
+        return "hedge";
+    case EGRESS_SHADOW:
+        return "shadow";
+    case EGRESS_VERIFICATION:
+        return "verification";
+    case EGRESS_HEALTH_CHECK:
+        return "health_check";
+    }
+    return "unknown";
+}
+
+/* A health check has no text, so that no detector has to have looked at it. */
+static enum td_status judge(const struct door *door, const struct egress_pass *pass,
+                            struct td_str body, struct td_error *err)
+{
+    const struct tier_facts *facts = door->facts;
+    if (!pass)
+        return error_set(err, TD_DENIED, "nobody said what class the data for it has");
+    if (pass->purpose == EGRESS_HEALTH_CHECK && body.len > 0)
+        return error_set(err, TD_DENIED, "a health check may not hold data");
+    if (pass->purpose != EGRESS_HEALTH_CHECK && !privacy_is_ready())
+        return error_set(err, TD_DENIED, "the detectors of private data are not loaded");
+    if (!egress_allowed(pass->data_class, facts))
+        return error_set(err, TD_DENIED, "%s data may not reach it", names_class(pass->data_class));
+    return TD_OK;
+}
+
+static enum td_status put_on_record(const struct door *door, const struct egress_pass *pass,
+                                    struct td_str body, struct td_error *err)
+{
+    if (!door->log)
+        return TD_OK;
+    const struct egress_entry entry = {
+        .wall_ms = clock_wall_ms(NULL),
+        .exchange = pass->exchange,
+        .purpose = egress_purpose_name(pass->purpose),
+        .tier = door->facts->name,
+        .place = names_place(door->facts->place),
+        .host = door->host,
+        .data_class = names_class(pass->data_class),
+        .payload = body,
+        .replaced = pass->replaced,
+        .replaced_count = pass->replaced_count,
+    };
+    return egress_log_append(door->log, &entry, err);
+}
+
+enum td_status door_send(const struct door *door, const struct egress_pass *pass,
+                         struct client *client, const struct client_request *request,
+                         struct client_transfer **out, struct td_error *err)
+{
+    struct td_error cause = {0};
+    enum td_status status = judge(door, pass, request->body, &cause);
+    if (status == TD_OK)
+        status = put_on_record(door, pass, request->body, &cause);
+    if (status == TD_OK)
+        return client_start(client, request, out, err);
+    log_event(LOG_LEVEL_WARN, "egress_refused", "exchange=%s tier=%s purpose=%s reason=\"%s\"",
+              pass && pass->exchange ? pass->exchange : "-", door->facts->name,
+              pass ? egress_purpose_name(pass->purpose) : "-", cause.message);
+    return error_set(err, status, "%s", cause.message);
+}
+
+char *door_host(const char *url)
+{
+    struct td_str text = str_from(url);
+    size_t begin = str_find(text, STR("://"), 0);
+    bool https = str_starts_with(text, STR("https"));
+    begin = begin == SIZE_MAX ? 0 : begin + 3;
+    size_t end = begin + strcspn(url + begin, "/?#");
+    struct td_str host = str_slice(text, begin, end);
+    const char *bracket = memrchr(host.data, ']', host.len), *colon;
+    colon = bracket ? memchr(bracket, ':', (size_t)(host.data + host.len - bracket))
+                    : memchr(host.data, ':', host.len);
+    char *out = NULL;
+    return asprintf(&out, STR_FMT "%s", STR_ARG(host),
+                    colon   ? ""
+                    : https ? ":443"
+                            : ":80") < 0
+               ? NULL
+               : out;
+}

@@ -1,0 +1,405 @@
+#include "tier/sandbox_wire.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <string.h>
+
+#define NO_TEXT UINT32_MAX /* a length: NULL, not "" */
+
+/* --- writing --- */
+
+static void put_u32(struct buf *out, size_t value)
+{
+    uint32_t number = (uint32_t)value;
+    if (value >= NO_TEXT)
+        out->failed = true;
+    buf_append(out, &number, sizeof number);
+}
+
+static void put_text(struct buf *out, struct td_str text)
+{
+    put_u32(out, text.len);
+    buf_append_str(out, text);
+}
+
+static void put_cstr(struct buf *out, const char *text)
+{
+    const uint32_t none = NO_TEXT;
+    if (text)
+        put_text(out, str_from(text));
+    else
+        buf_append(out, &none, sizeof none);
+}
+
+static void put_json(struct buf *out, const struct json *value)
+{
+    struct buf text;
+    buf_init(&text, SANDBOX_REQUEST_BYTES_MAX);
+    if (value)
+        json_write(value, &text);
+    out->failed |= text.failed;
+    put_cstr(out, value ? text.data : NULL);
+    buf_deinit(&text);
+}
+
+static void put_completion(struct buf *out, const struct td_completion *completion)
+{
+    buf_append_char(out, completion != NULL);
+    if (!completion)
+        return;
+    put_text(out, completion->text);
+    buf_append_char(out, completion->ids != NULL);
+    put_u32(out, completion->ids ? completion->id_count : 0);
+    if (completion->ids)
+        buf_append(out, completion->ids, completion->id_count * sizeof *completion->ids);
+    buf_append_char(out, completion->echo);
+    buf_append_char(out, completion->prompt_only);
+}
+
+static void put_adapters(struct buf *out, const struct td_request *request)
+{
+    put_u32(out, request->adapter_count);
+    for (size_t i = 0; i < request->adapter_count; i++) {
+        struct td_adapter_choice choice = request->adapters[i];
+        put_cstr(out, choice.name);
+        choice.name = NULL;
+        buf_append(out, &choice, sizeof choice);
+    }
+    buf_append_char(out, request->names_adapters);
+}
+
+void sandbox_write_request(const char *tier, const struct td_request *request, struct buf *out)
+{
+    struct td_sampling sampling = request->sampling;
+    put_cstr(out, tier);
+    put_u32(out, request->message_count);
+    for (size_t i = 0; i < request->message_count; i++) {
+        put_u32(out, (size_t)request->messages[i].role);
+        put_text(out, request->messages[i].content);
+    }
+    put_completion(out, request->completion);
+    put_cstr(out, request->model);
+    put_u32(out, request->tokens_max);
+    put_u32(out, sampling.bias_count);
+    buf_append(out, sampling.biases, sampling.bias_count * sizeof *sampling.biases);
+    sampling.biases = NULL;
+    buf_append(out, &sampling, sizeof sampling);
+    put_u32(out, request->stop_count);
+    for (size_t i = 0; i < request->stop_count; i++)
+        put_text(out, request->stops[i]);
+    buf_append_char(out, request->logprobs);
+    buf_append_char(out, (char)request->top_logprobs);
+    put_u32(out, (size_t)request->format);
+    put_adapters(out, request);
+    put_u32(out, (size_t)request->priority);
+    put_cstr(out, request->caller);
+    put_json(out, request->body);
+}
+
+/* Room for the length, which `end_frame` fills in. */
+static size_t begin_frame(struct buf *out, enum sandbox_frame_kind kind)
+{
+    size_t begin = out->len;
+    put_u32(out, 0);
+    buf_append_char(out, (char)kind);
+    return begin;
+}
+
+static void end_frame(struct buf *out, size_t begin)
+{
+    if (out->failed)
+        return;
+    uint32_t len = (uint32_t)(out->len - begin - sizeof len);
+    memcpy(out->data + begin, &len, sizeof len);
+}
+
+void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
+{
+    size_t begin = begin_frame(out, SANDBOX_PIECE);
+    size_t top_count =
+        piece->top_count < TD_TOP_LOGPROBS_MAX ? piece->top_count : TD_TOP_LOGPROBS_MAX;
+    put_text(out, piece->text);
+    buf_append_char(out, piece->has_stats);
+    buf_append(out, &piece->stats, sizeof piece->stats);
+    put_text(out, piece->token_text);
+    put_u32(out, top_count);
+    buf_append(out, piece->top, top_count * sizeof *piece->top);
+    put_json(out, piece->raw_delta);
+    end_frame(out, begin);
+}
+
+void sandbox_write_done(const struct tier_result *result, struct buf *out)
+{
+    size_t begin = begin_frame(out, SANDBOX_DONE);
+    put_u32(out, (size_t)result->status);
+    put_cstr(out, result->err.message);
+    put_u32(out, (size_t)result->finish);
+    put_u32(out, result->usage.prompt_tokens);
+    put_u32(out, result->usage.completion_tokens);
+    put_u32(out, result->usage.cached_tokens);
+    end_frame(out, begin);
+}
+
+/* --- reading --- */
+
+struct source {
+    struct td_str rest;
+    bool failed;
+};
+
+static bool get_bytes(struct source *source, void *out, size_t len)
+{
+    if (source->failed || len > source->rest.len) {
+        source->failed = true;
+        memset(out, 0, len);
+        return false;
+    }
+    if (len)
+        memcpy(out, source->rest.data, len);
+    source->rest = str_slice(source->rest, len, source->rest.len);
+    return true;
+}
+
+static uint32_t get_u32(struct source *source)
+{
+    uint32_t number;
+    get_bytes(source, &number, sizeof number);
+    return number;
+}
+
+/* At most `max`, and so many that each of `each` bytes can be there. */
+static uint32_t get_count(struct source *source, uint32_t max, size_t each)
+{
+    uint32_t count = get_u32(source);
+    if (count > max || count > source->rest.len / each)
+        source->failed = true;
+    return source->failed ? 0 : count;
+}
+
+/* bool members are read as bytes: a bool of another value would be no bool. */
+static bool get_bool(struct source *source)
+{
+    unsigned char byte;
+    get_bytes(source, &byte, 1);
+    source->failed |= byte > 1;
+    return byte == 1;
+}
+
+/* Borrows. *none: it was NULL. */
+static struct td_str get_text(struct source *source, bool *none)
+{
+    uint32_t len = get_u32(source);
+    *none = source->failed || len == NO_TEXT;
+    if (*none)
+        return (struct td_str){NULL, 0};
+    if (len > source->rest.len) {
+        source->failed = true;
+        return (struct td_str){NULL, 0};
+    }
+    struct td_str text = str_slice(source->rest, 0, len);
+    source->rest = str_slice(source->rest, len, source->rest.len);
+    return text;
+}
+
+static const char *get_cstr(struct source *source, struct arena *arena)
+{
+    bool none;
+    struct td_str text = get_text(source, &none);
+    const char *copy = none ? NULL : arena_copy(arena, text);
+    source->failed |= !none && !copy;
+    return copy;
+}
+
+/* Text that stays where the bytes are. */
+static struct td_str get_view(struct source *source)
+{
+    bool none;
+    struct td_str text = get_text(source, &none);
+    source->failed |= none;
+    return text;
+}
+
+static struct json *get_json(struct source *source)
+{
+    bool none;
+    struct json *value = NULL;
+    struct td_str text = get_text(source, &none);
+    if (!none && json_parse(text, &value, NULL) != TD_OK)
+        source->failed = true;
+    return value;
+}
+
+static int get_choice(struct source *source, uint32_t last)
+{
+    uint32_t value = get_u32(source);
+    source->failed |= value > last;
+    return source->failed ? 0 : (int)value;
+}
+
+static void *get_array(struct source *source, struct arena *arena, size_t count, size_t each)
+{
+    if (count == 0)
+        return NULL;
+    void *array = arena_alloc_array(arena, count, each);
+    if (array)
+        get_bytes(source, array, count * each);
+    source->failed |= !array;
+    return array;
+}
+
+static void get_messages(struct source *source, struct sandbox_request *out)
+{
+    size_t count = get_count(source, UINT32_MAX - 1, 2 * sizeof(uint32_t));
+    struct td_message *messages = arena_alloc_array(out->arena, count, sizeof *messages);
+    if (!messages) {
+        source->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        messages[i].role = (enum td_role)get_choice(source, TD_ROLE_TOOL);
+        messages[i].content = get_view(source);
+    }
+    out->request.messages = messages;
+    out->request.message_count = count;
+}
+
+static void get_completion(struct source *source, struct sandbox_request *out)
+{
+    if (!get_bool(source))
+        return;
+    struct td_completion *completion = &out->completion;
+    completion->text = get_view(source);
+    bool has_ids = get_bool(source);
+    completion->id_count = get_count(source, UINT32_MAX - 1, sizeof *completion->ids);
+    completion->ids = get_array(source, out->arena, completion->id_count, sizeof *completion->ids);
+    if (has_ids && !completion->ids)
+        completion->ids = arena_alloc(out->arena, sizeof *completion->ids);
+    completion->echo = get_bool(source);
+    completion->prompt_only = get_bool(source);
+    out->request.completion = completion;
+}
+
+static void get_adapters(struct source *source, struct sandbox_request *out)
+{
+    struct td_request *request = &out->request;
+    request->adapter_count = get_count(source, TD_ADAPTERS_MAX, sizeof(struct td_adapter_choice));
+    for (size_t i = 0; i < request->adapter_count; i++) {
+        const char *name = get_cstr(source, out->arena);
+        get_bytes(source, &request->adapters[i], sizeof request->adapters[i]);
+        request->adapters[i].name = name;
+    }
+    request->names_adapters = get_bool(source);
+}
+
+static void get_sampling(struct source *source, struct sandbox_request *out)
+{
+    struct td_sampling *sampling = &out->request.sampling;
+    size_t count = get_count(source, TD_LOGIT_BIASES_MAX, sizeof *sampling->biases);
+    const struct td_logit_bias *biases =
+        get_array(source, out->arena, count, sizeof *sampling->biases);
+    get_bytes(source, sampling, sizeof *sampling);
+    sampling->biases = biases;
+    sampling->bias_count = count;
+}
+
+enum td_status sandbox_read_request(struct td_str bytes, struct sandbox_request *out,
+                                    struct td_error *err)
+{
+    struct source source = {bytes, false};
+    struct td_request *request = &out->request;
+    *out = (struct sandbox_request){.arena = arena_new(2 * (size_t)SANDBOX_REQUEST_BYTES_MAX)};
+    if (!out->arena)
+        return error_set(err, TD_NO_MEMORY, "no memory for a request");
+    out->tier = get_cstr(&source, out->arena);
+    get_messages(&source, out);
+    get_completion(&source, out);
+    request->model = get_cstr(&source, out->arena);
+    request->tokens_max = get_u32(&source);
+    get_sampling(&source, out);
+    request->stop_count = get_count(&source, TD_STOPS_MAX, sizeof(uint32_t));
+    for (size_t i = 0; i < request->stop_count; i++)
+        request->stops[i] = get_view(&source);
+    request->logprobs = get_bool(&source);
+    get_bytes(&source, &request->top_logprobs, 1);
+    request->format = (enum td_format)get_choice(&source, TD_FORMAT_GRAMMAR);
+    get_adapters(&source, out);
+    request->priority = (enum td_priority)get_choice(&source, TD_PRIORITY_BATCH);
+    request->caller = get_cstr(&source, out->arena);
+    request->body = out->body = get_json(&source);
+    if (source.failed || source.rest.len > 0 || !out->tier ||
+        request->top_logprobs > TD_TOP_LOGPROBS_MAX)
+        return error_set(err, TD_CORRUPT, "a request for the confined worker is malformed");
+    return TD_OK;
+}
+
+void sandbox_request_deinit(struct sandbox_request *request)
+{
+    json_free(request->body);
+    arena_free(request->arena);
+    *request = (struct sandbox_request){0};
+}
+
+static void get_piece(struct source *source, struct sandbox_frame *out)
+{
+    struct tier_piece *piece = &out->piece;
+    piece->text = get_view(source);
+    piece->has_stats = get_bool(source);
+    get_bytes(source, &piece->stats, sizeof piece->stats);
+    piece->token_text = get_view(source);
+    piece->top_count = get_count(source, TD_TOP_LOGPROBS_MAX, sizeof *piece->top);
+    get_bytes(source, out->top, piece->top_count * sizeof *piece->top);
+    piece->top = piece->top_count ? out->top : NULL;
+    piece->raw_delta = out->delta = get_json(source);
+}
+
+static void get_done(struct source *source, struct sandbox_frame *out)
+{
+    bool none;
+    struct tier_result *result = &out->result;
+    result->status = (enum td_status)get_choice(source, TD_INTERNAL);
+    struct td_str message = get_text(source, &none);
+    result->finish = (enum td_finish)get_choice(source, TD_FINISH_CONTENT_FILTER);
+    result->usage.prompt_tokens = get_u32(source);
+    result->usage.completion_tokens = get_u32(source);
+    result->usage.cached_tokens = get_u32(source);
+    result->usage.exact = true;
+    if (result->status != TD_OK)
+        error_set(&result->err, result->status, STR_FMT, STR_ARG(message));
+}
+
+enum td_status sandbox_read_frame(struct td_str bytes, size_t *used, struct sandbox_frame *out,
+                                  struct td_error *err)
+{
+    uint32_t len;
+    *used = 0;
+    memset(out, 0, sizeof *out);
+    if (bytes.len < sizeof len)
+        return TD_OK;
+    memcpy(&len, bytes.data, sizeof len);
+    if (len == 0 || len > SANDBOX_FRAME_BYTES_MAX)
+        return error_set(err, TD_CORRUPT, "a frame of %u bytes from the confined worker", len);
+    if (bytes.len - sizeof len < len)
+        return TD_OK;
+    struct source source = {str_slice(bytes, sizeof len + 1, sizeof len + len), false};
+    out->kind = (enum sandbox_frame_kind)bytes.data[sizeof len];
+    if (out->kind == SANDBOX_PIECE)
+        get_piece(&source, out);
+    else if (out->kind == SANDBOX_DONE)
+        get_done(&source, out);
+    else
+        source.failed = true;
+    if (!source.failed && source.rest.len == 0) {
+        *used = sizeof len + len;
+        return TD_OK;
+    }
+    sandbox_frame_deinit(out);
+    return error_set(err, TD_CORRUPT, "a malformed frame from the confined worker");
+}
+
+void sandbox_frame_deinit(struct sandbox_frame *frame)
+{
+    json_free(frame->delta);
+    frame->delta = NULL;
+    frame->piece.raw_delta = NULL;
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Restricted requests are answered by a process without a network, as well as any other; and nowhere else when it
+fails."""
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, clean_environment, edge_first, run, status_of, wait_until, workers
+
+KEY = {"TEST_CLOUD_KEY": "k"}
+SECRET = "My card is 4111 1111 1111 1111, what is the weather?"
+RESTRICTED = {"x-tandem-data-class": "restricted"}
+
+
+def server(cloud=None, extra=""):
+    return Tandem(edge_first(cloud.base_url if cloud else "http://127.0.0.1:9/v1") + extra, env=KEY)
+
+
+@case
+def test_a_restricted_request_is_answered_by_a_process_that_lost_its_rights():
+    with server() as tandem:
+        equal(tandem.chat("What is the weather?", {"x-tandem-mode": "only-local"}).status, 200)
+        equal(workers(tandem), [], "nobody needs one yet")
+        answer = tandem.chat(SECRET)
+        equal((answer.status, answer.tandem["tier"], answer.tandem["data_class"]), (200, "local", "restricted"))
+        worker, = workers(tandem)
+        tasks = list(Path(f"/proc/{worker}/task").glob("*/status"))
+        assert tasks
+        for task in tasks:  # every thread: filtered, and it cannot get rights back
+            status = status_of(task)
+            equal((status["Seccomp"].strip(), status["NoNewPrivs"].strip()), ("2", "1"), str(task))
+        for i in range(3):
+            equal(tandem.chat(f"{SECRET} {i}").status, 200)
+        equal(workers(tandem), [worker], "one worker for all")
+    wait_until(lambda: not Path(f"/proc/{worker}").exists(), what="the worker's end")
+
+
+@case
+def test_the_confined_answer_is_the_same_as_any_other():
+    """Same model, same request: bit for bit the same choice, whatever the request asks for."""
+    schema = {"type": "object", "properties": {"city": {"type": "string"}, "sunny": {"type": "boolean"}},
+              "required": ["city", "sunny"], "additionalProperties": False}
+    cases = [
+        {},
+        {"max_tokens": 3},
+        {"temperature": 1, "seed": 7, "max_tokens": 20},
+        {"logprobs": True, "top_logprobs": 3, "max_tokens": 8},
+        {"stop": ["e"]},
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "w", "schema": schema}}},
+        {"response_format": {"type": "json_object"}, "max_tokens": 40},
+        {"grammar": 'root ::= "yes" | "no"'},
+        {"logit_bias": {"100": -50}, "max_tokens": 8},
+    ]
+    with server() as tandem:
+        for members in cases:
+            for stream in (False, True):
+                plain = tandem.chat("What is the weather in Paris?", {"x-tandem-mode": "only-local"}, stream=stream, **members)
+                confined = tandem.chat("What is the weather in Paris?", RESTRICTED, stream=stream, **members)
+                equal((plain.status, confined.status), (200, 200), str(members))
+                equal(choices(confined, stream), choices(plain, stream), f"{members} stream={stream}")
+        for members in ({"max_tokens": 5, "echo": True, "logprobs": 2}, {"max_tokens": 4}):
+            body = {"model": "auto", "prompt": "The weather in Paris", "temperature": 0, **members}
+            plain = tandem.request("POST", "/v1/completions", body, {"x-tandem-mode": "only-local"})
+            confined = tandem.request("POST", "/v1/completions", body, RESTRICTED)
+            equal(confined.json["choices"], plain.json["choices"], str(members))
+        equal(len(workers(tandem)), 1)
+
+
+def choices(answer, stream):
+    if not stream:
+        return answer.json["choices"]
+    got = []
+    for block in answer.body.decode().split("\n\n"):
+        if block.startswith("data: {"):
+            got += json.loads(block[6:])["choices"]
+    return "".join(choice["delta"].get("content") or "" for choice in got), got[-1]["finish_reason"]
+
+
+@case
+def test_a_killed_worker_is_replaced_and_nothing_leaves():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        equal(tandem.chat(SECRET).status, 200)
+        first, = workers(tandem)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: first not in workers(tandem), what="the kill")
+        equal(tandem.chat(SECRET, {"x-tandem-mode": "prefer-cloud"}).status, 200)
+        second, = workers(tandem)
+        assert second != first
+        # In the middle of an answer: stopped, so that it cannot be faster, then killed.
+        os.kill(second, signal.SIGSTOP)
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(tandem.chat(SECRET + " Tell all.", {"x-tandem-mode": "prefer-cloud"})))
+        asking.start()
+        equal(tandem.chat("Hello?", {"x-tandem-mode": "only-local"}).status, 200, "others do not wait")
+        os.kill(second, signal.SIGKILL)
+        asking.join(30)
+        assert answers, "no answer after the worker's end"
+        equal(answers[0].status, 200, "it had not begun: the next worker answers")
+        equal(len(cloud.requests), 0)
+
+
+@case
+def test_a_reload_gives_a_new_worker_and_a_client_that_leaves_frees_its_place():
+    with server(extra="engine:\n  slots: 1\n") as tandem:
+        equal(tandem.chat(SECRET).status, 200)
+        first, = workers(tandem)
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: any("config_reloaded" in line for line in tandem.log), what="reload")
+        equal(tandem.chat(SECRET).status, 200)
+        wait_until(lambda: first not in workers(tandem), what="the first worker's end")
+        equal(len(workers(tandem)), 1)
+        for _ in range(3):  # clients that leave at once; with one slot a leak would stop the fourth
+            try:
+                tandem.chat(SECRET, timeout=0.05, max_tokens=1000, grammar='root ::= "a"+')
+            except OSError:
+                pass
+        equal(tandem.chat(SECRET).status, 200)
+
+
+@case
+def test_it_can_be_switched_off_and_the_doctor_tries_it():
+    with server(extra="privacy:\n  confine: false\n") as tandem:
+        equal(tandem.chat(SECRET).status, 200)
+        equal(workers(tandem), [])
+    code, out, _ = run("doctor", "--offline", "--json", env=clean_environment())
+    checks = {check["name"]: check for check in json.loads(out)["checks"]}
+    equal(checks["confinement"]["status"], "ok", checks["confinement"]["text"])
+
+
+@case
+def test_a_server_that_is_killed_leaves_no_worker():
+    tandem = server()
+    equal(tandem.chat(SECRET).status, 200)
+    worker, = workers(tandem)
+    tandem.process.kill()
+    tandem.process.wait()
+    wait_until(lambda: not Path(f"/proc/{worker}").exists() or "Z" in status_of(Path(f"/proc/{worker}/status"))["State"],
+               what="the worker's end")
+    tandem.stop()
+
+
+if __name__ == "__main__":
+    main()

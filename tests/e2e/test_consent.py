@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Consents that a route asks for, and promises of tiers that a request asks for: without them nothing leaves."""
+import json
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, edge_first
+
+CLOUD = {"x-tandem-mode": "only-cloud"}
+
+
+def server(cloud, route="", tier=""):
+    return Tandem(edge_first(cloud.base_url, tier).rstrip("\n") + "\n" + route, env={"TEST_CLOUD_KEY": "k"})
+
+
+def soon(seconds=600):
+    return int(time.time()) + seconds
+
+
+def refused_for(answer, words):
+    equal(answer.status, 403, answer.body)
+    assert words in answer.body.decode(), answer.body
+
+
+@case
+def test_without_a_consent_nothing_leaves_and_with_one_it_does_until_it_is_taken_back():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud, "    consent: required\n") as tandem:
+        refused_for(tandem.chat("Hello", CLOUD), "names no consent")
+        refused_for(tandem.chat("Hello", {**CLOUD, "x-tandem-consent": "nobody-gave"}), "nobody gave")
+        stays = tandem.chat("Hello", {"x-tandem-mode": "prefer-cloud"})
+        equal((stays.status, stays.tandem["place"]), (200, "device"))
+        equal(len(cloud.requests), 0)
+        given = tandem.request("POST", "/tandem/v1/consents", {"scope": "auto", "expires": soon()})
+        equal((given.status, given.json["state"]), (200, "valid"), given.body)
+        asked = {**CLOUD, "x-tandem-consent": given.json["id"]}
+        equal(tandem.chat("Hello", asked).status, 200)
+        equal(len(cloud.requests), 1)
+        assert b"consent" not in cloud.requests[-1]["body"]
+        listed = tandem.get("/tandem/v1/consents").json["data"]
+        equal([item["id"] for item in listed], [given.json["id"]])
+        taken = tandem.request("DELETE", f"/tandem/v1/consents/{given.json['id']}")
+        equal((taken.status, taken.json["state"]), (200, "revoked"), taken.body)
+        refused_for(tandem.chat("Hello", asked), "taken back")
+        equal(tandem.request("DELETE", "/tandem/v1/consents/none").status, 404)
+        equal(len(cloud.requests), 1)
+
+
+@case
+def test_a_consent_in_the_body_holds_for_its_scope_and_time_and_stays_taken_back():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud, "    consent: required\n") as tandem:
+        def ask(consent, user=None):
+            return tandem.chat("Hello", CLOUD, tandem={"consent": consent, **({"user": user} if user else {})})
+        equal(ask({"id": "form-17", "scope": "*", "expires": soon()}).status, 200)
+        equal(ask("form-17").status, 200)
+        refused_for(ask({"id": "form-18", "scope": "another", "expires": soon()}), "for another route")
+        refused_for(ask({"id": "form-19", "scope": "auto", "expires": soon(-5)}), "nobody gave")
+        equal(ask({"id": "of-ann", "scope": "auto", "expires": soon()}, user="ann").status, 200)
+        refused_for(ask("of-ann", user="bob"), "another user")
+        equal(tandem.request("DELETE", "/tandem/v1/consents/form-17").status, 200)
+        refused_for(ask({"id": "form-17", "scope": "*", "expires": soon()}), "taken back")
+        equal(ask(7).status, 400)
+        for wrong in ({"scope": "auto"}, {"scope": "auto", "expires": soon(-1)}, {"expires": soon()},
+                      {"scope": "auto", "expires": soon(), "id": "a b"}, {"scope": 5, "expires": soon()}):
+            equal(tandem.request("POST", "/tandem/v1/consents", wrong).status, 400, wrong)
+
+
+@case
+def test_consents_are_kept_in_a_file_and_an_expired_one_does_not_hold():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud, "    consent: required\n") as tandem:
+        state = tandem.state
+        expires = soon(5)
+        short = tandem.request("POST", "/tandem/v1/consents", {"scope": "auto", "expires": expires, "id": "short"})
+        equal(short.status, 200, short.body)
+        equal(tandem.request("POST", "/tandem/v1/consents", {"scope": "auto", "expires": soon(), "id": "gone"}).status, 200)
+        equal(tandem.request("DELETE", "/tandem/v1/consents/gone").status, 200)
+        stored = json.loads((state / "consents.json").read_text())
+        equal([(item["id"], "revoked" in item) for item in stored], [("short", False), ("gone", True)])
+        equal((state / "consents.json").stat().st_mode & 0o777, 0o600)
+        while time.time() <= expires:
+            time.sleep(0.1)
+        refused_for(tandem.chat("Hello", {**CLOUD, "x-tandem-consent": "short"}), "expired")
+
+
+@case
+def test_promises_of_tiers_are_asked_for_by_request_and_route():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        equal(tandem.chat("Hello", CLOUD).status, 200)
+        refused_for(tandem.chat("Hello", {**CLOUD, "x-tandem-no-train": "true"}), "not to train")
+        refused_for(tandem.chat("Hello", CLOUD, tandem={"no_retention": True}), "not to keep")
+        equal(tandem.chat("Hello", {**CLOUD, "x-tandem-no-train": "perhaps"}).status, 400)
+        equal(tandem.chat("Hello", CLOUD, tandem={"no_train": "yes"}).status, 400)
+    with server(cloud, tier="    no_train: true\n    no_retention: true\n") as tandem:
+        equal(tandem.chat("Hello", {**CLOUD, "x-tandem-no-train": "true", "x-tandem-no-retention": "1"}).status, 200)
+    with server(cloud, "    no_retention: true\n", tier="    no_train: true\n") as tandem:
+        refused_for(tandem.chat("Hello", CLOUD), "not to keep")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""The record of what left, beside what the cloud received: the same bytes, whatever goes wrong; and whatever is done to
+the record is found by the program and by the script that needs no program."""
+import hashlib
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import ROOT, Tandem, edge_first, run, wait_until
+
+KEY = {"TEST_CLOUD_KEY": "k"}
+CLOUD = {"x-tandem-mode": "only-cloud"}
+
+
+def server(cloud, **options):
+    return Tandem(edge_first(cloud.base_url), env=KEY, **options)
+
+
+def shown(tandem, *arguments):
+    code, out, err = run("egress", "show", "--json", *arguments, env=tandem.environment)
+    equal(code, 0, err)
+    return json.loads(out)
+
+
+def verdict(tandem, *arguments):
+    code, out, err = run("egress", "verify", "--json", *arguments, env=tandem.environment)
+    assert out, err
+    got = json.loads(out)
+    equal(code, 0 if got["sound"] else 1)
+    return got
+
+
+def script_says(path, *key):
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / "verify_egress.py"), str(path), *key],
+                          capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_same_bytes(tandem, cloud):
+    """Every body that arrived is on record with its length and hash, and nothing is on record that the cloud never saw
+    (but for connections that broke before the body was read)."""
+    record = shown(tandem)["transfers"]
+    hashes = [entry["sha256"] for entry in record]
+    for request in cloud.requests:
+        if request["body"]:
+            digest = hashlib.sha256(request["body"]).hexdigest()
+            assert digest in hashes, f"not on record: {request['body'][:200]}"
+            entry = record[hashes.index(digest)]
+            equal(entry["bytes"], len(request["body"]))
+    return record
+
+
+@case
+def test_the_record_has_the_bytes_that_the_cloud_received():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        answers = [tandem.chat(f"Question {i}?", CLOUD, stream=i % 2 == 0) for i in range(6)]
+        equal([answer.status for answer in answers], [200] * 6)
+        tandem.chat("Say it here.", {"x-tandem-mode": "only-local"})
+        record = check_same_bytes(tandem, cloud)
+        equal(len(record), len(cloud.requests))
+        equal(sum(entry["bytes"] for entry in record), sum(len(request["body"]) for request in cloud.requests))
+        first = record[0]
+        equal((first["tier"], first["place"], first["host"]), ("cloud", "cloud", f"127.0.0.1:{cloud.port}"))
+        equal((first["purpose"], first["class"], first["replaced"]), ("attempt", "public", {}))
+        exchange = answers[1].tandem["exchange"]
+        one = shown(tandem, "--exchange", exchange)
+        equal((one["count"], one["transfers"][0]["exchange"]), (1, exchange))
+        equal(shown(tandem, "--since", "1h")["count"], 6)
+        code, out, _ = run("egress", "show", env=tandem.environment)
+        assert code == 0 and out.decode().endswith(f"6 transfers, {sum(e['bytes'] for e in record)} bytes\n"), out
+
+
+@case
+def test_retries_and_broken_connections_are_on_record_too():
+    cloud = ScriptedCloud(Script(text="Cloud.", statuses=[503]))
+    with server(cloud) as tandem:
+        equal(tandem.chat("Twice?", CLOUD).status, 200)
+        equal([entry["purpose"] for entry in shown(tandem)["transfers"]], ["attempt", "retry"])
+        cloud.script = Script(cut_at_once=True)
+        tandem.chat("Broken?", {"x-tandem-mode": "prefer-cloud"})
+        cloud.script = Script(text="Cloud.")
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: any("config_reloaded" in line for line in tandem.log), what="reload")
+        tandem.chat("After the reload?", {"x-tandem-mode": "prefer-cloud"})
+        check_same_bytes(tandem, cloud)
+        assert verdict(tandem)["sound"]
+
+
+@case
+def test_a_transfer_is_on_record_though_the_process_is_killed_in_it():
+    cloud = ScriptedCloud(Script(first_delay=30))
+    folder = Path(tempfile.mkdtemp(prefix="tandem-test-egress-"))
+    config = edge_first(cloud.base_url) + f"ledger:\n  egress: {folder}/record\n"
+    tandem = Tandem(config, env=KEY)
+    environment = {**tandem.environment}
+    try:
+        import threading
+        asking = threading.Thread(target=lambda: ask(tandem), daemon=True)
+        asking.start()
+        wait_until(lambda: cloud.requests, what="the request")
+        tandem.process.kill()
+        tandem.process.wait()
+        tandem.config.parent.mkdir(exist_ok=True)
+        tandem.config.write_text(config)
+        code, out, err = run("egress", "show", "--json", env=environment)
+        equal(code, 0, err)
+        digest = hashlib.sha256(cloud.requests[0]["body"]).hexdigest()
+        equal([entry["sha256"] for entry in json.loads(out)["transfers"]], [digest])
+    finally:
+        tandem.stop()
+        shutil.rmtree(folder)
+
+
+def ask(tandem):
+    try:
+        tandem.chat("Slow?", CLOUD)
+    except OSError:
+        pass  # the server is killed
+
+
+@case
+def test_without_a_record_nothing_leaves():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        equal(tandem.chat("First?", CLOUD).status, 200)
+        (tandem.state / "egress" / "entries.jsonl").write_bytes(b"")  # somebody tidies up
+        count = len(cloud.requests)
+        answer = tandem.chat("Second?", CLOUD)
+        assert answer.status >= 500 or answer.status == 403, answer.status
+        answer = tandem.chat("Third?", {"x-tandem-mode": "prefer-cloud"})
+        equal((answer.status, answer.tandem["tier"]), (200, "local"))
+        equal(len(cloud.requests), count, "requests that left")
+        assert any("egress_refused" in line for line in tandem.log)
+
+
+@case
+def test_what_is_done_to_the_record_is_found():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        for i in range(5):
+            tandem.chat(f"Question {i}?", CLOUD)
+        folder = tandem.state / "egress"
+        entries, exported = folder / "entries.jsonl", tandem.state / "export.jsonl"
+        code, key, _ = run("egress", "key", env=tandem.environment)
+        key = key.decode().strip()
+        equal((code, len(key)), (0, 64))
+
+        def export():
+            equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
+
+        export()
+        assert verdict(tandem, exported, "--key", key)["sound"]
+        equal(script_says(exported, key)[0], 0)
+        assert not verdict(tandem, exported, "--key", "0" * 64)["sound"]
+        equal(script_says(exported, "0" * 64)[0], 1)
+
+        whole = entries.read_bytes()
+        rows = whole.splitlines(keepends=True)
+        heads = (folder / "heads.jsonl").read_bytes()
+        cases = {
+            "a flipped byte": (whole.replace(b'"public"', b'"publik"', 3), 1),
+            "a removed row": (b"".join(rows[:2] + rows[3:]), 3),
+            "two rows exchanged": (b"".join([rows[0], rows[2], rows[1], *rows[3:]]), 2),
+            "a cut tail": (b"".join(rows[:3]), 4),
+        }
+        for what, (content, row) in cases.items():
+            entries.write_bytes(content)
+            equal(verdict(tandem)["bad_row"], row, what)
+            export()
+            code, says = script_says(exported, key)
+            assert code == 1 and f"row {row}" in says, (what, says)
+        entries.write_bytes(whole)
+        (folder / "heads.jsonl").write_bytes(heads.replace(b'"count":5', b'"count":4'))
+        got = verdict(tandem)
+        assert not got["sound"] and "signature" in got["problem"], got
+        export()
+        equal(script_says(exported, key)[0], 1)
+        (folder / "heads.jsonl").write_bytes(heads)
+        assert verdict(tandem)["sound"]
+
+
+@case
+def test_the_doctor_says_what_it_sent():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        run("doctor", env=tandem.environment)
+        equal([(entry["purpose"], entry["bytes"], entry["exchange"]) for entry in shown(tandem)["transfers"]],
+              [("health_check", 0, None)])
+
+
+if __name__ == "__main__":
+    main()

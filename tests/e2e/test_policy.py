@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Rules, weights, budgets and measured times decide in the running program; the policy can be checked, tested and replaced while it runs."""
+import hashlib
+import json
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import ROOT, Tandem, edge_first, run, wait_until
+
+FOLDER = Path(tempfile.mkdtemp(prefix="tandem-policy-"))
+KEYS = {"TEST_CLOUD_KEY": "k"}
+
+
+def started(more, **options):
+    """A server over one cloud with more YAML: (cloud, server)."""
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    return cloud, Tandem(edge_first(cloud.base_url) + more, env={**KEYS, **options.pop("env", {})})
+
+
+def codes(answer):
+    return [reason["code"] for reason in answer.tandem["reasons"]]
+
+
+@case
+def test_rules_see_tags_users_sizes_and_the_network():
+    cloud, server = started("""rules:
+- {name: interns, when: {user: intern}, then: {deny: "ask your mentor"}}
+- {name: plane, when: {device: {network: offline}}, then: {only: local}}
+- {name: legal, when: {tag: [legal, tax]}, then: {only: local, class: restricted}}
+- {name: long, when: {tokens_over: 300}, then: {start: cloud}}
+- {name: night, when: {hours: 0-24, tag: now}, then: {start: cloud, escalate: false}}
+""")
+    with server as tandem:
+        equal(tandem.chat("set an alarm", {"x-tandem-tags": "now"}).tandem["tier"], "cloud")
+        equal(tandem.chat("word " * 400).tandem["tier"], "cloud")
+        before = len(cloud.requests)
+        answer = tandem.chat("word " * 400, tandem={"tags": ["draft", "legal"]})
+        equal((answer.tandem["tier"], answer.tandem["data_class"]), ("local", "restricted"))
+        answer = tandem.chat("word " * 400, {"x-tandem-network": "offline"})
+        equal(answer.tandem["tier"], "local")
+        answer = tandem.chat("hello", {"x-tandem-user": "intern"})
+        assert answer.status == 403 and "ask your mentor" in answer.json["error"]["message"], answer.body
+        equal(len(cloud.requests), before)
+        code, out, err = run("explain", "--json", "last", env=tandem.environment)
+        equal(code, 0, err)
+        decision = json.loads(out)["signals"]["decision"]
+        equal((decision["by"], decision["rule"]), ("denied", "interns"))
+        code, out, err = run("explain", "last", env=tandem.environment)
+        assert code == 0 and b"rule 'interns' matched" in out and b"It flips: without rule" in out, (out, err)
+
+
+@case
+def test_a_battery_that_runs_low_keeps_work_off_the_radio():
+    battery = FOLDER / "sys" / "class" / "power_supply" / "BAT0"
+    battery.mkdir(parents=True)
+    for name, text in (("type", "Battery"), ("capacity", "19"), ("status", "Discharging")):
+        (battery / name).write_text(text + "\n")
+    cloud, server = started(f"""    start: cloud
+device: {{root: {FOLDER / "sys"}}}
+rules:
+- {{name: low, when: {{device: {{battery_under: 20, on_battery: true}}}}, then: {{only: local}}}}
+""")
+    with server as tandem:
+        equal(tandem.chat("hello").tandem["tier"], "local")
+        (battery / "capacity").write_text("20\n")
+        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "cloud", 20, "a fuller battery")
+
+
+@case
+def test_bad_tags_weights_and_networks_are_refused():
+    _, server = started("")
+    with server as tandem:
+        for headers, members, words in (({"x-tandem-network": "wifi"}, {}, "metered"), ({"x-tandem-tags": "a,,b"}, {}, "tags"),
+                                        ({}, {"tandem": {"tags": "a"}}, "list"), ({}, {"tandem": {"tags": [1]}}, "tags"),
+                                        ({"x-tandem-tags": ",".join("abcdefghi")}, {}, "8"), ({"x-tandem-weights": "speed"}, {}, "latency"),
+                                        ({"x-tandem-weights": "cost=2"}, {}, "0"), ({}, {"tandem": {"weights": {"cost": "1"}}}, "cost")):
+            answer = tandem.chat("hello", headers, **members)
+            assert answer.status == 400 and words in answer.json["error"]["message"], answer.body
+
+
+@case
+def test_weights_of_the_request_override_the_apps_and_those_the_routes():
+    secret = "sk-mobile-0123456789"
+    digest = hashlib.sha256(secret.encode()).hexdigest()
+    cloud, server = started(f"""    weights: {{privacy: 1}}
+policy: {{error_usd: 1}}
+apps:
+- {{name: mobile, key_sha256: {digest}, weights: {{cost: 1}}}}
+server: {{api_keys_env: KEYS}}
+""", env={"KEYS": secret + ",sk-other-0123456789"})
+    with server as tandem:
+        hard = "Prove that there are infinitely many primes, step by step."
+        for key, weights, tier in (("sk-other-0123456789", None, "local"),  # the route's: privacy
+                                   (secret, None, "cloud"),                # the app's: cost, where errors cost a dollar
+                                   (secret, "privacy", "local")):          # the request's
+            headers = {"Authorization": "Bearer " + key, **({"x-tandem-weights": weights} if weights else {}), "x-tandem-mode": "auto"}
+            answer = tandem.chat(hard, headers, max_tokens=4)
+            chosen = [r for r in answer.tandem["reasons"] if r["code"] == "chosen_score"]
+            assert chosen and chosen[0]["tier"] == tier, answer.body
+
+
+@case
+def test_a_slow_cloud_loses_requests_that_ask_for_a_quick_first_text():
+    cloud, server = started("    start: cloud\n")
+    with server as tandem:
+        wish = {"tandem": {"slo_ttft_ms": 300}}
+        cloud.script = Script(text="Cloud.", first_delay=0.4)
+        for _ in range(5):
+            equal(tandem.chat("hello").tandem["tier"], "cloud")
+        answer = tandem.chat("hello", **wish)
+        equal(answer.tandem["reasons"][0]["code"], "chosen_slo")
+        equal(answer.tandem["reasons"][0]["tier"], "local")
+        equal(tandem.chat("hello").tandem["tier"], "cloud")  # nobody else is kept from it
+        code, out, err = run("explain", "--json", answer.tandem["exchange"], env=tandem.environment)
+        decision = json.loads(out)["signals"]["decision"]
+        equal((code, decision["by"], decision["start"], decision["runner_up"]), (0, "slo", "local", "cloud"))
+        assert "wish of at least" in decision["flip"], decision
+
+
+@case
+def test_a_spent_budget_goes_on_with_the_local_tier_and_says_so():
+    cloud, server = started("budgets: [{name: team, usd_per_day: 0.000001}]\n")
+    with server as tandem:
+        equal(tandem.chat("hello", {"x-tandem-mode": "prefer-cloud"}).tandem["tier"], "cloud")
+        answer = tandem.chat("hello", {"x-tandem-mode": "prefer-cloud"})
+        equal((answer.tandem["tier"], answer.tandem["degraded"]), ("local", True))
+        assert "budget 'team' is spent" in answer.headers["x-tandem-disclosure"], answer.headers
+        assert "removed_budget" in codes(answer), answer.tandem
+        answer = tandem.chat("hello", {"x-tandem-mode": "only-cloud"})
+        assert answer.status == 429 and "team" in answer.json["error"]["message"], answer.body
+
+
+@case
+def test_rules_change_while_it_runs_and_broken_ones_change_nothing():
+    cloud, server = started("rules:\n- {name: a, then: {start: cloud}}\n")
+    with server as tandem:
+        text = tandem.config.read_text()
+        equal(tandem.chat("hello").tandem["tier"], "cloud")
+        tandem.config.write_text(text + "- {name: b, when: {code: true}, then: {only: local}}\n")
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: any("never be reached" in line for line in tandem.log), 20, "complaint in the log")
+        equal(tandem.chat("hello").tandem["tier"], "cloud")
+        tandem.config.write_text(text.replace("{start: cloud}", "{only: local}"))
+        tandem.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "local", 20, "the new rule")
+
+
+@case
+def test_presets_pass_their_truth_tables():
+    files = sorted((ROOT / "examples" / "policies").glob("*.test.yaml"))
+    assert len(files) >= 4, files
+    for file in files:
+        code, out, err = run("policy", "test", file)
+        assert code == 0 and b" 0 failed" in out, (file, out, err)
+        code, out, err = run("policy", "check", str(file).replace(".test.yaml", ".yaml"))
+        assert code == 0 and b"is sound" in out, (file, out, err)
+
+
+@case
+def test_a_failing_assertion_prints_the_difference_and_gives_exit_code_one():
+    config, tests = FOLDER / "c.yaml", FOLDER / "t.yaml"
+    config.write_text(edge_first("http://127.0.0.1:9/v1") + "rules:\n- {name: long, when: {tokens_over: 100}, then: {start: cloud}}\n")
+    tests.write_text("config: c.yaml\ntests:\n- {name: right, given: {tokens: 200}, expect: {tier: cloud, rule: long}}\n"
+                     "- {name: wrong, given: {tokens: 100}, expect: {tier: cloud, rule: long}}\n")
+    code, out, err = run("policy", "test", tests)
+    equal(code, 1, err)
+    assert b"t.yaml:4: wrong" in out and b"tier: expected cloud, got local; rule: expected long, got none" in out, out
+    assert b"1 passed, 1 failed" in out, out
+    code, out, err = run("policy", "test", "--json", tests)
+    report = json.loads(out)
+    equal((code, report["ok"], report["passed"], report["failed"]), (1, False, 1, 1))
+    equal([t["ok"] for t in report["tests"]], [True, False])
+    tests.write_text("config: c.yaml\ntests:\n- {name: t, given: {down: clod}, expect: {tier: local}}\n")
+    code, out, err = run("policy", "test", tests)
+    assert code == 1 and "line 3" in err and "clod" in err, err
+    code, _, err = run("policy", "test")
+    assert code == 2 and "assertions" in err, err
+
+
+@case
+def test_check_names_errors_and_what_is_suspicious():
+    config = FOLDER / "check.yaml"
+    config.write_text(edge_first("http://127.0.0.1:9/v1") + "rules:\n- {name: a, when: {task: cod}, then: {only: local}}\n")
+    code, out, err = run("policy", "check", config)
+    assert code == 1 and "check.yaml:" in err and "'cod'" in err and "'code'" in err, err
+    code, out, err = run("policy", "check", "--json", config)
+    assert code == 1 and "'code'" in json.loads(out)["error"], (out, err)
+    config.write_text("tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai}\n- {name: spare, kind: openai}\n"
+                      "routes:\n- {name: auto, kind: hybrid, tiers: [local, cloud]}\n")
+    code, out, err = run("policy", "check", "--json", config)
+    report = json.loads(out)
+    assert code == 0 and report["ok"] and len(report["policy_version"]) == 16, (out, err)
+    assert any("spare" in w and "no route" in w for w in report["warnings"]), report
+    assert any("cloud" in w and "no price" in w for w in report["warnings"]), report
+
+
+if __name__ == "__main__":
+    main()

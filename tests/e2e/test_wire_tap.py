@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""The wire tap: conversations with canaries of every type, every class and every kind of failure, against places that
+record every byte; no forbidden one arrives, and everything that did arrive is on record.
+
+TAP_CONVERSATIONS=10000 python3 tests/e2e/test_wire_tap.py   is the long run of `make bench-privacy`.
+"""
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import canaries
+from canaries import squeeze
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, clean_environment, run, workers
+
+CONVERSATIONS = int(os.environ.get("TAP_CONVERSATIONS", "300"))
+CLIENTS = 4
+CALM = "Explain the French revolution."
+MODES = ["auto", "prefer-cloud", "prefer-cloud", "only-cloud", "prefer-local"]
+PLACES = ("content", "parts", "system", "history", "name", "metadata", "tools", "tool_calls", "tool_result", "user", "unknown",
+          "completion")
+
+CONFIG = """
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: house, kind: openai, place: premises, model: scripted, base_url: "{house}", api_key_env: TEST_CLOUD_KEY, completions: true,
+      timeouts: {{first_ms: 300, idle_ms: 300, total_ms: 1500}}}}
+  - {{name: near, kind: openai, place: region, model: scripted, base_url: "{near}", api_key_env: TEST_CLOUD_KEY, completions: true,
+      timeouts: {{first_ms: 300, idle_ms: 300, total_ms: 1500}}}}
+  - {{name: cloud, kind: openai, place: cloud, model: scripted, base_url: "{cloud}", api_key_env: TEST_CLOUD_KEY, completions: true,
+      timeouts: {{first_ms: 300, idle_ms: 300, total_ms: 1500}}}}
+routes:
+  - {{name: auto, kind: hybrid, tiers: [local, house, near, cloud]}}
+  - {{name: far, kind: hybrid, tiers: [local, cloud]}}
+ledger: {{egress: "{folder}/egress", store_prompts: true}}
+"""
+
+
+def failures(rng):
+    """The script of a place for the next while, by name."""
+    return {
+        "none": Script(text="Remote."), "slow": Script(text="Remote.", first_delay=0.1),
+        "timeout": Script(first_delay=30), "stall": Script(stall_after=1), "busy": Script(statuses=[503]),
+        "down": Script(status=503), "limit": Script(statuses=[429], retry_after="0"), "cut": Script(cut_after=1),
+        "reset": Script(cut_at_once=True), "garbage": Script(garbage_after=1), "error": Script(error_after=1),
+        "denied": Script(status=401), "not_streamed": Script(text="Remote.", ignore_stream=True),
+        "no_end": Script(no_done=True), "nonsense": Script(raw=b"HTTP/1.1 200 OK\r\n\r\nnot json"),
+    }
+
+
+class Tap:
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="tandem-tap-"))
+        self.places = {name: ScriptedCloud(Script(text="Remote.")) for name in ("house", "near", "cloud")}
+        self.config = CONFIG.format(folder=self.folder, **{name: place.base_url for name, place in self.places.items()})
+        self.seen, self.events, self.statuses = Counter(), Counter(), Counter()
+        self.lock = threading.Lock()
+        self.tandem = None
+        self.start()
+
+    def start(self):
+        self.tandem = Tandem(self.config, env={"TEST_CLOUD_KEY": "k"})
+
+    def close(self):
+        self.tandem.stop()
+        for place in self.places.values():
+            place.close()
+        shutil.rmtree(self.folder)
+
+    # -- what goes wrong ---------------------------------------------------------------------------
+
+    def disturb(self, number, rng):
+        """Between batches: other failures; now and then a reload, a dead worker, a dead server."""
+        for place in self.places.values():
+            name, script = rng.choice(list(failures(rng).items()))
+            place.script = script
+            self.events[name] += 1
+        if number % 5 == 1:
+            self.tandem.process.send_signal(signal.SIGHUP)
+            self.events["reload"] += 1
+        if number % 4 == 2:
+            for worker in workers(self.tandem):
+                os.kill(worker, signal.SIGKILL)
+                self.events["worker killed"] += 1
+        if number % 12 == 7:
+            self.tandem.stop(signal.SIGKILL)
+            self.events["server killed"] += 1
+            self.start()
+
+    # -- conversations -----------------------------------------------------------------------------
+
+    def ask(self, rng, messages, members, path="/v1/chat/completions"):
+        body = {"model": rng.choice(["auto", "auto", "far"]), "temperature": 0, "max_tokens": 4,
+                "stream": rng.random() < 0.5, **members}
+        if messages is not None:
+            body["messages"] = messages
+        headers = {"x-tandem-mode": rng.choice(MODES)}
+        try:
+            answer = self.tandem.request("POST", path, body, headers, timeout=30)
+        except OSError:  # the server was killed
+            with self.lock:
+                self.statuses["gone"] += 1
+            return
+        with self.lock:
+            self.statuses[answer.status] += 1
+
+    def converse(self, canary, rng):
+        place = rng.choice(PLACES)
+        user = lambda text: {"role": "user", "content": text}
+        calm, members = user(f"{CALM} {rng.randint(0, 10**9)}"), {}
+        messages = [calm]
+        if place == "content":
+            messages = [user(rng.choice(["{}", "{} Explain the French revolution.", "a={};b=2"]).format(canary.sentence))]
+        elif place == "parts":
+            messages = [user([{"type": "text", "text": CALM}, {"type": "text", "text": canary.sentence}])]
+        elif place == "system":
+            messages = [{"role": "system", "content": canary.sentence}, calm]
+        elif place == "history":
+            messages = [calm, {"role": "assistant", "content": canary.sentence}, user("Go on.")]
+        elif place == "name":
+            calm["name"] = canary.sentence
+        elif place == "metadata":
+            members["metadata"] = {"note": canary.sentence}
+        elif place == "tools":
+            members["tools"] = [{"type": "function", "function": {"name": "f", "description": canary.sentence}}]
+        elif place in ("tool_calls", "tool_result"):
+            inside = json.dumps({"text": canary.sentence})
+            call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": inside if place == "tool_calls" else "{}"}}
+            messages += [{"role": "assistant", "content": None, "tool_calls": [call]},
+                         {"role": "tool", "tool_call_id": "c1", "content": inside if place == "tool_result" else "ok"}]
+        elif place == "user":
+            members["user"] = canary.sentence
+        elif place == "unknown":
+            members["some_new_member"] = {"deep": [canary.sentence]}
+        if place == "completion":
+            self.ask(rng, None, {"prompt": f"{CALM} {canary.sentence}"}, "/v1/completions")
+        else:
+            self.ask(rng, messages, members)
+            if rng.random() < 0.4:  # it goes on: the same beginning, and more; the canary is still in it
+                self.ask(rng, messages + [{"role": "assistant", "content": "Yes?"}, user(f"And now? {CALM}")], members)
+        for _ in range(2):  # and, beside it, what may leave
+            self.ask(rng, [user(f"{CALM} {rng.randint(0, 10**9)}")], {})
+        with self.lock:
+            self.seen[place] += 1
+
+    def run(self, made):
+        rng = random.Random(len(made))
+        size = 25
+        for number, begin in enumerate(range(0, len(made), size)):
+            self.disturb(number, rng)
+            batch = made[begin:begin + size]
+            threads = [threading.Thread(target=self.batch, args=(batch[i::CLIENTS], rng.random())) for i in range(CLIENTS)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+    def batch(self, part, seed):
+        rng = random.Random(seed)
+        for canary in part:
+            self.converse(canary, rng)
+
+
+def forbidden(made, place):
+    return [canary for canary in made if canary.data_class == "restricted" or place != "house"]
+
+
+@case
+def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
+    made, missing = canaries.make(CONVERSATIONS, 20261122)
+    equal(missing, set(), "types without a canary")
+    tap = Tap()
+    try:
+        tap.run(made)
+        for place in tap.places.values():
+            place.script = Script(text="Remote.")
+        tap.tandem.stop(signal.SIGKILL)
+        tap.start()
+        for tier in ("house", "near", "cloud"):  # the tap works: what is public arrives
+            answer = tap.tandem.request("POST", "/v1/chat/completions", {
+                "model": tier, "messages": [{"role": "user", "content": f"{CALM} control{tier}"}]}, {"x-tandem-mode": "prefer-cloud"})
+            equal(answer.status, 200, answer.body.decode())
+            assert f"control{tier}".encode() in tap.places[tier].received, f"nothing arrives at {tier}"
+        escaped = []
+        for name, place in tap.places.items():
+            raw = bytes(place.received)
+            squeezed = squeeze(raw)
+            escaped += [(name, canary) for canary in forbidden(made, name) if canary.is_in(raw, squeezed)]
+        bytes_seen = sum(len(place.received) for place in tap.places.values())
+        print(f"{len(made)} conversations, {len({canary.kind for canary in made})} types; {bytes_seen} bytes at the taps in "
+              f"{sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)} forbidden\n"
+              f"  planted: {dict(tap.seen)}\n  events: {dict(tap.events)}\n  answers: {dict(tap.statuses)}")
+        equal(escaped, [])
+        check_record(tap)
+    finally:
+        tap.close()
+
+
+def check_record(tap):
+    """Every body that arrived is on record, of a class that its place may see, in a chain that holds through kills."""
+    environment = clean_environment(TANDEM_STATE_DIR=tap.folder)
+    config = tap.folder / "tandem.yaml"
+    config.write_text(tap.config)
+    code, out, err = run("egress", "verify", "--json", "-c", config, env=environment)
+    assert code == 0, (out, err)
+    code, out, err = run("egress", "show", "--json", "-c", config, env=environment, timeout=120)
+    record = json.loads(out)["transfers"]
+    for entry in record:
+        assert entry["class"] == "public" or (entry["class"], entry["tier"]) == ("sensitive", "house"), entry
+    hashes = {entry["sha256"] for entry in record}
+    for name, place in tap.places.items():
+        for request in place.requests:
+            if request["body"]:
+                assert hashlib.sha256(request["body"]).hexdigest() in hashes, f"{name}: not on record: {request['body'][:200]}"
+
+
+if __name__ == "__main__":
+    main()

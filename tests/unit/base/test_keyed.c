@@ -1,0 +1,82 @@
+/* HMAC against RFC 4231, AES-256-GCM against its own reader and every changed bit. */
+#include "test.h"
+
+#include "base/crypto.h"
+#include "base/keyed.h"
+#include "base/str.h"
+
+static void test_hmac_of_rfc_4231(void)
+{
+    uint8_t key[KEYED_KEY_BYTES] = {0}, mac[KEYED_MAC_BYTES];
+    char hex[2 * KEYED_MAC_BYTES + 1];
+    memset(key, 0x0b, 20); /* test case 1: HMAC pads keys with zeros */
+    keyed_mac(key, "Hi There", 8, mac);
+    crypto_hex(mac, sizeof mac, hex);
+    CHECK(strcmp(hex, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7") == 0);
+}
+
+static void test_what_was_sealed_opens_with_its_key_and_label_alone(void)
+{
+    uint8_t key[KEYED_KEY_BYTES] = {1, 2, 3}, other[KEYED_KEY_BYTES] = {1, 2, 4};
+    struct buf sealed, opened;
+    struct td_error err = {0};
+    buf_init(&sealed, 4096);
+    buf_init(&opened, 4096);
+    REQUIRE(keyed_seal(key, STR("label"), STR("a private text"), &sealed, &err) == TD_OK);
+    CHECK(sealed.len == 14 + 12 + 16);
+    CHECK(str_find(buf_view(&sealed), STR("private"), 0) == SIZE_MAX);
+    REQUIRE(keyed_open(key, STR("label"), buf_view(&sealed), &opened, &err) == TD_OK);
+    CHECK(str_equal(buf_view(&opened), STR("a private text")));
+    buf_clear(&opened);
+    CHECK(keyed_open(other, STR("label"), buf_view(&sealed), &opened, &err) == TD_DENIED);
+    CHECK(strstr(err.message, "key") != NULL && opened.len == 0);
+    CHECK(keyed_open(key, STR("Label"), buf_view(&sealed), &opened, NULL) == TD_DENIED);
+    for (size_t i = 0; i < sealed.len * 8; i++) {
+        sealed.data[i / 8] ^= (char)(1 << i % 8);
+        CHECK(keyed_open(key, STR("label"), buf_view(&sealed), &opened, NULL) == TD_DENIED);
+        sealed.data[i / 8] ^= (char)(1 << i % 8);
+    }
+    for (size_t len = 0; len < sealed.len; len++)
+        CHECK(keyed_open(key, STR("label"), str_slice(buf_view(&sealed), 0, len), &opened, NULL) !=
+              TD_OK);
+    CHECK(opened.len == 0);
+    buf_deinit(&sealed);
+    buf_deinit(&opened);
+}
+
+static void test_the_same_text_is_sealed_differently_each_time(void)
+{
+    uint8_t key[KEYED_KEY_BYTES] = {9};
+    struct buf a, b;
+    buf_init(&a, 4096);
+    buf_init(&b, 4096);
+    CHECK(keyed_seal(key, STR(""), STR(""), &a, NULL) == TD_OK && a.len == 28);
+    CHECK(keyed_seal(key, STR(""), STR(""), &b, NULL) == TD_OK);
+    CHECK(!str_equal(buf_view(&a), buf_view(&b)));
+    buf_clear(&b);
+    CHECK(keyed_open(key, STR(""), buf_view(&a), &b, NULL) == TD_OK && b.len == 0);
+    buf_deinit(&a);
+    buf_deinit(&b);
+}
+
+static void test_a_key_is_64_hexadecimal_digits_and_never_quoted(void)
+{
+    uint8_t key[KEYED_KEY_BYTES];
+    struct td_error err = {0};
+    CHECK(keyed_key_parse(STR("00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00ff00Fe"),
+                          key, &err) == TD_OK);
+    CHECK(key[0] == 0 && key[1] == 0xff && key[31] == 0xfe);
+    CHECK(keyed_key_parse(STR("secretsecretsecretsecretsecretsecretsecretsecretsecretsecretsecr"),
+                          key, &err) == TD_INVALID);
+    CHECK(strstr(err.message, "64") != NULL && strstr(err.message, "secret") == NULL);
+    CHECK(keyed_key_parse(STR(""), key, NULL) == TD_INVALID);
+}
+
+int main(void)
+{
+    RUN(test_hmac_of_rfc_4231);
+    RUN(test_what_was_sealed_opens_with_its_key_and_label_alone);
+    RUN(test_the_same_text_is_sealed_differently_each_time);
+    RUN(test_a_key_is_64_hexadecimal_digits_and_never_quoted);
+    return test_finish();
+}

@@ -1,0 +1,221 @@
+/* The watch alone, and what an exchange tells it and is told by it. */
+#include "base/log.h"
+#include "exchange/watch.h"
+#include "world.h"
+
+static struct watch_alarm alarms[WATCH_ALARMS_MAX];
+
+static uint64_t now_ms;
+
+static uint64_t test_monotonic(void *ctx)
+{
+    (void)ctx;
+    return now_ms * 1000000;
+}
+
+static uint64_t test_wall(void *ctx)
+{
+    (void)ctx;
+    return 1000000 + now_ms;
+}
+
+static const struct clock test_clock = {test_monotonic, test_wall, NULL};
+
+/* `count` exchanges of which every n-th escalates (0: none). */
+static void feed(struct watch *watch, const char *caller, int count, int every)
+{
+    for (int i = 0; i < count; i++) {
+        struct watch_exchange exchange = {.caller = caller,
+                                          .escalated = every && i % every == 0,
+                                          .could_stay = true,
+                                          .confidence = (i % 10) / 10.0};
+        watch_add(watch, &exchange);
+        now_ms += 10;
+    }
+}
+
+static void test_a_step_over_all_begins_and_ends_an_alarm(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    feed(watch, NULL, 500, 5); /* learns .20 */
+    feed(watch, NULL, 2000, 5);
+    CHECK(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 0);
+    uint64_t began = test_wall(NULL);
+    feed(watch, NULL, 400, 2);
+    REQUIRE(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 1);
+    CHECK(alarms[0].kind == WATCH_ESCALATION_SHARE && !*alarms[0].caller && alarms[0].number == 1);
+    CHECK(alarms[0].begin_wall_ms > began && alarms[0].begin_wall_ms < began + 200 * 10);
+    CHECK(alarms[0].end_wall_ms == 0 && fabs(alarms[0].usual - 0.2) < 1e-9 &&
+          strstr(alarms[0].text, "20 %"));
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_ESCALATION_SHARE] == 1 && numbers.escalation_share > 0.3);
+    feed(watch, NULL, 2000, 5);
+    CHECK(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 1);
+    CHECK(alarms[0].end_wall_ms > alarms[0].begin_wall_ms);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_ESCALATION_SHARE] == 0 &&
+          numbers.begun[WATCH_ESCALATION_SHARE] == 1);
+    watch_free(watch);
+}
+
+static void test_one_callers_rise_is_its_own_alarm(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    watch_set_usual_share(watch, 0.2);
+    feed(watch, "key-a", 300, 5);
+    feed(watch, "key-b", 300, 5);
+    for (int i = 0; i < 300; i++) { /* a among many: over all little changes */
+        feed(watch, "key-a", 1, 1);
+        feed(watch, "key-b", 10, 11);
+    }
+    size_t count = watch_alarms(watch, alarms, WATCH_ALARMS_MAX), own = 0;
+    char caller[WATCH_CALLER_BYTES] = "";
+    for (size_t i = 0; i < count; i++) {
+        own += alarms[i].kind == WATCH_CALLER_SHARE;
+        if (alarms[i].kind == WATCH_CALLER_SHARE)
+            memcpy(caller, alarms[i].caller, sizeof caller);
+        CHECK(alarms[i].kind != WATCH_ESCALATION_SHARE);
+    }
+    CHECK(own == 1 && strlen(caller) == 8 && !strstr(caller, "key"));
+    watch_free(watch);
+}
+
+static void test_what_could_not_stay_says_nothing(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    watch_set_usual_share(watch, 0.2);
+    for (int i = 0; i < 1000; i++) {
+        struct watch_exchange exchange = {.escalated = true, .confidence = NAN};
+        watch_add(watch, &exchange);
+    }
+    watch_numbers(watch, &numbers);
+    CHECK(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 0 && isnan(numbers.escalation_share));
+    watch_free(watch);
+}
+
+static void test_feedback_finds_confidences_that_are_off_and_sure_answers_that_are_wrong(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    struct watch_numbers numbers;
+    for (int i = 0; i < 1000; i++)
+        watch_add_feedback(watch, 0.75, i % 4 != 0);
+    CHECK(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 0);
+    for (int i = 0; i < 300; i++)
+        watch_add_feedback(watch, 0.75, i % 2);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_OVERCONFIDENT] == 1 && numbers.active[WATCH_UNDERCONFIDENT] == 0);
+    CHECK(numbers.calibration_error > 0.1);
+    for (int i = 0; i < 600; i++)
+        watch_add_feedback(watch, 0.5, 1);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_OVERCONFIDENT] == 0 && numbers.active[WATCH_UNDERCONFIDENT] == 1);
+    for (int i = 0; i < 200; i++)
+        watch_add_feedback(watch, 0.95, i % 3 != 0);
+    watch_numbers(watch, &numbers);
+    CHECK(numbers.active[WATCH_SURE_WRONG] == 1);
+    watch_add_feedback(watch, NAN, 1);
+    watch_add_feedback(watch, 0.5, 2);
+    watch_free(watch);
+}
+
+static void test_a_cap_is_a_bucket_that_fills_over_the_hour(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    now_ms = 0;
+    for (int i = 0; i < 10; i++)
+        CHECK(watch_reserve(watch, "a", 10));
+    CHECK(!watch_reserve(watch, "a", 10) && watch_reserve(watch, "b", 10));
+    REQUIRE(watch_alarms(watch, alarms, WATCH_ALARMS_MAX) == 1);
+    CHECK(alarms[0].kind == WATCH_CALLER_CAPPED && alarms[0].end_wall_ms == 0);
+    watch_give_back(watch, "a", 10);
+    CHECK(watch_reserve(watch, "a", 10) && !watch_reserve(watch, "a", 10));
+    now_ms += 6 * 60000 + 1; /* a tenth of an hour: one of ten */
+    CHECK(watch_reserve(watch, "a", 10) && !watch_reserve(watch, "a", 10));
+    now_ms += 5 * 3600000; /* never more than the hour's */
+    for (int i = 0; i < 10; i++)
+        CHECK(watch_reserve(watch, "a", 10));
+    CHECK(!watch_reserve(watch, "a", 10));
+    CHECK(watch_reserve(watch, "a", 0) && watch_reserve(watch, NULL, 10)); /* no cap */
+    watch_free(watch);
+}
+
+static void test_many_callers_and_alarms_stay_within_their_room(void)
+{
+    struct watch *watch = watch_new(&test_clock);
+    char caller[16];
+    for (int i = 0; i < 20000; i++) { /* each a cap of one, and a second try */
+        snprintf(caller, sizeof caller, "c%d", i);
+        CHECK(watch_reserve(watch, caller, 1) && !watch_reserve(watch, caller, 1));
+    }
+    size_t count = watch_alarms(watch, alarms, WATCH_ALARMS_MAX);
+    CHECK(count == WATCH_ALARMS_MAX && alarms[0].number == 20000);
+    watch_free(watch);
+}
+
+/* --- in exchanges --- */
+
+static void test_an_exchange_tells_where_it_went(void)
+{
+    struct world w;
+    struct watch_numbers numbers;
+    world_init(&w);
+    w.services.watch = watch_new(&w.loop.clock);
+    w.request.caller = "key";
+    world_script(&w, LOCAL, sure);
+    world_run(&w);
+    watch_numbers(w.services.watch, &numbers);
+    CHECK(numbers.escalation_share == 0);
+    world_script(&w, LOCAL, unsure);
+    world_script(&w, CLOUD, cloudy);
+    world_run(&w);
+    watch_numbers(w.services.watch, &numbers);
+    CHECK(numbers.escalation_share > 0);
+    watch_free(w.services.watch);
+    world_deinit(&w);
+}
+
+static void test_above_its_cap_a_caller_keeps_local_answers_and_is_told(void)
+{
+    struct world w;
+    world_init(&w);
+    w.services.watch = watch_new(&w.loop.clock);
+    w.services.escalations_per_hour = 2;
+    w.request.caller = "key";
+    world_script(&w, CLOUD, cloudy);
+    for (int i = 0; i < 5; i++) { /* what stays costs nothing */
+        world_script(&w, LOCAL, sure);
+        world_run(&w);
+        CHECK(strcmp(w.tier, "local") == 0 && !w.degraded);
+    }
+    world_script(&w, LOCAL, unsure);
+    for (int i = 0; i < 4; i++) {
+        world_run(&w);
+        CHECK(strcmp(w.tier, i < 2 ? "openai" : "local") == 0);
+    }
+    CHECK(w.tiers[CLOUD].start_count == 2 && w.degraded);
+    CHECK(world_has_reason(&w, REASON_KEPT_CAPPED, "local") && strstr(w.disclosure, "2 times"));
+    w.route.start = "openai"; /* a rule of the route is no way around it */
+    world_run(&w);
+    CHECK(strcmp(w.tier, "local") == 0 && w.tiers[CLOUD].start_count == 2);
+    w.request.caller = "other";
+    world_run(&w);
+    CHECK(strcmp(w.tier, "openai") == 0);
+    watch_free(w.services.watch);
+    world_deinit(&w);
+}
+
+int main(void)
+{
+    log_set_level(LOG_LEVEL_OFF);
+    RUN(test_a_step_over_all_begins_and_ends_an_alarm);
+    RUN(test_one_callers_rise_is_its_own_alarm);
+    RUN(test_what_could_not_stay_says_nothing);
+    RUN(test_feedback_finds_confidences_that_are_off_and_sure_answers_that_are_wrong);
+    RUN(test_a_cap_is_a_bucket_that_fills_over_the_hour);
+    RUN(test_many_callers_and_alarms_stay_within_their_room);
+    RUN(test_an_exchange_tells_where_it_went);
+    RUN(test_above_its_cap_a_caller_keeps_local_answers_and_is_told);
+    return test_finish();
+}

@@ -1,0 +1,127 @@
+/* What people say of answers: stored beside the exchange, the newest counts, read as labels. */
+#include "ledger_fixture.h"
+
+#include "base/log.h"
+#include "base/str.h"
+
+static void put(struct ledger *ledger, const char *id, uint64_t wall_ms, const char *outcome,
+                double confidence)
+{
+    struct ledger_exchange x = fixture_exchange(id, wall_ms);
+    const struct ledger_attempt attempts[2] = {
+        {.tier = "local", .place = "device", .outcome = outcome, .confidence = confidence},
+        {.tier = "cloud", .place = "cloud", .outcome = "answered", .confidence = NAN},
+    };
+    bool kept = strcmp(outcome, "answered") == 0;
+    x.status = "ok";
+    x.tier = kept ? "local" : "cloud";
+    x.signals_json = "{\"probe\":0.5,\"task\":\"chat\"}";
+    x.attempts = attempts;
+    x.attempt_count = kept ? 1 : 2;
+    CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+}
+
+static enum td_status say(struct ledger *ledger, const char *id, double score, const char *comment)
+{
+    struct ledger_feedback feedback = {id, 5000, score, comment};
+    return ledger_put_feedback(ledger, &feedback, NULL);
+}
+
+static struct ledger *ledger_of_four(const char *path)
+{
+    struct ledger *ledger = NULL;
+    if (ledger_open(path, &ledger, NULL) != TD_OK)
+        abort();
+    put(ledger, "ex_a", 1000, "answered", 0.9);
+    put(ledger, "ex_b", 2000, "answered", 0.8);
+    put(ledger, "ex_c", 3000, "escalated", 0.3);
+    put(ledger, "ex_d", 4000, "answered", NAN);
+    CHECK(say(ledger, "ex_a", 1, NULL) == TD_OK);
+    CHECK(say(ledger, "ex_b", 1, NULL) == TD_OK);
+    CHECK(say(ledger, "ex_b", 0.25, "wrong \"city\"") == TD_OK); /* a change of mind */
+    CHECK(say(ledger, "ex_c", 0.5, NULL) == TD_OK);
+    return ledger;
+}
+
+struct seen {
+    int count, stop_after;
+    char line[256];
+};
+
+static enum td_status see(void *ctx, const struct ledger_judged *row, struct td_error *err)
+{
+    (void)err;
+    struct seen *seen = ctx;
+    size_t len = strlen(seen->line);
+    snprintf(seen->line + len, sizeof seen->line - len, STR_FMT ":%.1f:%d:%.2f ", STR_ARG(row->id),
+             row->confidence, row->kept, row->score);
+    CHECK(str_starts_with(row->signals_json, STR("{\"probe\"")));
+    return ++seen->count == seen->stop_after ? TD_CANCELLED : TD_OK;
+}
+
+static void test_judged_answers_come_with_their_newest_word(void)
+{
+    const char *path = fixture_path("judged.db");
+    struct ledger_reader *reader;
+    struct td_error err = {0};
+    ledger_close(ledger_of_four(path));
+    REQUIRE(ledger_reader_open(path, &reader, &err) == TD_OK);
+    struct seen seen = {0};
+    CHECK(ledger_reader_judged(reader, 0, see, &seen, &err) == TD_OK);
+    CHECK(strcmp(seen.line, "ex_a:0.9:1:1.00 ex_b:0.8:1:0.25 ex_c:0.3:0:0.50 ex_d:nan:1:nan ") ==
+          0);
+    struct seen since = {0};
+    CHECK(ledger_reader_judged(reader, 2500, see, &since, &err) == TD_OK && since.count == 2);
+    struct seen stopped = {.stop_after = 1};
+    CHECK(ledger_reader_judged(reader, 0, see, &stopped, &err) == TD_CANCELLED);
+    CHECK(stopped.count == 1);
+    ledger_reader_close(reader);
+}
+
+static void test_the_report_has_the_mean_by_tier(void)
+{
+    const char *path = fixture_path("report.db");
+    struct ledger_reader *reader;
+    struct json *report = NULL;
+    ledger_close(ledger_of_four(path));
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    REQUIRE(ledger_reader_report(reader, 0, &report, NULL) == TD_OK);
+    CHECK(json_int(json_get(report, "feedback"), -1) == 3);
+    CHECK(fabs(json_number(json_get(report, "score"), -1) - 1.75 / 3) < 1e-12);
+    const struct json *local = json_at(json_get(report, "tiers"), 0);
+    CHECK(strcmp(json_cstr(json_get(local, "tier")), "local") == 0);
+    CHECK(json_int(json_get(local, "feedback"), -1) == 2);
+    CHECK(json_number(json_get(local, "score"), -1) == 0.625);
+    json_free(report);
+    REQUIRE(ledger_reader_report(reader, 3500, &report, NULL) == TD_OK);
+    CHECK(json_int(json_get(report, "feedback"), -1) == 0);
+    CHECK(json_kind_of(json_get(report, "score")) == JSON_KIND_NULL);
+    json_free(report);
+    ledger_reader_close(reader);
+}
+
+static void test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused(void)
+{
+    struct ledger *ledger = ledger_of_four(fixture_path("none.db"));
+    log_set_level(LOG_LEVEL_OFF);
+    CHECK(say(ledger, "ex_", 1, NULL) == TD_OK); /* a prefix is no id */
+    CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK);
+    CHECK(ledger_dropped(ledger) == 1);
+    CHECK(say(ledger, "ex_a", 1.5, NULL) == TD_INVALID &&
+          say(ledger, "ex_a", NAN, NULL) == TD_INVALID);
+    CHECK(say(ledger, "", 1, NULL) == TD_INVALID && say(ledger, NULL, 1, NULL) == TD_INVALID);
+    CHECK(ledger_dropped(ledger) == 5);
+    put(ledger, "ex_e", 9000, "answered", 0.7); /* the batch of the refused one went on */
+    CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK && ledger_dropped(ledger) == 5);
+    ledger_close(ledger);
+}
+
+int main(void)
+{
+    fixture_begin();
+    RUN(test_judged_answers_come_with_their_newest_word);
+    RUN(test_the_report_has_the_mean_by_tier);
+    RUN(test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused);
+    fixture_end();
+    return test_finish();
+}

@@ -1,0 +1,94 @@
+#include "ledger/forget.h"
+
+#include "base/buf.h"
+#include "ledger_fixture.h"
+
+static void put(struct ledger *ledger, const char *id, const char *user, const char *text)
+{
+    struct ledger_exchange exchange = fixture_exchange(id, 1000);
+    exchange.user = user;
+    exchange.prompt_text = text;
+    exchange.answer_text = text;
+    exchange.reasons_json = "[{\"code\":\"x\",\"text\":\"about reason-canary\"}]";
+    CHECK(ledger_put(ledger, &exchange, NULL) == TD_OK);
+}
+
+/* Do the ledger's file or its log hold the bytes? */
+static bool on_disk(const char *path, const char *bytes)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    bool found = false;
+    for (size_t i = 0; i < 3; i++) {
+        char name[256];
+        struct buf content;
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        buf_init(&content, 1u << 26);
+        if (buf_read_file(&content, name, NULL) == TD_OK && content.len > 0)
+            found = found || memmem(content.data, content.len, bytes, strlen(bytes)) != NULL;
+        buf_deinit(&content);
+    }
+    return found;
+}
+
+static void test_a_users_texts_are_gone_from_file_and_log_beside_the_writer(void)
+{
+    const char *path = fixture_path("forget.db");
+    struct ledger *ledger = NULL;
+    struct ledger_forgotten gone;
+    char large[20000]; /* over several pages of the database */
+    memset(large, 'z', sizeof large);
+    memcpy(large + 15000, "ann-canary", 10);
+    large[sizeof large - 1] = '\0';
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    put(ledger, "ex_1", "ann", "ann-canary one");
+    put(ledger, "ex_2", "bob", "bob-canary");
+    put(ledger, "ex_3", "ann", large);
+    REQUIRE(ledger_flush(ledger, 5000, NULL) == TD_OK);
+    const struct ledger_feedback feedback = {
+        .exchange = "ex_1", .wall_ms = 2000, .score = 1, .comment = "comment-canary"};
+    CHECK(ledger_put_feedback(ledger, &feedback, NULL) == TD_OK);
+    REQUIRE(ledger_flush(ledger, 5000, NULL) == TD_OK);
+    CHECK(on_disk(path, "ann-canary") && on_disk(path, "comment-canary"));
+    REQUIRE(ledger_forget(path, "ann", &gone, NULL) == TD_OK);
+    CHECK(gone.exchanges == 2 && gone.texts == 2 && gone.comments == 1);
+    CHECK(!on_disk(path, "ann-canary") && !on_disk(path, "comment-canary"));
+    CHECK(on_disk(path, "bob-canary"));
+    put(ledger, "ex_4", "ann", "ann again"); /* the writer goes on */
+    CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK && fixture_count(path) == 4);
+    ledger_close(ledger);
+    CHECK(!on_disk(path, "ann-canary"));
+}
+
+static void test_what_is_kept_names_nobody(void)
+{
+    const char *path = fixture_path("forget.db");
+    struct ledger_reader *reader = NULL;
+    struct json *record = NULL;
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    REQUIRE(ledger_reader_find(reader, "ex_1", &record, NULL) == TD_OK);
+    CHECK(json_kind_of(json_get(record, "user")) == JSON_KIND_NULL);
+    CHECK(json_kind_of(json_get(record, "reasons")) == JSON_KIND_NULL);
+    CHECK(json_kind_of(json_get(record, "prompt")) <= JSON_KIND_NULL);
+    CHECK(json_number(json_get(record, "cost_usd"), 0) > 0); /* totals stay true */
+    json_free(record);
+    ledger_reader_close(reader);
+}
+
+static void test_nobody_and_nowhere(void)
+{
+    struct ledger_forgotten gone;
+    CHECK(ledger_forget(fixture_path("forget.db"), "", &gone, NULL) == TD_INVALID);
+    CHECK(ledger_forget(fixture_path("forget.db"), "eve", &gone, NULL) == TD_OK &&
+          gone.exchanges == 0);
+    CHECK(ledger_forget(fixture_path("none.db"), "eve", &gone, NULL) == TD_NOT_FOUND);
+}
+
+int main(void)
+{
+    fixture_begin();
+    RUN(test_a_users_texts_are_gone_from_file_and_log_beside_the_writer);
+    RUN(test_what_is_kept_names_nobody);
+    RUN(test_nobody_and_nowhere);
+    fixture_end();
+    return test_finish();
+}

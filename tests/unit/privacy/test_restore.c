@@ -1,0 +1,395 @@
+/* Masking and restoring together: what an answer echoes comes back byte for byte wherever the stream is
+ * cut, and so does what it spells otherwise. */
+#include "test.h"
+
+#include "base/rng.h"
+#include "base/str.h"
+#include "privacy/mask.h"
+#include "privacy/name_finder.h"
+#include "privacy/restore.h"
+#include "privacy/spell.h"
+
+#include <stdbool.h>
+
+static const uint8_t key[KEYED_KEY_BYTES] = {7, 7, 7};
+static const struct mask_rules rules = {
+    .classes = {[TD_CLASS_SENSITIVE] = true, [TD_CLASS_RESTRICTED] = true},
+    .kinds = {[PRIVACY_PERSON] = true, [PRIVACY_ORGANIZATION] = true}};
+
+static struct td_str view(const char *text)
+{
+    return (struct td_str){text, strlen(text)};
+}
+
+/* One text masked by a vault of its own. */
+struct world {
+    struct vault *vault;
+    struct vault_uses *uses;
+    struct restore_table *table;
+    struct buf masked;
+    enum td_data_class rest;
+};
+
+static bool mask_text(struct world *world, const char *text)
+{
+    struct td_error err = {0};
+    struct mask *mask = mask_new(world->vault, &rules, world->uses);
+    mask_read(mask, view(text));
+    bool ok = mask_find(mask, view(text), &err) == TD_OK && mask_seal(mask, &err) == TD_OK;
+    buf_clear(&world->masked);
+    world->rest = TD_CLASS_PUBLIC;
+    ok = ok && mask_write(mask, view(text), &world->masked, &world->rest, &err) == TD_OK;
+    if (!ok)
+        printf("%s\n", err.message);
+    mask_free(mask);
+    restore_table_free(world->table);
+    world->table = restore_table_new(world->vault, world->uses);
+    return ok && world->table;
+}
+
+static bool world_init(struct world *world, const char *text)
+{
+    *world = (struct world){.vault = vault_with_key(key), .uses = calloc(1, sizeof *world->uses)};
+    buf_init(&world->masked, 1 << 24);
+    return mask_text(world, text);
+}
+
+static void world_deinit(struct world *world)
+{
+    restore_table_free(world->table);
+    vault_uses_deinit(world->uses);
+    free(world->uses);
+    vault_free(world->vault);
+    buf_deinit(&world->masked);
+}
+
+/* Restored in pieces of `step` bytes; SIZE_MAX: in one. Borrowed until the next call. */
+static const char *restore(const struct world *world, struct td_str answer, size_t step, bool json,
+                           struct restore_counts *counts)
+{
+    static struct buf out;
+    struct restorer restorer;
+    buf_deinit(&out);
+    buf_init(&out, 1 << 26);
+    if (!restorer_init(&restorer, world->table, json))
+        return "";
+    for (size_t at = 0; at < answer.len; at += step < answer.len - at ? step : answer.len - at)
+        restorer_feed(&restorer,
+                      str_slice(answer, at, step < answer.len - at ? at + step : answer.len), &out);
+    restorer_end(&restorer, &out);
+    if (counts)
+        *counts = restorer.counts;
+    restorer_deinit(&restorer);
+    return out.data ? out.data : "";
+}
+
+static const char letter[] =
+    "Dear Dr. John Smith,\n\nMary Smith (mary.smith@acme-corp.com, +1 (415) 867-5309) paid with "
+    "card "
+    "4111 1111 1111 1111 and IBAN DE89 3704 0044 0532 0130 00 from 81.2.69.160. Her SSN is "
+    "536-22-1234. J. Smith lives at 221 Baker Street. Write to John.Smith@ACME-corp.com; the key "
+    "is "
+    "sk-abcdefghijklmnopqrstuvwx1234567890ABCD. Call 415-867-5309. SMITH out.";
+
+static void test_nothing_private_is_left_in_a_masked_text(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, letter));
+    static const char *const private[] = {"mary.smith", "acme",      "867-5309", "4111",
+                                          "DE89",       "3704",      "81.2.69",  "536-22",
+                                          "Baker",      "sk-abcdef", "Smith",    "SMITH"};
+    for (size_t i = 0; i < sizeof private / sizeof *private; i++) {
+        if (strstr(world.masked.data, private[i]))
+            printf("%s in: %s\n", private[i], world.masked.data);
+        CHECK(strstr(world.masked.data, private[i]) == NULL);
+    }
+    CHECK(world.rest == TD_CLASS_PUBLIC);
+    world_deinit(&world);
+}
+
+static void test_an_echo_comes_back_byte_for_byte_at_every_cut(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, letter));
+    struct td_str masked = buf_view(&world.masked);
+    struct restore_counts counts;
+    CHECK(strcmp(restore(&world, masked, SIZE_MAX, false, &counts), letter) == 0);
+    CHECK(counts.seen == counts.restored && counts.restored >= 12);
+    for (size_t step = 1; step <= 40; step++)
+        CHECK(strcmp(restore(&world, masked, step, false, NULL), letter) == 0);
+    struct restorer restorer;
+    for (size_t cut = 0; cut <= masked.len; cut++) { /* in two pieces */
+        struct buf out;
+        buf_init(&out, 1 << 20);
+        REQUIRE(restorer_init(&restorer, world.table, false));
+        restorer_feed(&restorer, str_slice(masked, 0, cut), &out);
+        restorer_feed(&restorer, str_slice(masked, cut, masked.len), &out);
+        restorer_end(&restorer, &out);
+        CHECK(strcmp(out.data, letter) == 0);
+        restorer_deinit(&restorer);
+        buf_deinit(&out);
+    }
+    world_deinit(&world);
+}
+
+/* The surrogate of a value that was replaced in this world. */
+static const char *surrogate_of(const struct world *world, const char *value)
+{
+    static char copies[8][256];
+    static size_t next;
+    char *copy = copies[next++ % 8];
+    copy[0] = '\0';
+    for (uint32_t i = 0; i < vault_count(world->vault); i++) {
+        struct vault_entry entry = vault_at(world->vault, i);
+        if (str_equal(entry.original, view(value)))
+            snprintf(copy, sizeof copies[0], STR_FMT, STR_ARG(entry.surrogate));
+    }
+    return copy;
+}
+
+static void check_answer(const struct world *world, const char *answer, const char *expected,
+                         bool json)
+{
+    for (size_t step = 1; step <= 3; step++) {
+        const char *restored =
+            restore(world, view(answer), step == 3 ? SIZE_MAX : step, json, NULL);
+        if (strcmp(restored, expected) != 0)
+            printf("%s\n  gave     %s\n  expected %s\n", answer, restored, expected);
+        CHECK(strcmp(restored, expected) == 0);
+    }
+}
+
+static void test_other_spellings_of_a_name_are_restored(void)
+{
+    struct world world;
+    char answer[1024], upper[64] = "", lower[64] = "";
+    REQUIRE(world_init(&world, "I met John Smith yesterday."));
+    const char *first = surrogate_of(&world, "John"), *last = surrogate_of(&world, "Smith");
+    REQUIRE(*first && *last);
+    for (size_t i = 0; last[i] && i < 60; i++) {
+        upper[i] = (char)(last[i] & ~0x20);
+        lower[i] = (char)(last[i] | 0x20);
+    }
+    snprintf(answer, sizeof answer,
+             "**%s** _%s_ %s's %ss' `%s`, %s\n%s; %s %s. (%s) \"%s\" %s\xe2\x80\x99s %sman %s",
+             first, last, last, last, last, first, last, upper, lower, last, last, last, last,
+             last);
+    char expected[1024];
+    snprintf(
+        expected, sizeof expected,
+        "**John** _Smith_ Smith's Smiths' `Smith`, John\nSmith; SMITH smith. (Smith) \"Smith\" "
+        "Smith\xe2\x80\x99s %sman Smith",
+        last);
+    check_answer(&world, answer, expected, false);
+    struct restore_counts counts;
+    (void)restore(&world, view(answer), SIZE_MAX, false, &counts);
+    CHECK(counts.seen == counts.restored + 1); /* the word that only begins like one */
+    world_deinit(&world);
+}
+
+static void test_numbers_are_restored_with_the_answers_separators(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "card 4111 1111 1111 1111, call (415) 867-5309"));
+    const char *card = surrogate_of(&world, "4111 1111 1111 1111");
+    const char *phone = surrogate_of(&world, "(415) 867-5309");
+    char digits[32] = "", dashed[32] = "", plain[32] = "", answer[256];
+    size_t n = 0, m = 0;
+    for (size_t i = 0; card[i]; i++) {
+        dashed[i] = card[i] == ' ' ? '-' : card[i];
+        if (card[i] != ' ')
+            digits[n++] = card[i];
+    }
+    for (size_t i = 0; phone[i]; i++)
+        if (phone[i] >= '0' && phone[i] <= '9')
+            plain[m++] = phone[i];
+    snprintf(answer, sizeof answer, "%s %s %s **%s** tel:%s", digits, dashed, card, card, plain);
+    check_answer(&world, answer,
+                 "4111111111111111 4111-1111-1111-1111 4111 1111 1111 1111 **4111 1111 1111 1111** "
+                 "tel:4158675309",
+                 false);
+    snprintf(answer, sizeof answer, "%s1 x%s", digits, digits); /* another number, another word */
+    check_answer(&world, answer, answer, false);
+    world_deinit(&world);
+}
+
+static void test_json_escapes_are_read_and_written(void)
+{
+    struct world world;
+    REQUIRE(world_init(
+        &world,
+        "\xd0\x98\xd0\xb2\xd0\xb0\xd0\xbd \xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2, "
+        "e-mail ivan@acme.ru, 12 Baker Street"));
+    const char *mail = surrogate_of(&world, "ivan@acme.ru");
+    char answer[512], expected[512];
+    snprintf(answer, sizeof answer, "{\"to\":\"%s\",\"n\":\"a\\/%s\\n%s\"}", mail, mail, mail);
+    snprintf(expected, sizeof expected, "{\"to\":\"%s\",\"n\":\"a\\/%s\\n%s\"}", "ivan@acme.ru",
+             "ivan@acme.ru", "ivan@acme.ru");
+    check_answer(&world, answer, expected, true);
+    /* A name in \uXXXX, as Python writes it. */
+    const char *last = surrogate_of(&world, "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2");
+    if (*last) {
+        size_t at = 0, n = 0;
+        while (last[at]) {
+            struct sign sign = spell_at(view(last), at, false);
+            n += (size_t)snprintf(answer + n, sizeof answer - n, "\\u%04x",
+                                  sign.upper ? spell_upper(sign.c) : sign.c);
+            at = sign.end;
+        }
+        check_answer(&world, answer, "\xd0\x9f\xd0\xb5\xd1\x82\xd1\x80\xd0\xbe\xd0\xb2", true);
+    }
+    world_deinit(&world);
+}
+
+static void test_a_value_with_quotes_is_escaped_in_json(void)
+{
+    struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
+    struct td_error err = {0};
+    buf_init(&world.masked, 4096);
+    REQUIRE(vault_replace(world.vault, PRIVACY_CUSTOM, STR("pro\"ject\nAlpha\\x12"), NULL,
+                          world.uses, &world.masked, &err) == TD_OK);
+    world.table = restore_table_new(world.vault, world.uses);
+    CHECK(strcmp(restore(&world, buf_view(&world.masked), 1, true, NULL),
+                 "pro\\\"ject\\nAlpha\\\\x12") == 0);
+    CHECK(strcmp(restore(&world, buf_view(&world.masked), 1, false, NULL),
+                 "pro\"ject\nAlpha\\x12") == 0);
+    world_deinit(&world);
+}
+
+static void test_only_what_may_be_a_surrogates_beginning_is_held_back(void)
+{
+    struct world world;
+    struct restorer restorer;
+    struct buf out;
+    REQUIRE(world_init(&world, "Ask John Smith."));
+    const char *last = surrogate_of(&world, "Smith");
+    REQUIRE(restorer_init(&restorer, world.table, false));
+    buf_init(&out, 4096);
+    restorer_feed(&restorer, STR("The answer is this "), &out);
+    CHECK(restorer_held(&restorer) == 0);
+    restorer_feed(&restorer, str_slice(view(last), 0, 3), &out);
+    CHECK(restorer_held(&restorer) == 3);
+    restorer_feed(&restorer, STR("!"), &out); /* not a surrogate after all */
+    CHECK(restorer_held(&restorer) == 0);
+    restorer_feed(&restorer, view(" "), &out);
+    restorer_feed(&restorer, view(last), &out); /* its end is not known yet */
+    CHECK(restorer_held(&restorer) == strlen(last));
+    restorer_feed(&restorer, STR(" "), &out);
+    CHECK(restorer_held(&restorer) == 0);
+    CHECK(str_ends_with(buf_view(&out), STR(" Smith ")));
+    restorer_deinit(&restorer);
+    buf_deinit(&out);
+    world_deinit(&world);
+}
+
+static void test_a_surrogate_is_never_a_word_of_the_text(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "Ask John Smith."));
+    char last[64];
+    snprintf(last, sizeof last, "%s", surrogate_of(&world, "Smith"));
+    /* The next turn has that very word as somebody's own. */
+    char text[256];
+    snprintf(text, sizeof text, "Ask John Smith about the town of %s, also about the %s.", last,
+             last);
+    memset(world.uses->seen, 0, sizeof world.uses->seen);
+    world.uses->count = 0;
+    REQUIRE(mask_text(&world, text));
+    CHECK(strcmp(restore(&world, buf_view(&world.masked), SIZE_MAX, false, NULL), text) == 0);
+    world_deinit(&world);
+}
+
+static void test_the_same_value_keeps_its_surrogate(void)
+{
+    struct world world;
+    char first[64];
+    REQUIRE(world_init(&world, "Mail ann.lee@acme.com now"));
+    snprintf(first, sizeof first, "%s", surrogate_of(&world, "ann.lee@acme.com"));
+    REQUIRE(mask_text(&world, "Again: ann.lee@acme.com, and bob@acme.com"));
+    CHECK(strstr(world.masked.data, first) != NULL);
+    CHECK(strstr(world.masked.data, "bob@") == NULL);
+    world_deinit(&world);
+}
+
+/* Random texts of the kinds of values with random words, echoed with random cuts. */
+static size_t append_value(struct rng *rng, char *out, size_t size)
+{
+    static const char *const given[] = {"John", "Maria", "Wolfgang", "Agnieszka", "Omar", "Liz"};
+    static const char *const family[] = {"Smith",  "Garcia",  "Kowalska",
+                                         "Nguyen", "O'Brien", "de Vries"};
+    static const char *const words[] = {"the",  "and",  "invoice", "for",   "was", "sent",
+                                        "to",   "from", "re:",     "(see)", "\n",  "**",
+                                        "code", "in",   "a",       "note;"};
+    unsigned a = (unsigned)rng_below(rng, 1000), b = (unsigned)rng_below(rng, 10000);
+    switch (rng_below(rng, 9)) {
+    case 0:
+        return (size_t)snprintf(out, size, "%s.%u@firm%u.com ", given[a % 6], b, a);
+    case 1:
+        return (size_t)snprintf(out, size, "+1 415 8%02u %04u ", a % 100, b);
+    case 2:
+        return (size_t)snprintf(out, size, "%u.%u.%u.%u ", 11 + a % 80, b % 256, a % 256,
+                                1 + b % 250);
+    case 3:
+        return (size_t)snprintf(out, size, "ssn 5%02u-%02u-%04u ", a % 100, 1 + a % 98,
+                                1 + b % 9998);
+    case 4:
+        return (size_t)snprintf(out, size, "Mr. %s %s ", given[a % 6], family[b % 6]);
+    case 5:
+        return (size_t)snprintf(out, size, "key sk-%04uabcdEFGHijklMNOP%04uqrstUVWX ", b, a);
+    default:
+        return (size_t)snprintf(out, size, "%s ", words[a % 16]);
+    }
+}
+
+static void test_random_texts_come_back_whole(void)
+{
+    struct rng rng;
+    size_t texts = 0, whole = 0, positions = 0, restored = 0;
+    rng_init(&rng, 20261122);
+    for (; texts < 300; texts++) {
+        char text[2048];
+        size_t len = 0;
+        for (int i = 0; i < 24 && len < sizeof text - 128; i++)
+            len += append_value(&rng, text + len, 128);
+        struct world world;
+        REQUIRE(world_init(&world, text));
+        struct restore_counts counts;
+        const char *back =
+            restore(&world, buf_view(&world.masked), 1 + rng_below(&rng, 9), false, &counts);
+        bool same = strcmp(back, text) == 0;
+        if (!same && texts - whole < 3)
+            printf("text   %s\nmasked %s\nback   %s\n", text, world.masked.data, back);
+        whole += same;
+        positions += counts.seen;
+        restored += counts.restored;
+        CHECK(world.rest == TD_CLASS_PUBLIC);
+        world_deinit(&world);
+    }
+    printf("%zu of %zu texts whole, %zu of %zu positions restored\n", whole, texts, restored,
+           positions);
+    CHECK(whole == texts);
+    CHECK(restored == positions);
+}
+
+int main(void)
+{
+    struct tagger *tagger = NULL;
+    struct td_error err = {0};
+    if (tagger_open(NAMES_FILE, &tagger, &err) != TD_OK) {
+        printf("%s\n", err.message);
+        return 1;
+    }
+    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    RUN(test_nothing_private_is_left_in_a_masked_text);
+    RUN(test_an_echo_comes_back_byte_for_byte_at_every_cut);
+    RUN(test_other_spellings_of_a_name_are_restored);
+    RUN(test_numbers_are_restored_with_the_answers_separators);
+    RUN(test_json_escapes_are_read_and_written);
+    RUN(test_a_value_with_quotes_is_escaped_in_json);
+    RUN(test_only_what_may_be_a_surrogates_beginning_is_held_back);
+    RUN(test_a_surrogate_is_never_a_word_of_the_text);
+    RUN(test_the_same_value_keeps_its_surrogate);
+    RUN(test_random_texts_come_back_whole);
+    name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
+    return test_finish();
+}

@@ -1,0 +1,194 @@
+/* The vault: related spellings stay related, limits hold, nothing collides; and the automaton below it. */
+#include "test.h"
+
+#include "base/rng.h"
+#include "base/str.h"
+#include "privacy/automaton.h"
+#include "privacy/vault.h"
+
+#include <stdbool.h>
+
+static const uint8_t key[KEYED_KEY_BYTES] = {3};
+
+static struct td_str view(const char *text)
+{
+    return (struct td_str){text, strlen(text)};
+}
+
+static const char *replace(struct vault *vault, enum privacy_kind kind, const char *value,
+                           const struct word_set *taken)
+{
+    static char copies[8][512];
+    static size_t next;
+    char *copy = copies[next++ % 8];
+    struct td_error err = {0};
+    struct buf out;
+    buf_init(&out, 1 << 16);
+    bool ok = vault_replace(vault, kind, view(value), taken, NULL, &out, &err) == TD_OK;
+    snprintf(copy, sizeof copies[0], "%s", ok && out.data ? out.data : err.message);
+    buf_deinit(&out);
+    return copy;
+}
+
+static void test_parts_of_a_name_stay_related(void)
+{
+    struct vault *vault = vault_with_key(key);
+    char full[512], first[64], last[64];
+    snprintf(full, sizeof full, "%s", replace(vault, PRIVACY_PERSON, "John Smith", NULL));
+    REQUIRE(sscanf(full, "%63s %63s", first, last) == 2);
+    CHECK(strcmp(replace(vault, PRIVACY_PERSON, "Smith", NULL), last) == 0);
+    CHECK(strcmp(replace(vault, PRIVACY_PERSON, "John", NULL), first) == 0);
+    char expected[256];
+    snprintf(expected, sizeof expected, "Dr. %s", last);
+    CHECK(strcmp(replace(vault, PRIVACY_PERSON, "Dr. Smith", NULL), expected) == 0);
+    snprintf(expected, sizeof expected, "%c. %s", first[0], last);
+    CHECK(strcmp(replace(vault, PRIVACY_PERSON, "J. Smith", NULL), expected) == 0);
+    snprintf(expected, sizeof expected, "%s, %s", last, first);
+    CHECK(strcmp(replace(vault, PRIVACY_PERSON, "Smith, John", NULL), expected) == 0);
+    const char *upper = replace(vault, PRIVACY_PERSON, "SMITH", NULL);
+    CHECK(upper[0] == last[0] && upper[1] == (last[1] & ~0x20));
+    const char *mary = replace(vault, PRIVACY_PERSON, "Mary Smith", NULL);
+    CHECK(str_ends_with(view(mary), view(last)) && strncmp(mary, first, strlen(first)) != 0);
+    vault_free(vault);
+}
+
+static void test_a_womans_name_in_cyrillic_stays_one(void)
+{
+    struct vault *vault = vault_with_key(key);
+    char first[64], last[64];
+    REQUIRE(sscanf(replace(vault, PRIVACY_PERSON, "Анна Петрова", NULL), "%63s %63s", first,
+                   last) == 2);
+    CHECK(str_ends_with(view(first), STR("а")) || str_ends_with(view(first), STR("я")));
+    CHECK(str_ends_with(view(last), STR("а")) || str_ends_with(view(last), STR("ая")));
+    vault_free(vault);
+}
+
+static void test_a_firm_keeps_what_kind_of_firm_it_is(void)
+{
+    struct vault *vault = vault_with_key(key);
+    const char *firm = replace(vault, PRIVACY_ORGANIZATION, "Contoso Insurance GmbH", NULL);
+    CHECK(str_ends_with(view(firm), STR(" Insurance GmbH")) && strstr(firm, "Contoso") == NULL);
+    const char *street = replace(vault, PRIVACY_ADDRESS, "Lindenstraße 12", NULL);
+    CHECK(strstr(street, "straße ") != NULL && strstr(street, "Linden") == NULL);
+    vault_free(vault);
+}
+
+static void test_ten_thousand_values_have_ten_thousand_surrogates(void)
+{
+    struct vault *vault = vault_with_key(key);
+    for (int i = 0; i < 10000; i++) {
+        char value[64];
+        snprintf(value, sizeof value, "user%d@host%d.com", i, i % 77);
+        (void)replace(vault, PRIVACY_EMAIL, value, NULL);
+    }
+    CHECK(vault_count(vault) == 10000);
+    struct word_set seen = {0};
+    for (uint32_t i = 0; i < vault_count(vault); i++) {
+        struct td_str surrogate = vault_at(vault, i).surrogate;
+        CHECK(!word_set_has(&seen, surrogate));
+        word_set_add_joined(&seen, surrogate);
+    }
+    word_set_deinit(&seen);
+    vault_free(vault);
+}
+
+static void test_a_full_vault_refuses_and_keeps_what_it_has(void)
+{
+    struct vault *vault = vault_with_key(key);
+    struct td_error err = {0};
+    struct buf out;
+    buf_init(&out, 1 << 22);
+    enum td_status status = TD_OK;
+    for (int i = 0; status == TD_OK && i < 20000; i++) {
+        char value[32];
+        snprintf(value, sizeof value, "ID-%07d", i);
+        status = vault_replace(vault, PRIVACY_CUSTOM, view(value), NULL, NULL, &out, &err);
+    }
+    CHECK(status == TD_LIMIT && strstr(err.message, "more private values") != NULL);
+    CHECK(vault_count(vault) == VAULT_ENTRIES_MAX);
+    CHECK(vault_replace(vault, PRIVACY_CUSTOM, STR("ID-0000000"), NULL, NULL, &out, &err) == TD_OK);
+    char *large = calloc(1, VAULT_VALUE_BYTES_MAX + 2);
+    memset(large, 'a', VAULT_VALUE_BYTES_MAX + 1);
+    CHECK(vault_replace(vault, PRIVACY_CUSTOM, view(large), NULL, NULL, &out, &err) == TD_LIMIT);
+    free(large);
+    buf_deinit(&out);
+    vault_free(vault);
+}
+
+static void test_a_surrogate_avoids_every_word_that_is_taken(void)
+{
+    struct word_set taken = {0};
+    char before[64] = "";
+    for (int i = 0; i < 40; i++) { /* each answer becomes a word of the text */
+        struct vault *vault = vault_with_key(key);
+        char name[64];
+        snprintf(name, sizeof name, "%.60s", replace(vault, PRIVACY_PERSON, "Smith", &taken));
+        CHECK(!word_set_has(&taken, view(name)) && strcmp(name, before) != 0);
+        memcpy(before, name, sizeof before);
+        word_set_add(&taken, view(name));
+        vault_free(vault);
+    }
+    word_set_deinit(&taken);
+}
+
+static void test_the_automaton_finds_what_a_plain_search_finds(void)
+{
+    struct rng rng;
+    rng_init(&rng, 5);
+    for (int round = 0; round < 200; round++) {
+        char words[12][8], text[200];
+        struct automaton *automaton = automaton_new(4096);
+        for (uint32_t i = 0; i < 12; i++) {
+            size_t len = 1 + rng_below(&rng, 6);
+            for (size_t k = 0; k < len; k++)
+                words[i][k] = (char)('a' + (char)rng_below(&rng, 2));
+            words[i][len] = '\0';
+            uint32_t value = i;
+            REQUIRE(automaton_add(automaton, view(words[i]), NULL, &value));
+        }
+        REQUIRE(automaton_seal(automaton));
+        for (size_t i = 0; i < sizeof text; i++)
+            text[i] = (char)('a' + (char)rng_below(&rng, 2));
+        uint32_t state = AUTOMATON_ROOT;
+        for (size_t end = 1; end <= sizeof text; end++) {
+            state = automaton_step(automaton, state, (unsigned char)text[end - 1]);
+            size_t longest = 0, found = 0;
+            for (int i = 0; i < 12; i++) {
+                size_t len = strlen(words[i]);
+                if (len <= end && memcmp(text + end - len, words[i], len) == 0 && len > longest)
+                    longest = len;
+            }
+            uint32_t whole = automaton_value(automaton, state) != AUTOMATON_NONE
+                                 ? state
+                                 : automaton_next_whole(automaton, state);
+            if (whole != AUTOMATON_NONE)
+                found = automaton_depth(automaton, whole);
+            CHECK(found == longest);
+        }
+        automaton_free(automaton);
+    }
+}
+
+static void test_the_automaton_keeps_to_its_limit(void)
+{
+    struct automaton *automaton = automaton_new(10);
+    uint32_t value = 1, again = 2;
+    CHECK(automaton_add(automaton, STR("abcde"), NULL, &value));
+    CHECK(automaton_add(automaton, STR("abcde"), NULL, &again) && again == 1);
+    CHECK(!automaton_add(automaton, STR("vwxyz"), NULL, &value));
+    CHECK(!automaton_add(automaton, STR(""), NULL, &value));
+    automaton_free(automaton);
+}
+
+int main(void)
+{
+    RUN(test_parts_of_a_name_stay_related);
+    RUN(test_a_womans_name_in_cyrillic_stays_one);
+    RUN(test_a_firm_keeps_what_kind_of_firm_it_is);
+    RUN(test_ten_thousand_values_have_ten_thousand_surrogates);
+    RUN(test_a_full_vault_refuses_and_keeps_what_it_has);
+    RUN(test_a_surrogate_avoids_every_word_that_is_taken);
+    RUN(test_the_automaton_finds_what_a_plain_search_finds);
+    RUN(test_the_automaton_keeps_to_its_limit);
+    return test_finish();
+}

@@ -1,0 +1,303 @@
+/* Where an exchange begins: rules, the weighing formula with its closed form, measured tails against what a request asks of its time. */
+#include "router/policy.h"
+#include "router/score.h"
+
+#include "base/rng.h"
+#include "base/str.h"
+#include "test.h"
+
+#include <math.h>
+
+#define COUNT 3
+
+struct scene {
+    struct tier_facts facts[COUNT];
+    struct tier_state states[COUNT];
+    struct route route;
+    struct signals signals;
+    struct rule rule;
+    struct plan plan;
+};
+
+static void scene_init(struct scene *s)
+{
+    memset(s, 0, sizeof *s);
+    s->facts[0] = (struct tier_facts){.name = "local", .place = TD_PLACE_DEVICE, .has_key = true};
+    s->facts[1] = (struct tier_facts){.name = "office",
+                                      .place = TD_PLACE_PREMISES,
+                                      .has_key = true,
+                                      .input_usd_per_mtok = 0.1,
+                                      .output_usd_per_mtok = 0.4};
+    s->facts[2] = (struct tier_facts){.name = "cloud",
+                                      .place = TD_PLACE_CLOUD,
+                                      .has_key = true,
+                                      .input_usd_per_mtok = 1,
+                                      .output_usd_per_mtok = 4};
+    for (size_t i = 0; i < COUNT; i++)
+        s->states[i] = (struct tier_state){.reachable = true, .prompt_tokens = 1000};
+    s->route = (struct route){.name = "auto",
+                              .kind = ROUTE_HYBRID,
+                              .tiers = {"local", "office", "cloud"},
+                              .tier_count = COUNT,
+                              .gates = {.g2_on = true, .g3_on = true}};
+    s->rule = (struct rule){.name = "r", .start = RULE_START_NONE, .data_class = -1};
+    s->signals.worth = (struct worth){.second_usd = 0.001, .exposure_usd = 0.001};
+    s->signals.budget_used = (double)NAN;
+}
+
+static size_t begin(struct scene *s)
+{
+    plan_make(&s->route, SIZE_MAX, &s->signals, s->facts, s->states, COUNT, &s->plan);
+    return s->plan.rung_count ? s->plan.rungs[0] : SIZE_MAX;
+}
+
+static void weigh(struct scene *s, double latency, double privacy, double cost)
+{
+    s->signals.weights = (struct td_weights){latency, privacy, cost, true};
+}
+
+static void measured(struct scene *s, size_t tier, double ttft_p95, double total_p50,
+                     double total_p95)
+{
+    s->states[tier].ttft_p95_ms = ttft_p95;
+    s->states[tier].total_p50_ms = total_p50;
+    s->states[tier].total_p95_ms = total_p95;
+}
+
+static const char *by(const struct scene *s)
+{
+    return s->plan.decision.by ? s->plan.decision.by : "";
+}
+
+static void test_a_rule_says_where_to_start_and_is_named(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.rule = &s.rule;
+    s.rule.start = 1;
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "rule") == 0);
+    CHECK(s.plan.reasons[0].code == REASON_CHOSEN_RULE && strstr(s.plan.reasons[0].text, "'r'"));
+    s.rule.start = RULE_START_CLOUD; /* the first off the device */
+    CHECK(begin(&s) == 1);
+    s.rule.start = RULE_START_LOCAL;
+    CHECK(begin(&s) == 0);
+    s.rule.start = 2;
+    s.signals.data_class = TD_CLASS_RESTRICTED; /* a class forbids what a rule wishes */
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 1);
+}
+
+static void test_a_rules_stay_closes_the_gates(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.rule = &s.rule;
+    CHECK(begin(&s) == 0 && s.plan.gates.g3_on);
+    s.rule.stays = true;
+    CHECK(begin(&s) == 0 && !s.plan.gates.g2_on && !s.plan.gates.g3_on);
+}
+
+static void test_a_denial_leaves_no_tier_and_gives_its_reason(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.rule = &s.rule;
+    s.rule.deny = "not for interns";
+    CHECK(begin(&s) == SIZE_MAX && s.plan.reason_count == COUNT && strcmp(by(&s), "denied") == 0);
+    CHECK(s.plan.reasons[2].code == REASON_REMOVED_RULE &&
+          strstr(s.plan.reasons[2].text, "not for interns"));
+}
+
+static void test_a_rule_raises_the_class(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.rule = &s.rule;
+    s.rule.data_class = TD_CLASS_SENSITIVE;
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 2);
+}
+
+static void test_each_corner_of_the_triangle_has_its_tier(void)
+{
+    struct scene s;
+    scene_init(&s);
+    measured(&s, 0, 900, 9000, 12000);
+    measured(&s, 1, 300, 3000, 4000);
+    measured(&s, 2, 200, 1000, 2000);
+    weigh(&s, 1, 0, 0);
+    CHECK(begin(&s) == 2 && strcmp(by(&s), "score") == 0 && s.plan.decision.runner_up == 1);
+    weigh(&s, 0, 1, 0);
+    CHECK(begin(&s) == 0);
+    weigh(&s, 0, 0, 1);
+    CHECK(begin(&s) == 0);
+    s.signals.worth.error_usd = 1; /* a wrong answer is dear */
+    s.signals.judged = true;
+    s.signals.p_local = 0.3;
+    s.signals.p_strong = 0.9;
+    CHECK(begin(&s) == 1); /* as right as the cloud and cheaper */
+    weigh(&s, 0, 0, 0);
+    CHECK(begin(&s) == 0 && strcmp(by(&s), "route") == 0);
+}
+
+static void test_scores_are_the_documented_formula(void)
+{
+    struct scene s;
+    scene_init(&s);
+    measured(&s, 0, 10, 2000, 3000);
+    measured(&s, 2, 10, 500, 900);
+    weigh(&s, 0.2, 0.3, 0.5);
+    s.signals.worth = (struct worth){.second_usd = 0.01, .exposure_usd = 0.02, .error_usd = 0.5};
+    s.signals.judged = true;
+    s.signals.p_local = 0.4;
+    s.signals.p_strong = 0.8;
+    s.signals.tokens_max = 100;
+    const size_t all[COUNT] = {0, 1, 2};
+    struct score scores[RUNGS_MAX];
+    score_tiers(&s.signals, s.facts, s.states, all, COUNT, scores);
+    double cloud_usd = (1000 * 1 + 100 * 4) / 1e6;
+    CHECK(fabs(scores[2].answer_usd - cloud_usd) < 1e-12);
+    CHECK(fabs(scores[2].total_usd -
+               (0.2 * 0.01 * 0.5 + 0.3 * 0.02 + 0.5 * (cloud_usd + 0.5 * 0.2))) < 1e-12);
+    CHECK(fabs(scores[0].total_usd - (0.2 * 0.01 * 2 + 0.5 * 0.5 * 0.6)) < 1e-12);
+    CHECK(fabs(scores[1].seconds - 1.25) < 1e-12); /* not measured: the mean of the others */
+    CHECK(fabs(scores[1].reach - 1.0 / 3) < 1e-12);
+}
+
+/* A fast tier that errs 15 points more often pays below the break-even and not above it. */
+static void test_the_cost_of_an_error_turns_at_its_closed_form(void)
+{
+    struct rng rng;
+    rng_init(&rng, 3);
+    for (int round = 0; round < 1000; round++) {
+        struct scene s;
+        scene_init(&s);
+        s.route.tiers[1] = "cloud";
+        s.route.tier_count = 2;
+        s.facts[2].input_usd_per_mtok = 0.5 + 10 * rng_double(&rng);
+        double latency = rng_double(&rng), cost = 0.1 + 0.9 * rng_double(&rng);
+        weigh(&s, latency, 0, cost);
+        measured(&s, 0, 10, 1 + 500 * rng_double(&rng), 1000);
+        measured(&s, 2, 10, 600 + 5000 * rng_double(&rng), 9000);
+        s.signals.judged = true;
+        s.signals.p_local = 0.7;
+        s.signals.p_strong = 0.85;
+        double dollars = (1000 * s.facts[2].input_usd_per_mtok + 256 * 4) / 1e6;
+        double seconds = (s.states[2].total_p50_ms - s.states[0].total_p50_ms) / 1000;
+        double even = (dollars + latency / cost * 0.001 * seconds) / 0.15;
+        s.signals.worth.error_usd = even * 0.99;
+        CHECK(begin(&s) == 0);
+        s.signals.worth.error_usd = even * 1.01;
+        CHECK(begin(&s) == 2);
+    }
+}
+
+static void test_a_measured_tail_moves_the_start(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.slo_ttft_ms = 300;
+    CHECK(begin(&s) == 0); /* nothing measured: nothing assumed */
+    measured(&s, 0, 800, 900, 1000);
+    measured(&s, 1, 80, 200, 400);
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "slo") == 0);
+    CHECK(s.plan.reasons[0].code == REASON_CHOSEN_SLO && strstr(s.plan.reasons[0].text, "800"));
+    measured(&s, 1, 400, 500, 900); /* the network got slower: no change of the configuration */
+    measured(&s, 2, 250, 500, 900);
+    CHECK(begin(&s) == 2);
+    measured(&s, 2, 400, 500, 900); /* all miss it: as without a wish */
+    CHECK(begin(&s) == 0);
+}
+
+static void test_first_text_and_whole_answer_are_two_wishes(void)
+{
+    struct scene s;
+    scene_init(&s);
+    measured(&s, 0, 50, 4000, 8000);
+    measured(&s, 1, 700, 800, 900);
+    s.signals.slo_ms = 2000;
+    CHECK(begin(&s) == 1);
+    s.signals.slo_ms = 0;
+    s.signals.slo_ttft_ms = 100;
+    CHECK(begin(&s) == 0);
+}
+
+static void test_a_wish_for_time_goes_before_the_weights(void)
+{
+    struct scene s;
+    scene_init(&s);
+    measured(&s, 0, 50, 4000, 8000);
+    measured(&s, 1, 100, 300, 500);
+    measured(&s, 2, 100, 300, 400);
+    weigh(&s, 0, 1, 0);
+    s.signals.slo_ms = 1000;
+    CHECK(begin(&s) == 1); /* the nearest of those that keep it */
+}
+
+static void test_a_tier_that_rests_is_not_weighed_before_others(void)
+{
+    struct scene s;
+    scene_init(&s);
+    weigh(&s, 0, 1, 0);
+    s.states[0].reachable = false;
+    CHECK(begin(&s) == 1 && s.plan.reduced);
+}
+
+static void test_a_spent_budget_closes_paid_tiers_and_says_its_name(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.budget = "team";
+    s.signals.budget_used = 0.99;
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 3 && !s.plan.spent);
+    s.signals.budget_used = 1;
+    CHECK(begin(&s) == 0 && s.plan.rung_count == 1 && s.plan.spent);
+    CHECK(s.plan.reasons[0].code == REASON_REMOVED_BUDGET &&
+          strstr(s.plan.reasons[0].text, "'team'"));
+}
+
+static void test_weights_come_from_the_nearest_that_has_some(void)
+{
+    static const struct td_weights request = {.latency = 1, .set = true},
+                                   app = {.privacy = 1, .set = true},
+                                   route_weights = {.cost = 1, .set = true}, none = {.set = false};
+    struct rule rule = {.name = "r", .start = RULE_START_NONE, .data_class = -1};
+    for (size_t i = 0; i < RULE_CHOICE_COUNT; i++)
+        rule.any[i] = RULE_WHATEVER;
+    struct rule_set rules = {.rules = &rule, .count = 1};
+    struct route route = {.name = "auto", .weights = route_weights};
+    struct policy policy = {.routes = &route,
+                            .route_count = 1,
+                            .rules = &rules,
+                            .weights = {.latency = 0.5, .set = true}};
+    struct signals signals = {.gain = 0};
+    policy_apply_rules(&policy, &route, &request, &app, &signals);
+    CHECK(signals.weights.latency == 1 && signals.rule == &rule);
+    policy_apply_rules(&policy, &route, &none, &app, &signals);
+    CHECK(signals.weights.privacy == 1);
+    rule.weights = (struct td_weights){.cost = 0.25, .set = true};
+    policy_apply_rules(&policy, &route, &none, &app, &signals);
+    CHECK(signals.weights.cost == 0.25);
+    rule.weights.set = false;
+    policy_apply_rules(&policy, &route, &none, NULL, &signals);
+    CHECK(signals.weights.cost == 1);
+    route.weights.set = false;
+    policy_apply_rules(&policy, &route, &none, NULL, &signals);
+    CHECK(signals.weights.latency == 0.5);
+}
+
+int main(void)
+{
+    RUN(test_a_rule_says_where_to_start_and_is_named);
+    RUN(test_a_rules_stay_closes_the_gates);
+    RUN(test_a_denial_leaves_no_tier_and_gives_its_reason);
+    RUN(test_a_rule_raises_the_class);
+    RUN(test_each_corner_of_the_triangle_has_its_tier);
+    RUN(test_scores_are_the_documented_formula);
+    RUN(test_the_cost_of_an_error_turns_at_its_closed_form);
+    RUN(test_a_measured_tail_moves_the_start);
+    RUN(test_first_text_and_whole_answer_are_two_wishes);
+    RUN(test_a_wish_for_time_goes_before_the_weights);
+    RUN(test_a_tier_that_rests_is_not_weighed_before_others);
+    RUN(test_a_spent_budget_closes_paid_tiers_and_says_its_name);
+    RUN(test_weights_come_from_the_nearest_that_has_some);
+    return test_finish();
+}

@@ -1,0 +1,147 @@
+/* The door over a client that only counts: what is refused never reaches it, what passes is on record
+ * before it does. */
+#include "tier/door.h"
+
+#include "base/str.h"
+#include "ledger/egress_read.h"
+#include "privacy/rules.h"
+#include "test.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/tandem-door-XXXXXX";
+static int sent_count;
+static uint64_t rows_when_sent;
+
+static uint64_t rows(void)
+{
+    struct egress_verdict verdict;
+    CHECK(egress_verify(folder, NULL, &verdict, NULL) == TD_OK && verdict.sound);
+    return verdict.entry_count;
+}
+
+enum td_status client_start(struct client *client, const struct client_request *request,
+                            struct client_transfer **out, struct td_error *err)
+{
+    (void)client, (void)request, (void)out, (void)err;
+    sent_count++;
+    rows_when_sent = rows();
+    return TD_OK;
+}
+
+static const struct tier_facts cloud = {.name = "cloud", .place = TD_PLACE_CLOUD};
+static const struct client_request request = {.body = {"{}", 2}};
+
+static enum td_status send_with(struct egress_log *log, const struct egress_pass *pass,
+                                struct td_error *err)
+{
+    struct client_transfer *transfer = NULL;
+    const struct door door = {&cloud, "api.example.com:443", log};
+    return door_send(&door, pass, NULL, &request, &transfer, err);
+}
+
+static void test_by_class_and_place(void)
+{
+    static const bool allowed[4][4] = {
+        {true, true, true, true},    /* public */
+        {true, true, false, false},  /* sensitive: premises, until pseudonyms come */
+        {true, true, false, false},  /* contractual */
+        {true, false, false, false}, /* restricted */
+    };
+    struct tier_facts facts = {.name = "t"};
+    for (int c = 0; c < 4; c++)
+        for (int p = 0; p < 4; p++) {
+            facts.place = (enum td_place)p;
+            CHECK(egress_allowed((enum td_data_class)c, &facts) == allowed[c][p]);
+        }
+    volatile int odd = 77; /* values that a corrupted or newer peer of ours might hand over */
+    static const enum td_place places[] = {TD_PLACE_CLOUD, TD_PLACE_PREMISES};
+    for (int i = 0; i < 2; i++) {
+        facts.place = places[i];
+        CHECK(!egress_allowed((enum td_data_class)odd, &facts));
+    }
+    facts.place = (enum td_place)odd;
+    CHECK(!egress_allowed(TD_CLASS_PUBLIC, &facts));
+    facts.place = TD_PLACE_DEVICE;
+    CHECK(egress_allowed((enum td_data_class)odd, &facts));
+}
+
+static void test_without_a_pass_or_detectors_nothing_leaves(void)
+{
+    struct td_error err = {0}, unready = {0};
+    const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC};
+    sent_count = 0;
+    CHECK(send_with(NULL, NULL, &err) == TD_DENIED && strstr(err.message, "class"));
+    privacy_rules_install(NULL);
+    CHECK(send_with(NULL, &pass, &unready) == TD_DENIED && strstr(unready.message, "detectors"));
+    CHECK(sent_count == 0);
+    privacy_rules_install(privacy_rules_new());
+}
+
+static void test_a_class_above_the_place_is_refused_for_every_purpose(void)
+{
+    sent_count = 0;
+    for (int purpose = EGRESS_ATTEMPT; purpose <= EGRESS_HEALTH_CHECK; purpose++)
+        for (int c = TD_CLASS_SENSITIVE; c <= TD_CLASS_RESTRICTED; c++) {
+            const struct egress_pass pass = {.purpose = (enum egress_purpose)purpose,
+                                             .data_class = (enum td_data_class)c};
+            CHECK(send_with(NULL, &pass, NULL) == TD_DENIED);
+        }
+    const struct egress_pass check = {.purpose = EGRESS_HEALTH_CHECK};
+    CHECK(send_with(NULL, &check, NULL) == TD_DENIED); /* it has a body */
+    CHECK(sent_count == 0);
+}
+
+static void test_it_is_on_record_before_it_is_sent(void)
+{
+    struct egress_log *log = NULL;
+    REQUIRE(egress_log_open(folder, &log, NULL) == TD_OK);
+    const struct egress_pass pass = {
+        .purpose = EGRESS_RETRY, .data_class = TD_CLASS_PUBLIC, .exchange = "ex_1"};
+    sent_count = 0;
+    CHECK(send_with(log, &pass, NULL) == TD_OK && sent_count == 1 && rows_when_sent == 1);
+    const struct egress_pass refused = {.data_class = TD_CLASS_RESTRICTED};
+    CHECK(send_with(log, &refused, NULL) == TD_DENIED && sent_count == 1 && rows() == 1);
+    /* A record that cannot be written: the file has become shorter than its head says. */
+    char path[128];
+    snprintf(path, sizeof path, "%s/entries.jsonl", folder);
+    struct td_error err = {0};
+    CHECK(truncate(path, 0) == 0);
+    CHECK(send_with(log, &pass, &err) == TD_CORRUPT && strstr(err.message, "was cut"));
+    CHECK(sent_count == 1);
+    egress_log_close(log);
+}
+
+static void test_hosts_have_ports(void)
+{
+    static const char *const cases[][2] = {
+        {"https://api.example.com/v1", "api.example.com:443"},
+        {"http://127.0.0.1:8080/v1", "127.0.0.1:8080"},
+        {"http://localhost", "localhost:80"},
+        {"https://[::1]/v1", "[::1]:443"},
+        {"https://[::1]:9/v1", "[::1]:9"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *host = door_host(cases[i][0]);
+        CHECK(host && strcmp(host, cases[i][1]) == 0);
+        free(host);
+    }
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        abort();
+    RUN(test_by_class_and_place);
+    RUN(test_without_a_pass_or_detectors_nothing_leaves);
+    RUN(test_a_class_above_the_place_is_refused_for_every_purpose);
+    RUN(test_it_is_on_record_before_it_is_sent);
+    RUN(test_hosts_have_ports);
+    privacy_rules_install(NULL);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) != 0)
+        perror(folder);
+    return test_finish();
+}

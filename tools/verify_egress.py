@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Checks what `tandem egress export` wrote, without tandem and with nothing but Python's standard library.
+
+    python3 verify_egress.py FILE [PUBLIC_KEY_HEX]
+
+FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's `hash` is the
+SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every head's Ed25519 signature over its
+bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash` is that of the line it counts to; and no tail is
+cut. With a public key that was kept elsewhere a record that was made anew is found, too. Exit code 0: sound.
+"""
+import hashlib
+import json
+import sys
+
+P = 2**255 - 19
+Q = 2**252 + 27742317777372353535851937790883648493  # the order of the base point
+D = -121665 * pow(121666, P - 2, P) % P
+ROOT = pow(2, (P - 1) // 4, P)  # of -1
+
+
+def recover_x(y, sign):
+    """RFC 8032, 5.1.3: x^2 = (y^2 - 1) / (d y^2 + 1)."""
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * ROOT % P
+    if y >= P or (x * x - square) % P or (x == 0 and sign):
+        raise ValueError("no point of the curve")
+    return P - x if x & 1 != sign else x
+
+
+def add(a, b):
+    """Points as (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (RFC 8032, 5.1.4)."""
+    u, v = (a[1] - a[0]) * (b[1] - b[0]) % P, (a[1] + a[0]) * (b[1] + b[0]) % P
+    w, z = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
+    e, f, g, h = v - u, z - w, z + w, v + u
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def times(number, point):
+    result = (0, 1, 1, 0)
+    while number:
+        if number & 1:
+            result = add(result, point)
+        point = add(point, point)
+        number >>= 1
+    return result
+
+
+def read_point(data):
+    number = int.from_bytes(data, "little")
+    y, sign = number & (2**255 - 1), number >> 255
+    x = recover_x(y, sign)
+    return x, y, 1, x * y % P
+
+
+BASE_Y = 4 * pow(5, P - 2, P) % P
+BASE = (recover_x(BASE_Y, 0), BASE_Y, 1, recover_x(BASE_Y, 0) * BASE_Y % P)
+
+
+def signature_is_right(key, message, signature):
+    if len(key) != 32 or len(signature) != 64:
+        return False
+    try:
+        a, r = read_point(key), read_point(signature[:32])
+    except ValueError:
+        return False
+    s = int.from_bytes(signature[32:], "little")
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % Q
+    left, right = times(s, BASE), add(r, times(h, a))
+    return s < Q and not ((left[0] * right[2] - right[0] * left[2]) % P or (left[1] * right[2] - right[1] * left[2]) % P)
+
+
+class Fault(Exception):
+    pass
+
+
+def check_head(line, heads, key):
+    signed, _, _ = line.partition(b',"signature":')
+    head = json.loads(line)
+    where = f"head {len(heads) + 1} ({head['date']})"
+    if head["key"] != key:
+        raise Fault(f"{where} was signed by another key, {head['key']}")
+    if not signature_is_right(bytes.fromhex(key), signed, bytes.fromhex(head["signature"])):
+        raise Fault(f"{where} has a wrong signature")
+    if heads and (head["date"] <= heads[-1]["date"] or head["count"] <= heads[-1]["count"]):
+        raise Fault(f"{where} does not go on from the one before it")
+    return head
+
+
+def check(lines, key):
+    """(transfers, heads, key) of a sound record; raises Fault with the first thing that is wrong."""
+    heads, count, previous, ends = [], 0, "0" * 64, {}
+    for line in lines:
+        line = line.rstrip(b"\n")
+        if line.startswith(b'{"public_key":'):
+            found = json.loads(line)["public_key"]
+            if key and found != key:
+                raise Fault(f"the public key is {found}, not the one that was asked for")
+            key = found
+        elif line.startswith(b'{"date":'):
+            if not key:
+                raise Fault("the record has no public key")
+            heads.append(check_head(line, heads, key))
+            ends[heads[-1]["count"]] = heads[-1]
+        else:
+            try:
+                entry = json.loads(line)
+                body, _, _ = line.rpartition(b',"hash":')
+                right = hashlib.sha256(body).hexdigest()
+                if entry["hash"] != right or not line.endswith(b',"hash":"' + right.encode() + b'"}'):
+                    raise Fault(f"row {count + 1}: its bytes are not those that its hash was made of")
+                if entry["seq"] != count + 1 or entry["previous"] != previous:
+                    raise Fault(f"row {count + 1}: it does not follow the row before it")
+            except (ValueError, KeyError, TypeError):
+                raise Fault(f"row {count + 1}: it is not a line of an egress ledger") from None
+            count, previous = count + 1, right
+            if count in ends and ends[count]["hash"] != previous:
+                raise Fault(f"row {count}: it is not the row that the head of {ends[count]['date']} was signed over")
+    covered = heads[-1]["count"] if heads else 0
+    if covered > count:
+        raise Fault(f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are there")
+    if count > covered + 1:
+        raise Fault(f"row {covered + 1}: no signed head covers it and what follows")
+    return count, len(heads), key
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    try:
+        with open(sys.argv[1], "rb") as file:
+            count, heads, key = check(file, sys.argv[2] if len(sys.argv) == 3 else None)
+    except (Fault, ValueError, KeyError, TypeError) as fault:
+        print(f"not sound: {fault}")
+        return 1
+    print(f"sound: {count} transfers in one chain, {heads} signed heads, key {key}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
