@@ -165,7 +165,7 @@ def exits():
     if "tandem.exit.layers" not in about:
         print("skipped: the model has no early exits")
         return
-    layers = about["llama.block_count"]
+    layers = int(about["llama.block_count"])
     items = [i for task in sets.own_tasks() for i in single(some(sets.task_items(task, 60)))]
     plain = mean(i.right(Text(generate(MODEL, i.request))) for i in items)
     print(f"early exits: {len(items)} prompts, {plain:.1%} right with all layers; the prompt always runs through all")
