@@ -69,7 +69,12 @@ enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CL
 
 /* Ordered from free to most protected; within a conversation it only rises.
  * TD_CLASS_RESTRICTED never leaves the device. */
-enum td_data_class { TD_CLASS_PUBLIC, TD_CLASS_SENSITIVE, TD_CLASS_RESTRICTED };
+enum td_data_class {
+    TD_CLASS_PUBLIC,
+    TD_CLASS_SENSITIVE,
+    TD_CLASS_CONTRACTUAL, /* under a contract: to whom the contract or a certificate allows */
+    TD_CLASS_RESTRICTED
+};
 
 enum td_mode {
     TD_MODE_AUTO,

@@ -334,6 +334,7 @@ int cmd_policy(int argc, char **argv)
     } verbs[] = {
         {"check", policy_check, "is a configuration's policy sound?"},
         {"test", policy_test, "does it decide as a file of assertions says?"},
+        {"pareto", cmd_policy_pareto, "which pattern of gates is worth its cost?"},
     };
     for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
         if (strcmp(argv[1], verbs[i].name) == 0)

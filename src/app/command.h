@@ -14,8 +14,9 @@ typedef int command_fn(int argc, char **argv);
 
 command_fn cmd_serve, cmd_chat, cmd_confined, cmd_egress, cmd_forget, cmd_explain, cmd_doctor,
     cmd_models, cmd_tokenize, cmd_detokenize, cmd_template, cmd_generate, cmd_logits, cmd_embed,
-    cmd_perplexity, cmd_score, cmd_bench, cmd_policy, cmd_report, cmd_probe, cmd_redact, cmd_router,
-    cmd_router_audit, cmd_router_confidence, cmd_router_tune, cmd_scan, cmd_tco, cmd_version;
+    cmd_perplexity, cmd_score, cmd_bench, cmd_policy, cmd_policy_pareto, cmd_replay, cmd_report,
+    cmd_probe, cmd_redact, cmd_router, cmd_router_audit, cmd_router_confidence, cmd_router_tune,
+    cmd_scan, cmd_tco, cmd_version;
 
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
 int command_fail(const char *verb, const struct td_error *err);

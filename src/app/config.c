@@ -3,6 +3,7 @@
  * exclude each other). Precedence: command line > environment > file > default. */
 #include "app/config.h"
 
+#include "app/class_rules.h"
 #include "app/config_keys.h"
 #include "app/config_rules.h"
 #include "app/yaml_tree.h"
@@ -391,7 +392,7 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = error_set(err, TD_INVALID,
                            "%s: privacy.zero_retention and ledger.store_prompts exclude each other",
                            config->label);
-    return status;
+    return status == TD_OK ? class_rules_check(config, err) : status;
 }
 
 /* --- loading --- */

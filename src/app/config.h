@@ -35,6 +35,8 @@ struct config_tier {
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
+    const char *region;            /* NULL = not said */
+    struct config_texts certified; /* what its operator holds or promises */
     bool no_train, no_retention;
     bool pseudonyms;
     bool allow_http;
@@ -65,6 +67,13 @@ struct config_words {
     const char *file; /* NULL = list */
     struct config_texts list;
     int data_class;
+};
+
+/* Who may see a class of data. */
+struct config_class {
+    uint32_t line;
+    int data_class;                                        /* enum td_data_class */
+    struct config_texts places, regions, tiers, certified; /* empty = the default, or not asked */
 };
 
 /* All NAN = not given. */
@@ -180,6 +189,8 @@ struct config {
         size_t pattern_count;
         struct config_words *words;
         size_t words_count;
+        struct config_class *classes;
+        size_t class_count;
         struct {
             bool on;
             const char *file; /* NULL = the one that came with the program */

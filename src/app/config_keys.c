@@ -71,6 +71,10 @@ static const struct config_key tier_keys[] = {
      .help = "certificates to trust; default the system's"},
     {"allow_http", CONFIG_KEY_BOOL, AT(allow_http), "false",
      .help = "allow plain http:// to other machines (always allowed to this one)"},
+    {"region", CONFIG_KEY_TEXT, AT(region), NULL,
+     .help = "where it runs, \"eu-central-1\"; privacy.classes may ask for it"},
+    {"certified", CONFIG_KEY_TEXTS, AT(certified), NULL, 0, 16,
+     .help = "certificates and promises of its operator: [hipaa, no-retention]"},
     {"context_tokens", CONFIG_KEY_UINT, AT(context_tokens), "0", 0, 100000000,
      .help = "prompt and answer together; 0 = not known, not checked"},
     {"completions", CONFIG_KEY_BOOL, AT(completions), "false",
@@ -238,6 +242,26 @@ static const struct config_section words_section = {words_keys, COUNT(words_keys
                                                     sizeof(struct config_words), AT(line)};
 #undef AT
 
+/* --- privacy.classes[] --- */
+
+#define AT(member) offsetof(struct config_class, member)
+
+static const struct config_key class_keys[] = {
+    {"class", CONFIG_KEY_CHOICE, AT(data_class), NULL, .choices = names_classes, .required = true,
+     .help = "the class that the rule is of"},
+    {"places", CONFIG_KEY_TEXTS, AT(places), NULL, 0, 4,
+     .help = "device, premises, region, cloud; default what the class has without a rule"},
+    {"regions", CONFIG_KEY_TEXTS, AT(regions), NULL, 0, 16,
+     .help = "of tiers at places region and cloud; eu also means eu-west-1"},
+    {"tiers", CONFIG_KEY_TEXTS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX,
+     .help = "only these, by name"},
+    {"certified", CONFIG_KEY_TEXTS, AT(certified), NULL, 0, 16,
+     .help = "what tiers at places region and cloud must have, all of it"},
+};
+static const struct config_section class_section = {class_keys, COUNT(class_keys),
+                                                    sizeof(struct config_class), AT(line)};
+#undef AT
+
 /* --- the root --- */
 
 #define AT(member) offsetof(struct config, member)
@@ -398,6 +422,8 @@ static const struct config_key privacy_keys[] = {
     {"words", CONFIG_KEY_SECTIONS, AT(privacy.words), NULL, 0, CONFIG_RULES_MAX,
      .section = &words_section, .help = "what else is private, by lists of words",
      .count_offset = AT(privacy.words_count)},
+    {"classes", CONFIG_KEY_SECTIONS, AT(privacy.classes), NULL, 0, 4, .section = &class_section,
+     .help = "who may see data of a class", .count_offset = AT(privacy.class_count)},
     {"names", CONFIG_KEY_SECTION, 0, NULL, .section = &names_section,
      .help = "names of people, places and organisations"},
     {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,

@@ -36,6 +36,7 @@ static const struct verb verbs[] = {
     {"router", cmd_router, "train and ask the classifier of prompts"},
     {"egress", cmd_egress, "what left the device, and the proof of it"},
     {"forget", cmd_forget, "erase what is held of a user"},
+    {"replay", cmd_replay, "the ledger's exchanges under another policy"},
     {"report", cmd_report, "exchanges by tier, cost, saving, latency"},
     {"tco", cmd_tco, "from which volume on a local tier pays"},
     {"version", cmd_version, "print the version"},

@@ -1,6 +1,7 @@
 #include "app/snapshot.h"
 
 #include "app/adapter_table.h"
+#include "app/class_rules.h"
 #include "app/confidence_file.h"
 #include "app/key_source.h"
 #include "app/policy_build.h"
@@ -61,6 +62,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .pseudonyms = from->pseudonyms,
         .key_hint = from->api_key_env ? from->api_key_env : from->api_key_file,
     };
+    class_rules_apply(snapshot->config, from, &facts);
     if (from->kind == CONFIG_TIER_LOCAL) {
         if (!base->model)
             return error_set(err, TD_INVALID,

@@ -168,7 +168,7 @@ static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
     ex->current = attempt;
     reset_attempt_state(ex);
     const struct td_request *request = outgoing_request(ex, facts);
-    if (!egress_allowed(ex->pass.data_class, facts->place)) {
+    if (!egress_allowed(ex->pass.data_class, facts)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
                                    names_class(ex->pass.data_class));
     } else {

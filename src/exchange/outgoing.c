@@ -55,7 +55,7 @@ void outgoing_read_consent(struct exchange *ex, const struct route *route)
 static bool goes_anywhere(const struct exchange *ex)
 {
     for (size_t i = 0; i < ex->services->tier_count; i++)
-        if (!egress_allowed(ex->signals.data_class, ex->facts[i].place))
+        if (!egress_allowed(ex->signals.data_class, &ex->facts[i]))
             return false;
     return true;
 }

@@ -222,9 +222,9 @@ void record_put(const struct exchange *ex, const char *status)
     struct ledger_attempt attempts[ATTEMPTS_MAX];
     char causes[ATTEMPTS_MAX][REASON_TEXT_BYTES];
     fill_attempts(ex, attempts, causes);
-    /* Restricted text is not stored even where the policy stores prompts: its place is its
-     * source. */
-    bool store = ex->services->store_prompts && summary->data_class != TD_CLASS_RESTRICTED;
+    /* Restricted and contractual text is not stored even where the policy stores prompts: its place
+     * is its source. */
+    bool store = ex->services->store_prompts && summary->data_class < TD_CLASS_CONTRACTUAL;
     char *signals = signals_json(ex), *reasons = reasons_json(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {

@@ -115,6 +115,22 @@ TD_MUST_CHECK enum td_status ledger_reader_judged(struct ledger_reader *reader,
                                                   uint64_t since_wall_ms, ledger_judged_fn *each,
                                                   void *ctx, struct td_error *err);
 
+/* An exchange with its attempts, as a replay reads it. Numbers that are not there are NAN. */
+struct ledger_history {
+    const char *id, *requested_model, *route, *tier, *place, *user, *status; /* or NULL */
+    double cost_usd, total_ms;
+    const char *signals_json, *reasons_json;
+    double score;                          /* of the newest feedback */
+    const struct ledger_attempt *attempts; /* error, start_ms, first_ms and bytes are not read */
+    size_t attempt_count;
+};
+/* Oldest first. The strings are borrowed until it returns. Anything but TD_OK ends the reading. */
+typedef enum td_status ledger_history_fn(void *ctx, const struct ledger_history *row,
+                                         struct td_error *err);
+TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
+                                                   uint64_t since_wall_ms, ledger_history_fn *each,
+                                                   void *ctx, struct td_error *err);
+
 /* Totals since a time:
  *
  *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd, saving_share (0 when there

@@ -71,6 +71,7 @@ bool privacy_may_reach(enum td_data_class data_class, enum td_place place)
     case TD_CLASS_PUBLIC:
         return true;
     case TD_CLASS_SENSITIVE:
+    case TD_CLASS_CONTRACTUAL:
         return place == TD_PLACE_DEVICE || place == TD_PLACE_PREMISES;
     default: /* restricted, and anything unknown */
         return place == TD_PLACE_DEVICE;

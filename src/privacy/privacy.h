@@ -121,8 +121,9 @@ size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capac
  * to. */
 enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT]);
 
-/* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive:
- * device, and premises (a later version sends pseudonyms further). Public: anywhere. */
+/* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive
+ * and contractual: device and premises; a configuration may say more (router/reach.h). Public:
+ * anywhere. */
 bool privacy_may_reach(enum td_data_class data_class, enum td_place place);
 
 /* Remembers, per conversation, the highest class seen, so that a class only rises. Keyed by a hash

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "privacy/privacy.h"
 #include "router/plan_internal.h"
+#include "router/reach.h"
 #include "router/thresholds.h"
 
 #include <stdarg.h>
@@ -61,11 +62,13 @@ static bool outside_mode(const struct question *q, size_t tier, char why[REASON_
 
 static bool forbidden_by_class(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
-    enum td_place place = q->facts[tier].place;
-    enum td_data_class data_class = policy_class_for(q->route, q->signals, &q->facts[tier]);
-    return !privacy_may_reach(data_class, place) &&
-           removed(why, "%s data may not reach %s, which is at the %s place",
-                   names_class(data_class), q->facts[tier].name, names_place(place));
+    const struct tier_facts *facts = &q->facts[tier];
+    enum td_data_class data_class = policy_class_for(q->route, q->signals, facts);
+    return !reach_allowed(facts, data_class) &&
+           removed(why, "%s data may not reach %s, which is at the %s place%s%s%s",
+                   names_class(data_class), facts->name, names_place(facts->place),
+                   facts->region ? ", region " : "", facts->region ? facts->region : "",
+                   facts->ruled ? " (privacy.classes)" : "");
 }
 
 /* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is

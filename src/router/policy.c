@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "router/reach.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -229,7 +230,7 @@ bool policy_sends_masked(const struct route *route, const struct signals *signal
 {
     return signals->masked && route->pseudonyms && facts->pseudonyms &&
            facts->place != TD_PLACE_DEVICE &&
-           !privacy_may_reach(class_of(route, signals, signals->data_class), facts->place);
+           !reach_allowed(facts, class_of(route, signals, signals->data_class));
 }
 
 enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,

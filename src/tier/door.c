@@ -6,23 +6,14 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "privacy/privacy.h"
+#include "router/reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-bool egress_allowed(enum td_data_class data_class, enum td_place place)
+bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts)
 {
-    if (place == TD_PLACE_DEVICE)
-        return true;
-    switch (data_class) {
-    case TD_CLASS_PUBLIC:
-    case TD_CLASS_SENSITIVE:
-        return (place == TD_PLACE_PREMISES || place == TD_PLACE_REGION ||
-                place == TD_PLACE_CLOUD) &&
-               privacy_may_reach(data_class, place);
-    default:
-        return false;
-    }
+    return reach_allowed(facts, data_class);
 }
 
 const char *egress_purpose_name(enum egress_purpose purpose)
@@ -55,7 +46,7 @@ static enum td_status judge(const struct door *door, const struct egress_pass *p
         return error_set(err, TD_DENIED, "a health check may not hold data");
     if (pass->purpose != EGRESS_HEALTH_CHECK && !privacy_is_ready())
         return error_set(err, TD_DENIED, "the detectors of private data are not loaded");
-    if (!egress_allowed(pass->data_class, facts->place))
+    if (!egress_allowed(pass->data_class, facts))
         return error_set(err, TD_DENIED, "%s data may not reach it", names_class(pass->data_class));
     return TD_OK;
 }

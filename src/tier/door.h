@@ -36,9 +36,9 @@ struct door {
     struct egress_log *log;
 };
 
-/* May data of this class go to this place? A class or place outside its enum is refused, but for the
- * device itself. */
-bool egress_allowed(enum td_data_class data_class, enum td_place place);
+/* May the tier be sent data of this class (router/reach.h)? A class or place outside its enum is
+ * refused, but for the device itself. */
+bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts);
 
 const char *egress_purpose_name(enum egress_purpose purpose);
 

@@ -2,6 +2,7 @@
  * nearest name, and the examples that are shipped. */
 #include "test.h"
 
+#include "app/class_rules.h"
 #include "app/config.h"
 #include "base/str.h"
 #include "tandem/engine.h"
@@ -285,6 +286,81 @@ static void test_the_examples_load(void)
     }
 }
 
+static bool sees(const struct config *config, const char *tier, enum td_data_class data_class)
+{
+    for (size_t i = 0; i < config->tier_count; i++) {
+        struct tier_facts facts = {0};
+        if (strcmp(config->tiers[i].name, tier) != 0)
+            continue;
+        class_rules_apply(config, &config->tiers[i], &facts);
+        return reach_allowed(&facts, data_class);
+    }
+    CHECK(false); /* no tier has that name */
+    return false;
+}
+
+static void test_the_example_policies_say_who_sees_what(void)
+{
+    static const struct {
+        const char *file, *tier;
+        bool classes[4]; /* public, sensitive, contractual, restricted */
+    } rows[] = {
+        {"hipaa", "local", {true, true, true, true}},
+        {"hipaa", "clinic", {true, true, true, false}},
+        {"hipaa", "contracted", {true, true, true, false}},
+        {"hipaa", "public-cloud", {true, false, false, false}},
+        {"gdpr", "house", {true, true, true, false}},
+        {"gdpr", "eu-processor", {true, true, false, false}},
+        {"gdpr", "elsewhere", {true, false, false, false}},
+        {"pci", "local", {true, true, true, true}},
+        {"pci", "assessed", {true, true, true, false}},
+        {"pci", "any-cloud", {true, false, false, false}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct td_error err = {0};
+        struct config *config = NULL;
+        char path[512];
+        snprintf(path, sizeof path, EXAMPLES "/policies/%s.yaml", rows[i].file);
+        if (config_load(path, find_variable, (void *)(uintptr_t)no_variables, &config, &err) !=
+            TD_OK)
+            fprintf(stderr, "%s\n", err.message);
+        REQUIRE(config != NULL);
+        for (int c = 0; c < 4; c++)
+            CHECK(sees(config, rows[i].tier, (enum td_data_class)c) == rows[i].classes[c]);
+        config_free(config);
+    }
+}
+
+static void test_rules_of_classes_that_cannot_hold_are_refused_with_their_line(void)
+{
+    static const struct {
+        const char *rule, *words;
+    } wrong[] = {
+        {"{class: restricted, places: [device, premises]}", "never leaves the device"},
+        {"{class: secret}", "secret"},
+        {"{class: sensitive, places: [moon]}", "'moon' is no place"},
+        {"{class: sensitive, tiers: [nobody]}", "no tier is named 'nobody'"},
+        {"{class: sensitive}\n    - {class: sensitive}", "has a rule already, in line 5"},
+        {"{class: contractual, places: [cloud]}", "see contractual data but not sensitive data"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct td_error err = {0};
+        struct config *config = NULL;
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "tiers:\n  - {name: far, kind: openai, base_url: 'https://x.example/v1', model: m}\n"
+            "privacy:\n  classes:\n    - %s\n",
+            wrong[i].rule);
+        CHECK(config_parse("c.yaml", str_from(text), find_variable, (void *)(uintptr_t)no_variables,
+                           &config, &err) == TD_INVALID);
+        CHECK(strstr(err.message, "c.yaml:") != NULL);
+        if (strstr(err.message, wrong[i].words) == NULL)
+            fprintf(stderr, "%s: %s\n", wrong[i].rule, err.message);
+        CHECK(strstr(err.message, wrong[i].words) != NULL);
+    }
+}
+
 static void test_help_names_every_key(void)
 {
     struct buf out;
@@ -308,6 +384,8 @@ int main(void)
     RUN(test_limits_hold_against_hostile_files);
     RUN(test_a_missing_file_is_said_by_name);
     RUN(test_the_examples_load);
+    RUN(test_the_example_policies_say_who_sees_what);
+    RUN(test_rules_of_classes_that_cannot_hold_are_refused_with_their_line);
     RUN(test_help_names_every_key);
     return test_finish();
 }

@@ -18,13 +18,14 @@ static void test_names_are_presidios(void)
 
 static void test_the_rule_for_every_class_and_place(void)
 {
-    static const bool allowed[3][4] = {
+    static const bool allowed[4][4] = {
         /* device, premises, region, cloud */
         [TD_CLASS_PUBLIC] = {true, true, true, true},
         [TD_CLASS_SENSITIVE] = {true, true, false, false},
+        [TD_CLASS_CONTRACTUAL] = {true, true, false, false},
         [TD_CLASS_RESTRICTED] = {true, false, false, false},
     };
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 4; c++)
         for (int p = 0; p < 4; p++)
             CHECK(privacy_may_reach((enum td_data_class)c, (enum td_place)p) == allowed[c][p]);
     CHECK(!privacy_may_reach((enum td_data_class)9, TD_PLACE_CLOUD)); /* unknown: protected most */

@@ -410,7 +410,7 @@ static void randomize(struct rng *rng, struct scene *s)
         s->route.tiers[i] = names[(first + i) % TIER_COUNT];
     if (rng_below(rng, 2))
         s->route.start = names[rng_below(rng, TIER_COUNT)];
-    s->route.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->route.data_class = (enum td_data_class)rng_below(rng, 4);
     s->route.mode = (enum td_mode)rng_below(rng, 5);
     s->route.gates.g0_tokens_over = (uint32_t)rng_below(rng, 2000);
     s->route.gates.g0_gain_over = rng_double(rng);
@@ -419,7 +419,7 @@ static void randomize(struct rng *rng, struct scene *s)
     s->signals.judged = rng_below(rng, 2);
     s->signals.gain = 2 * rng_double(rng) - 1;
     s->signals.p_local = rng_double(rng);
-    s->signals.data_class = (enum td_data_class)rng_below(rng, 3);
+    s->signals.data_class = (enum td_data_class)rng_below(rng, 4);
     s->signals.mode = (enum td_mode)rng_below(rng, 5);
     s->signals.tokens_max = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1500);
     s->named = rng_below(rng, 3) ? SIZE_MAX : rng_below(rng, TIER_COUNT);
@@ -448,10 +448,13 @@ static bool tier_is_lawful(const struct scene *s, size_t tier)
     int by_rule = rule ? rule->data_class : -1;
     enum td_mode mode = s->signals.mode ? s->signals.mode : s->route.mode;
     bool device = f->place == TD_PLACE_DEVICE;
-    bool sensitive = s->signals.data_class == TD_CLASS_SENSITIVE ||
-                     s->route.data_class == TD_CLASS_SENSITIVE || by_rule == TD_CLASS_SENSITIVE;
-    bool restricted = s->signals.data_class == TD_CLASS_RESTRICTED ||
-                      s->route.data_class == TD_CLASS_RESTRICTED || by_rule == TD_CLASS_RESTRICTED;
+    const enum td_data_class said[] = {s->signals.data_class, s->route.data_class, by_rule};
+    bool sensitive = false,
+         restricted = false; /* contractual data reaches what sensitive data does */
+    for (int i = 0; i < 3; i++) {
+        sensitive |= said[i] == TD_CLASS_SENSITIVE || said[i] == TD_CLASS_CONTRACTUAL;
+        restricted |= said[i] == TD_CLASS_RESTRICTED;
+    }
     uint32_t quarter = f->context_tokens / 4, wanted = s->signals.tokens_max;
     uint32_t reserve = wanted == 0 ? 1 : wanted < quarter ? wanted : quarter;
     uint64_t need = (uint64_t)s->states[tier].prompt_tokens + reserve;

@@ -43,19 +43,28 @@ static enum td_status send_with(struct egress_log *log, const struct egress_pass
 
 static void test_by_class_and_place(void)
 {
-    static const bool allowed[3][4] = {
+    static const bool allowed[4][4] = {
         {true, true, true, true},    /* public */
         {true, true, false, false},  /* sensitive: premises, until pseudonyms come */
+        {true, true, false, false},  /* contractual */
         {true, false, false, false}, /* restricted */
     };
-    for (int c = 0; c < 3; c++)
-        for (int p = 0; p < 4; p++)
-            CHECK(egress_allowed((enum td_data_class)c, (enum td_place)p) == allowed[c][p]);
+    struct tier_facts facts = {.name = "t"};
+    for (int c = 0; c < 4; c++)
+        for (int p = 0; p < 4; p++) {
+            facts.place = (enum td_place)p;
+            CHECK(egress_allowed((enum td_data_class)c, &facts) == allowed[c][p]);
+        }
     volatile int odd = 77; /* values that a corrupted or newer peer of ours might hand over */
-    CHECK(!egress_allowed((enum td_data_class)odd, TD_PLACE_CLOUD));
-    CHECK(!egress_allowed((enum td_data_class)odd, TD_PLACE_PREMISES));
-    CHECK(!egress_allowed(TD_CLASS_PUBLIC, (enum td_place)odd));
-    CHECK(egress_allowed((enum td_data_class)odd, TD_PLACE_DEVICE));
+    static const enum td_place places[] = {TD_PLACE_CLOUD, TD_PLACE_PREMISES};
+    for (int i = 0; i < 2; i++) {
+        facts.place = places[i];
+        CHECK(!egress_allowed((enum td_data_class)odd, &facts));
+    }
+    facts.place = (enum td_place)odd;
+    CHECK(!egress_allowed(TD_CLASS_PUBLIC, &facts));
+    facts.place = TD_PLACE_DEVICE;
+    CHECK(egress_allowed((enum td_data_class)odd, &facts));
 }
 
 static void test_without_a_pass_or_detectors_nothing_leaves(void)

@@ -1,0 +1,133 @@
+/* Exchanges with their attempts as plain rows, oldest first: what a replay reads. One statement, so
+ * that ten thousand of them take tens of milliseconds. */
+#include "base/buf.h"
+#include "ledger/reader.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char history_sql[] =
+    "SELECT x.seq, x.id, x.requested_model, x.route, x.tier, x.place, x.user, x.status, x.cost_usd,"
+    " x.total_ms, x.signals, x.reasons,"
+    " (SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1),"
+    " a.tier, a.place, a.outcome, a.confidence, a.prompt_tokens, a.completion_tokens, a.total_ms,"
+    " a.cost_usd"
+    " FROM exchange x LEFT JOIN attempt a ON a.exchange = x.seq WHERE x.wall_ms >= ?1"
+    " ORDER BY x.seq, a.position";
+enum { FIRST_OF_ATTEMPT = 13 };
+
+/* An exchange whose attempts still come: its strings are copied because SQLite's live for one
+ * row. */
+struct gathering {
+    struct ledger_history row;
+    struct ledger_attempt attempts[LEDGER_ATTEMPTS_MAX];
+    struct buf strings; /* NUL-terminated, one after the other */
+    size_t offsets[16 + 3 * LEDGER_ATTEMPTS_MAX];
+    const char **owners[16 + 3 * LEDGER_ATTEMPTS_MAX];
+    size_t string_count;
+    sqlite3_int64 seq;
+    bool some;
+};
+
+static double number_or_nan(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
+                                                           : sqlite3_column_double(row, column);
+}
+
+/* *owner points into the strings once all are there: the buffer may move while it grows. */
+static void keep_text(struct gathering *g, sqlite3_stmt *row, int column, const char **owner)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    *owner = NULL;
+    if (!text)
+        return;
+    g->owners[g->string_count] = owner;
+    g->offsets[g->string_count++] = g->strings.len;
+    buf_append(&g->strings, text, (size_t)sqlite3_column_bytes(row, column));
+    buf_append_char(&g->strings, '\0');
+}
+
+static void begin_row(struct gathering *g, sqlite3_stmt *row)
+{
+    struct ledger_history *out = &g->row;
+    buf_clear(&g->strings);
+    g->string_count = 0;
+    *out = (struct ledger_history){.attempts = g->attempts};
+    keep_text(g, row, 1, &out->id);
+    keep_text(g, row, 2, &out->requested_model);
+    keep_text(g, row, 3, &out->route);
+    keep_text(g, row, 4, &out->tier);
+    keep_text(g, row, 5, &out->place);
+    keep_text(g, row, 6, &out->user);
+    keep_text(g, row, 7, &out->status);
+    out->cost_usd = number_or_nan(row, 8);
+    out->total_ms = number_or_nan(row, 9);
+    keep_text(g, row, 10, &out->signals_json);
+    keep_text(g, row, 11, &out->reasons_json);
+    out->score = number_or_nan(row, 12);
+    g->seq = sqlite3_column_int64(row, 0);
+    g->some = true;
+}
+
+static void add_attempt(struct gathering *g, sqlite3_stmt *row)
+{
+    int at = FIRST_OF_ATTEMPT;
+    if (sqlite3_column_type(row, at + 2) == SQLITE_NULL ||
+        g->row.attempt_count == LEDGER_ATTEMPTS_MAX)
+        return;
+    struct ledger_attempt *attempt = &g->attempts[g->row.attempt_count++];
+    *attempt = (struct ledger_attempt){
+        .confidence = number_or_nan(row, at + 3),
+        .prompt_tokens = (uint32_t)sqlite3_column_int64(row, at + 4),
+        .completion_tokens = (uint32_t)sqlite3_column_int64(row, at + 5),
+        .total_ms = number_or_nan(row, at + 6),
+        .cost_usd = number_or_nan(row, at + 7),
+    };
+    keep_text(g, row, at, &attempt->tier);
+    keep_text(g, row, at + 1, &attempt->place);
+    keep_text(g, row, at + 2, &attempt->outcome);
+}
+
+static enum td_status give(struct gathering *g, ledger_history_fn *each, void *ctx,
+                           struct td_error *err)
+{
+    if (!g->some)
+        return TD_OK;
+    g->some = false;
+    if (g->strings.failed)
+        return TD_OK; /* larger than any exchange that was put */
+    for (size_t i = 0; i < g->string_count; i++)
+        *g->owners[i] = g->strings.data + g->offsets[i];
+    return each(ctx, &g->row, err);
+}
+
+enum td_status ledger_reader_history(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                     ledger_history_fn *each, void *ctx, struct td_error *err)
+{
+    static const size_t strings_bytes_max = 16u << 20;
+    struct gathering g = {.seq = -1};
+    enum td_status status = TD_IO;
+    buf_init(&g.strings, strings_bytes_max);
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = reader_prepare_locked(reader, history_sql, since_wall_ms, err);
+    if (statement) {
+        int code = SQLITE_DONE;
+        status = TD_OK;
+        while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            if (sqlite3_column_int64(statement, 0) != g.seq) {
+                status = give(&g, each, ctx, err);
+                begin_row(&g, statement);
+            }
+            add_attempt(&g, statement);
+        }
+        if (status == TD_OK && code != SQLITE_DONE)
+            status = reader_error_locked(reader, err);
+        if (status == TD_OK)
+            status = give(&g, each, ctx, err);
+        sqlite3_finalize(statement);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    buf_deinit(&g.strings);
+    return status;
+}

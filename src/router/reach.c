@@ -1,0 +1,65 @@
+#include "router/reach.h"
+
+#include "privacy/privacy.h"
+
+#include <string.h>
+
+static bool holds(const char *const *list, const char *name)
+{
+    for (; name != NULL && list != NULL && *list != NULL; list++)
+        if (strcmp(*list, name) == 0)
+            return true;
+    return false;
+}
+
+/* "eu" holds "eu" and "eu-central-1". */
+static bool in_region(const char *const *regions, const char *region)
+{
+    for (; region != NULL && *regions != NULL; regions++) {
+        size_t len = strlen(*regions);
+        if (strncmp(*regions, region, len) == 0 && (region[len] == '\0' || region[len] == '-'))
+            return true;
+    }
+    return false;
+}
+
+static bool fits(const struct class_rule *rule, const struct tier_facts *facts)
+{
+    bool foreign = facts->place == TD_PLACE_REGION || facts->place == TD_PLACE_CLOUD;
+    if (!(rule->places >> facts->place & 1) || (rule->tiers && !holds(rule->tiers, facts->name)))
+        return false;
+    if (foreign && rule->regions && !in_region(rule->regions, facts->region))
+        return false;
+    for (size_t i = 0; foreign && rule->certified && rule->certified[i]; i++)
+        if (!holds(facts->certified, rule->certified[i]))
+            return false;
+    return true;
+}
+
+unsigned reach_classes(const struct class_rule rules[static CLASS_COUNT],
+                       const struct tier_facts *facts)
+{
+    unsigned classes = 0;
+    for (unsigned c = 0; c < CLASS_COUNT; c++)
+        if (rules[c].given ? fits(&rules[c], facts)
+                           : privacy_may_reach((enum td_data_class)c, facts->place))
+            classes |= 1u << c;
+    return classes;
+}
+
+bool reach_allowed(const struct tier_facts *facts, enum td_data_class data_class)
+{
+    bool known = (unsigned)data_class < CLASS_COUNT;
+    bool ruled = known && facts->ruled;
+    switch (facts->place) {
+    case TD_PLACE_DEVICE:
+        return !ruled || (facts->sees >> data_class & 1);
+    case TD_PLACE_PREMISES:
+    case TD_PLACE_REGION:
+    case TD_PLACE_CLOUD:
+        if (!known || data_class == TD_CLASS_RESTRICTED)
+            return false;
+        return ruled ? facts->sees >> data_class & 1 : privacy_may_reach(data_class, facts->place);
+    }
+    return false;
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Evidence for a policy: replay of the ledger, the front of patterns, audit of a cloud's traffic, total cost."""
+import json
+import random
+import sys
+import tempfile
+import time
+import xml.dom.minidom
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from check import case, equal, main
+from scripted_cloud import Script, ScriptedCloud
+from tandem import Tandem, edge_first, run
+
+FOLDER = Path(tempfile.mkdtemp(prefix="tandem-evidence-"))
+
+
+def write(name, text):
+    path = FOLDER / name
+    path.write_text(text if isinstance(text, str) else "".join(json.dumps(line) + "\n" for line in text))
+    return path
+
+
+def policy(base_url, g3, **more):
+    return edge_first(base_url) + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{confidence_min: {g3}}}\n      commit_tokens: all\n"
+
+
+def recorded(tandem, count):
+    """The ledger commits a moment later."""
+    for _ in range(200):
+        rows = tandem.get("/tandem/v1/exchanges?limit=1000").json["data"]
+        if len(rows) == count:
+            return rows
+        time.sleep(0.02)
+    raise AssertionError(f"{len(rows)} of {count} exchanges were recorded")
+
+
+@case
+def test_a_replay_of_the_same_policy_changes_nothing_and_of_another_what_it_would():
+    cloud = ScriptedCloud(Script(text="Done."))
+    same = policy(cloud.base_url, 0.6)
+    with Tandem(same, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for i in range(10):
+            tandem.chat(f"set an alarm for {i + 1}")
+            tandem.chat(f"prove lemma {i}")
+        rows = recorded(tandem, 20)
+        ids, local = [row["id"] for row in rows], sum(row["tier"] == "local" for row in rows)
+        assert 0 < local < 20, local
+
+        def replay(g3, *more):
+            other = write("other.yaml", policy(cloud.base_url, g3))
+            code, out, err = run("replay", "--policy", other, "--json", *more, env=tandem.environment)
+            equal(code, 0, err)
+            return json.loads(out)
+
+        got = replay(0.6)
+        equal((got["exchanges"], got["start_changed"], got["refused"]), (20, 0, 0))
+        for name in ("share_local", "cost_usd"):
+            assert abs(got[name]["change"]["mean"]) < 1e-9, (name, got)
+        assert abs(got["ms"]["change"]["mean"]) < 0.2 * got["ms"]["before"]["mean"] + 2, got
+        equal(got["share_local"]["before"]["mean"], local / 20)
+        everything = replay(0)
+        equal(everything["share_local"]["after"]["mean"], 1)
+        nothing = replay(1)
+        equal(nothing["share_local"]["after"]["mean"], 0)
+        assert nothing["share_local"]["change"]["high"] < 0, nothing
+        table = write("table.jsonl", [{"id": i, "local": {"right": 0, "cost_usd": 0, "ms": 1}, "cloud": {"right": 1, "cost_usd": 1, "ms": 1}} for i in ids])
+        got = replay(0, "--outcomes", table)
+        equal((got["right"]["before"]["mean"], got["right"]["after"]["mean"]), (1 - local / 20, 0))
+        code, out, err = run("replay", "--policy", write("same.yaml", same), env=tandem.environment)
+        assert code == 0 and b"share local" in out and b"95 % interval" in out, (out, err)
+        code, _, err = run("replay", "--policy", write("broken.yaml", "routes: 7\n"), env=tandem.environment)
+        assert code == 1 and "broken.yaml:1" in err, err
+        equal(run("replay", env=tandem.environment)[0], 2)
+
+
+def outcomes(count, seed=1):
+    rng = random.Random(seed)
+    for _ in range(count):
+        ease = rng.random()
+        yield {"p_local": round(0.5 * ease + 0.5 * rng.random(), 6), "local": {"right": rng.random() < ease, "cost_usd": 0, "ms": 150, "confidence": round(ease, 6)},
+               "cloud": {"right": rng.random() < 0.9, "cost_usd": 0.002, "ms": 800}}
+
+
+@case
+def test_the_front_is_printed_and_drawn():
+    table, svg = write("outcomes.jsonl", outcomes(1000)), FOLDER / "front.svg"
+    code, out, err = run("policy", "pareto", table, "-o", svg, "--json")
+    equal(code, 0, err)
+    got = json.loads(out)
+    best = [plan for plan in got["plans"] if plan["best"]]
+    assert {"local", "cloud", "g0", "g3", "g0+g3"} <= {plan["plan"] for plan in got["plans"]}, got
+    assert {"local"} < {plan["plan"] for plan in best}, best
+    for plan in best:
+        assert plan["right_low"] <= plan["right"] <= plan["right_high"], plan
+    picture = xml.dom.minidom.parse(str(svg))
+    equal(len(picture.getElementsByTagName("circle")), len(got["plans"]) + 6)
+    code, out, _ = run("policy", "pareto", table)
+    assert code == 0 and b"95 % interval" in out, out
+    code, _, err = run("policy", "pareto", write("bad.jsonl", '{"local": {}}\n'))
+    assert code == 1 and "bad.jsonl" in err and "line 1" in err, err
+    equal(run("policy", "pareto")[0], 2)
+
+
+@case
+def test_cloud_traffic_is_audited_by_task_with_intervals():
+    lines = [{"text": f"set an alarm for {i % 12 + 1}", "prompt_tokens": 20, "completion_tokens": 10} for i in range(120)]
+    lines += [{"messages": [{"role": "user", "content": f"prove theorem {i} about prime numbers and derive its corollary"}], "cost_usd": 0.01} for i in range(80)]
+    code, out, err = run("router", "audit", write("log.jsonl", lines), "--json")
+    equal(code, 0, err)
+    got = json.loads(out)
+    equal(got["questions"], 200)
+    assert got["movable"]["low"] <= got["movable"]["mean"] <= got["movable"]["high"], got
+    assert abs(got["cost_usd"]["mean"] - (0.8 + 120 * (20 * 0.15 + 10 * 0.6) / 1e6)) < 1e-9, got
+    equal(sum(task["questions"] for task in got["tasks"]), 200)
+    code, out, _ = run("router", "audit", FOLDER / "log.jsonl", "--p-local", "0.99")
+    assert code == 0 and b"could move" in out and b"quick wins" in out, out
+    code, _, err = run("router", "audit", write("bad.jsonl", '{"text": "a"}\n{"txt": "b"}\n'))
+    assert code == 1 and "line 2" in err, err
+    code, _, err = run("router", "audit", FOLDER / "log.jsonl", "--price-in", "0.15")
+    assert code == 1 and "no unit" in err, err
+
+
+PRICES = ["--price-in", "0.15 USD/Mtok", "--price-out", "0.60 USD/Mtok", "--volume", "10000000 queries/month"]
+
+
+@case
+def test_the_total_cost_has_units_and_a_crossover():
+    code, out, err = run("tco", *PRICES, "--hardware", "2400 USD", "--json")
+    equal(code, 0, err)
+    got = json.loads(out)
+    saving = 0.8 * (500 * 0.15e-6 + 200 * 0.6e-6)
+    assert abs(got["crossover_queries_per_month"] - 2400 / 36 / saving) < 1e-3, got
+    assert got["pays"] and got["payback_months"] < 36 and "bandwidth" in got["not_counted"], got
+    code, out, _ = run("tco", *PRICES, "--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s")
+    assert code == 0 and b"crossover" in out and b"not counted: development" in out, out
+    for bad, word in [(["--price-in", "0.15"], "no unit"), (["--price-in", "0.15 EUR/Mtok"], "another unit"), (["--hardware", "2400 W"], "--hardware")]:
+        code, _, err = run("tco", *PRICES, *bad)
+        assert code == 2 and word in err, err
+    code, _, err = run("tco", "--price-in", "1 USD/Mtok")
+    assert code == 2 and "--price-out" in err, err
+
+
+if __name__ == "__main__":
+    main()

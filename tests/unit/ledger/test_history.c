@@ -1,0 +1,98 @@
+/* Exchanges with their attempts, as a replay reads them. */
+#include "ledger_fixture.h"
+
+#include "base/error.h"
+
+static const struct ledger_attempt tried[3] = {
+    {.tier = "local",
+     .place = "device",
+     .outcome = "escalated",
+     .confidence = 0.25,
+     .prompt_tokens = 11,
+     .completion_tokens = 3,
+     .total_ms = 5,
+     .cost_usd = 0},
+    {.tier = "cloud", .place = "cloud", .outcome = "failed", .confidence = NAN, .total_ms = NAN},
+    {.tier = "backup",
+     .place = "cloud",
+     .outcome = "answered",
+     .confidence = NAN,
+     .prompt_tokens = 12,
+     .completion_tokens = 40,
+     .total_ms = 700,
+     .cost_usd = 0.5},
+};
+
+static void fill(const char *path)
+{
+    struct ledger *ledger = NULL;
+    if (ledger_open(path, &ledger, NULL) != TD_OK)
+        abort();
+    for (size_t i = 0; i < 4; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "ex_%zu", i);
+        struct ledger_exchange x = fixture_exchange(id, 1000 + i);
+        x.status = "ok";
+        x.user = i == 2 ? "anna" : NULL;
+        x.attempts = tried;
+        x.attempt_count = i; /* 0, 1, 2, 3 */
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+    }
+    const struct ledger_feedback feedback = {"ex_3", 2000, 0.75, NULL};
+    CHECK(ledger_put_feedback(ledger, &feedback, NULL) == TD_OK);
+    ledger_close(ledger);
+}
+
+struct seen {
+    size_t count;
+    char ids[64];
+};
+
+static enum td_status see(void *ctx, const struct ledger_history *row, struct td_error *err)
+{
+    struct seen *seen = ctx;
+    size_t len = strlen(seen->ids), n = seen->count++;
+    (void)err;
+    snprintf(seen->ids + len, sizeof seen->ids - len, "%s:%zu ", row->id, row->attempt_count);
+    CHECK(strcmp(row->requested_model, "auto") == 0 &&
+          strcmp(row->signals_json, "{\"tokens\":10}") == 0);
+    CHECK((row->user != NULL) == (strcmp(row->id, "ex_2") == 0));
+    CHECK(isnan(row->score) == (strcmp(row->id, "ex_3") != 0) && row->total_ms == 20);
+    for (size_t i = 0; i < row->attempt_count; i++) {
+        const struct ledger_attempt *a = &row->attempts[i];
+        CHECK(strcmp(a->tier, tried[i].tier) == 0 && strcmp(a->place, tried[i].place) == 0);
+        CHECK(strcmp(a->outcome, tried[i].outcome) == 0);
+        CHECK(a->completion_tokens == tried[i].completion_tokens);
+        CHECK(isnan(a->confidence) == isnan(tried[i].confidence));
+    }
+    return n == 2 && strstr(seen->ids, "stop") ? TD_CANCELLED : TD_OK;
+}
+
+static void test_each_exchange_comes_once_with_all_its_attempts(void)
+{
+    const char *path = fixture_path("history.db");
+    struct ledger_reader *reader;
+    struct td_error err = {0};
+    fill(path);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    struct seen seen = {0};
+    CHECK(ledger_reader_history(reader, 0, see, &seen, &err) == TD_OK);
+    CHECK(strcmp(seen.ids, "ex_0:0 ex_1:1 ex_2:2 ex_3:3 ") == 0);
+    struct seen since = {0};
+    CHECK(ledger_reader_history(reader, 1002, see, &since, &err) == TD_OK);
+    CHECK(strcmp(since.ids, "ex_2:2 ex_3:3 ") == 0);
+    struct seen stopped = {.ids = "stop "};
+    CHECK(ledger_reader_history(reader, 0, see, &stopped, &err) == TD_CANCELLED);
+    CHECK(stopped.count == 3);
+    struct seen none = {0};
+    CHECK(ledger_reader_history(reader, 5000, see, &none, &err) == TD_OK && none.count == 0);
+    ledger_reader_close(reader);
+}
+
+int main(void)
+{
+    fixture_begin();
+    RUN(test_each_exchange_comes_once_with_all_its_attempts);
+    fixture_end();
+    return test_finish();
+}
