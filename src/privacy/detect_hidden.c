@@ -268,9 +268,13 @@ enum base64_text scan_base64(const struct place *place, size_t *end, scan_fn *em
     struct td_str text = place->text;
     size_t begin = place->begin, at = begin, next;
     *end = begin;
-    decode_base64(str_slice(text, 0, begin + BASE64_MIN), begin, &piece, &next);
-    if (next - begin < BASE64_MIN || !is_text(&piece, end))
-        return BASE64_NO_TEXT;
+    /* What is no text shows it early: a long piece is decoded when its beginning is text. */
+    for (size_t probe = BASE64_MIN; probe <= 16 * BASE64_MIN; probe *= 4) {
+        size_t until = begin + probe < text.len ? begin + probe : text.len;
+        decode_base64(str_slice(text, 0, until), begin, &piece, &next);
+        if (next - begin < BASE64_MIN || !is_text(&piece, end))
+            return BASE64_NO_TEXT;
+    }
     for (;;) {
         decode_base64(text, at, &piece, &next);
         /* a piece may begin inside a character, so only the first must be text from its first byte */
