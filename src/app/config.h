@@ -224,6 +224,9 @@ struct config {
     struct config_budget *budgets;
     size_t budget_count;
     struct {
+        const char *root; /* of sysfs */
+    } device;
+    struct {
         const char *preset; /* NULL = none */
         struct config_weights weights;
         struct worth worth;

@@ -458,6 +458,8 @@ static const struct config_key root_keys[] = {
     {"budgets", CONFIG_KEY_SECTIONS, AT(budgets), NULL, 0, BUDGETS_MAX,
      .section = &config_budget_section, .help = "a day's money; when it is spent, only free tiers",
      .count_offset = AT(budget_count)},
+    {"device", CONFIG_KEY_SECTION, 0, NULL, .section = &config_device_section,
+     .help = "this machine's battery and network, for rules"},
     {"policy", CONFIG_KEY_SECTION, 0, NULL, .section = &config_policy_section,
      .help = "what decides beside routes and rules"},
     {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &models_section,

@@ -7,6 +7,7 @@
 #include "app/model_identity.h"
 #include "app/retention.h"
 #include "app/snapshot.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -242,6 +243,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
     runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
+    if (!options->confined)
+        runtime->base.device = device_new(config->device.root, NULL);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
@@ -290,6 +293,7 @@ void runtime_close(struct runtime *runtime)
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
+    device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
     consents_close(runtime->base.consents);
     pthread_mutex_destroy(&runtime->lock);
