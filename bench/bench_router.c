@@ -1,5 +1,6 @@
-/* The time of one decision: canonical text, features, n-grams and the classifier's outputs for a prompt of 500 tokens, alone and while
- * the engine generates on one thread.
+/* The time of one decision with everything on: canonical text, features, n-grams and the classifier's outputs for a prompt of 500 tokens,
+ * 48 rules of which the last matches, constraints, measured tails, weights and the plan with its sentences; alone and while the engine
+ * generates on one thread.
  *
  *     bench_router CLASSIFIER MODEL */
 #include "base/clock.h"
@@ -71,11 +72,96 @@ static void *generate(void *ctx)
     return NULL;
 }
 
+/* --- the policy around it --- */
+
+enum { RULES = 48, TIERS = 3 };
+
+static const struct tier_facts facts[TIERS] = {
+    {.name = "local", .place = TD_PLACE_DEVICE, .context_tokens = 4096, .has_key = true},
+    {.name = "office",
+     .place = TD_PLACE_PREMISES,
+     .context_tokens = 8192,
+     .has_key = true,
+     .input_usd_per_mtok = 0.1,
+     .output_usd_per_mtok = 0.4},
+    {.name = "cloud",
+     .place = TD_PLACE_CLOUD,
+     .has_key = true,
+     .input_usd_per_mtok = 1,
+     .output_usd_per_mtok = 4},
+};
+static const struct tier_state states[TIERS] = {
+    {.reachable = true,
+     .prompt_tokens = 500,
+     .ttft_p95_ms = 90,
+     .total_p50_ms = 1500,
+     .total_p95_ms = 2500},
+    {.reachable = true,
+     .prompt_tokens = 500,
+     .ttft_p95_ms = 200,
+     .total_p50_ms = 900,
+     .total_p95_ms = 1500},
+    {.reachable = true,
+     .prompt_tokens = 500,
+     .ttft_p95_ms = 500,
+     .total_p50_ms = 700,
+     .total_p95_ms = 1900},
+};
+static const struct route route = {.name = "auto",
+                                   .kind = ROUTE_HYBRID,
+                                   .tiers = {"local", "office", "cloud"},
+                                   .tier_count = TIERS,
+                                   .gates = {.g0_gain_over = 0.3, .g0_p_local_under = 0.2}};
+
+/* Each but the last asks for all kinds of things and misses by one. */
+static void write_rules(struct rule rules[RULES], struct rule_set *set)
+{
+    for (size_t i = 0; i < RULES; i++) {
+        struct rule *rule = &rules[i];
+        *rule = (struct rule){.name = "rule", .start = RULE_START_NONE, .data_class = -1};
+        for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
+            rule->any[c] = RULE_WHATEVER;
+        if (i + 1 == RULES)
+            break;
+        rule->asked = 1u << RULE_TOKENS | 1u << RULE_DAY_TOKENS;
+        rule->range[RULE_TOKENS] = (struct rule_range){10, 10000};
+        rule->range[RULE_DAY_TOKENS] = (struct rule_range){1e6 + (double)i, 1e7};
+    }
+    rules[RULES - 1].weights = (struct td_weights){0.3, 0.3, 0.4, true};
+    *set = (struct rule_set){.rules = rules, .count = RULES};
+    for (size_t i = 0; i < 30; i++) {
+        static char names[30][16];
+        snprintf(names[i], sizeof names[i], "user%zu", i);
+        rules_add_name(set, RULE_USER, names[i]);
+    }
+}
+
+static void decide(const struct policy *policy, struct signals *signals)
+{
+    static struct plan plan;
+    signals->user = "somebody";
+    signals->prompt_tokens = 500;
+    signals->moment.day_tokens = 1000;
+    signals->slo_ms = 2000;
+    policy_apply_rules(policy, &route, NULL, NULL, signals);
+    plan_make(&route, SIZE_MAX, signals, facts, states, TIERS, &plan);
+    if (plan.rung_count == 0)
+        abort();
+}
+
 static void measure(const struct classifier *classifier, const char *when)
 {
     static char prompts[PROMPTS][PROMPT_TOKENS * BYTES_A_TOKEN];
     static double times[DECISIONS];
+    static struct rule rules[RULES];
+    struct rule_set set;
     struct signals signals;
+    write_rules(rules, &set);
+    const struct policy policy = {
+        .routes = &route,
+        .route_count = 1,
+        .rules = &set,
+        .worth = {.second_usd = 0.001, .exposure_usd = 0.001, .error_usd = 0.01}};
     for (unsigned i = 0; i < PROMPTS; i++)
         write_prompt(prompts[i], sizeof prompts[i], i);
     for (size_t i = 0; i < DECISIONS; i++) {
@@ -84,6 +170,7 @@ static void measure(const struct classifier *classifier, const char *when)
         struct td_request request = {.messages = &message, .message_count = 1};
         double begin = now_us();
         signals_extract(&request, classifier, &signals);
+        decide(&policy, &signals);
         times[i] = now_us() - begin;
         if (i % 64 == 0) /* requests do not come without a pause */
             nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);

@@ -201,6 +201,7 @@ struct config {
             bool on;
             struct config_texts classes, types; /* empty = the defaults */
             uint32_t ttl_s, conversations_max;
+            const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */
         } pseudonyms;
         struct minimise_settings minimise;
     } privacy;
@@ -223,6 +224,9 @@ struct config {
     size_t app_count;
     struct config_budget *budgets;
     size_t budget_count;
+    struct {
+        const char *root; /* of sysfs */
+    } device;
     struct {
         const char *preset; /* NULL = none */
         struct config_weights weights;

@@ -188,3 +188,13 @@ static const struct config_key policy_keys[] = {
 };
 const struct config_section config_policy_section = {policy_keys, COUNT(policy_keys), 0, 0};
 #undef AT
+
+/* --- device --- */
+
+#define AT(member) offsetof(struct config, device.member)
+static const struct config_key machine_keys[] = {
+    {"root", CONFIG_KEY_TEXT, AT(root), "/sys",
+     .help = "where class/power_supply and class/net are; a change needs a restart"},
+};
+const struct config_section config_device_section = {machine_keys, COUNT(machine_keys), 0, 0};
+#undef AT

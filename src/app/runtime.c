@@ -7,6 +7,8 @@
 #include "app/model_identity.h"
 #include "app/retention.h"
 #include "app/snapshot.h"
+#include "app/vault_keep.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -216,6 +218,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
         status = open_consents(runtime, config, err);
+    if (status == TD_OK)
+        status = vault_keep_load(config, runtime->base.vaults, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
@@ -242,6 +246,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     log_set_level((enum log_level)config->log.level);
     runtime->base.classes = conversation_classes_new(config->privacy.conversations_max);
     runtime->base.spending = spending_new(NULL, SPENDERS_MAX);
+    if (!options->confined)
+        runtime->base.device = device_new(config->device.root, NULL);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
@@ -272,10 +278,19 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     return TD_OK;
 }
 
+static void keep_vaults(struct runtime *runtime)
+{
+    struct td_error err = {0};
+    if (vault_keep_save(snapshot_config(runtime->first), runtime->base.vaults, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "vaults_not_kept", "error=\"%s\"", err.message);
+}
+
 void runtime_close(struct runtime *runtime)
 {
     if (!runtime)
         return;
+    if (runtime->first && !runtime->options.confined)
+        keep_vaults(runtime);
     snapshot_drop(runtime->current);
     snapshot_drop(runtime->first);
     sandbox_free(runtime->base.sandbox);
@@ -290,6 +305,7 @@ void runtime_close(struct runtime *runtime)
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
+    device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
     consents_close(runtime->base.consents);
     pthread_mutex_destroy(&runtime->lock);

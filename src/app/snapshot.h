@@ -21,6 +21,7 @@ struct snapshot_base {
     struct egress_log *egress; /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct spending *spending;
+    struct device *device;
     struct vault_store *vaults;
     struct consents *consents;
     struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */

@@ -10,6 +10,7 @@
 #include "exchange/exchange.h"
 
 #include "base/crypto.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/names.h"
@@ -507,6 +508,14 @@ static void read_moment(struct exchange *ex, const struct route *route, const st
     if (localtime_r(&now, &local)) {
         ex->signals.moment.hour = local.tm_hour;
         ex->signals.moment.weekday = (local.tm_wday + 6) % 7; /* from Sunday to Monday */
+    }
+    if (ex->services->device) {
+        struct device_state device;
+        device_read(ex->services->device, &device);
+        ex->signals.moment.battery = device.battery;
+        ex->signals.moment.on_battery = device.on_battery;
+        if (ex->signals.moment.network == TD_NETWORK_UNKNOWN) /* the caller knows better */
+            ex->signals.moment.network = device.network;
     }
     for (size_t i = ex->services->tier_count; i-- > 0;)
         if (route->tier_count > 0 && strcmp(ex->facts[i].name, route->tiers[0]) == 0)

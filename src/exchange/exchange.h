@@ -24,6 +24,7 @@ struct conversation_classes;
 struct classifier;
 struct consents;
 struct spending;
+struct device;
 struct watch;
 
 /* Whether the local tier's confidences come from a confidence model. */
@@ -50,6 +51,7 @@ struct exchange_services {
     struct tier_health *health;
     struct tier_latency *latency; /* NULL = not measured */
     struct spending *spending;    /* NULL = budgets do not count */
+    struct device *device;        /* NULL = battery and network are not known */
     struct conversation_classes *classes;
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */

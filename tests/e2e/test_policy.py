@@ -55,6 +55,23 @@ def test_rules_see_tags_users_sizes_and_the_network():
 
 
 @case
+def test_a_battery_that_runs_low_keeps_work_off_the_radio():
+    battery = FOLDER / "sys" / "class" / "power_supply" / "BAT0"
+    battery.mkdir(parents=True)
+    for name, text in (("type", "Battery"), ("capacity", "19"), ("status", "Discharging")):
+        (battery / name).write_text(text + "\n")
+    cloud, server = started(f"""    start: cloud
+device: {{root: {FOLDER / "sys"}}}
+rules:
+- {{name: low, when: {{device: {{battery_under: 20, on_battery: true}}}}, then: {{only: local}}}}
+""")
+    with server as tandem:
+        equal(tandem.chat("hello").tandem["tier"], "local")
+        (battery / "capacity").write_text("20\n")
+        wait_until(lambda: tandem.chat("hello").tandem["tier"] == "cloud", 20, "a fuller battery")
+
+
+@case
 def test_bad_tags_weights_and_networks_are_refused():
     _, server = started("")
     with server as tandem:
