@@ -201,6 +201,7 @@ struct config {
             bool on;
             struct config_texts classes, types; /* empty = the defaults */
             uint32_t ttl_s, conversations_max;
+            const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */
         } pseudonyms;
         struct minimise_settings minimise;
     } privacy;

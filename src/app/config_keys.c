@@ -370,6 +370,16 @@ static const struct config_section watch_section = {watch_keys, COUNT(watch_keys
 
 static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
 
+static const struct config_key vault_keys[] = {
+    {"file", CONFIG_KEY_TEXT, AT(privacy.pseudonyms.vault_file), NULL,
+     .help = "keeps the vaults over a restart, encrypted; default in memory only"},
+    {"key_env", CONFIG_KEY_TEXT, AT(privacy.pseudonyms.vault_key_env), NULL,
+     .help = "environment variable with the key, 64 hexadecimal digits"},
+    {"key_file", CONFIG_KEY_TEXT, AT(privacy.pseudonyms.vault_key_file), NULL,
+     .help = "file with the key"},
+};
+static const struct config_section vault_section = {vault_keys, COUNT(vault_keys), 0, 0};
+
 static const struct config_key pseudonym_keys[] = {
     {"on", CONFIG_KEY_BOOL, AT(privacy.pseudonyms.on), "false",
      .help = "replace private values in what would not be allowed to leave, and restore answers"},
@@ -381,6 +391,8 @@ static const struct config_key pseudonym_keys[] = {
      .help = "a conversation's vault is wiped when it was not used for so long"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.pseudonyms.conversations_max), "1024", 1,
      100000, .help = "vaults in memory; the longest unused is wiped"},
+    {"vault", CONFIG_KEY_SECTION, 0, NULL, .section = &vault_section,
+     .help = "a file that outlives the server"},
 };
 static const struct config_section pseudonym_section = {pseudonym_keys, COUNT(pseudonym_keys), 0,
                                                         0};

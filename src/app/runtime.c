@@ -7,6 +7,7 @@
 #include "app/model_identity.h"
 #include "app/retention.h"
 #include "app/snapshot.h"
+#include "app/vault_keep.h"
 #include "base/device.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -217,6 +218,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
         status = open_consents(runtime, config, err);
+    if (status == TD_OK)
+        status = vault_keep_load(config, runtime->base.vaults, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
@@ -275,10 +278,19 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     return TD_OK;
 }
 
+static void keep_vaults(struct runtime *runtime)
+{
+    struct td_error err = {0};
+    if (vault_keep_save(snapshot_config(runtime->first), runtime->base.vaults, &err) != TD_OK)
+        log_event(LOG_LEVEL_WARN, "vaults_not_kept", "error=\"%s\"", err.message);
+}
+
 void runtime_close(struct runtime *runtime)
 {
     if (!runtime)
         return;
+    if (runtime->first && !runtime->options.confined)
+        keep_vaults(runtime);
     snapshot_drop(runtime->current);
     snapshot_drop(runtime->first);
     sandbox_free(runtime->base.sandbox);

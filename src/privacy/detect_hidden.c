@@ -239,15 +239,27 @@ static void decode_base64(struct td_str text, size_t at, struct piece *piece, si
     *next = i;
 }
 
-/* Text has no control characters but white space, and is UTF-8 up to a character that is cut. */
-static bool is_text(struct td_str data)
+/* Text has no control characters but white space, and is UTF-8 up to a character that is cut. Answers the
+ * first byte that is none, data.len when all is. */
+static size_t text_len(struct td_str data)
 {
     for (size_t i = 0; i < data.len; i++) {
         unsigned char c = (unsigned char)data.data[i];
         if ((c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f)
-            return false;
+            data.len = i;
     }
-    return utf8_valid_prefix(data) + 4 > data.len;
+    size_t valid = utf8_valid_prefix(data);
+    return valid + 4 > data.len ? data.len : valid;
+}
+
+/* Is the piece text? If not *bad is behind the encoded characters of its first other byte. */
+static bool is_text(const struct piece *piece, size_t *bad)
+{
+    size_t len = text_len((struct td_str){piece->data, piece->len});
+    if (len == piece->len)
+        return true;
+    *bad = piece->base + piece->origin[len];
+    return false;
 }
 
 enum base64_text scan_base64(const struct place *place, size_t *end, scan_fn *emit, void *ctx)
@@ -256,13 +268,17 @@ enum base64_text scan_base64(const struct place *place, size_t *end, scan_fn *em
     struct td_str text = place->text;
     size_t begin = place->begin, at = begin, next;
     *end = begin;
-    decode_base64(str_slice(text, 0, begin + BASE64_MIN), begin, &piece, &next);
-    if (next - begin < BASE64_MIN || !is_text((struct td_str){piece.data, piece.len}))
-        return BASE64_NO_TEXT;
+    /* What is no text shows it early: a long piece is decoded when its beginning is text. */
+    for (size_t probe = BASE64_MIN; probe <= 16 * BASE64_MIN; probe *= 4) {
+        size_t until = begin + probe < text.len ? begin + probe : text.len;
+        decode_base64(str_slice(text, 0, until), begin, &piece, &next);
+        if (next - begin < BASE64_MIN || !is_text(&piece, end))
+            return BASE64_NO_TEXT;
+    }
     for (;;) {
         decode_base64(text, at, &piece, &next);
         /* a piece may begin inside a character, so only the first must be text from its first byte */
-        if (at == begin && !is_text((struct td_str){piece.data, piece.len}))
+        if (at == begin && !is_text(&piece, end))
             return BASE64_NO_TEXT;
         scan_piece(&piece);
         *end = next;

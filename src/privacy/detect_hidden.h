@@ -19,7 +19,9 @@ bool detect_bracketed_email(const struct place *place, size_t word_end, struct p
 size_t scan_escaped(const struct place *place, size_t floor, scan_fn *emit, void *ctx);
 
 enum base64_text { BASE64_NO_TEXT, BASE64_TEXT };
-/* If the characters from the place on are text in base64, scans it; *end: behind them. */
+/* If the characters from the place on are text in base64, scans it; *end: behind them. Else *end is where
+ * the first bytes stand that are no text, or the place itself: what begins a multiple of four characters
+ * further on decodes to the same bytes and need not be tried before it. */
 enum base64_text scan_base64(const struct place *place, size_t *end, scan_fn *emit, void *ctx);
 
 #endif

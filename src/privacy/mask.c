@@ -402,7 +402,7 @@ enum td_status mask_write(struct mask *mask, struct td_str text, struct buf *out
     const struct text_spans *spans = &mask->texts[mask->next_text++];
     struct known_pass pass = {.mask = mask,
                               .text = text,
-                              .found = mask->found.spans + spans->first,
+                              .found = spans->count > 0 ? mask->found.spans + spans->first : NULL,
                               .found_count = spans->count};
     struct places places = {.begins = calloc(RING, sizeof *places.begins)};
     size_t base = out->len;

@@ -1,5 +1,6 @@
 #include "privacy/privacy.h"
 
+#include "privacy/escaped.h"
 #include "privacy/rules.h"
 #include "privacy/scan.h"
 
@@ -62,6 +63,26 @@ enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_
 {
     struct tally tally = {counts, TD_CLASS_PUBLIC};
     scan_all(text, tally_span, &tally);
+    enum td_data_class hidden = privacy_classify_escaped(text);
+    return hidden > tally.data_class ? hidden : tally.data_class;
+}
+
+/* JSON in JSON in JSON: deeper is nobody's habit. */
+#define ESCAPED_LEVELS 3
+
+enum td_data_class privacy_classify_escaped(struct td_str text)
+{
+    struct tally tally = {NULL, TD_CLASS_PUBLIC};
+    if (!escaped_is_any(text))
+        return TD_CLASS_PUBLIC;
+    char *plain = malloc(text.len);
+    if (plain == NULL)
+        return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
+    for (int level = 0; level < ESCAPED_LEVELS && (level == 0 || escaped_is_any(text)); level++) {
+        text = (struct td_str){plain, escaped_read(text, plain)};
+        scan_all(text, tally_span, &tally);
+    }
+    free(plain);
     return tally.data_class;
 }
 

@@ -28,6 +28,7 @@ struct scan {
     size_t floor;                    /* end of what has gone out */
     const struct name_source *names; /* NULL: decoded text, which is not looked into again */
     size_t decoded_end;              /* of the encoded text that was looked into */
+    size_t no_base64[4];             /* up to where no base64 text begins, by offset modulo 4 */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
@@ -287,10 +288,13 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
 {
     struct privacy_span span;
     size_t begin = place->begin, len = run->end - begin;
-    if (scan->names != NULL && begin >= scan->decoded_end && len >= 8) {
+    if (scan->names != NULL && begin >= scan->decoded_end && len >= 8 &&
+        begin >= scan->no_base64[begin % 4]) {
         size_t end;
         if (scan_base64(place, &end, add_found, scan) == BASE64_TEXT)
             scan->decoded_end = end;
+        else
+            scan->no_base64[begin % 4] = end;
     }
     if (begin < scan->decoded_end && begin + len <= scan->decoded_end) {
         ; /* text, so it is not drawn by lot */

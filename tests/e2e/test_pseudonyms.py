@@ -251,6 +251,32 @@ def test_calls_and_their_results_stay_together_when_turns_are_left_out():
 
 
 @case
+def test_vaults_outlive_the_server_encrypted_where_that_is_asked_for():
+    cloud = ScriptedCloud(Script(echo=True))
+    text = "I am mary.smith@acme-corp.com"
+    with tempfile.TemporaryDirectory() as folder:
+        more = f"    vault: {{file: {folder}/vaults, key_env: TEST_VAULT_KEY}}\n"
+        config = edge_first(cloud.base_url) + PRIVACY.replace("{on: true, classes: [sensitive, restricted]}",
+                                                             "\n    on: true") + more
+        env = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
+        sent = []
+        for _ in range(2):
+            with Tandem(config, env=env) as tandem:
+                equal(tandem.chat(text, CLOUD).text, text)
+                sent.append(cloud.requests[-1]["json"]["messages"][0]["content"])
+        equal(sent[0], sent[1])
+        stored = Path(f"{folder}/vaults").read_bytes()
+        assert b"acme" not in stored and b"example" not in stored
+        for key in ("cd" * 32, "short"):
+            with Tandem(config, env={**env, "TEST_VAULT_KEY": key}, wait=False) as tandem:
+                assert tandem.process.wait(20) != 0
+        equal(Path(f"{folder}/vaults").read_bytes(), stored)
+        with Tandem(config, env=env) as tandem:
+            tandem.chat(text, CLOUD)
+            equal(cloud.requests[-1]["json"]["messages"][0]["content"], sent[0])
+
+
+@case
 def test_redact_writes_surrogates_and_an_encrypted_vault():
     text = "Mail john.doe@acme-corp.com, card 4111 1111 1111 1111, again 4111111111111111.\n"
     with tempfile.TemporaryDirectory() as folder:

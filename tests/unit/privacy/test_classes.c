@@ -99,6 +99,29 @@ static void test_threads_may_share_it(void)
     conversation_classes_free(classes);
 }
 
+/* The arguments of a tool call are JSON in a string: escapes there hide the words that announce. */
+static void test_what_stands_behind_escapes_counts(void)
+{
+    static const struct {
+        const char *text;
+        enum td_data_class expected;
+    } cases[] = {
+        {"My f\xc3\xb8"
+         "dselsnummer is 07028869910.",
+         TD_CLASS_RESTRICTED},
+        {"{\"text\": \"My f\\u00f8dselsnummer is 07028869910.\"}", TD_CLASS_RESTRICTED},
+        {"{\\\"text\\\": \\\"My f\\\\u00F8dselsnummer is 07028869910.\\\"}", TD_CLASS_RESTRICTED},
+        {"{\"mail\": \"ann\\u0040example.com\"}", TD_CLASS_SENSITIVE},
+        {"\\u0034111 1111 1111 1111", TD_CLASS_RESTRICTED},
+        {"C:\\users\\new \\u12 \\ud83d\\ude00 \\ud83d \\u", TD_CLASS_PUBLIC},
+        {"\\u", TD_CLASS_PUBLIC},
+        {"", TD_CLASS_PUBLIC},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(privacy_classify((struct td_str){cases[i].text, strlen(cases[i].text)}, NULL) ==
+              cases[i].expected);
+}
+
 int main(void)
 {
     RUN(test_names_are_presidios);
@@ -107,5 +130,6 @@ int main(void)
     RUN(test_the_least_recently_used_conversation_leaves);
     RUN(test_many_conversations_agree_with_a_plain_model);
     RUN(test_threads_may_share_it);
+    RUN(test_what_stands_behind_escapes_counts);
     return test_finish();
 }
