@@ -15,7 +15,7 @@ from tandem import NANO, Tandem, run, wait_until
 
 EASY = "Classify the intent: play some music"
 CHANGES = [(f"blk.{layer}.{part}.weight", columns, 256)
-           for layer in range(5) for part, columns in (("attn_output", 256), ("ffn_down", 704))]
+           for layer in range(6) for part, columns in (("attn_output", 256), ("ffn_down", 768))]
 CONFIG = """
 engine:
   adapters:

@@ -12,7 +12,8 @@ from check import case, equal, main
 from gguf import add_metadata
 from tandem import NANO, Tandem, run
 
-WIDE, LAYERS = 256, 5
+WIDE, LAYERS = 256, 6
+HEADS = ("tandem.exit.", "tandem.probe.", "tandem.calibration.")  # the shipped model has its own
 PROMPT = "Classify the intent: play some music"
 
 
@@ -27,6 +28,11 @@ PROBE = [("tandem.probe.layer", 3), ("tandem.probe.input", "last+mean"),
          ("tandem.probe.1.weight", numbers(8, 3)), ("tandem.probe.1.bias", numbers(1, 4))]
 
 
+def bare_model(folder):
+    add_metadata(NANO, Path(folder) / "bare.gguf", [], HEADS)
+    return Path(folder) / "bare.gguf"
+
+
 def generate(model, *more, prompt=PROMPT):
     code, out, err = run("generate", "-m", model, "--chat", "--prompt", prompt, "-n", "12", "--temp", "0",
                          "--ignore-eos", "--json", *more)
@@ -38,15 +44,16 @@ def generate(model, *more, prompt=PROMPT):
 def test_exits_save_layers_only_when_they_are_asked_for():
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "exits.gguf"
-        add_metadata(NANO, model, EXITS)
-        plain, none = generate(NANO), generate(model)
+        bare = bare_model(folder)
+        add_metadata(bare, model, EXITS)
+        plain, none = generate(bare), generate(model)
         equal((none["ids"], none["logprobs"]), (plain["ids"], plain["logprobs"]))
         assert "early_tokens" not in none and "probe" not in none
         always = generate(model, "--exit-threshold", "1e-6")
         equal((always["early_tokens"], always["layers_saved"]), (11, 11 * (LAYERS - 2)))
         some = generate(model, "--exit-threshold", "0.9")
         assert some["layers_saved"] <= always["layers_saved"]
-        code, _, err = run("generate", "-m", NANO, "--ids", "5", "--exit-threshold", "0.5")
+        code, _, err = run("generate", "-m", bare, "--ids", "5", "--exit-threshold", "0.5")
         equal((code, "has no early exits" in err), (1, True), err)
 
 
@@ -70,7 +77,7 @@ def served_logprobs(model, engine):
 def test_a_server_takes_exits_when_its_configuration_says_so():
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "exits.gguf"
-        add_metadata(NANO, model, EXITS)
+        add_metadata(NANO, model, EXITS, HEADS)
         served, without = served_logprobs(model, "exit_threshold: 0.000001"), served_logprobs(model, "")
         assert served != without and max(map(len, served)) > 1, served
         for prompt, early, late in zip(PROMPTS, served, without):
@@ -89,7 +96,7 @@ def test_a_server_takes_exits_when_its_configuration_says_so():
 def test_the_probe_is_told_and_recorded():
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "probe.gguf"
-        add_metadata(NANO, model, PROBE)
+        add_metadata(NANO, model, PROBE, HEADS)
         told = generate(model)["probe"]
         assert 0 < told < 1, told
         config = "tiers:\n  - {name: local, kind: local}\n"
@@ -164,7 +171,7 @@ def test_a_calibration_changes_the_confidence_and_nothing_else():
         for name, pairs in (("plain", (1.0, 0.0)), ("calibrated", (2.0, -0.5))):
             model = Path(folder) / f"{name}.gguf"
             keys = ("tandem.calibration.temperature", "tandem.calibration.bias")
-            add_metadata(NANO, model, list(zip(keys, pairs)))
+            add_metadata(NANO, model, list(zip(keys, pairs)), HEADS)
             with Tandem("tiers:\n  - {name: local, kind: local}\n", env={"TANDEM_MODEL": model}) as tandem:
                 answers.append([tandem.chat(prompt, max_tokens=12, temperature=0) for prompt in PROMPTS])
     compared = 0
@@ -182,7 +189,7 @@ def test_a_calibration_changes_the_confidence_and_nothing_else():
 def test_a_broken_head_is_refused_with_its_key():
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "broken.gguf"
-        add_metadata(NANO, model, [*EXITS, ("tandem.exit.2.norm", numbers(WIDE - 1, 1))])
+        add_metadata(NANO, model, [*EXITS, ("tandem.exit.2.norm", numbers(WIDE - 1, 1))], HEADS)
         code, _, err = run("generate", "-m", model, "--ids", "5")
         equal(code, 1)
         assert "tandem.exit.2.norm: 255 numbers, expected 256" in err, err

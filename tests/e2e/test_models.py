@@ -345,8 +345,9 @@ def test_a_full_disk_is_foreseen_or_survived():
             raise Skip("no right to mount a small file system")
         try:
             with Hub({"/nano.gguf": Blob(DATA)}) as hub, Folder(small) as folder:
-                folder.refused(f"{hub.url}/nano.gguf", words=("5.2 MB", "free", "TANDEM_MODELS"))
-                folder.refused(NANO, words=("5.2 MB", "free"))
+                size = f"{len(DATA) / 1e6:.1f} MB"
+                folder.refused(f"{hub.url}/nano.gguf", words=(size, "free", "TANDEM_MODELS"))
+                folder.refused(NANO, words=(size, "free"))
                 equal(len(hub.requests), 1)
                 # The size is not known beforehand: writing fails, and says where.
                 hub.files["/nano.gguf"] = Blob(DATA, ranges=False, length=False)
@@ -455,12 +456,15 @@ def test_list_info_rm_and_use_by_name():
         _, out, _ = run("models", "info", "mine", "--json", env=folder.env)
         info = json.loads(out)
         equal(info["sha256"], SHA256)
-        # 5 layers, 2 KV heads of 64, keys and values, two bytes each
-        equal(info["kv_bytes_per_token"], 2560)
-        equal(info["memory_bytes"], len(DATA) + 2560 * info["memory_context_tokens"])
+        # 6 layers, 2 KV heads of 64, keys and values, two bytes each; and what the probe keeps of a page of 16
+        # tokens, 256 floats
+        values, probe = 6 * 2 * 64 * 2, 256 * 4 // 16
+        equal(info["kv_bytes_per_token"], 2 * values + probe)
+        equal(info["memory_bytes"], len(DATA) + (2 * values + probe) * info["memory_context_tokens"])
         # Q8_0: 34 bytes for 32 elements
-        equal([(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]], [("f16", 2560), ("q8_0", 1360)])
-        equal(info["kv_caches"][1]["memory_bytes"], len(DATA) + 1360 * info["memory_context_tokens"])
+        equal([(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]], 
+              [("f16", 2 * values + probe), ("q8_0", values // 32 * 34 + probe)])
+        equal(info["kv_caches"][1]["memory_bytes"], len(DATA) + (values // 32 * 34 + probe) * info["memory_context_tokens"])
         equal(sum(entry["bytes"] for entry in info["types"]) > 0.9 * len(DATA), True)
         code, out, err = run("generate", "-m", "mine", "-p", "hello", "-n", 2, "--temp", 0, "--json", env=folder.env)
         equal(code, 0, err)

@@ -39,19 +39,22 @@ def skip_value(data, at, kind):
     return at
 
 
-def add_metadata(source, target, pairs):
-    """The same model with more keys at the end of its metadata."""
+def add_metadata(source, target, pairs, without=None):
+    """The same model with more keys at the end of its metadata, and none that begin with `without`."""
     data = source.read_bytes()
     tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
-    at = 24
+    at, kept = 24, []
     for _ in range(pair_count):
-        at = skip_value(data, at, STRING)
+        begin, at = at, skip_value(data, at, STRING)
+        key = data[begin + 8:at].decode()
         at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
+        if without is None or not key.startswith(without):
+            kept.append(data[begin:at])
     end = at
     for _ in range(tensor_count):
         at = skip_value(data, at, STRING)
         at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 12
-    head = data[:8] + struct.pack("<QQ", tensor_count, pair_count + len(pairs)) + data[24:end]
+    head = data[:8] + struct.pack("<QQ", tensor_count, len(kept) + len(pairs)) + b"".join(kept)
     head += b"".join(pair(key, value) for key, value in pairs) + data[end:at]
     target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32:])
 
