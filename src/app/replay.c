@@ -163,7 +163,8 @@ static double cost_of(const struct step *step, size_t tier)
     const struct ledger_attempt *attempt = attempt_at(step, tier);
     double prompt = step->states[tier].prompt_tokens, answer = 0;
     for (size_t i = 0; i < step->row->attempt_count; i++)
-        answer = fmax(answer, step->row->attempts[i].completion_tokens);
+        if (step->row->attempts[i].completion_tokens > answer)
+            answer = step->row->attempts[i].completion_tokens;
     if (attempt) {
         prompt = attempt->prompt_tokens;
         answer = attempt->completion_tokens;
