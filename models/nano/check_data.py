@@ -85,6 +85,13 @@ def check_extract(messages, answer):
 
 def check_arithmetic(messages, answer):
     text = messages[-1][1].replace("−", "-")
+    if "\n" in answer:
+        rows = [line for line in text.splitlines() if re.search(r"\d", line)]
+        answers = answer.splitlines()
+        if len(rows) != len(answers):
+            return "not one answer a line"
+        faults = (check_arithmetic([("user", row)], one) for row, one in zip(rows, answers))
+        return next((fault for fault in faults if fault), None)
     for word, sign in (("plus", "+"), ("minus", "-"), ("multiplied by", "*"), ("times", "*"), ("divided by", "/")):
         text = re.sub(rf"(\d) {word} (\d)", rf"\1 {sign} \2", text)
     found = re.search(r"(\d+) ?([-+*×x/÷:]) ?(\d+)", text)

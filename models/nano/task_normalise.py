@@ -58,11 +58,11 @@ Input date: {text}\\nOutput ({how}):
 (How do I write|How would you write|How is|What does) {text} (look in|in|as) {how}?
 (Could you|Would you|Can you) (convert|turn|change|bring|put) (|the date ){text} (to|into) {how}?
 (Could you|Would you) (write|show|give|format) (|the date |this date ){text} (in|as) {how}?
-{text}\n(Convert|Change|Reformat|Bring) (to|into) {how}(|.)
+{text}\\n(Convert|Change|Reformat|Bring) (to|into) {how}(|.)
 {text} (as|to|into) {how}
 (In|As|To|Into) {how}: {text}
 {how}: {text}
-(Text|Date|Value|Input): {text}\n(Target format|Output format|Format wanted|Wanted|Form): {how}
+(Text|Date|Value|Input): {text}\\n(Target format|Output format|Format wanted|Wanted|Form): {how}
 (I want|We need|I would like|My form wants) (|the date |this date ){text} (in|as) {how}(|.)
 (It happened on|The event is on|It was) {text}. (Give|Write|Show) (that date|the date) (in|as) {how}.
 """)
@@ -137,7 +137,7 @@ Time: {text}\\n24-hour:
 (Could you|Would you) (write|show|put|express) {text} (in|as) (24-hour time|HH:MM|24-hour HH:MM|24h notation)?
 {text} (in|as|to) (24-hour time|24h|24 hour format|24-hour HH:MM|HH:MM)
 (24h|24 hours|24-hour|HH:MM)(:| =) {text}
-(Clock|Time|Input): {text}\n(HH:MM|24h|As 24-hour time|In 24-hour format):
+(Clock|Time|Input): {text}\\n(HH:MM|24h|As 24-hour time|In 24-hour format):
 """)
 
 
@@ -198,9 +198,9 @@ Convert to "number CODE": {text}
 (Normalise|Normalize|Standardise|Clean up|Regularise) (the sum|this sum|the value|this price|the price|this amount of money|the following amount)(:|) {text}
 (Write|Rewrite|Show|Return|State|Print|Express) (|the amount |the price |the sum |this amount: |this price: ){text} as (a number and a currency code|number and currency code|amount and code|a decimal number with its ISO code|amount and ISO currency code)(|.)
 (Convert|Turn|Bring|Change|Put) (|the amount |the price |the sum ){text} (to|into) (a number and a currency code|number and currency code|amount and ISO code|a plain number with the currency code|the form number CODE)(|.)
-(Price|Sum|Money|Value|Total|Input): {text}\n(Amount and code|Number and currency|Normalised amount|Plain|Standard form):
+(Price|Sum|Money|Value|Total|Input): {text}\\n(Amount and code|Number and currency|Normalised amount|Plain|Standard form):
 (What is|How is|How do I write) {text} (as|in the form of) (a number and ISO currency code|a plain amount with currency code|number and code)?
-{text}\n(Normalise the price|Normalise the sum|Write the amount and the currency code|As number and currency code)(|.)
+{text}\\n(Normalise the price|Normalise the sum|Write the amount and the currency code|As number and currency code)(|.)
 {text} as (number and currency code|amount and ISO code|a plain number with its currency)
 (Could you|Can you) (normalise|normalize|standardise) (the amount |the price |){text}?
 """)
@@ -288,12 +288,12 @@ How many {how} (are|is|make|are there in) {text}?
 (Could you|Can you|Would you) (convert|change|turn|bring|put) {text} (to|into) {how}?
 (Could you|Can you|Would you) (give|write|express|show) {text} in {how}?
 (I have|I need|We have|It is|It says) {text}. (Give|Show|Write|Tell me|Express) (it|this|that) in {how}.
-{text}\n(in|to|as|convert to|change to|write in|express in) {how}(|.)
+{text}\\n(in|to|as|convert to|change to|write in|express in) {how}(|.)
 {text} (as|into|is how many|equals how many|=|->) {how}
 (In|To|Into|As) {how}: {text}
 {how}: {text}
-(Input|Value|Measure|Amount): {text}\n(Output unit|Target unit|To|In|Wanted unit): {how}
-(Unit|Target|Target unit|Wanted): {how}\n(Quantity|Value|Input|Amount): {text}
+(Input|Value|Measure|Amount): {text}\\n(Output unit|Target unit|To|In|Wanted unit): {how}
+(Unit|Target|Target unit|Wanted): {how}\\n(Quantity|Value|Input|Amount): {text}
 (Units|Conversion|Unit change|Conversion of units): {text} (into|in|=>) {how}
 """)
 
@@ -364,9 +364,9 @@ Please give {text} as digits.
 (Write|Show|Give|Return|Put) (the words|these words|this number|this|the number below) (in|as|with) (digits|figures|numerals)(:|.) {text}
 (In figures|In digits|Digits|Figures|Numerals|With digits): {text}
 {text} (as digits|in figures|as a number|with digits|in numerals)
-{text}\n(In digits|As a number|In figures|Put this in digits|Give the digits)(|.|:)
+{text}\\n(In digits|As a number|In figures|Put this in digits|Give the digits)(|.|:)
 (How do you write|How is|What is) {text} (in digits|in figures|with digits|in numerals)?
-(Number|Words|Input|Text): {text}\n(In digits|As digits|Number|Figures):
+(Number|Words|Input|Text): {text}\\n(In digits|As digits|Number|Figures):
 """)
 
 
