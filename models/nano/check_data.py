@@ -24,7 +24,7 @@ import task_schema
 import task_sentiment
 import task_yesno
 from corpora import clinc, data_dir
-from pools import Pool, seeded
+from pools import Pool, bare, seeded
 
 CONTENT_MAX = 4000  # characters of a message
 ANSWER_MAX = 1200
@@ -140,7 +140,9 @@ def pools_overlap():
     for module in list(data.GENERATORS.values()) + [data]:
         for name, pool in vars(module).items():
             if isinstance(pool, Pool) and pool.parts["train"] is not pool.parts["held"]:
-                if set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"])):
+                composed = [bare(text) for line in pool.composed for text in line]
+                if (set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"]))
+                        or set(composed) & set(map(bare, pool.parts["held"]))):
                     out.append(f"{module.__name__}.{name}")
     return out
 

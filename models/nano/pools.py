@@ -35,7 +35,7 @@ class Pool:
 
     def pick(self, rng, split="train"):
         if split == "train" and self.composed and rng.random() < COMPOSED:
-            return rng.choice(self.composed)
+            return rng.choice(rng.choice(self.composed))
         return rng.choice(self.parts[split])
 
     def widen(self, block):
@@ -44,10 +44,9 @@ class Pool:
         held = {bare(x) for x in self.parts["held"]}
         for line in block.strip().splitlines():
             pieces = [piece.split("|") for piece in re.split(r"[()]", line.strip())]
-            for choice in itertools.product(*pieces):
-                text = "".join(choice)
-                if bare(text) not in held:
-                    self.composed.append(text)
+            made = ["".join(choice) for choice in itertools.product(*pieces)]
+            allowed = [text for text in made if bare(text) not in held]
+            self.composed += [allowed] if allowed else []
         return self
 
 

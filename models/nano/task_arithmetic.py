@@ -51,7 +51,7 @@ Tell me the value of {text}.
 Just the number: {text}
 """).widen("""
 (|Please )(calculate|compute|evaluate|solve|work out|determine|find) (|the result of |the value of ){text}(|.)
-(Calculate|Compute|Evaluate|Solve|Work out) (this|the sum|the expression|the following)(:| -) {text}
+(Calculate|Compute|Evaluate|Solve|Work out) (this|the sum|the expression|the following): {text}
 (What does|How much does|What do we get for) {text} (make|give|come to)(?|? Number only.|? Just the number.)
 (Sum|Task|Problem|Input|Expression): {text}(\\nAnswer|\\nResult|\\nNumber|\\nSolution):
 {text} (equals|makes|is|gives)(:|)
