@@ -13,11 +13,13 @@ import json
 import re
 import sys
 import time
+from fractions import Fraction
 
 import data
 import task_arithmetic
 import task_extract
 import task_language
+import task_normalise
 import task_private
 import task_entities
 import task_schema
@@ -147,6 +149,19 @@ def pools_overlap():
     return out
 
 
+def wrong_units(count):
+    """Conversions whose two numbers are not in the ratio of their units."""
+    number, out = re.compile(r"-?[\d.]+"), []
+    for seed in range(count):
+        rng = seeded("units", seed)
+        units, to_small = rng.choice(task_normalise.UNITS), rng.random() < 0.5
+        source, _, answer = task_normalise.some_quantity(rng, units, to_small)
+        big, small = (Fraction(number.match(text)[0]) for text in ((source, answer) if to_small else (answer, source)))
+        if big * units[4] != small:
+            out.append(f"{source} is not {answer}")
+    return out
+
+
 def test_lines_in_training(count):
     """Test lines of CLINC150 that the generator of foreign questions made."""
     test = {u for u, _ in clinc("test")} - {u for u, _ in clinc("train") + clinc("val")}
@@ -166,10 +181,11 @@ def check(count):
             faults += [fault] if fault else []
             print(f"{'bad ' if fault else 'ok  '} {task} {split} ({count} examples, "
                   f"{time.time() - began:.1f} s)", flush=True)
+    faults += wrong_units(count)
     faults += [f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)]
     for fault in faults:
         print(fault)
-    passed = 2 * len(data.GENERATORS) + 2 - len(faults)
+    passed = 2 * len(data.GENERATORS) + 3 - len(faults)
     print(f"{passed} passed, {len(faults)} failed")
     return 1 if faults else 0
 
