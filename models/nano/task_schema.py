@@ -177,9 +177,9 @@ Extract the requested information.
 Structured output, please.
 """).widen("""
 (Extract|Return|Read|Get|Find|Collect|Pull out|Take) (the data|the details|the fields|the values|the information|what is asked for|everything) (from this text|from the text|from this message|in this message|of this mail|in the text below|below)(| as JSON| in JSON).
-(Convert|Turn|Change|Bring) (this|the text|the message|this mail|the following) (to|into) (JSON|a JSON object|structured data|a record|fields).
+(Convert|Turn|Change|Bring) (this|the text|the message|this mail|the following) (to|into) (structured data|a filled form|a record with the right fields).
 (Fill|Complete) (the form|the fields|the record|the JSON|the JSON object)(| from this text| with this message| with what it says| from the message).
-(Extract|Output|JSON|Fields|Data|Record|Answer in JSON).
+(Extract|Fill the schema|Fields, please|Extract to the schema|Data extraction).
 """)
 SYSTEM = lines("""
 Extract data from the user's text as JSON with this schema: {schema}
