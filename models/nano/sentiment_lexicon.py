@@ -102,7 +102,7 @@ def bags():
     for word, count in counts().items():
         stems[stem(word)] += count
     for word, rating in sorted(ratings().items()):
-        weight = 0.5 + 2 * math.log1p(counts().get(word, 0)) + math.log1p(stems[stem(word)])
+        weight = 0.3 + counts()[word] ** 0.6 + 0.1 * stems[stem(word)] ** 0.5
         for group in (by_kind.setdefault(kind(word, rating), []), by_sign[rating > 0]):
             group.append((word, weight))
     faces = {good: [(w, 1) for w, v in sorted(analyzer().lexicon.items())

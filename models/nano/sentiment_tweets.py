@@ -12,6 +12,7 @@ import re
 import sentiment_lexicon as lexicon
 from corpora import common_words, wnut_train
 from pools import Pool
+from sentiment_words import EMOJI_NEG, EMOJI_POS
 
 LABELS = ["positive", "neutral", "negative"]
 READ = 0.8          # how far the label is trusted; the rest is what VADER says
@@ -161,6 +162,11 @@ def entities():
     return out
 
 
+def name(rng, *types):
+    """The text of an entity."""
+    return joined(rng.choice(entities()[rng.choice(types)]))
+
+
 def renamed(rng, tweet):
     """The tokens with other names in some places."""
     tokens = list(tweet.tokens)
@@ -197,8 +203,8 @@ def draw(rng, label, split):
     if split != "train":
         return tweet.text(), None
     tokens = renamed(rng, tweet)
-    if rng.random() < 0.7:
-        tokens = [lexicon.another(rng, t) if rng.random() < 0.45 else t for t in tokens]
+    if rng.random() < 0.6:
+        tokens = [lexicon.another(rng, t) if rng.random() < 0.35 else t for t in tokens]
     if rng.random() < 0.25:
         tokens = thinned(rng, tokens)
     if rng.random() < 0.22:
@@ -232,6 +238,13 @@ def turned(rng, good):
     return rng.choice(NOT_FRAMES).replace("{w}", word), rating * lexicon.TURNED
 
 
+def face(rng, good):
+    """An emoji, or an emoticon of the lexicon."""
+    if rng.random() < 0.6:
+        return rng.choice(EMOJI_POS if good else EMOJI_NEG)
+    return lexicon.face_of(rng, good)
+
+
 def scattered(rng, label):
     """(text, soft): a neutral tweet with rated words here and there. The sum of the ratings is what it
     says, so this teaches the words of the lexicon in the company of posts."""
@@ -250,7 +263,7 @@ def scattered(rng, label):
             word, rating = lexicon.word_of(rng, good)
             phrase = "#" + word
         elif chance < 0.66:
-            phrase, rating = lexicon.face_of(rng, good), 2.0 if good else -2.0
+            phrase, rating = face(rng, good), 2.0 if good else -2.0
         elif chance < 0.74:
             phrase, rating = rated(rng, not good)
             rating *= 0.5

@@ -8,6 +8,7 @@ TweetEval is only measured, never read.
 
 import re
 
+import sentiment_posts
 import sentiment_tweets
 from corpora import clinc_inside, gsm8k_train
 from names import CITY
@@ -20,6 +21,7 @@ from values import MONTHS, WEEKDAYS
 
 LABELS = sentiment_tweets.LABELS
 TWEETS, SCATTERED = 0.40, 0.30  # shares of the training texts; the rest is written or generated
+POSTS = 0.5  # share of whole posts in what is written
 
 ASK = lines("""
 Classify the sentiment.
@@ -184,7 +186,12 @@ _POSITIVE, _NEGATIVE = set(POSITIVE_WORDS), set(NEGATIVE_WORDS)
 
 
 def slots(rng, split):
-    return {"topic": TOPIC.pick(rng), "other": OTHER.pick(rng), "city": CITY.pick(rng),
+    topic, other = TOPIC.pick(rng), OTHER.pick(rng)
+    if split == "train" and rng.random() < 0.5:  # the names of real tweets
+        other = sentiment_tweets.name(rng, "person", "person", "group", "corporation", "location")
+        if rng.random() < 0.5:
+            topic = sentiment_tweets.name(rng, "product", "creative-work", "group", "person")
+    return {"topic": topic, "other": other, "city": CITY.pick(rng),
             "day": rng.choice(WEEKDAYS), "month": rng.choice(MONTHS), "n": str(rng.randrange(2, 30)),
             "hour": rng.choice(["8pm", "7:30", "9 am", "noon", "midnight", "6 pm"]),
             "so": rng.choice(INTENSE), "noun": rng.choice(NOUN)}
@@ -270,6 +277,16 @@ def mixed(rng, label, split):
                        f"although {first}, {second}", f"even if {first}, {second}", f"{first}... but {second}"])
 
 
+def post(rng, label, split):
+    """A whole post, sometimes with a second clause."""
+    text = sentiment_posts.expand(rng, sentiment_posts.BY_LABEL[label].pick(rng, split))
+    text = fill(text, **slots(rng, split)).strip()
+    if rng.random() < 0.15:
+        more = neutral_piece(rng, split) if rng.random() < 0.5 else plain(rng, split)
+        text = rng.choice([f"{text} {more}", f"{more}. {text}"])
+    return text
+
+
 def posted(rng, text):
     """What stands around posts whatever they say."""
     if rng.random() < 0.25:
@@ -299,6 +316,8 @@ def draw(rng, label, split="train"):
 def written(rng, label, split="train"):
     """A text of our own with this sentiment."""
     kind = 0.16 + 0.84 * rng.random()
+    if rng.random() < POSTS:
+        return posted(rng, post(rng, label, split))
     if label == "neutral":
         text = plain(rng, split)
         if rng.random() < 0.35:
