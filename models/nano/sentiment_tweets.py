@@ -249,7 +249,10 @@ def scattered(rng, label):
     """(text, soft): a neutral tweet with rated words here and there. The sum of the ratings is what it
     says, so this teaches the words of the lexicon in the company of posts."""
     tokens = neutral_words(rng, "train")
-    if rng.random() < 0.3:
+    length = rng.random()
+    if length < 0.2 and label != "neutral":  # nearly nothing but the rated words
+        tokens = tokens[:rng.randrange(3)]
+    elif length < 0.5:
         tokens = part(rng, tokens)
     good = label == "positive" or label == "neutral" and rng.random() < 0.5
     total = 0.0
