@@ -8,6 +8,7 @@ without, so measuring does not.
 
 import collections
 import functools
+import importlib.util
 import itertools
 import math
 import re
@@ -20,6 +21,10 @@ TURNED = -0.74        # what a negation does to a rating in VADER
 STRONG = 2.0          # from here a rating counts as strong
 MIN_RATING = 0.8      # weaker words say little
 ENDINGS = ("ing", "ed", "ly", "ness", "ment", "ful", "less", "ous", "ive", "er", "est", "y", "s")
+
+
+def installed():
+    return importlib.util.find_spec("vaderSentiment") is not None
 
 
 @functools.cache
