@@ -16,6 +16,7 @@ import time
 from fractions import Fraction
 
 import data
+import sentiment_lexicon
 import task_arithmetic
 import task_extract
 import task_language
@@ -174,8 +175,12 @@ def test_lines_in_training(count):
 
 def check(count):
     faults = [f"{name}: an entry stands in both parts" for name in pools_overlap()]
+    skipped = set() if sentiment_lexicon.installed() else {("sentiment", "train")}
     for task in data.GENERATORS:
         for split in ("train", "held"):
+            if (task, split) in skipped:
+                print(f"skip {task} {split}: needs the package vaderSentiment (requirements.txt)")
+                continue
             began = time.time()
             fault = check_task(task, split, count)
             faults += [fault] if fault else []
@@ -185,7 +190,7 @@ def check(count):
     faults += [f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)]
     for fault in faults:
         print(fault)
-    passed = 2 * len(data.GENERATORS) + 3 - len(faults)
+    passed = 2 * len(data.GENERATORS) + 3 - len(skipped) - len(faults)
     print(f"{passed} passed, {len(faults)} failed")
     return 1 if faults else 0
 
