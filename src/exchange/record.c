@@ -27,10 +27,10 @@ static char *text_of(struct json *value)
 static struct json *findings_of(const struct exchange *ex)
 {
     struct json *findings = json_new_object();
-    for (int kind = 0; findings && kind < PRIVACY_KIND_COUNT; kind++)
-        if (ex->findings[kind])
-            json_put(findings, privacy_kind_name((enum privacy_kind)kind),
-                     json_new_int(ex->findings[kind]));
+    struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX];
+    size_t count = privacy_tally_rows(&ex->findings, rows);
+    for (size_t i = 0; i < count; i++)
+        json_put(findings, rows[i].name, json_new_int(rows[i].count));
     return findings;
 }
 

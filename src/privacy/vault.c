@@ -178,6 +178,8 @@ void vault_uses_deinit(struct vault_uses *uses)
 enum td_status vault_use(const struct vault_job *job, uint32_t index)
 {
     struct vault_uses *uses = job->uses;
+    if (uses != NULL)
+        uses->last = index;
     if (uses == NULL || (uses->seen[index / 8] >> (index % 8) & 1))
         return TD_OK;
     if (uses->count == uses->capacity) {
