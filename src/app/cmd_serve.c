@@ -228,10 +228,23 @@ static void *impatience(void *ctx)
     return NULL;
 }
 
+/* The next signal; until it comes this thread does what time asks for. */
+static int next_signal(struct serve *serve)
+{
+    for (;;) {
+        uint64_t wait_ms = runtime_tend(serve->runtime);
+        const struct timespec wait = {.tv_sec = (time_t)(wait_ms / 1000),
+                                      .tv_nsec = (long)(wait_ms % 1000) * 1000000};
+        int number = sigtimedwait(&serve->signals, NULL, &wait);
+        if (number > 0 || (errno != EAGAIN && errno != EINTR))
+            return number;
+    }
+}
+
 static void wait_for_end(struct serve *serve)
 {
-    int number = 0;
-    while (sigwait(&serve->signals, &number) == 0 && number == SIGHUP)
+    int number;
+    while ((number = next_signal(serve)) == SIGHUP)
         reload(serve);
     uint32_t timeout = runtime_config(serve->runtime)->server.shutdown_timeout_ms;
     log_event(LOG_LEVEL_INFO, "stopping", "signal=%d timeout_ms=%u", number, timeout);

@@ -384,6 +384,19 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
         sandbox_renew(runtime->base.sandbox);
 }
 
+/* So many at a time: who asks for a vault meanwhile waits for that long at most. */
+#define VAULTS_SWEPT 16
+
+uint64_t runtime_tend(struct runtime *runtime)
+{
+    uint64_t wait_ms;
+    do
+        wait_ms = vault_store_sweep(runtime->base.vaults, (uint64_t)clock_monotonic_ms(NULL),
+                                    VAULTS_SWEPT);
+    while (wait_ms == 0);
+    return wait_ms;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

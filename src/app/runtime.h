@@ -49,6 +49,10 @@ bool runtime_ready(void *ctx, const char **why_not);
 struct api_forgotten;
 void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
 
+/* Does what time alone asks for: vaults of pseudonyms expire. In how many ms to call again; a call that comes
+ * late does all that is due. */
+uint64_t runtime_tend(struct runtime *runtime);
+
 /* Reads the file again. On failure the old snapshot stays. */
 TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);
 

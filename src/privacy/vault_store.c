@@ -18,6 +18,7 @@ struct vault_hold {
 };
 
 #define BUCKETS 1024
+#define SWEPT_ON_USE 4 /* where nobody sweeps: more leave than come */
 
 struct vault_store {
     pthread_mutex_t mutex;
@@ -79,10 +80,16 @@ static void unlist_locked(struct vault_hold *hold)
     release_locked(hold);
 }
 
-static void sweep_locked(struct vault_store *store, uint64_t now_ms)
+/* How long the vault may still stay; a clock that went back counts as none that passed. */
+static uint64_t left_ms(const struct vault_hold *hold, uint64_t now_ms)
 {
-    while (store->oldest && now_ms - store->oldest->used_ms > store->ttl_ms &&
-           now_ms > store->oldest->used_ms)
+    uint64_t unused = now_ms > hold->used_ms ? now_ms - hold->used_ms : 0;
+    return unused < hold->store->ttl_ms ? hold->store->ttl_ms - unused : 0;
+}
+
+static void sweep_locked(struct vault_store *store, uint64_t now_ms, size_t most)
+{
+    for (; most > 0 && store->oldest && left_ms(store->oldest, now_ms) == 0; most--)
         unlist_locked(store->oldest);
 }
 
@@ -135,8 +142,12 @@ enum td_status vault_store_take(struct vault_store *store,
 {
     enum td_status status = TD_OK;
     pthread_mutex_lock(&store->mutex);
-    sweep_locked(store, now_ms);
+    sweep_locked(store, now_ms, SWEPT_ON_USE);
     struct vault_hold *hold = find_locked(store, key);
+    if (hold && left_ms(hold, now_ms) == 0) { /* not swept yet */
+        unlist_locked(hold);
+        hold = NULL;
+    }
     if (hold == NULL) {
         struct vault *vault = NULL;
         status = vault_new(&vault, err);
@@ -175,13 +186,13 @@ void vault_hold_unlock(struct vault_hold *hold)
     pthread_mutex_unlock(&hold->mutex);
 }
 
-size_t vault_store_sweep(struct vault_store *store, uint64_t now_ms)
+uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most)
 {
     pthread_mutex_lock(&store->mutex);
-    sweep_locked(store, now_ms);
-    size_t count = store->count;
+    sweep_locked(store, now_ms, most);
+    uint64_t wait_ms = store->oldest ? left_ms(store->oldest, now_ms) : store->ttl_ms;
     pthread_mutex_unlock(&store->mutex);
-    return count;
+    return wait_ms;
 }
 
 size_t vault_store_forget(struct vault_store *store,

@@ -26,8 +26,9 @@ void vault_hold_drop(struct vault_hold *hold); /* accepts NULL */
 struct vault *vault_hold_lock(struct vault_hold *hold);
 void vault_hold_unlock(struct vault_hold *hold);
 
-/* Drops what was not used for its time. How many are left. */
-size_t vault_store_sweep(struct vault_store *store, uint64_t now_ms);
+/* Drops vaults that were not used for their time, at most `most`, so that nobody waits long for the store.
+ * In how many ms to look again, 0: more are due now. Nothing is due earlier, whatever is added. */
+uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most);
 /* Drops all vaults of the owner; running exchanges keep theirs until they end. How many those were. */
 size_t vault_store_forget(struct vault_store *store,
                           const uint8_t owner[static CRYPTO_SHA256_BYTES]);
