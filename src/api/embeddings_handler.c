@@ -96,7 +96,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
     struct ledger_exchange record = {
         .id = call->id,
         .wall_ms = clock_wall_ms(NULL),
-        .user = call->request.user,
+        .user = host->zero_retention ? NULL : call->request.user,
         .route = ROUTE_NAME,
         .requested_model = call->request.model,
         .tier = call->tier,

@@ -574,6 +574,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         status = make_id(ex->id, err);
     if (status != TD_OK)
         return status;
+    ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
     read_signals(ex, route);
     read_states(ex);
     apply_rules(ex, route);

@@ -224,6 +224,8 @@ enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
     egress_conversation_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);
+    if (status == TD_OK && identity->keep_nothing)
+        vault_hold_forbid_keeping(p->hold);
     if (status == TD_OK)
         status = mask_request(p, rules, request, err);
     if (status == TD_OK)

@@ -152,6 +152,8 @@ static char *signals_json(const struct exchange *ex)
         json_put(
             root, "consent",
             json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
+    if (ex->request.keep_nothing)
+        json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));
     if (ex->summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
@@ -224,13 +226,14 @@ void record_put(const struct exchange *ex, const char *status)
     fill_attempts(ex, attempts, causes);
     /* Restricted and contractual text is not stored even where the policy stores prompts: its place
      * is its source. */
-    bool store = ex->services->store_prompts && summary->data_class < TD_CLASS_CONTRACTUAL;
+    bool store = ex->services->store_prompts && !ex->request.keep_nothing &&
+                 summary->data_class < TD_CLASS_CONTRACTUAL;
     char *signals = signals_json(ex), *reasons = reasons_json(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
-        .user = ex->services->zero_retention ? NULL : ex->request.user,
+        .user = ex->request.keep_nothing ? NULL : ex->request.user,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,

@@ -15,6 +15,7 @@ struct vault_hold {
     struct vault_hold *newer, *older; /* by last use */
     uint64_t used_ms;
     uint32_t user_count; /* the store's list is one */
+    bool memory_only;
 };
 
 #define BUCKETS 1024
@@ -175,6 +176,13 @@ void vault_hold_drop(struct vault_hold *hold)
     pthread_mutex_unlock(&store->mutex);
 }
 
+void vault_hold_forbid_keeping(struct vault_hold *hold)
+{
+    pthread_mutex_lock(&hold->store->mutex);
+    hold->memory_only = true;
+    pthread_mutex_unlock(&hold->store->mutex);
+}
+
 struct vault *vault_hold_lock(struct vault_hold *hold)
 {
     pthread_mutex_lock(&hold->mutex);
@@ -217,6 +225,8 @@ enum td_status vault_store_each(struct vault_store *store, vault_store_fn *fn, v
     enum td_status status = TD_OK;
     pthread_mutex_lock(&store->mutex);
     for (struct vault_hold *hold = store->oldest; hold && status == TD_OK; hold = hold->newer) {
+        if (hold->memory_only)
+            continue;
         struct vault *vault = vault_hold_lock(hold);
         status = fn(ctx, hold->key, hold->owner, vault, err);
         vault_hold_unlock(hold);

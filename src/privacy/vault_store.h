@@ -23,6 +23,8 @@ TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
                                               uint64_t now_ms, struct vault_hold **out,
                                               struct td_error *err);
 void vault_hold_drop(struct vault_hold *hold); /* accepts NULL */
+/* The vault may not be written to a disk: vault_store_each leaves it out. */
+void vault_hold_forbid_keeping(struct vault_hold *hold);
 struct vault *vault_hold_lock(struct vault_hold *hold);
 void vault_hold_unlock(struct vault_hold *hold);
 
@@ -33,7 +35,7 @@ uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t mo
 size_t vault_store_forget(struct vault_store *store,
                           const uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
-/* Calls back with each vault, locked; for keeping them. */
+/* Calls back with each vault that may be kept, locked. */
 typedef enum td_status vault_store_fn(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
                                       const uint8_t owner[static CRYPTO_SHA256_BYTES],
                                       struct vault *vault, struct td_error *err);

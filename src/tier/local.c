@@ -249,6 +249,7 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
                     .stops = request->stops,
                     .stop_count = request->stop_count,
                     .top_logprobs = request->logprobs ? request->top_logprobs : 0},
+        .keep_nothing = request->keep_nothing,
         .on_token = on_token,
         .on_done = on_done,
     };

@@ -93,6 +93,7 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
     put_u32(out, (size_t)request->format);
     put_adapters(out, request);
     put_u32(out, (size_t)request->priority);
+    buf_append_char(out, request->keep_nothing);
     put_cstr(out, request->caller);
     put_json(out, request->body);
 }
@@ -325,6 +326,7 @@ enum td_status sandbox_read_request(struct td_str bytes, struct sandbox_request 
     request->format = (enum td_format)get_choice(&source, TD_FORMAT_GRAMMAR);
     get_adapters(&source, out);
     request->priority = (enum td_priority)get_choice(&source, TD_PRIORITY_BATCH);
+    request->keep_nothing = get_bool(&source);
     request->caller = get_cstr(&source, out->arena);
     request->body = out->body = get_json(&source);
     if (source.failed || source.rest.len > 0 || !out->tier ||

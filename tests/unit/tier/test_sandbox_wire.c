@@ -35,6 +35,7 @@ static struct td_request full_request(const struct json *body)
         .adapter_count = 2,
         .names_adapters = true,
         .priority = TD_PRIORITY_BATCH,
+        .keep_nothing = true,
         .caller = "10.0.0.1",
         .body = body,
     };
@@ -64,7 +65,8 @@ static void test_a_request_arrives_whole(void)
     CHECK(got->logprobs && got->top_logprobs == 5 && got->tokens_max == 77);
     CHECK(got->adapter_count == 2 && strcmp(got->adapters[0].name, "law") == 0 &&
           got->adapters[0].has_scale && !got->adapters[1].name && got->adapters[1].number == 3);
-    CHECK(got->names_adapters && got->priority == TD_PRIORITY_BATCH && !got->grammar);
+    CHECK(got->names_adapters && got->priority == TD_PRIORITY_BATCH && got->keep_nothing &&
+          !got->grammar);
     CHECK(strcmp(got->caller, "10.0.0.1") == 0);
     CHECK(json_count(json_get(got->body, "tools")) == 2);
     sandbox_request_deinit(&to);
