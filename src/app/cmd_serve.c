@@ -109,6 +109,7 @@ static void fill_host(struct serve *serve)
         .model = runtime_model(serve->runtime),
         .scheduler = runtime_scheduler(serve->runtime),
         .embeddings = runtime_embeddings(serve->runtime),
+        .sandbox = runtime_sandbox(serve->runtime),
         .background = serve->background,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
@@ -120,6 +121,7 @@ static void fill_host(struct serve *serve)
          * body. */
         .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,
         .start_wall_ms = clock_wall_ms(NULL),
+        .data_class = (enum td_data_class)config->privacy.data_class,
         .zero_retention = config->privacy.zero_retention,
     };
 }

@@ -184,7 +184,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
     const char *arguments[16] = {"confined"};
     char threads[32];
     size_t count = 1;
-    if (!config->privacy.confine || !runtime->model)
+    if (!config->privacy.confine || !runtime->embeddings) /* no model, no service of it */
         return TD_OK;
     if (options->config_path) {
         arguments[count++] = "--config";
@@ -211,9 +211,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
 static enum td_status open_around(struct runtime *runtime, const struct config *config,
                                   struct td_error *err)
 {
-    enum td_status status = open_embeddings(runtime, config, err);
-    if (status == TD_OK)
-        status = open_ledger(runtime, config, err);
+    enum td_status status = open_ledger(runtime, config, err);
     if (status == TD_OK)
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
@@ -263,6 +261,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         status = privacy_setup(config, err);
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
+    if (status == TD_OK)
+        status = open_embeddings(runtime, config, err);
     if (status == TD_OK && !options->confined)
         status = open_around(runtime, config, err);
     if (status == TD_OK)
@@ -332,6 +332,11 @@ struct scheduler *runtime_scheduler(const struct runtime *runtime)
 struct embedding_service *runtime_embeddings(const struct runtime *runtime)
 {
     return runtime->embeddings;
+}
+
+struct sandbox *runtime_sandbox(const struct runtime *runtime)
+{
+    return runtime->base.sandbox;
 }
 
 struct ledger *runtime_ledger(const struct runtime *runtime)

@@ -40,6 +40,7 @@ const struct config *runtime_config(const struct runtime *runtime);
 const struct td_model *runtime_model(const struct runtime *runtime);         /* or NULL */
 struct scheduler *runtime_scheduler(const struct runtime *runtime);          /* or NULL */
 struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL */
+struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* or NULL */
 struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
 
 /* ctx is the struct runtime; shaped for struct api_host. */

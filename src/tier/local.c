@@ -391,8 +391,7 @@ static void on_confined_done(void *ctx, const struct tier_result *result)
 /* Whatever nobody has said to be less is restricted. */
 static bool is_restricted(const struct tier_sink *sink)
 {
-    return !sink->pass || (sink->pass->data_class != TD_CLASS_PUBLIC &&
-                           sink->pass->data_class != TD_CLASS_SENSITIVE);
+    return !sink->pass || sandbox_is_for(sink->pass->data_class);
 }
 
 static enum td_status start_confined(struct local *local, struct loop *loop,
