@@ -406,6 +406,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
         confidence_add(&ex->confidence, &piece->stats);
         if (piece->stats.probe > 0)
             ex->signals.probe = (double)piece->stats.probe;
+        if (ex->token_count == 0 && piece->stats.not_mine > 0)
+            ex->signals.not_mine = (double)piece->stats.not_mine;
         ex->token_count++;
     } else {
         ex->plain_bytes += piece->text.len;

@@ -142,6 +142,8 @@ static char *signals_json(const struct exchange *ex)
     }
     if (signals->probe > 0)
         json_put(root, "probe", json_new_double(signals->probe));
+    if (signals->not_mine > 0)
+        json_put(root, "not_mine", json_new_double(signals->not_mine));
     for (size_t i = 0; i < ex->services->tier_count; i++)
         if (ex->facts[i].confidence_model)
             json_put(root, "confidence_model",

@@ -218,6 +218,8 @@ struct signals {
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;
+    /* Likewise: the probability of the first token that means "not mine". 0 = the model has none. */
+    double not_mine;
 };
 
 /* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in
