@@ -216,6 +216,12 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
         "QUFBQUFBQUFB/",
         "12 Oak ",
         "10:30 ",
+        "415 ",
+        "(0)1/",
+        "12345678901 ",
+        "May 1 ",
+        "Rue 5, ",
+        "A B1 ",
     };
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES);
