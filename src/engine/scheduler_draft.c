@@ -125,17 +125,21 @@ void scheduler_draft_end(struct scheduler_draft *draft, uint32_t slot,
                          const struct prefix_scope *scope)
 {
     struct td_session *session = &draft->sessions[slot];
-    prefix_publish(draft->prefixes, &session->sequence, scope, true);
+    if (scope)
+        prefix_publish(draft->prefixes, &session->sequence, scope, true);
     sequence_truncate(&session->sequence, 0);
     session->cancel = NULL;
 }
 
-void scheduler_draft_forget(struct scheduler_draft *draft)
+void scheduler_draft_forget(struct scheduler_draft *draft, bool all)
 {
     for (uint32_t i = 0; i < draft->slot_count; i++) {
         struct sequence *sequence = &draft->sessions[i].sequence;
         if (sequence->length == 0)
             explicit_bzero(sequence->ids, sequence->context_size * sizeof *sequence->ids);
     }
-    prefix_forget(draft->prefixes);
+    if (all)
+        prefix_forget(draft->prefixes);
+    else
+        kv_pool_wipe_free(draft->kv_pool);
 }

@@ -45,10 +45,11 @@ struct td_session *scheduler_draft_begin(struct scheduler_draft *draft, uint32_t
 void scheduler_draft_prepare(struct scheduler_draft *draft, uint32_t slot,
                              struct generation *generation, const struct prefix_scope *scope,
                              uint32_t streams);
-/* The slot's job has ended, and its generation is no more. */
+/* The slot's job has ended, and its generation is no more. scope NULL: nobody takes its text
+ * over. */
 void scheduler_draft_end(struct scheduler_draft *draft, uint32_t slot,
                          const struct prefix_scope *scope);
-/* As scheduler_forget, for slots whose job has ended. */
-void scheduler_draft_forget(struct scheduler_draft *draft);
+/* Overwrites what ended jobs have left; all: also what is kept for others. */
+void scheduler_draft_forget(struct scheduler_draft *draft, bool all);
 
 #endif

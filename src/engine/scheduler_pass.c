@@ -21,6 +21,8 @@ static void leave_slot(struct scheduler *scheduler, struct slot *slot)
     }
     scheduler->page_need -= slot->page_need;
     slot->page_need = 0;
+    if (slot->job->request.keep_nothing)
+        atomic_fetch_or(&scheduler->forget, FORGET_UNUSED);
     scheduler_forget_job(scheduler, slot->job);
     atomic_fetch_sub(&scheduler->running, 1);
     slot->job = NULL;
@@ -34,15 +36,15 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
     atomic_fetch_add(&scheduler->drafted_tokens, slot->generation.result.drafted_tokens);
     atomic_fetch_add(&scheduler->accepted_tokens, slot->generation.result.accepted_tokens);
     generation_deinit(&slot->generation);
+    const struct prefix_scope *scope =
+        slot->job->request.keep_nothing ? NULL : &slot->job->request.scope;
     if (scheduler->draft)
-        scheduler_draft_end(scheduler->draft, slot_number(scheduler, slot),
-                            &slot->job->request.scope);
-    prefix_publish(scheduler->prefixes, &slot->sequence, &slot->job->request.scope, true);
+        scheduler_draft_end(scheduler->draft, slot_number(scheduler, slot), scope);
+    if (scope)
+        prefix_publish(scheduler->prefixes, &slot->sequence, scope, true);
     sequence_truncate(&slot->sequence, 0);
     sequence_leave_adapters(&slot->sequence); /* they are the job's */
     leave_slot(scheduler, slot);
-    if (scheduler->keep_nothing)
-        atomic_store(&scheduler->forget, true);
 }
 
 static void post(struct scheduler *scheduler, struct slot *slot)
@@ -204,9 +206,12 @@ bool scheduler_pass(struct scheduler *scheduler)
     enum td_status status = forward_run(scheduler->workspace, scheduler->segments, count,
                                         scheduler->workspace->logits, &err);
     if (status == TD_OK) {
-        for (uint32_t i = 0; i < count; i++)
-            prefix_publish(scheduler->prefixes, scheduler->segments[i].sequence,
-                           &scheduler->segment_slots[i]->job->request.scope, false);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct job_request *request = &scheduler->segment_slots[i]->job->request;
+            if (!request->keep_nothing)
+                prefix_publish(scheduler->prefixes, scheduler->segments[i].sequence,
+                               &request->scope, false);
+        }
         take_all(scheduler, count);
         pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows,
                   clock_monotonic_ms(NULL) - begin_ms);

@@ -129,7 +129,7 @@ static void test_drafts_are_for_few_and_within_a_scope(void)
     CHECK(scheduler_draft_bytes(draft) > 0);
     REQUIRE(td_session_forward(session, ids, 300, NULL, 0, &err) == TD_OK);
     const struct prefix_scope mine = {{1}}, foreign = {{2}};
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 6; turn++) {
         static struct generation generation;
         struct td_session *drafting = scheduler_draft_begin(draft, (uint32_t)turn % 2, NULL);
         struct td_generate_options options = plain_options(20);
@@ -143,7 +143,7 @@ static void test_drafts_are_for_few_and_within_a_scope(void)
         uint32_t streams = turn == 0 ? SPECULATION_DRAFT_STREAMS_MAX + 1 : 1;
         generation.speculation.streams = streams;
         scheduler_draft_prepare(draft, (uint32_t)turn % 2, &generation, scope, streams);
-        CHECK(td_session_length(drafting) == (turn == 3 ? 300 : 0));
+        CHECK(td_session_length(drafting) == (turn == 3 || turn == 4 ? 300 : 0));
         /* A text is read in pieces, before there are guesses. */
         for (uint32_t read = td_session_length(drafting); read < 300 && turn;) {
             speculation_guess(&generation.speculation, &session->sequence, 70, &generation.sampler,
@@ -162,10 +162,9 @@ static void test_drafts_are_for_few_and_within_a_scope(void)
         }
         generation_deinit(&generation);
         td_session_truncate(drafting, 300);
-        scheduler_draft_end(draft, (uint32_t)turn % 2, scope);
+        scheduler_draft_end(draft, (uint32_t)turn % 2, turn == 2 ? NULL : scope);
         CHECK(td_session_length(drafting) == 0);
-        if (turn == 3)
-            scheduler_draft_forget(draft);
+        scheduler_draft_forget(draft, turn == 4); /* the last one finds nothing */
     }
     td_session_free(session);
     scheduler_draft_free(draft);
