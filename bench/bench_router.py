@@ -334,7 +334,26 @@ def default_classifier():
     row("macro-F1 of the task, held-out phrasings and test sets", f"{mean:.3f}", "goal >= 0.85", mean >= .85)
 
 
+# --- an attacker ---
+
+def hill_climb():
+    """Half easy prompts, half hard ones; bench_climb.c has the attack."""
+    rng = random.Random(1)
+    clinc = [t for t, _ in json.load(open(DATA / "clinc150" / "data_full.json"))["test"]]
+    banking = [r["text"] for r in csv.DictReader(open(DATA / "banking77" / "test.csv", newline=""))]
+    maths = [json.loads(line)["question"] for line in open(DATA / "gsm8k" / "test.jsonl")]
+    tasks = [e["input"] for path in sorted((DATA / "bbh").glob("*.json")) for e in json.load(open(path))["examples"]]
+    prompts = rng.sample(clinc, 700) + rng.sample(banking, 300) + rng.sample(maths, 400) + rng.sample(tasks, 300)
+    prompts += [r[0] for r in rng.sample(mmlu(), 300)]
+    rng.shuffle(prompts)
+    with tempfile.NamedTemporaryFile("wb", suffix=".prompts") as file:
+        file.write(b"".join(p.replace("\0", " ").encode() + b"\0" for p in prompts))
+        file.flush()
+        program("bench_climb", "Hill-climbing on suffixes", ROOT / "models" / "router" / "default.tdr", file.name)
+
+
 def run():
+    import bench_mixed  # which trains and scores by what is above
     if not (DATA / "routellm").exists():
         heading("Router")
         print(f"  the data are not at {DATA}")
@@ -343,5 +362,7 @@ def run():
     scope()
     routellm()
     nine_models()
+    hill_climb()
+    bench_mixed.run()
     program("bench_router", "Decision time, 500-token prompt", ROOT / "models" / "router" / "default.tdr",
             ROOT / "models" / "nano" / "nano.gguf")
