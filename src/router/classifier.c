@@ -430,8 +430,10 @@ void classifier_judge(const struct classifier *classifier, const struct utteranc
             continue;
         read_features_between(utterance, from, to, &work->features);
         judge_pieces(classifier, &sums, end, NGRAM_PIECES - 1 + end, &work->features, &without);
-        without.gain_whole = whole;
-        if (without.gain < out->gain && whole - without.gain > END_GAIN)
-            *out = without;
+        if (without.gain < out->gain && whole - without.gain > END_GAIN) {
+            out->gain = without.gain;
+            out->p_local = without.p_local;
+            out->p_strong = without.p_strong;
+        }
     }
 }

@@ -57,7 +57,7 @@ bool classifier_has(const struct classifier *classifier, enum outcome outcome);
 
 /* A few words at one end of a text must not decide where it goes: hill-climbing finds ten that raise the gain of nearly any (Shafran et al.
  * 2025, "Rerouting LLM Routers", arXiv 2501.01818). What the text says without its last words, or without its first ones, takes the place of
- * the whole where the gain is less by more than a quarter. */
+ * the whole's gain and probabilities where the gain is less by more than a quarter; the kind of task stays that of the whole. */
 struct verdict {
     float gain;              /* expected P(strong right) − P(local right), −1..1 */
     float gain_whole;        /* before that; equal to gain where no end was left out */

@@ -104,7 +104,6 @@ static void test_words_at_an_end_do_not_decide_alone(void)
     struct verdict raised = judge(classifier, EASY " " HARD);
     CHECK(raised.gain_whole > easy.gain + 0.25f);
     CHECK(raised.gain < raised.gain_whole - 0.25f && raised.p_local > 0.5f);
-    CHECK(raised.task == 0);
     struct verdict prefixed = judge(
         classifier, HARD " " EASY ", turn on the light in the kitchen, what is the capital of "
                          "paris, set an alarm for monday, play some music by queues");
