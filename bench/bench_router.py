@@ -16,6 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+from measures import auroc
 from table import ROOT, heading, program, row
 
 DATA = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared")) / "data"
@@ -262,19 +263,6 @@ def nine_models(folds=4):
 
 
 # --- the default classifier ---
-
-def auroc(hard, easy):
-    """Probability that a hard prompt ranks above an easy one; ties count half."""
-    joined = sorted([(s, 1) for s in hard] + [(s, 0) for s in easy])
-    ranks, i = 0.0, 0
-    while i < len(joined):
-        j = i
-        while j < len(joined) and joined[j][0] == joined[i][0]:
-            j += 1
-        ranks += sum(label for _, label in joined[i:j]) * (i + j + 1) / 2
-        i = j
-    return (ranks - len(hard) * (len(hard) + 1) / 2) / (len(hard) * len(easy))
-
 
 def macro_f1(pairs):
     kinds = sorted({wanted for wanted, _ in pairs})
