@@ -57,7 +57,9 @@ static const struct config_key tier_keys[] = {
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
      .help = "how far data travels; default device for local, cloud for openai"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
-     .help = "model name at that tier; default TANDEM_OPENAI_MODEL or gpt-4o-mini"},
+     .help =
+         "model name at that server; default TANDEM_OPENAI_MODEL or gpt-4o-mini; the local tier "
+         "runs engine.model"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
      .help = "up to and with /v1; default OPENAI_BASE_URL or https://api.openai.com/v1"},
     {"api_key_env", CONFIG_KEY_TEXT, AT(api_key_env), NULL,

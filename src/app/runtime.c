@@ -2,9 +2,11 @@
 #include "app/privacy_setup.h"
 
 #include "api/api.h"
+#include "app/budget_restore.h"
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
+#include "app/policy_build.h"
 #include "app/retention.h"
 #include "app/snapshot.h"
 #include "app/vault_keep.h"
@@ -28,8 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
-#define CONTEXT_TOKENS_DEFAULT_MAX 4096
 /* Users, applications and routes whose day is counted apart: 3 MB. */
 #define SPENDERS_MAX 65536
 
@@ -121,8 +121,8 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
     uint32_t context = config->engine.context_tokens;
     if (context == 0) {
         context = td_model_get_info(runtime->model)->context_tokens;
-        if (context == 0 || context > CONTEXT_TOKENS_DEFAULT_MAX)
-            context = CONTEXT_TOKENS_DEFAULT_MAX;
+        if (context == 0 || context > POLICY_CONTEXT_TOKENS)
+            context = POLICY_CONTEXT_TOKENS;
     }
     struct scheduler_options scheduler_options = {
         .model = runtime->model,
@@ -181,6 +181,8 @@ static enum td_status open_ledger(struct runtime *runtime, const struct config *
     enum td_status status = egress_setup_folder_of(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &runtime->base.ledger, err);
+    if (status == TD_OK)
+        status = budget_restore(config, NULL, runtime->base.spending, err);
     return status;
 }
 
