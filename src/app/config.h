@@ -175,6 +175,12 @@ struct config {
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */
         const char *confidence; /* NULL = none */
+        struct {
+            bool on;
+            double margin, usd_per_day;
+            uint32_t ttl_days, entries_max;
+            const char *table; /* NULL = the one that came with the program; "none" */
+        } consistency;
     } router;
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */

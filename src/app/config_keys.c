@@ -359,6 +359,8 @@ static const struct config_key router_keys[] = {
          "file that 'tandem router train' wrote; default the one beside the program; none = off"},
     {"confidence", CONFIG_KEY_TEXT, AT(router.confidence), NULL,
      .help = "file that 'tandem router confidence' wrote for the local model"},
+    {"consistency", CONFIG_KEY_SECTION, 0, NULL, .section = &config_consistency_section,
+     .help = "the same user starts with similar questions, and within a conversation, on one tier"},
 };
 static const struct config_key watch_keys[] = {
     {"escalations_per_hour", CONFIG_KEY_UINT, AT(watch.escalations_per_hour), "0", 0, 1000000,

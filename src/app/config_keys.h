@@ -45,7 +45,8 @@ struct config_section {
 extern const struct config_section config_root;
 /* Of the policy (config_policy_keys.c). */
 extern const struct config_section config_rule_section, config_app_section, config_budget_section,
-    config_policy_section, config_device_section, config_route_weights_section;
+    config_policy_section, config_consistency_section, config_device_section,
+    config_route_weights_section;
 
 /* Fills the struct at `base` by `section`: defaults first, then the map (may be NULL). `where`: the
  * path so far, "" at the root. */

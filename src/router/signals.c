@@ -68,7 +68,7 @@ static void judge(const struct classifier *classifier, const struct utterance *u
 }
 
 void signals_extract(const struct td_request *request, const struct classifier *classifier,
-                     struct signals *out)
+                     const struct similarity *similarity, struct signals *out)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < request->message_count; i++) {
@@ -110,4 +110,6 @@ void signals_extract(const struct td_request *request, const struct classifier *
     };
     if (classifier)
         judge(classifier, &utterance, &features, out);
+    if (similarity)
+        similarity_sketch(similarity, &utterance, &out->sketch);
 }

@@ -9,7 +9,7 @@ static struct signals signals_of(const char *user_text)
     struct td_message message = {TD_ROLE_USER, str_from(user_text)};
     struct td_request request = {.messages = &message, .message_count = 1};
     struct signals signals;
-    signals_extract(&request, NULL, &signals);
+    signals_extract(&request, NULL, NULL, &signals);
     return signals;
 }
 
@@ -48,7 +48,7 @@ static void test_markers_come_from_the_last_user_message(void)
     };
     struct td_request request = {.messages = messages, .message_count = 3, .tokens_max = 9};
     struct signals signals;
-    signals_extract(&request, NULL, &signals);
+    signals_extract(&request, NULL, NULL, &signals);
     CHECK(!signals.code && !signals.maths && !signals.question);
     CHECK(signals.message_count == 3 && signals.tokens_max == 9);
     CHECK(signals.prompt_bytes == 20 + 11 + 12);
@@ -60,16 +60,16 @@ static void test_formats_need_a_tier_that_can_promise_them(void)
     struct td_request request = {.messages = &message, .message_count = 1};
     struct td_grammar *some = (void *)&message; /* only looked at for being there */
     struct signals signals;
-    signals_extract(&request, NULL, &signals);
+    signals_extract(&request, NULL, NULL, &signals);
     CHECK(signals.needs == 0);
     request.format = TD_FORMAT_JSON;
-    signals_extract(&request, NULL, &signals);
+    signals_extract(&request, NULL, NULL, &signals);
     CHECK(signals.needs == (CAPABILITY_SCHEMA | CAPABILITY_WHOLE_SCHEMA));
     request.grammar = some;
-    signals_extract(&request, NULL, &signals);
+    signals_extract(&request, NULL, NULL, &signals);
     CHECK(signals.needs == CAPABILITY_SCHEMA);
     request.format = TD_FORMAT_GRAMMAR;
-    signals_extract(&request, NULL, &signals);
+    signals_extract(&request, NULL, NULL, &signals);
     CHECK(signals.needs == CAPABILITY_GRAMMAR);
 }
 
