@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 enum { USERS = 200, TOPICS = 500, DAYS = 5, LINES = 20000, TIERS = 2 };
-#define MARGIN 0.1
+#define MARGIN 0.7
+#define LOSS_MAX 0.02 /* the configuration's defaults */
 #define DAY_MS UINT64_C(86400000)
 
 struct line {
@@ -98,15 +99,23 @@ static size_t decide(struct consistency *consistency, const struct route *route,
             signals.remembered =
                 (struct remembered){.by = REMEMBERED_SIMILAR,
                                     .tier = tier == consistency_tier_hash("local") ? 0 : 1,
-                                    .margin = MARGIN};
+                                    .margin = MARGIN,
+                                    .no_loss = !consistency_may_lose(consistency, LOSS_MAX)};
     }
     plan_make(route, SIZE_MAX, &signals, facts, states, TIERS, &plan);
     tally->kept += plan.decision.keeping == KEEPING_KEPT;
     tally->moved += plan.decision.keeping == KEEPING_MOVED;
     tally->given_up += plan.decision.keeping == KEEPING_KEPT ? plan.decision.given_up : 0;
-    if (consistency)
-        consistency_put(consistency, &person, signals.sketch.bits, SIMILARITY_NEAR, user,
+    bool kept = plan.decision.keeping == KEEPING_KEPT;
+    if (consistency) {
+        struct consistency_count count = {.result = kept ? CONSISTENCY_KEPT : CONSISTENCY_SAME,
+                                          .gain = kept ? plan.decision.given_up : 0};
+        unsigned likes = plan.decision.keeping == KEEPING_MOVED ? SIMILARITY_NEAR : 0;
+        consistency_count_request(consistency);
+        consistency_count(consistency, &count);
+        consistency_put(consistency, &person, signals.sketch.bits, likes, user,
                         consistency_tier_hash(facts[plan.rungs[0]].name));
+    }
     return plan.rungs[0];
 }
 
@@ -158,10 +167,10 @@ static void run(const struct signals *signals, double gain_over, bool on, const 
     add_up(&tally);
     printf(
         "{\"gain_over\": %g, \"memory\": %s, \"questions\": %u, \"above\": %.4f, \"same\": %.4f, "
-        "\"all_same\": %.4f, \"kept\": %u, \"moved\": %u, \"given_up_mean\": %.4f}\n",
+        "\"all_same\": %.4f, \"kept\": %u, \"moved\": %u, \"given_up\": %.4f}\n",
         gain_over, on ? "true" : "false", tally.questions, (double)tally.above / (double)line_count,
         (double)tally.same / tally.later, (double)tally.all_same / tally.questions, tally.kept,
-        tally.moved, tally.kept ? tally.given_up / tally.kept : 0);
+        tally.moved, tally.given_up / (double)line_count);
 }
 
 int main(int argc, char **argv)

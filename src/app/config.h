@@ -177,7 +177,7 @@ struct config {
         const char *confidence; /* NULL = none */
         struct {
             bool on;
-            double margin, usd_per_day;
+            double margin, loss_max, usd_per_day;
             uint32_t ttl_days, entries_max;
             const char *table; /* NULL = the one that came with the program; "none" */
         } consistency;

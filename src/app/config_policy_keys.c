@@ -39,9 +39,11 @@ const struct config_section config_route_weights_section = {route_weight_keys,
 static const struct config_key consistency_keys[] = {
     {"on", CONFIG_KEY_BOOL, AT(on), "true",
      .help = "remember where exchanges began, as keyed hashes; not with privacy.zero_retention"},
-    {"margin", CONFIG_KEY_NUMBER, AT(margin), "0.1", 0, 1,
-     .help = "most that keeping may give up: probability of a right answer beyond a gate's bound, "
-             "or share of the weights' score"},
+    {"margin", CONFIG_KEY_NUMBER, AT(margin), "0.7", 0, 1,
+     .help = "most that keeping may give up at once: probability of a right answer beyond a gate's "
+             "bound, or share of the weights' score"},
+    {"loss_max", CONFIG_KEY_NUMBER, AT(loss_max), "0.02", 0, 1,
+     .help = "and over a day: expected right answers a request (the first two are free)"},
     {"usd_per_day", CONFIG_KEY_NUMBER, AT(usd_per_day), "1", 0, 1000000,
      .help = "most that keeping dearer tiers may cost in a day (UTC), of all users together"},
     {"ttl_days", CONFIG_KEY_UINT, AT(ttl_days), "30", 1, 3660,

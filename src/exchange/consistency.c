@@ -368,6 +368,11 @@ static void roll_day_locked(struct consistency *c)
         c->day = (struct consistency_day){.day = day};
 }
 
+static uint64_t micro(double value)
+{
+    return value > 0 ? (uint64_t)fmin(ceil(value * 1e6), 1e15) : 0;
+}
+
 void consistency_count(struct consistency *consistency, const struct consistency_count *count)
 {
     struct consistency *c = consistency;
@@ -375,16 +380,35 @@ void consistency_count(struct consistency *consistency, const struct consistency
     pthread_mutex_lock(&c->lock);
     uint64_t *counts = count->conversation ? c->numbers.conversation : c->numbers.similar;
     counts[count->result]++;
-    if (count->gain > 0)
-        c->numbers.gain += count->gain;
-    if (count->dearer && count->usd > 0 && isfinite(count->usd)) {
-        roll_day_locked(c);
-        c->numbers.usd += count->usd;
-        c->day.micro_usd += (uint64_t)fmin(ceil(count->usd * 1e6), 1e15);
-        if (c->fd >= 0 && consistency_file_put_day(c->fd, c->key, &c->day, &err) != TD_OK)
-            c->write_failed = true;
-    }
+    double usd = count->dearer && isfinite(count->usd) ? fmax(count->usd, 0) : 0;
+    double gain = isfinite(count->gain) ? fmax(count->gain, 0) : 0;
+    c->numbers.usd += usd;
+    c->numbers.gain += gain;
+    roll_day_locked(c);
+    c->day.micro_usd += micro(usd);
+    c->day.micro_gain += micro(gain);
+    if (usd + gain > 0 && c->fd >= 0 &&
+        consistency_file_put_day(c->fd, c->key, &c->day, &err) != TD_OK)
+        c->write_failed = true;
     pthread_mutex_unlock(&c->lock);
+}
+
+void consistency_count_request(struct consistency *consistency)
+{
+    pthread_mutex_lock(&consistency->lock);
+    roll_day_locked(consistency);
+    consistency->day.requests++;
+    pthread_mutex_unlock(&consistency->lock);
+}
+
+bool consistency_may_lose(struct consistency *consistency, double loss_max)
+{
+    pthread_mutex_lock(&consistency->lock);
+    roll_day_locked(consistency);
+    double allowed = CONSISTENCY_LOSS_FREE + loss_max * (double)consistency->day.requests;
+    bool may = loss_max > 0 && (double)consistency->day.micro_gain / 1e6 < allowed;
+    pthread_mutex_unlock(&consistency->lock);
+    return may;
 }
 
 double consistency_usd_today(struct consistency *consistency)

@@ -76,7 +76,12 @@ struct consistency_count {
     double usd;
 };
 void consistency_count(struct consistency *consistency, const struct consistency_count *count);
-double consistency_usd_today(struct consistency *consistency); /* by UTC's days */
+/* A request that could have been held; by UTC's days. */
+void consistency_count_request(struct consistency *consistency);
+double consistency_usd_today(struct consistency *consistency);
+/* May more right answers be given up today? At most loss_max of one a request, beside CONSISTENCY_LOSS_FREE whole ones. */
+#define CONSISTENCY_LOSS_FREE 2
+bool consistency_may_lose(struct consistency *consistency, double loss_max);
 
 struct consistency_numbers {
     uint64_t similar[CONSISTENCY_RESULT_COUNT], conversation[CONSISTENCY_RESULT_COUNT];

@@ -22,7 +22,7 @@ struct header {
     char magic[8];
     uint8_t mac[MAC_BYTES];
     struct consistency_day day;
-    uint8_t zeros[32];
+    uint8_t zeros[16];
 };
 _Static_assert(sizeof(struct header) == CONSISTENCY_SLOT_BYTES, "as in the file");
 _Static_assert(sizeof(struct consistency_slot) + MAC_BYTES == CONSISTENCY_SLOT_BYTES,

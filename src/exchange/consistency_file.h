@@ -6,9 +6,9 @@
  *   8   8  mac of the rest                  8   8  whose
  *   16  8  day (since 1970)                 16  8  owner, for erasing
  *   24  8  micro-USD given up that day      24  16 sketch or conversation, masked
- *   32  32 zeros                            40  8  tier
- *                                           48  8  last seen (seconds since 1970)
- *                                           56  8  how often
+ *   32  8  10^-6 right answers given up     40  8  tier
+ *   40  8  requests of that day             48  8  last seen (seconds since 1970)
+ *   48  16 zeros                            56  8  how often
  * Little-endian. Not thread-safe: consistency.c has a lock. */
 #ifndef EXCHANGE_CONSISTENCY_FILE_H
 #define EXCHANGE_CONSISTENCY_FILE_H
@@ -27,7 +27,7 @@ struct consistency_slot {
 };
 
 struct consistency_day {
-    uint64_t day, micro_usd;
+    uint64_t day, micro_usd, micro_gain, requests;
 };
 
 /* A slot with its mac; an empty one is zeros. */

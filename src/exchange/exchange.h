@@ -45,6 +45,7 @@ struct pseudonym_settings {
 /* What starting where an earlier exchange did may cost (router/keep.c). */
 struct keeping_settings {
     double margin;
+    double loss_max;    /* of right answers a request, over a day */
     double usd_per_day; /* for dearer tiers, of all users together */
 };
 

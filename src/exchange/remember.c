@@ -68,6 +68,7 @@ void remember_read(struct exchange *ex, const struct route *route)
     remembered->margin = services->keeping.margin;
     remembered->no_money =
         consistency_usd_today(services->consistency) >= services->keeping.usd_per_day;
+    remembered->no_loss = !consistency_may_lose(services->consistency, services->keeping.loss_max);
 }
 
 /* --- the end --- */
@@ -109,13 +110,16 @@ void remember_end(struct exchange *ex, bool answered)
     uint64_t bits[2];
     if (!is_on(ex))
         return;
+    consistency_count_request(consistency);
     count(ex);
     if (!answered || !was_free(ex) || decision->keeping == KEEPING_BARRED)
         return;
     const char *route = ex->plan.route->name, *user = ex->request.user;
     if (ex->signals.sketch.known && strcmp(decision->by, "conversation") != 0) {
         consistency_identify(consistency, CONSISTENCY_QUESTIONS, &ex->request, route, &person);
-        consistency_put(consistency, &person, ex->signals.sketch.bits, SIMILARITY_NEAR, user,
+        /* What moved takes its likes along; what did not is an entry among them. */
+        unsigned likes = decision->keeping == KEEPING_MOVED ? SIMILARITY_NEAR : 0;
+        consistency_put(consistency, &person, ex->signals.sketch.bits, likes, user,
                         consistency_tier_hash(ex->facts[decision->start].name));
     }
     if (ex->current->fallback)

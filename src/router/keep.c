@@ -1,9 +1,10 @@
 /* Starting where an earlier exchange did. Wishes by name (mode, rule) come before it, hard constraints have pruned the ladder already,
  * and a request's wish for its time is looked at afterwards (start.c), so that only what the gates or the weights chose can be held.
  *
- * The cost is bounded: a similar question is held only within the margin of what would have decided, and a dearer tier only while the
- * day's cap has room. A conversation is held on a tier above the fresh start whatever the gates say, so that it
- * climbs once and stays there; below it within the margin, because a question that is clearly too hard must move. */
+ * The cost is bounded. Above the fresh start keeping costs money, and is done while the day's cap has room: a conversation so climbs once
+ * and stays there. Below it keeping costs right answers, at most the margin each time (a question that is clearly too hard must move) and a cap
+ * over the day's requests; gates still look at the answer. A question's tier is not held where no gate stands between it and the fresh
+ * start: it is of another policy then. */
 #include "router/plan_internal.h"
 #include "router/score.h"
 
@@ -66,9 +67,13 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
     bool conversation = remembered->by == REMEMBERED_CONVERSATION;
     const char *kept = q->facts[ladder[position]].name;
     const char *fresh = q->facts[ladder[start->position]].name;
-    if (!(given_up <= remembered->margin)) { /* also when it cannot be said */
+    bool spent = given_up > 0 && remembered->no_loss;
+    if (spent || !(given_up <= remembered->margin)) { /* also when it cannot be said */
         decision->keeping = KEEPING_MOVED;
-        if (isfinite(given_up))
+        if (spent)
+            removed(decision->moved, "%s on %.60s, but what keeping may give up a day is given up",
+                    whence(remembered), kept);
+        else if (isfinite(given_up))
             removed(decision->moved, "%s on %.60s, but keeping it would give up %.2f, over %.2f",
                     whence(remembered), kept, given_up, remembered->margin);
         else
@@ -93,8 +98,8 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
             conversation ? "answer" : "question", fresh);
 }
 
-/* How far beyond gate G0's bounds the signals are on the fresh start's side: 0 at the bound. Of several bounds the one that
- * keeping breaks most. INFINITY: nothing that was judged lies between the two tiers. */
+/* What keeping below the fresh start gives up: how far beyond gate G0's bounds the signals are, of several bounds the one that it breaks
+ * most; above it 0. INFINITY: nothing that was judged lies between the two tiers. */
 static double beyond_bounds(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t position, size_t fresh, bool gated)
 {
@@ -114,7 +119,7 @@ static double beyond_bounds(const struct question *q, const struct gate_settings
         return (double)INFINITY; /* too long is not a matter of degree */
     if (down)
         return fmax(has_gain ? gain : 0, has_p_local ? p_local : 0);
-    return fmin(has_gain ? -gain : (double)INFINITY, has_p_local ? -p_local : (double)INFINITY);
+    return 0;
 }
 
 void keep_by_gates(const struct question *q, const struct gate_settings *gates,
@@ -128,7 +133,7 @@ void keep_by_gates(const struct question *q, const struct gate_settings *gates,
         q->signals->remembered.by == REMEMBERED_CONVERSATION && position > start->position;
     bool gated = strcmp(decision->by, "gate") == 0;
     double given_up =
-        stays_up ? 0 : fmax(beyond_bounds(q, gates, ladder, position, start->position, gated), 0);
+        stays_up ? 0 : beyond_bounds(q, gates, ladder, position, start->position, gated);
     settle(q, ladder, position, given_up, start, decision);
 }
 

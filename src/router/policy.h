@@ -144,7 +144,8 @@ struct remembered {
     size_t tier; /* where it began, or where the conversation's last answer came from */
     /* Most that is given up for it: probability of a right answer beyond a gate's bound, or share of the score. */
     double margin;
-    bool no_money; /* a dearer tier is not kept: the day's cap is reached */
+    /* The day's caps are reached: a dearer tier is not kept, nor one that gives something up. */
+    bool no_money, no_loss;
 };
 
 /* What came of it. */

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run
+from tandem import Tandem, clean_environment, edge_first, run
 
 ASKED = ["what is the capital of france", "please tell me the capital of france"]
 
@@ -32,6 +32,9 @@ class World:
         assert second < first < second + 0.1, f"the classifier no longer tells {ASKED} apart a little: {first}, {second}"
         gates = f"    gates: {{g0: {{gain_over: {(first + second) / 2}}}, g2: {{tokens: 0}}, g3: {{confidence_min: 0}}}}\n"
         self.config = edge_first(self.cloud.base_url) + gates + more
+        (self.folder / "tandem.yaml").write_text(self.config)
+        # of programs beside no server: port 1 is nobody's
+        self.environment = clean_environment(TANDEM_STATE_DIR=self.folder, TANDEM_CONFIG=self.folder / "tandem.yaml", TANDEM_LISTEN="127.0.0.1:1")
 
     def server(self):
         return Tandem(self.config, env={"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": str(self.folder)})
@@ -44,8 +47,8 @@ class World:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def ask(tandem, text, user, **members):
-    answer = tandem.chat(text, user=user, max_tokens=4, **members)
+def ask(server, text, user, **members):
+    answer = server.chat(text, user=user, max_tokens=4, **members)
     equal(answer.status, 200, answer.body.decode())
     return answer.tandem
 
@@ -75,7 +78,7 @@ def test_a_similar_question_starts_where_the_earlier_one_did_also_after_a_restar
             equal(metric(tandem, "tandem_flip_rate"), 0)
             assert metric(tandem, "tandem_stickiness_gain_given_up_total") > 0
             assert metric(tandem, "tandem_stickiness_cost_usd_total") > 0
-        code, out, err = run("report", "--json", env=tandem.environment)
+        code, out, err = run("report", "--json", env=world.environment)
         equal(code, 0, err)
         report = json.loads(out)["consistency"]
         equal((report["similar"], report["flipped"], report["kept"], len(report["days"])), (2, 0, 2, 1))
@@ -87,7 +90,7 @@ def test_what_is_forbidden_or_asked_for_by_name_is_not_held():
     with World() as world, world.server() as tandem:
         equal(ask(tandem, ASKED[0], "ann")["tier"], "cloud")
         sent = len(world.cloud.requests)
-        equal(ask(tandem, ASKED[1], "ann", tandem={"data_class": "sensitive"})["tier"], "local")
+        equal(ask(tandem, ASKED[1] + ", I wonder", "ann", tandem={"data_class": "sensitive"})["tier"], "local")
         equal(ask(tandem, ASKED[1] + ", my card is 4111 1111 1111 1111", "ann")["tier"], "local")
         equal(ask(tandem, ASKED[1], "ann", tandem={"mode": "only-local"})["tier"], "local")
         equal(len(world.cloud.requests), sent)
@@ -111,12 +114,8 @@ def test_a_forgotten_user_starts_anew_and_the_file_names_nobody():
             equal(ask(tandem, ASKED[1], "annalisa")["tier"], "local")
         with world.server() as tandem:
             equal(ask(tandem, ASKED[0], "bert")["tier"], "cloud")
-            environment = tandem.environment
-        Path(environment["TANDEM_CONFIG"]).parent.mkdir(parents=True)
-        Path(environment["TANDEM_CONFIG"]).write_text(world.config)  # went with the server
-        code, out, err = run("forget", "bert", "--json", env=environment)
+        code, out, err = run("forget", "bert", "--json", env=world.environment)
         equal((code, json.loads(out)["similar"]), (0, 2), err)
-        shutil.rmtree(Path(environment["TANDEM_CONFIG"]).parent)
         with world.server() as tandem:
             equal(ask(tandem, ASKED[1], "bert")["tier"], "local")
 

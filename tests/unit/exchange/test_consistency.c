@@ -294,8 +294,14 @@ static void test_costs_are_added_up_by_days_and_over_restarts(void)
     consistency_close(c);
     c = open_with(path, 64, 1);
     CHECK(consistency_usd_today(c) > 0.2499 && consistency_usd_today(c) < 0.2501);
+    CHECK(consistency_may_lose(c, 0.02)); /* 0.05 of the two free ones */
+    kept = (struct consistency_count){.result = CONSISTENCY_KEPT, .gain = 1.96};
+    consistency_count(c, &kept);
+    CHECK(!consistency_may_lose(c, 0.02) && !consistency_may_lose(c, 0));
+    consistency_count_request(c); /* 2.01 are given up, 2.02 may be */
+    CHECK(consistency_may_lose(c, 0.02));
     wall_ms += DAY_MS;
-    CHECK(consistency_usd_today(c) <= 0);
+    CHECK(consistency_usd_today(c) <= 0 && consistency_may_lose(c, 0.02));
     consistency_close(c);
 }
 

@@ -15,7 +15,8 @@ static struct consistency *attach(struct world *world)
     CHECK(consistency_open(&options, &consistency, NULL) == TD_OK);
     world->services.consistency = consistency;
     world->services.similarity = &similarity_plain;
-    world->services.keeping = (struct keeping_settings){.margin = 0.1, .usd_per_day = 1};
+    world->services.keeping =
+        (struct keeping_settings){.margin = 0.1, .loss_max = 0.02, .usd_per_day = 1};
     world->request.user = "ann";
     return consistency;
 }

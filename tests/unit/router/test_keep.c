@@ -64,7 +64,7 @@ static const struct reason *reason_with(const struct scene *s, enum reason_code 
     return NULL;
 }
 
-static void test_a_similar_question_is_held_on_both_sides_of_the_bound_within_the_margin(void)
+static void test_a_similar_question_is_held_above_for_money_and_below_within_the_margin(void)
 {
     static const struct {
         double gain;
@@ -73,7 +73,7 @@ static void test_a_similar_question_is_held_on_both_sides_of_the_bound_within_th
     } cases[] = {
         {0.25, 0, 0, KEEPING_SAME}, {0.35, 1, 1, KEEPING_SAME},  {0.35, 0, 0, KEEPING_KEPT},
         {0.39, 0, 0, KEEPING_KEPT}, {0.45, 0, 1, KEEPING_MOVED}, {0.25, 1, 1, KEEPING_KEPT},
-        {0.21, 1, 1, KEEPING_KEPT}, {0.15, 1, 0, KEEPING_MOVED}, {0.35, 2, 1, KEEPING_MOVED},
+        {0.21, 1, 1, KEEPING_KEPT}, {-0.8, 1, 1, KEEPING_KEPT},  {0.35, 2, 1, KEEPING_MOVED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene s;
@@ -139,6 +139,9 @@ static void test_hard_constraints_win_over_memory(void)
     s.signals.gain = 0.35;
     s.signals.remembered.tier = 0; /* the cheaper one is kept all the same */
     CHECK(begin(&s) == 0 && s.plan.decision.keeping == KEEPING_KEPT);
+    s.signals.remembered.no_loss = true; /* and the day's cap on right answers */
+    CHECK(begin(&s) == 1 && s.plan.decision.keeping == KEEPING_MOVED);
+    CHECK(strstr(reason_with(&s, REASON_MOVED)->text, "what keeping may give up a day") != NULL);
 }
 
 static void test_wishes_by_name_come_before_memory(void)
@@ -206,7 +209,7 @@ static void test_weights_give_up_at_most_the_margins_share_of_the_score(void)
 
 int main(void)
 {
-    RUN(test_a_similar_question_is_held_on_both_sides_of_the_bound_within_the_margin);
+    RUN(test_a_similar_question_is_held_above_for_money_and_below_within_the_margin);
     RUN(test_what_is_kept_says_so_and_what_it_gives_up);
     RUN(test_a_probability_bound_and_a_length_are_kept_to_in_the_same_way);
     RUN(test_hard_constraints_win_over_memory);

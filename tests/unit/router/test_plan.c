@@ -431,6 +431,10 @@ static void randomize(struct rng *rng, struct scene *s)
     s->named = rng_below(rng, 3) ? SIZE_MAX : rng_below(rng, TIER_COUNT);
     if (s->signals.remembered.by != REMEMBERED_NOTHING && rng_below(rng, 2)) {
         s->signals.mode = s->route.mode = TD_MODE_AUTO; /* else memory has seldom a say */
+        s->route.kind = ROUTE_HYBRID;
+        s->signals.needs = 0;
+        s->signals.rule = NULL;
+        s->signals.judged = true;
         s->named = SIZE_MAX;
     }
 }
@@ -513,7 +517,7 @@ static void test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one(vo
         empty += s.plan.rung_count == 0;
     }
     CHECK(planned > 10000 && empty > 10000 &&
-          kept > 1000); /* the property was not tried on one kind only */
+          kept > 500); /* the property was not tried on one kind only */
 }
 
 int main(void)
