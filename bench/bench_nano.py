@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nano_sets as sets
 import pictures
-from endpoint import LOCAL_ONLY, ask_all, probes, user
+from endpoint import LOCAL_ONLY, ask_all, recorded, user
 from measures import (auroc, bins, by_outcome, calibration_error, macro_recall, mean, risk_coverage)
 from table import heading, row
 from tandem import NANO, ROOT, Tandem, run as run_program
@@ -20,6 +20,7 @@ MODEL = Path(os.environ.get("BENCH_NANO", NANO))
 LARGE = Path(os.environ.get("NANO_LARGE", ROOT / "models" / "nano" / "nano-large.gguf"))
 TASK_COUNT, SCHEMA_COUNT, TWEETS = 200, 400, 3000
 EXITS = (0.9999, 0.999, 0.99, 0.95, 0.9, 0.8)
+ALARMS = 0.04  # share of our own prompts that may be said to be not ours; the goal is 0.05
 LOST_MAX = 0.005  # accuracy that an early exit may cost
 
 
@@ -112,16 +113,35 @@ def tasks(tandem):
     return out
 
 
+def not_mine(tandem, replies):
+    """The probability of "not mine" of each reply's first token; a prompt that is refused whole is not ours."""
+    return [1.0 if told is None else told for told in recorded(tandem, replies, "not_mine")]
+
+
+def not_mine_point(tandem):
+    """The probability of "not mine" that ALARMS of our own prompts exceed; from CLINC150's validation split
+    and generated prompts that are asked nowhere else, each task with the weight that it has in the test."""
+    items = sets.clinc_items("val")[0][::2] + sets.schema_items(SCHEMA_COUNT, "point")
+    for task in sets.own_tasks():
+        items += sets.task_items(task, TASK_COUNT // 2, seed="point")
+    told = sorted(not_mine(tandem, Asked(tandem, items).replies))
+    return told[int(len(told) * (1 - ALARMS))]
+
+
 def limits(tandem, least, asked):
-    """What is not ours, of kinds that training never saw, against false alarms on our tasks."""
+    """What is not ours, of kinds that training never saw, against false alarms on our tasks: by the
+    probability of "not mine" alone, and with the confidence as well, which also refuses what is ours but hard."""
+    point = not_mine_point(tandem)
+    alarms = [p > point for one in asked for p in not_mine(tandem, one.replies)]
+    row(f"not mine, probability over {point:.3f} (validation's choice): false alarms ({len(alarms)})",
+        f"{mean(alarms):.1%}", "goal <= 5 %", mean(alarms) <= 0.05)
     for name, items in (("BIG-Bench Hard", sets.bbh_items()), ("MT-Bench, first turns", sets.mt_bench_items())):
         foreign = Asked(tandem, items)
-        caught = mean(foreign.refused(least))
-        row(f"not mine: {name} ({len(foreign.items)}), refused", f"{caught:.1%}", "goal >= 95 %", caught >= 0.95)
-        row("  of these by the first token alone", f"{mean(foreign.refused()):.1%}")
-    alarms = [gone for one in asked for gone in one.refused(least)]
-    row(f"  false alarms on in-domain test prompts ({len(alarms)})", f"{mean(alarms):.1%}", "goal <= 5 %",
-        mean(alarms) <= 0.05)
+        caught = mean(p > point for p in not_mine(tandem, foreign.replies))
+        row(f"  {name} ({len(foreign.items)}), caught", f"{caught:.1%}", "goal >= 95 %", caught >= 0.95)
+        row(f"    with a confidence of at least {least:.3f} asked for", f"{mean(foreign.refused(least)):.1%}")
+    row("  in-domain prompts refused by that confidence",
+        f"{mean(gone for one in asked for gone in one.refused(least)):.1%}")
 
 
 def trust(tandem, asked):
@@ -132,7 +152,7 @@ def trust(tandem, asked):
     row(f"expected calibration error ({len(right)} prompts)", f"{error:.3f}", "goal <= 0.05", error <= 0.05)
     row("  right against wrong by confidence, AUROC", f"{auroc(*by_outcome(sure, right)):.3f}")
     replies = [r for one in asked for r in one.replies][::3]
-    told = probes(tandem, replies)
+    told = recorded(tandem, replies, "probe")
     if None not in told:
         area = auroc(*by_outcome(told, right[::3]))
         row(f"  right against wrong by the probe at prefill ({len(told)}), AUROC", f"{area:.3f}", "goal >= 0.85",

@@ -81,6 +81,11 @@ static const struct text hostile[] = {
     {"invalid UTF-8", "\xff\xc3 \xe2\x80"},
     {"invisible", "1\xe2\x80\x8b"},
     {"full width", "\xef\xbc\x94\xef\xbc\x91 "},
+    {"long numbers", "12345678901 "},
+    {"numbers like cards", "4111111111111117 "},
+    {"dates", "May 1 "},
+    {"French streets", "Rue 5, "},
+    {"doses", "12 mg "},
 };
 
 /* Milliseconds of the best of so many passes; *found: findings. */

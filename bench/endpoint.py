@@ -64,7 +64,7 @@ def chat(messages):
     return {"messages": [{"role": role, "content": content} for role, content in messages]}
 
 
-def probes(tandem, replies):
-    """The probe's probability of each reply, as the exchange's record has it; None without one."""
-    return [tandem.get(f"/tandem/v1/exchanges/{r.exchange}").json["signals"].get("probe")
+def recorded(tandem, replies, signal):
+    """A signal of each reply, as the exchange's record has it; None without one."""
+    return [tandem.get(f"/tandem/v1/exchanges/{r.exchange}").json["signals"].get(signal) if r.exchange else None
             for r in replies]

@@ -66,11 +66,11 @@ def nullable(field):
     return {"enum": [*field.options, None]} if field.options else {"type": [kind, "null"]}
 
 
-def schema_items(count):
+def schema_items(count, seed="bench"):
     """Held-out schemas in held-out phrasings; the answer follows the schema by its grammar."""
     out = []
     for number in range(count):
-        rng = seeded("bench schema", number)
+        rng = seeded(f"{seed} schema", number)
         record = rng.choice(task_schema.OURS)
         schema = task_schema.draw(rng, record, "held")
         text, taken = task_schema.tell(rng, record, schema)
@@ -92,10 +92,10 @@ def contradicting_items(count):
     return items
 
 
-def task_items(task, count, split="held"):
+def task_items(task, count, split="held", seed="bench"):
     out = []
     for number in range(count):
-        _, messages, answer, *_ = data.task_example(seeded("bench", task, number), task, split)
+        _, messages, answer, *_ = data.task_example(seeded(seed, task, number), task, split)
         out.append(Item(chat(messages), answer, task))
     return out
 

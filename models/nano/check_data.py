@@ -13,18 +13,21 @@ import json
 import re
 import sys
 import time
+from fractions import Fraction
 
 import data
+import sentiment_lexicon
 import task_arithmetic
 import task_extract
 import task_language
+import task_normalise
 import task_private
 import task_entities
 import task_schema
 import task_sentiment
 import task_yesno
 from corpora import clinc, data_dir
-from pools import Pool, seeded
+from pools import Pool, bare, seeded
 
 CONTENT_MAX = 4000  # characters of a message
 ANSWER_MAX = 1200
@@ -85,6 +88,13 @@ def check_extract(messages, answer):
 
 def check_arithmetic(messages, answer):
     text = messages[-1][1].replace("−", "-")
+    if "\n" in answer:
+        rows = [line for line in text.splitlines() if re.search(r"\d", line)]
+        answers = answer.splitlines()
+        if len(rows) != len(answers):
+            return "not one answer a line"
+        faults = (check_arithmetic([("user", row)], one) for row, one in zip(rows, answers))
+        return next((fault for fault in faults if fault), None)
     for word, sign in (("plus", "+"), ("minus", "-"), ("multiplied by", "*"), ("times", "*"), ("divided by", "/")):
         text = re.sub(rf"(\d) {word} (\d)", rf"\1 {sign} \2", text)
     found = re.search(r"(\d+) ?([-+*×x/÷:]) ?(\d+)", text)
@@ -133,8 +143,23 @@ def pools_overlap():
     for module in list(data.GENERATORS.values()) + [data]:
         for name, pool in vars(module).items():
             if isinstance(pool, Pool) and pool.parts["train"] is not pool.parts["held"]:
-                if set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"])):
+                composed = [bare(text) for line in pool.composed for text in line]
+                if (set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"]))
+                        or set(composed) & set(map(bare, pool.parts["held"]))):
                     out.append(f"{module.__name__}.{name}")
+    return out
+
+
+def wrong_units(count):
+    """Conversions whose two numbers are not in the ratio of their units."""
+    number, out = re.compile(r"-?[\d.]+"), []
+    for seed in range(count):
+        rng = seeded("units", seed)
+        units, to_small = rng.choice(task_normalise.UNITS), rng.random() < 0.5
+        source, _, answer = task_normalise.some_quantity(rng, units, to_small)
+        big, small = (Fraction(number.match(text)[0]) for text in ((source, answer) if to_small else (answer, source)))
+        if big * units[4] != small:
+            out.append(f"{source} is not {answer}")
     return out
 
 
@@ -150,17 +175,22 @@ def test_lines_in_training(count):
 
 def check(count):
     faults = [f"{name}: an entry stands in both parts" for name in pools_overlap()]
+    skipped = set() if sentiment_lexicon.installed() else {("sentiment", "train")}
     for task in data.GENERATORS:
         for split in ("train", "held"):
+            if (task, split) in skipped:
+                print(f"skip {task} {split}: needs the package vaderSentiment (requirements.txt)")
+                continue
             began = time.time()
             fault = check_task(task, split, count)
             faults += [fault] if fault else []
             print(f"{'bad ' if fault else 'ok  '} {task} {split} ({count} examples, "
                   f"{time.time() - began:.1f} s)", flush=True)
+    faults += wrong_units(count)
     faults += [f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)]
     for fault in faults:
         print(fault)
-    passed = 2 * len(data.GENERATORS) + 2 - len(faults)
+    passed = 2 * len(data.GENERATORS) + 3 - len(skipped) - len(faults)
     print(f"{passed} passed, {len(faults)} failed")
     return 1 if faults else 0
 

@@ -9,11 +9,13 @@ content), `answer` the text of the assistant's turn. Instructions are split, the
 them mostly are not: they only carry the instruction.
 """
 
+import itertools
 import random
 import re
 
 HELD_OUT_EVERY = 7  # one in seven: enough unseen phrasings to measure, few enough to lose
 HELD_OUT_MIN = 7    # shorter lists are not split, they are closed classes (months, currencies)
+COMPOSED = 0.6      # share of training's picks that are composed, where a pool has such phrasings
 
 
 class Pool:
@@ -29,8 +31,28 @@ class Pool:
                 "held": [x for i, x in enumerate(items) if i % HELD_OUT_EVERY == 3],
             }
 
+        self.composed = []
+
     def pick(self, rng, split="train"):
+        if split == "train" and self.composed and rng.random() < COMPOSED:
+            return rng.choice(rng.choice(self.composed))
         return rng.choice(self.parts[split])
+
+    def widen(self, block):
+        """More phrasings for training alone, composed from lines with (one|or|another); what is held out
+        stays held out, whatever its capitals and full stops. Returns the pool."""
+        held = {bare(x) for x in self.parts["held"]}
+        for line in block.strip().splitlines():
+            pieces = [piece.split("|") for piece in re.split(r"[()]", line.strip())]
+            made = ["".join(choice) for choice in itertools.product(*pieces)]
+            allowed = [text for text in made if bare(text) not in held]
+            self.composed += [allowed] if allowed else []
+        return self
+
+
+def bare(phrasing):
+    """A phrasing without what a reader does not see as another one."""
+    return re.sub(r"[^a-z0-9{}]+", " ", phrasing.replace("\\n", " ").lower()).replace("normalize", "normalise").strip()
 
 
 def lines(text):
@@ -118,6 +140,14 @@ def ask(rng, instruction, text, system=None):
     if shape < 0.88:
         return [("user", f"Text: {text}\n{instruction}")]
     return [("system", instruction), ("user", text)]
+
+
+def batch(rng, order, rows):
+    """(messages, answer) of an order for several short texts, [(text, its answer)], one a line."""
+    text, answer = ("\n".join(column) for column in zip(*rows))
+    if rng.random() < 0.15:
+        return [("system", order), ("user", text)], answer
+    return [("user", f"{text}\n\n{order}" if rng.random() < 0.2 else f"{order}\n{text}")], answer
 
 
 POLITE = ["Please ", "please ", "Could you ", "Can you ", "I need you to ", "Now ", "Kindly "]

@@ -182,3 +182,6 @@ work on a {day}, alone on a {day} again, {topic} made me cry, it's {day} and I a
 my {day} is ruined thanks to {topic}, {other} ignores the real problem, people in {city} have no food,
 why can't {other} just shut up?, {topic} again? give it a rest, they don't care about us, this {topic} is killing me,
 I don't want to go to {topic}, spent {n} hours waiting for {topic}, {other} refuses to answer, there goes my {day}""")
+
+NEGATION = set("""not no never don't dont doesn't doesnt didn't didnt isn't isnt wasn't can't cant won't
+without hardly nothing nobody ain't""".split())

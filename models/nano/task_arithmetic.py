@@ -6,7 +6,7 @@ come out even. Small talk such as "what is five times six" is CLINC150's intent 
 an operator sign or an explicit order to compute says that the number is wanted.
 """
 
-from pools import fill, lines, unescape, weighted
+from pools import batch, fill, lines, unescape, weighted
 
 SIGNS = {"+": ["+"], "-": ["-", "-", "−"], "*": ["*", "×", "x", "*"], "/": ["/", "÷", ":"]}
 WORDS = {"+": ["plus"], "-": ["minus"], "*": ["times", "multiplied by"], "/": ["divided by"]}
@@ -49,6 +49,14 @@ Expression: {text}\\nValue:
 Q: {text}\\nA:
 Tell me the value of {text}.
 Just the number: {text}
+""").widen("""
+(|Please )(calculate|compute|evaluate|solve|work out|determine|find) (|the result of |the value of ){text}(|.)
+(Calculate|Compute|Evaluate|Solve|Work out) (this|the sum|the expression|the following): {text}
+(What does|How much does|What do we get for) {text} (make|give|come to)(?|? Number only.|? Just the number.)
+(Sum|Task|Problem|Input|Expression): {text}(\\nAnswer|\\nResult|\\nNumber|\\nSolution):
+{text} (equals|makes|is|gives)(:|)
+{text}\\n(Only the number|Number only|Just the result|Calculate|Solve this)(|.)
+(Result|Value|Sum|Answer|Number only)(:| =) {text}
 """)
 ASK_WORDS = lines("""
 Calculate {text}.
@@ -77,11 +85,11 @@ You are a pocket calculator: expression in, number out.
 """)
 
 
-def numbers(rng):
+def numbers(rng, tops=(10, 20, 100, 100, 1000, 1000)):
     """(first, operation, second, result)"""
     sign = weighted(rng, (4, "+"), (4, "-"), (3, "*"), (2, "/"))
     if sign in "+-":
-        top = rng.choice([10, 20, 100, 100, 1000, 1000])
+        top = rng.choice(tops)
         a, b = rng.randrange(top), rng.randrange(rng.choice([top, top, max(10, top // 10)]))
         if sign == "-" and a < b and rng.random() < 0.85:
             a, b = b, a
@@ -96,9 +104,26 @@ def numbers(rng):
     return b * result, sign, b, result
 
 
+SEVERAL = ["Calculate each line.", "Compute these:", "The results, one a line:", "Evaluate every line.",
+           "Work these out, one answer a line."]
+SMALL = (10, 10, 20, 20, 50, 100, 100, 100, 1000, 1000)  # training begins with what can be known by heart
+
+
+def several(rng):
+    """(messages, answer) of some sums, one a line: many results for the prompt of one."""
+    gap, rows = rng.choice([" ", " ", ""]), []
+    for _ in range(rng.choice([4, 6, 8, 10])):
+        a, sign, b, result = numbers(rng, SMALL)
+        text = f"{a}{gap}{rng.choice(SIGNS[sign])}{gap}{b}"
+        rows.append((text, str(result)))
+    return batch(rng, rng.choice(SEVERAL), rows)
+
+
 def example(rng, split="train"):
     """(messages, answer)"""
-    a, sign, b, result = numbers(rng)
+    if split == "train" and rng.random() < 0.3:
+        return several(rng)
+    a, sign, b, result = numbers(rng, SMALL) if split == "train" else numbers(rng)
     if rng.random() < 0.12:
         text = f"{a} {rng.choice(WORDS[sign])} {b}"
         return [("user", fill(unescape(ASK_WORDS.pick(rng, split)), text=text))], str(result)

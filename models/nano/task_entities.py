@@ -124,6 +124,10 @@ Entity extraction: JSON list of {"type", "text"}.
 List who and what is named here, as JSON entities.
 Run NER on the following sentence.
 Pull the named entities out of this text as JSON.
+""").widen("""
+(|Please )(find|list|extract|mark|collect|name|show|tag) (the named entities|all named entities|the entities|the names) (in|of|from) (this text|the text|the post|this tweet|the sentence) (as JSON|as a JSON list|in JSON).
+(Which|What) (named entities|entities|names) (are|stand) (here|in this text|in this tweet)? (Answer in JSON|JSON, please|Use JSON|Reply with a JSON list).
+(Entities|Named entities|NER)(, JSON:| as a JSON list:| of this in JSON:)
 """)
 SYSTEM = lines("""
 Extract named entities from the user's text as a JSON list of type and text.

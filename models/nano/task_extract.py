@@ -91,6 +91,21 @@ the bill from {company} was {amount}
 i need the {thing} before {date}
 her address is {email} i think
 They charged me {amount} twice!
+""").widen("""
+(My|Our|His|The office's|The new|{name}'s) (email|mail|e-mail address|mailbox) is {email}(.|, thanks.|)
+(Mail|Write|Send a note|Answer) (to |){email}(| by {date}| before {time}| about the {thing})(.|)
+(You will find|You find|Find) (me|us|{name}) (under|at) {email}(.|)
+(The account|The user|The login) {email} was (locked|created|changed)( on {date}|)(.|)
+(My|Our|His|The shop's|{name}'s|The office) (mobile|phone|telephone|number) is {phone}(.|)
+(Ring|Call|Dial|Phone|Text|Try) {phone}(| to reach {name}| for the {thing}| before {time}| today)(.|)
+({name}|{company}|The driver|The doctor) (called|rang|wrote) from {phone}(.|)
+(The|Our) (course|concert|tour|party|trip|visit) (is|starts|begins|ends) on {date}(.|, {time}.| in {city}.)
+(It|This|The {thing}) was (made|bought|sent|repaired|ordered|paid|signed) on {date}(.|)
+(Since|Until|From|After) {date} (the shop is closed|we are open again|{name} lives in {city})(.|)
+(The bill|The rent|The fee|The deposit|A ticket|The repair|It) (is|was|comes to|costs) {amount}(.|)
+(We|They|{name}|{company}) (paid|owes|wants|received|asked for|lent us) {amount}(| for the {thing}| last week)(.|)
+(The {thing}|Room {small}|Number {num}) is (free|ready|gone|too loud|on the list)(.|)
+({name}|{name2}) (works for|visited|wrote to|likes) {company}(| in {city})(.|)
 """)
 
 ASK_NAME = {
@@ -129,6 +144,15 @@ Identify the {what} in: {text}
 can you extract the {what} from this: {text}
 I need the {what} from this message:\\n{text}
 Show me the {what} in the text: {text}
+""").widen("""
+(|Please )(extract|find|get|copy|return|give|show|read|take|pick|pull) (out |)the {what} (from|in|out of) (the text|this text|the message|this message|the sentence|the lines|the mail)(: |:\\n|.\\n\\n){text}
+(What is|Which is|Tell me|Say|Where is|Show) the {what}(| in this message| in this mail| given here| mentioned there)(?|:|? Answer with it alone.) {text}
+{text}\\n(\\n|)(Tell me|Give|Find|Copy|Return|Name|Show|Pick out) the {what}(.|, please.|)
+{text}\\n(\\n|)(Which {what} is it|Which {what} stands here|The {what}|Wanted: {what})(?|:)
+(Text|Message|Mail|Note|Input)(: |:\\n){text}\\n({what}|The {what}|Wanted: {what}|Answer with the {what}|Question: which {what} is there)(:|?)
+The {what} (of|in|from) (this|the text|the message)(: |:\\n|? ){text}
+(Could you|Would you|Can you) (find|tell me|copy|give me) the {what} (in|from) (this|the text)(: |? |?\\n){text}
+(Only|Just) the {what}(, please|)(: |:\\n|.\\n){text}
 """)
 
 ASK_JSON = lines("""
@@ -147,6 +171,12 @@ Pull out the {what} as JSON: {text}
 Read this message and return JSON with the {what}: {text}
 What are the {what}? Use JSON. {text}
 JSON with {what}: {text}
+""").widen("""
+(|Please )(extract|find|get|copy|return|give|show|take|pull) the {what} (from|in|out of) (the text|this text|the message|this message|the lines) (as JSON|in JSON|and write JSON|as a JSON object)(: |:\\n|.\\n\\n){text}
+(What is|Which is|Tell me|Show) the {what}(| in this message| in this mail)? (Answer in|Write|Use|Reply with) JSON. {text}
+{text}\\n(\\n|)(Tell me|Give|Find|Copy|Write|Show|Return) the {what} (as JSON|in JSON|as a JSON object)(.|, please.|)
+(Text|Message|Mail|Note|Input)(: |:\\n){text}\\n(JSON with|JSON of|As JSON:) the {what}(:|)
+(JSON|A JSON object|JSON only)(, please: |: )the {what}(.\\n|:\\n| of ){text}
 """)
 
 ASK_ALL = {

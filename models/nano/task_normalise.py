@@ -7,7 +7,7 @@ thousand. What lies outside belongs to task_other.py.
 
 import calendar
 
-from pools import ask, fill, lines, polite, weighted
+from pools import ask, batch, fill, lines, polite, weighted
 from values import MONTHS, WEEKDAYS, ordinal
 
 ISO = ["ISO 8601", "ISO format", "ISO 8601 format", "YYYY-MM-DD", "YYYY-MM-DD format", "ISO"]
@@ -50,6 +50,21 @@ Standardise the date: {text}. Use {how}.
 I need {text} in {how}.
 Parse the date "{text}" and return it in {how}.
 Input date: {text}\\nOutput ({how}):
+""").widen("""
+(|Please )(convert|turn|change|bring|transform|put) (|the date |this date )({text}|"{text}") (to|into) {how}(|.)
+(Rewrite|Reformat|Show|Print|Return|State|Render|Spell) (|the date |this date ){text} (in|as|using) {how}(|.)
+(Convert|Turn|Change|Translate|Reformat|Transform|Normalise|Standardise) (the date|this date|it|this|the day|the following date|the date below) (to|into) {how}(:|.) {text}
+(Write|Give|Show|Rewrite|Return|Put|Print|Format) (the date|this date|the day|the following date|the date below) (in|as) {how}(:|.) {text}
+(How do I write|How would you write|How is|What does) {text} (look in|in|as) {how}?
+(Could you|Would you|Can you) (convert|turn|change|bring|put) (|the date ){text} (to|into) {how}?
+(Could you|Would you) (write|show|give|format) (|the date |this date ){text} (in|as) {how}?
+{text}\\n(Convert|Change|Reformat|Bring) (to|into) {how}(|.)
+{text} (as|to|into) {how}
+(In|As|To|Into) {how}: {text}
+{how}: {text}
+(Text|Date|Value|Input): {text}\\n(Target format|Output format|Format wanted|Wanted|Form): {how}
+(I want|We need|I would like|My form wants) (|the date |this date ){text} (in|as) {how}(|.)
+(It happened on|The event is on|It was) {text}. (Give|Write|Show) (that date|the date) (in|as) {how}.
 """)
 SYSTEM_DATE = lines("""
 Convert every date to {how}.
@@ -80,11 +95,15 @@ def written_dates(year, month, day):
             "iso_plain": f"{year}{month:02d}{day:02d}"}
 
 
-def date_example(rng, split):
+def some_date(rng):
+    """{form: text} of one day."""
     year = rng.choice([rng.randrange(1900, 2100), rng.randrange(2000, 2035)])
     month = rng.randrange(1, 13)
-    day = rng.randrange(1, calendar.monthrange(year, month)[1] + 1)
-    forms = written_dates(year, month, day)
+    return written_dates(year, month, rng.randrange(1, calendar.monthrange(year, month)[1] + 1))
+
+
+def date_example(rng, split):
+    forms = some_date(rng)
     target = weighted(rng, (6, "iso"), (2, "us"), (2, "eu"), (2, "long"))
     source = rng.choice([k for k in forms if k != target])
     how = rng.choice(DATE_HOW[target])
@@ -109,16 +128,32 @@ Give {text} as HH:MM, 24-hour.
 Turn {text} into 24-hour notation.
 {text}\\nConvert to 24-hour time.
 Time: {text}\\n24-hour:
+""").widen("""
+(|Please )(convert|change|bring|turn|translate) (|the time |this time ){text} (to|into) (24-hour time|24 hour time|24h time|the 24-hour format|24-hour format|HH:MM|24-hour HH:MM)(|.)
+(Write|Show|Rewrite|Put|State|Return|Express) (|the time |this time ){text} (in|as|using) (24-hour time|24 hour time|24h time|24-hour clock time|HH:MM|24-hour HH:MM|24h HH:MM)(|.)
+(Convert|Change|Translate|Normalise|Bring) (this time|the time|the following time|it) (to|into) (24-hour time|the 24-hour clock|24h format|HH:MM|24-hour HH:MM)(:|.) {text}
+(Give|Tell|Show) me {text} (in|as) (24-hour time|24h format|HH:MM|24 hour HH:MM)(|.)
+(How is|What time is|What does) {text} (read on|on|say on) (a 24-hour clock|the 24-hour clock|a 24h clock)?
+(Could you|Would you) (write|show|put|express) {text} (in|as) (24-hour time|HH:MM|24-hour HH:MM|24h notation)?
+{text} (in|as|to) (24-hour time|24h|24 hour format|24-hour HH:MM|HH:MM)
+(24h|24 hours|24-hour|HH:MM)(:| =) {text}
+(Clock|Time|Input): {text}\\n(HH:MM|24h|As 24-hour time|In 24-hour format):
 """)
 
 
-def time_example(rng, split):
+def some_time(rng):
+    """(as people say it, HH:MM)"""
     hour, minute = rng.randrange(24), rng.choice([0, 0, 15, 30, 45, rng.randrange(60)])
     half = "am" if hour < 12 else "pm"
     shown = (hour - 1) % 12 + 1
     mark = rng.choice([f" {half}", half, f" {half.upper()}", f" {half[0]}.m."])
     clock = f"{shown}:{minute:02d}{mark}" if minute or rng.random() < 0.5 else f"{shown}{mark}"
-    return ask(rng, ASK_TIME.pick(rng, split), clock), f"{hour:02d}:{minute:02d}"
+    return clock, f"{hour:02d}:{minute:02d}"
+
+
+def time_example(rng, split):
+    clock, answer = some_time(rng)
+    return ask(rng, ASK_TIME.pick(rng, split), clock), answer
 
 
 CURRENCY = {  # code: signs and words; the first sign may stand before the number
@@ -159,10 +194,20 @@ Turn {text} into a number and a currency code.
 Money: {text}. Write it with two decimals and the currency code.
 Bring {text} into the form 0.00 XXX.
 Convert to "number CODE": {text}
+""").widen("""
+(Normalise|Normalize|Standardise|Clean up|Regularise) (the sum|this sum|the value|this price|the price|this amount of money|the following amount)(:|) {text}
+(Write|Rewrite|Show|Return|State|Print|Express) (|the amount |the price |the sum |this amount: |this price: ){text} as (a number and a currency code|number and currency code|amount and code|a decimal number with its ISO code|amount and ISO currency code)(|.)
+(Convert|Turn|Bring|Change|Put) (|the amount |the price |the sum ){text} (to|into) (a number and a currency code|number and currency code|amount and ISO code|a plain number with the currency code|the form number CODE)(|.)
+(Price|Sum|Money|Value|Total|Input): {text}\\n(Amount and code|Number and currency|Normalised amount|Plain|Standard form):
+(What is|How is|How do I write) {text} (as|in the form of) (a number and ISO currency code|a plain amount with currency code|number and code)?
+{text}\\n(Normalise the price|Normalise the sum|Write the amount and the currency code|As number and currency code)(|.)
+{text} as (number and currency code|amount and ISO code|a plain number with its currency)
+(Could you|Can you) (normalise|normalize|standardise) (the amount |the price |){text}?
 """)
 
 
-def amount_example(rng, split):
+def some_amount(rng):
+    """(as people write it, number and code)"""
     code = rng.choice(["USD", "EUR", "GBP"] * 3 + list(CURRENCY))
     whole = rng.randrange(rng.choice([10, 100, 1000, 10000, 100000, 1000000]))
     cents = rng.choice([None, None, rng.randrange(100), rng.randrange(100)])
@@ -183,7 +228,12 @@ def amount_example(rng, split):
         text = f"{sign} {text}"
     else:
         text = f"{text} {sign}"
-    return ask(rng, ASK_AMOUNT.pick(rng, split), text), f"{whole}.{cents or 0:02d} {code}"
+    return text, f"{whole}.{cents or 0:02d} {code}"
+
+
+def amount_example(rng, split):
+    text, answer = some_amount(rng)
+    return ask(rng, ASK_AMOUNT.pick(rng, split), text), answer
 
 
 UNITS = [  # (big unit, its words, small unit, its words, how many small are one big)
@@ -228,6 +278,23 @@ Quantity: {text}\\nUnit: {how}
 Length, weight or time {text}, converted to {how}
 Answer with number and unit: {text} in {how}
 From {text} to {how}, please.
+""").widen("""
+(|Please |Now )(convert|turn|change|bring|transform|put|recalculate) (|the quantity |the value |the amount )({text}|"{text}") (to|into) {how}(|.)
+(|Please )(write|rewrite|express|give|show|state|return|render|report) (|the quantity |the value |the measure |the amount ){text} (in|as|using) {how}(|.)
+(Convert|Turn|Change|Translate|Bring|Normalise|Recalculate) (it |this |the quantity |the value |this value |the following )(to|into) {how}(:|.) {text}
+(Write|Give|Show|Express|Return|Rewrite|Put) (it|this|the quantity|the value|this value|the following) in {how}(:|.) {text}
+(What is|What are|How much is|How many {how} are|What would) {text} (in {how}|be in {how}|as {how})?
+How many {how} (are|is|make|are there in) {text}?
+(Could you|Can you|Would you) (convert|change|turn|bring|put) {text} (to|into) {how}?
+(Could you|Can you|Would you) (give|write|express|show) {text} in {how}?
+(I have|I need|We have|It is|It says) {text}. (Give|Show|Write|Tell me|Express) (it|this|that) in {how}.
+{text}\\n(in|to|as|convert to|change to|write in|express in) {how}(|.)
+{text} (as|into|is how many|equals how many|=|->) {how}
+(In|To|Into|As) {how}: {text}
+{how}: {text}
+(Input|Value|Measure|Amount): {text}\\n(Output unit|Target unit|To|In|Wanted unit): {how}
+(Unit|Target|Target unit|Wanted): {how}\\n(Quantity|Value|Input|Amount): {text}
+(Units|Conversion|Unit change|Conversion of units): {text} (into|in|=>) {how}
 """)
 
 
@@ -236,14 +303,15 @@ def shortest(number):
     return f"{number:.3f}".rstrip("0").rstrip(".")
 
 
-def unit_example(rng, split):
-    big, big_words, small, small_words, factor = rng.choice(UNITS)
+def some_quantity(rng, units, to_small):
+    """(quantity, words of the wanted unit, quantity in it)"""
+    big, big_words, small, small_words, factor = units
     if factor in (10, 100, 1000):
         many = rng.choice([rng.randrange(1, 10), rng.randrange(1, 100), rng.randrange(1, 1000)])
         thousandths = many * 1000
         if rng.random() < 0.4:  # 2.5 km, 0.75 kg
             thousandths = rng.choice([rng.randrange(1, 100) * 100, rng.randrange(1, 400) * 10])
-            thousandths -= thousandths * factor % 1000
+            thousandths -= thousandths % (1000 // factor)  # the small unit's number is whole
             thousandths = thousandths or 1000
     else:
         thousandths = rng.randrange(1, 61 if factor == 60 else 31) * 1000
@@ -251,12 +319,21 @@ def unit_example(rng, split):
             thousandths = rng.randrange(1, 20) * 500
     value, result = shortest(thousandths / 1000), str(thousandths * factor // 1000)
     gap = rng.choice([" ", " ", ""])
-    if rng.random() < 0.6:
+    if to_small:
         word = rng.choice(big_words)
-        source, how, answer = value + (gap if len(word) < 3 else " ") + word, small_words, f"{result} {small}"
-    else:
-        word = rng.choice(small_words)
-        source, how, answer = result + (gap if len(word) < 3 else " ") + word, big_words, f"{value} {big}"
+        return value + (gap if len(word) < 3 else " ") + word, small_words, f"{result} {small}"
+    word = rng.choice(small_words)
+    return result + (gap if len(word) < 3 else " ") + word, big_words, f"{value} {big}"
+
+
+def some_units(rng, split):
+    """Training sees more of what is not a power of ten: there every pair is to be known."""
+    hard = split == "train" and rng.random() < 0.3
+    return rng.choice(UNITS[-4:] if hard else UNITS)
+
+
+def unit_example(rng, split):
+    source, how, answer = some_quantity(rng, some_units(rng, split), rng.random() < (0.5 if split == "train" else 0.6))
     instruction = fill(ASK_UNIT.pick(rng, split), how=rng.choice(how))
     return ask(rng, instruction, source), answer
 
@@ -280,6 +357,16 @@ Normalise this number: {text}
 Turn the words {text} into a number written in digits.
 Spelled number: {text}\\nDigits:
 Please give {text} as digits.
+""").widen("""
+(|Please )(convert|turn|change|translate) (|the number |the words |this number )({text}|"{text}") (to|into) (digits|figures|a number|numerals)(|.)
+(|Please )(write|rewrite|show|give|print|return|express|put) (|the number |the words |this number )({text}|"{text}") (in|as|with|using) (digits|figures|numerals)(|.)
+(Convert|Turn|Change|Translate) (the words|these words|this number|this|the number below) (to|into) (digits|figures|a number|numerals)(:|.) {text}
+(Write|Show|Give|Return|Put) (the words|these words|this number|this|the number below) (in|as|with) (digits|figures|numerals)(:|.) {text}
+(In figures|In digits|Digits|Figures|Numerals|With digits): {text}
+{text} (as digits|in figures|as a number|with digits|in numerals)
+{text}\\n(In digits|As a number|In figures|Put this in digits|Give the digits)(|.|:)
+(How do you write|How is|What is) {text} (in digits|in figures|with digits|in numerals)?
+(Number|Words|Input|Text): {text}\\n(In digits|As digits|Number|Figures):
 """)
 
 
@@ -292,23 +379,78 @@ def number_words(number):
     return ONES[number // 100] + " hundred" + (" and " + number_words(rest) if rest else "")
 
 
-def number_example(rng, split):
+def some_number(rng):
+    """(words, digits)"""
     number = rng.choice([rng.randrange(100), rng.randrange(1000)])
     text = number_words(number)
     if rng.random() < 0.3:
         text = text.replace("-", " ")
     if rng.random() < 0.3:
         text = text.replace(" and ", " ")
-    return ask(rng, ASK_NUMBER.pick(rng, split), text), str(number)
+    return text, str(number)
+
+
+def number_example(rng, split):
+    text, answer = some_number(rng)
+    return ask(rng, ASK_NUMBER.pick(rng, split), text), answer
+
+
+# Many of a kind at once: the same practice for a fraction of the prompt. Only training has them.
+BATCH_DATE, BATCH_TIME, BATCH_AMOUNT, BATCH_UNIT, BATCH_NUMBER = ([x.strip() for x in block.strip().splitlines()]
+    for block in ("""
+Convert these dates to {how}.
+Write each date in {how}, one a line.
+Dates to {how}:
+Bring all of these into {how}.
+""", """
+Convert these times to 24-hour time.
+Write each time as HH:MM, 24-hour clock.
+Times in 24h format, one a line:
+""", """
+Normalise these amounts.
+Write each amount as number and currency code.
+Amounts with currency codes, one a line:
+""", """
+Convert these to {how}.
+Write each quantity in {how}.
+All of these in {how}, one a line:
+How much is each of these in {how}?
+""", """
+Write these numbers in digits.
+Each number in digits, one a line:
+Convert the number words to digits.
+"""))
+
+
+def batch_example(rng, split):
+    count = rng.choice([3, 4, 4, 5, 6, 8])
+    kind = weighted(rng, (4, "date"), (3, "time"), (3, "amount"), (7, "unit"), (2, "number"))
+    if kind == "date":
+        target = weighted(rng, (6, "iso"), (2, "us"), (2, "eu"), (2, "long"))
+        rows = []
+        for forms in (some_date(rng) for _ in range(count)):
+            rows.append((forms[rng.choice([k for k in forms if k != target])], forms[target]))
+        return batch(rng, fill(rng.choice(BATCH_DATE), how=rng.choice(DATE_HOW[target])), rows)
+    if kind == "unit":
+        units, to_small = some_units(rng, "train"), rng.random() < 0.5
+        made = [some_quantity(rng, units, to_small) for _ in range(count)]
+        order = fill(rng.choice(BATCH_UNIT), how=rng.choice(made[0][1]))
+        return batch(rng, order, [(source, answer) for source, _, answer in made])
+    make, orders = {"time": (some_time, BATCH_TIME), "amount": (some_amount, BATCH_AMOUNT),
+                    "number": (some_number, BATCH_NUMBER)}[kind]
+    return batch(rng, rng.choice(orders), [make(rng) for _ in range(count)])
 
 
 KINDS = {"date": (9, date_example), "time": (2, time_example), "amount": (5, amount_example),
          "unit": (6, unit_example), "number": (2, number_example)}
+# What training sees more of: what was still wrong after 40 million tokens.
+PRACTICE = {"date": (7, date_example), "time": (3, time_example), "amount": (4, amount_example),
+            "unit": (13, unit_example), "number": (3, number_example), "batch": (5, batch_example)}
 
 
 def example(rng, split="train"):
     """(messages, answer)"""
-    messages, answer = weighted(rng, *KINDS.values())(rng, split)
+    messages, answer = weighted(rng, *(PRACTICE if split == "train" else KINDS).values())(rng, split)
     role, content = messages[-1]
     if len(messages) == 1:
         content = polite(rng, content, 0.05)

@@ -54,6 +54,10 @@ Output the privacy-relevant entities as JSON.
 Tag the private data in this text. JSON.
 Say which personal data this contains, as JSON.
 Privacy check. List what is private, as JSON.
+""").widen("""
+(|Please )(find|list|extract|mark|collect|name|show|tag) (the private data|all personal details|the personal data|what is private|all PII|the private entities) (in|of|from) (this text|the text|the message|this message) (as JSON|as a JSON list|in JSON).
+(Which|What) (private data|personal details|PII|personal data) (is|stands) (here|in this text|in this message)? (Answer in JSON|JSON, please|Use JSON|Reply with a JSON list).
+(PII|Private data|Personal data|Private details)(, JSON:| as a JSON list:| of this in JSON:)
 """)
 SYSTEM = lines("""
 Find the private data in every message. Answer with a JSON list of type and text.

@@ -59,6 +59,21 @@ Reply with the same words in {how}: {text}
 Apply {how} to the text.
 I need this in {how}: {text}
 Input: {text}\\nTask: {how}
+""").widen("""
+(|Please )(convert|turn|change|bring|transform|put) (|the text |the words |this text |this: )({text}|"{text}") (to|into) {how}(|.)
+(|Please )(write|rewrite|give|show|return|print|type|format) (|the text |the words |this text |this: )({text}|"{text}") (in|as|using) {how}(|.)
+(Convert|Turn|Change|Transform|Bring) (it|the words|the text|this text|the following|the line below) (to|into) {how}(:|:\\n|.\\n) {text}
+(Write|Rewrite|Give|Show|Print|Type|Format|Return) (it|the words|the text|this text|the following|the line below) (in|as|using) {how}(:|:\\n|.\\n\\n) {text}
+(Use|Apply) {how} (for|on|to) (this|the following|these words|the text)(:|:\\n) {text}
+(In|As|Into|With) {how}: {text}
+{how}(:\\n|:\\n\\n| -> | = ){text}
+{text}\\n(In|As|To|Into) {how}(|.|, please.)
+{text}\\n\\n(Write this in|Turn it into|Change this to|Rewrite it in) {how}(|.)
+(Text|Input|Words|Line|Phrase): {text}\\n(Form|Case|Wanted|Style|Output): {how}
+(Style|Wanted|Target|Form): {how}\\n(Text|Input|Words|Line): {text}
+(Could you|Would you|Can you) (put|turn|change|convert|bring) (this|the words|the text) (to|into) {how}(?|:|?\\n) {text}
+(How do I write|How would you write|How does) ({text}|"{text}") (in|look in) {how}?
+(I want|We need|I would like) (this text|these words|the line) in {how}: {text}
 """)
 SYSTEM_CASE = lines("""
 Convert the user's text to {how}.
@@ -91,6 +106,13 @@ to json: {text}
 Represent this as a JSON object.
 Return a JSON object with these keys and values.
 Output JSON only.\\n{text}
+""").widen("""
+(Convert|Turn|Change|Transform|Reformat) (the lines|these fields|the fields|this data|the data|the record|this record|the text) (to|into) (JSON|a JSON object)(:|:\\n|.\\n\\n){text}
+(Write|Show|Format|Return|Give) (the lines|these fields|the fields|this data|the data|the record|this record) as (JSON|a JSON object)(:|:\\n|.\\n\\n){text}
+{text}\\n(\\n|)(Turn this into|Write this as|Give it as|Show it as|Format it as) (JSON|a JSON object)(|.)
+(Data|Input|Record|Fields|Lines):\\n{text}\\n(JSON|As JSON|Output JSON|JSON object):
+(Could you|Can you) (turn|convert|change) this (to|into) (JSON|a JSON object)?\\n{text}
+(Make|Build|Create) (a JSON object|JSON) (of|from|out of) (these lines|this data|the following|these fields)(:|.)\\n{text}
 """)
 ASK_LINES = lines("""
 Convert this JSON to key: value lines.
@@ -107,6 +129,11 @@ JSON to text, one "key: value" a line: {text}
 Unpack this JSON into lines of key: value.
 Make key: value lines from this JSON: {text}
 Show this JSON as key: value lines.
+""").widen("""
+(Convert|Turn|Change|Transform) (the JSON|this object|the object|this record|it) (to|into) (key: value lines|lines of key: value|"key: value" lines)(:|:\\n|.\\n){text}
+(Write|Show|List|Print|Give) (the JSON|this object|the object|this record|it) as (key: value lines|lines of key: value|"key: value" lines)(:|:\\n|.\\n){text}
+{text}\\n(\\n|)(Turn this into|Write this as|Show it as) (key: value lines|lines of key: value|"key: value" lines)(|.)
+(JSON|Object|Input|Data): {text}\\n(Lines|key: value lines|As key: value lines):
 """)
 ASK_LIST = lines("""
 Convert this list to {how}: {text}
@@ -130,6 +157,15 @@ Return the items as {how}.
 Write the items as {how}.
 Show these items as {how}:\\n{text}
 Items: {text}\\nOutput as {how}:
+""").widen("""
+(|Please )(convert|turn|change|transform|reformat|bring) (the items|these items|this|the list|these|it|the following) (to|into) {how}(:|:\\n|.\\n){text}
+(|Please )(write|rewrite|format|show|give|print|return|list) (the items|these items|this|the list|these|it|the following) as {how}(:|:\\n|.\\n){text}
+{text}\\n(\\n|)(Turn this into|Write this as|Give it as|Show it as|Change it to|As) {how}(|.|, please.)
+(List|Input|Items|Data|Text):\\n{text}\\n(Form|Format|Wanted|Output|Style): {how}
+(Create|Build|Make) {how} (of|from|out of|with) (these|the items|these items|the following)(:|.)\\n{text}
+(As|To|Into) {how}(:|:\\n) {text}
+{how}(: |:\\n){text}
+(Could you|Can you) (turn|change|convert|put) (this|the list|these items) (to|into) {how}?\\n{text}
 """)
 LIST_HOW = {
     "csv": ["CSV", "comma-separated values", "a CSV line", "comma separated values"],
@@ -153,6 +189,11 @@ Please convert the data below to {how}.\\n\\n{text}
 Change the format to {how}:\\n{text}
 Transform these rows to {how}:\\n{text}
 Output the data as {how}:\\n{text}
+""").widen("""
+(|Please )(convert|turn|change|transform|reformat) (the data|this data|these rows|the rows|this|the following) (to|into) {how}(:|:\\n|.\\n){text}
+(|Please )(write|rewrite|format|show|give|return) (the data|this data|these rows|the rows|this|the following) as {how}(:|:\\n|.\\n){text}
+{text}\\n(\\n|)(Turn this into|Write this as|Give it as|Change it to|As) {how}(|.)
+(Input|Rows|Data|Text):\\n{text}\\n(Format|Wanted|Output|As): {how}
 """)
 
 FIELD = words("""name, age, city, country, email, phone, date, price, total, status, color, size,
@@ -298,6 +339,10 @@ KINDS = {"case": (10, case_example), "ident": (7, ident_example), "json": (6, js
          "lines": (3, lines_example), "list": (8, list_example), "table": (3, table_example)}
 
 
+# Training sees more of what changes how a word is cut into tokens: each word has to be met in each case.
+PRACTICE = KINDS | {"case": (14, case_example), "ident": (9, ident_example)}
+
+
 def example(rng, split="train"):
     """(messages, answer)"""
-    return weighted(rng, *KINDS.values())(rng, split)
+    return weighted(rng, *(PRACTICE if split == "train" else KINDS).values())(rng, split)

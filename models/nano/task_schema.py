@@ -127,6 +127,15 @@ Input: {text}\\nOutput schema: {schema}\\nOutput:
 Populate the schema with the values of the text.\\n\\n{text}\\n\\n{schema}
 json schema:\\n{schema}\\ntext:\\n{text}
 According to the schema below, extract the fields from the email.\\n{schema}\\nEmail: {text}
+""").widen("""
+(Extract|Pull|Take|Collect|Read) (the data|the values|the fields|the details|what is asked) (from|out of) (the text|this text|the message|the lines below)(.|:) (Schema|JSON schema|The schema is|Wanted)(:|:\\n) {schema}\\n(\\n|)(Text: |Message: ||Text:\\n){text}
+(Text|Message|Input|Mail|Note|Document)(: |:\\n){text}\\n(\\n|)(Schema|JSON schema|Wanted|Form|Structure)(: |:\\n){schema}(|\\nJSON:|\\nAnswer:|\\nOutput:)
+(Schema|JSON schema|Structure|Form|Wanted)(: |:\\n){schema}\\n(\\n|)(Text|Message|Input|Mail|Note|Document)(: |:\\n){text}(|\\nJSON:|\\nAnswer:|\\nOutput:)
+(Return|Give|Write|Output|Produce|Answer with) (JSON|a JSON object|one JSON object) (for|that fits|of|that has the form of|following) (this schema|the schema)(: |:\\n){schema}\\n(\\n|)(Text: |Message: ||Text:\\n){text}
+(Write|Put|Bring|Convert) (the text|this text|the message|this message|what follows) (as|into|to) JSON (of this form|with this schema|like this|that fits the schema)(: |:\\n){schema}\\n(\\n|){text}
+{text}\\n(\\n|)(Write|Put|Give|Return|Show) (this|it|the data|the values) as JSON (of this form|with this schema|like this|that fits the schema)(: |:\\n){schema}
+(Complete|Answer|Fill in|Fill) (the schema|this form|this structure|the JSON)(: |:\\n){schema}\\n(\\n|)(Use the text: |From: |Text: |){text}
+(Use|Take|Follow|Apply) (this schema|the schema|this structure)(: |:\\n){schema}\\n(\\n|)(What is not said is null. |Unknown values are null. |Leave null what is not there. |){text}
 """)
 ASK_KEYS = lines("""
 Extract {schema} as JSON: {text}
@@ -143,6 +152,13 @@ Please give {schema} as JSON.\\n{text}
 Find {schema} in this message and return JSON: {text}
 Output a JSON object with exactly these keys: {schema}\\nText: {text}
 Which values have {schema} here? Answer as JSON. {text}
+""").widen("""
+(|Please )(extract|find|get|collect|read|pull out|take|list|return) {schema} (from|in|of) (this text|the text|this message|the message) (as JSON|as a JSON object|and answer in JSON|and write JSON)(: |:\\n|.\\n\\n){text}
+(Text|Message|Input|Mail|Note)(: |:\\n){text}\\n(\\n|)(Keys|Fields|JSON keys|Wanted|Values)(: |:\\n){schema}(|\\nJSON:|\\nAnswer:|\\nJSON object:)
+(Keys|Fields|JSON keys|Wanted|Values)(: |:\\n){schema}\\n(\\n|)(Text|Message|Input|Mail|Note)(: |:\\n){text}(|\\nJSON:|\\nAnswer:|\\nJSON object:)
+(Return|Give|Write|Output|Produce|Build|Answer with) (JSON|a JSON object|one JSON object) (with|of|that has|holding) {schema}(: |:\\n|.\\n\\n|. Text: ){text}
+{text}\\n(\\n|)(Return|Give|Write|Put|Extract|Find|Show) {schema} (as JSON|in JSON|as a JSON object)(|.)
+(What are|Tell me|Give me|I need|I want) {schema} (as JSON|in JSON|as a JSON object)(: |:\\n|.\\n\\n){text}
 """)
 ASK_NONE = lines("""
 Extract the data as JSON.
@@ -159,6 +175,11 @@ Give me the details as JSON.
 Get the fields from this text.
 Extract the requested information.
 Structured output, please.
+""").widen("""
+(Extract|Return|Read|Get|Find|Collect|Pull out|Take) (the data|the details|the fields|the values|the information|what is asked for|everything) (from this text|from the text|from this message|in this message|of this mail|in the text below|below)(| as JSON| in JSON).
+(Convert|Turn|Change|Bring) (this|the text|the message|this mail|the following) (to|into) (structured data|a filled form|a record with the right fields).
+(Fill|Complete) (the form|the fields|the record|the JSON|the JSON object)(| from this text| with this message| with what it says| from the message).
+(Extract|Fill the schema|Fields, please|Extract to the schema|Data extraction).
 """)
 SYSTEM = lines("""
 Extract data from the user's text as JSON with this schema: {schema}
@@ -224,7 +245,10 @@ def short_schema(rng, schema):
     return "\n".join(f"- {k} ({t})" for k, t in kinds.items())
 
 
-def tell(rng, record, schema):
+DISTRACTORS = (0, 1, 1, 2, 3)  # fields beside the schema's in training: the wrong one is the usual mistake
+
+
+def tell(rng, record, schema, others_counts=(0, 0, 1, 1, 2)):
     """(text, {key: value}): what the text says, some fields of the schema left out, others added."""
     _, fields, empty = record
     said, taken = [], {}
@@ -233,7 +257,7 @@ def tell(rng, record, schema):
             sentence, line, taken[key] = field.tell(rng, rng.choice(field.keys + [key] * 3))
             said.append((sentence, line))
     others = [f for f in fields if f not in [f for _, f in schema] and not clashes(f, schema)]
-    for field in rng.sample(others, min(len(others), rng.choice([0, 0, 1, 1, 2]))):
+    for field in rng.sample(others, min(len(others), rng.choice(others_counts))):
         sentence, line, _ = field.tell(rng, field.keys[0])
         said.append((sentence, line))
     rng.shuffle(said)
@@ -266,7 +290,8 @@ def answer(schema, taken):
 
 def pose(rng, split, schema, text):
     """The messages that ask for the schema."""
-    form = weighted(rng, (5, "json"), (4, "short"), (3, "keys"), (1.6, "none"))
+    train = split == "train"  # shorter prompts make more practice; keys that only the grammar knows are hard
+    form = weighted(rng, (3.5 if train else 5, "json"), (4, "short"), (3, "keys"), (2.6 if train else 1.6, "none"))
     if form == "none":
         return ask(rng, polite(rng, ASK_NONE.pick(rng, split)), text)
     if form == "keys":
@@ -291,7 +316,7 @@ def example(rng, split="train", record=None):
         said = [f.tell(rng, f.keys[0])[0] for f in rng.sample(unlike, min(len(unlike), 3))]
         text, taken = " ".join(said) or other[2][0], {}
     else:
-        text, taken = tell(rng, record, schema)
+        text, taken = tell(rng, record, schema, DISTRACTORS if split == "train" else (0, 0, 1, 1, 2))
     return pose(rng, split, schema, injected(rng, text, split)), answer(schema, taken)
 
 

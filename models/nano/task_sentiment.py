@@ -1,23 +1,28 @@
 """Is a text positive, neutral or negative?
 
-Everything is written or generated here: sentences with opinions, their negation, contrast ("good but
-..."), irony, news-like lines, and the training tweets of WNUT17, which have no such label, labelled
-by `polarity` where the words leave little doubt. TweetEval is only measured, never read.
+Three sources: WNUT17's training tweets with labels of our own and many changes (sentiment_tweets.py);
+neutral tweets with words of VADER's lexicon in them (the same, sentiment_lexicon.py); and sentences
+written or generated here: opinions, their negation, contrast ("good but ..."), irony, news-like lines.
+TweetEval is only measured, never read.
 """
 
-import functools
 import re
 
-from corpora import clinc_inside, gsm8k_train, wnut_train
+import sentiment_posts
+import sentiment_tweets
+from corpora import clinc_inside, gsm8k_train
 from names import CITY
 from pools import Pool, ask, fill, injected, lines, polite, sentence_case
 from sentiment_words import (CLOSER, EMOJI_NEG, EMOJI_POS, HASHTAG_NEG, HASHTAG_NEUTRAL, HASHTAG_POS,
-    INTENSE, LUCK, NEGATIVE_ACT, NEGATIVE_ADJ, NEGATIVE_END, NEGATIVE_LINE, NEGATIVE_NOUN, NEGATIVE_VERB, NEUTRAL,
-    NEUTRAL_LINE, OPENER, OTHER, POSITIVE_ACT, POSITIVE_ADJ, POSITIVE_END, POSITIVE_LINE, POSITIVE_NOUN,
+    INTENSE, LUCK, NEGATION, NEGATIVE_ACT, NEGATIVE_ADJ, NEGATIVE_END, NEGATIVE_LINE, NEGATIVE_NOUN, NEGATIVE_VERB,
+    NEUTRAL,    NEUTRAL_LINE, OPENER, OTHER, POSITIVE_ACT, POSITIVE_ADJ, POSITIVE_END, POSITIVE_LINE, POSITIVE_NOUN,
     POSITIVE_VERB, SARCASM_END, TOPIC, TROUBLE)
 from values import MONTHS, WEEKDAYS
 
-LABELS = ["positive", "neutral", "negative"]
+LABELS = sentiment_tweets.LABELS
+TWEETS, SCATTERED = 0.40, 0.30  # shares of the training texts; the rest is written or generated
+LABEL_SHARES = [0.29, 0.34, 0.37]  # of LABELS; there are fewer tweets with blame (478) than with praise (693)
+POSTS = 0.5  # share of whole posts in what is written
 
 ASK = lines("""
 Classify the sentiment.
@@ -165,10 +170,6 @@ scared afraid fear worried disappointed disappointing disgusting pathetic ridicu
 damn hell shit fuck fucking wtf ugh smh problem problems wrong poor unfortunately miss stressed ruined
 terrorist attack attacks war racist lie lies liar corrupt scam fake disaster trash garbage useless
 """.split()
-NEGATION = set("""not no never don't dont doesn't doesnt didn't didnt isn't isnt wasn't can't cant won't
-without hardly nothing nobody ain't""".split())
-
-
 def polarity(text):
     """(positive, negative) counts of plain opinion words; a negation before one turns it over."""
     tokens = re.findall(r"[a-z']+|[:;]-?[()D]|<3", text.lower().replace("’", "'"))
@@ -185,26 +186,13 @@ def polarity(text):
 _POSITIVE, _NEGATIVE = set(POSITIVE_WORDS), set(NEGATIVE_WORDS)
 
 
-@functools.cache
-def tweets():
-    """{label: Pool of WNUT17 training tweets}: one polarity only, or no opinion word at all."""
-    out = {label: [] for label in LABELS}
-    for row in wnut_train():
-        text = " ".join(token for token, _ in row)
-        text = re.sub(r"\s+([.,!?:;])(?=\s|$)", r"\1", text)
-        text = re.sub(r"@\w+", "@user", re.sub(r"https?:\S+", "http", text))
-        up, down = polarity(text)
-        if up == down == 0 and "!" not in text:
-            out["neutral"].append(text)
-        elif up >= 1 and down == 0:
-            out["positive"].append(text)
-        elif down >= 1 and up == 0:
-            out["negative"].append(text)
-    return {label: Pool(texts) for label, texts in out.items()}
-
-
 def slots(rng, split):
-    return {"topic": TOPIC.pick(rng), "other": OTHER.pick(rng), "city": CITY.pick(rng),
+    topic, other = TOPIC.pick(rng), OTHER.pick(rng)
+    if split == "train" and rng.random() < 0.5:  # the names of real tweets
+        other = sentiment_tweets.name(rng, "person", "person", "group", "corporation", "location")
+        if rng.random() < 0.5:
+            topic = sentiment_tweets.name(rng, "product", "creative-work", "group", "person")
+    return {"topic": topic, "other": other, "city": CITY.pick(rng),
             "day": rng.choice(WEEKDAYS), "month": rng.choice(MONTHS), "n": str(rng.randrange(2, 30)),
             "hour": rng.choice(["8pm", "7:30", "9 am", "noon", "midnight", "6 pm"]),
             "so": rng.choice(INTENSE), "noun": rng.choice(NOUN)}
@@ -253,7 +241,12 @@ def plain(rng, split):
     if kind < 0.93:
         part = rng.choice(clinc_inside())
         return part if sum(polarity(part)) == 0 else fill(NEUTRAL_LINE.pick(rng, split), **s)
-    return tweets()["neutral"].pick(rng, split)
+    return neutral_piece(rng, split)
+
+
+def neutral_piece(rng, split):
+    """A neutral tweet or a piece of one."""
+    return sentiment_tweets.joined(sentiment_tweets.neutral_words(rng, split))
 
 
 def decorate(rng, text, label):
@@ -285,11 +278,47 @@ def mixed(rng, label, split):
                        f"although {first}, {second}", f"even if {first}, {second}", f"{first}... but {second}"])
 
 
-def make_text(rng, label, split="train"):
-    """A text with this sentiment."""
+def post(rng, label, split):
+    """A whole post, sometimes with a second clause."""
+    text = sentiment_posts.expand(rng, sentiment_posts.BY_LABEL[label].pick(rng, split))
+    text = fill(text, **slots(rng, split)).strip()
+    if rng.random() < 0.15:
+        more = neutral_piece(rng, split) if rng.random() < 0.5 else plain(rng, split)
+        text = rng.choice([f"{text} {more}", f"{more}. {text}"])
+    return text
+
+
+def posted(rng, text):
+    """What stands around posts whatever they say."""
+    if rng.random() < 0.25:
+        text = rng.choice(["@user ", "@user @user ", "RT @user: ", "", "\""]) + text
+    if rng.random() < 0.2:
+        text += rng.choice([" http", " @user", " " + rng.choice(HASHTAG_NEUTRAL), "...", "."])
+    case = rng.random()
+    if case < 0.15:
+        return text.lower()
+    return text.upper() if case < 0.17 else text
+
+
+def draw(rng, label, split="train"):
+    """(text, {label: probability}) of a text that was meant to have this sentiment."""
     kind = rng.random()
-    if kind < 0.16:
-        return tweets()[label].pick(rng, split)
+    if kind < TWEETS:
+        text, soft = sentiment_tweets.draw(rng, label, split)
+    elif kind < TWEETS + SCATTERED and split == "train":
+        text, soft = sentiment_tweets.scattered(rng, label)
+    else:
+        return written(rng, label, split), None
+    if soft and label != "neutral" and rng.random() < 0.1:
+        text = f"{text} {opinion(rng, label, split)}"
+    return posted(rng, text), soft
+
+
+def written(rng, label, split="train"):
+    """A text of our own with this sentiment."""
+    kind = 0.16 + 0.84 * rng.random()
+    if rng.random() < POSTS:
+        return posted(rng, post(rng, label, split))
     if label == "neutral":
         text = plain(rng, split)
         if rng.random() < 0.35:
@@ -305,7 +334,7 @@ def make_text(rng, label, split="train"):
     shape = rng.random()
     if shape < 0.25:
         # Words of real posts must not speak for "neutral" by being unknown.
-        around = tweets()["neutral"].pick(rng, split) if rng.random() < 0.6 else plain(rng, split)
+        around = neutral_piece(rng, split) if rng.random() < 0.6 else plain(rng, split)
         text = rng.choice([f"{around} {text}", f"{text} {around}"])
     elif shape < 0.35:
         text = f"{plain(rng, split)}{rng.choice(['. ', ', ', ' - ', '! '])}{text}"
@@ -320,18 +349,21 @@ def few_shot(rng, split, text):
     """Two or three solved examples before the text."""
     shots = rng.sample(LABELS, rng.choice([2, 3]))
     arrow = rng.choice([" -> ", " => ", "\nSentiment: ", "\nLabel: "])
-    rows = [f"{make_text(rng, label, split)}{arrow}{label}" for label in shots]
+    rows = [f"{draw(rng, label, split)[0]}{arrow}{label}" for label in shots]
     head = rng.choice(["", "Classify the sentiment.\n", "Sentiment, as in the examples.\n"])
     return [("user", head + "\n".join(rows) + "\n" + text + arrow.rstrip())]
 
 
 def example(rng, split="train"):
-    """(messages, answer)"""
-    label = rng.choice(LABELS)
-    text = injected(rng, make_text(rng, label, split), split, 0.03)
+    """(messages, answer, soft)"""
+    label = rng.choices(LABELS, LABEL_SHARES)[0]
+    text, soft = draw(rng, label, split)
+    if soft:
+        label, soft = max(soft, key=soft.get), list(soft.items())
+    text = injected(rng, text, split, 0.03)
     kind = rng.random()
     if kind < 0.06:
-        return few_shot(rng, split, text), label
+        return few_shot(rng, split, text), label, soft
     if kind < 0.2:
-        return [("system", SYSTEM.pick(rng, split)), ("user", text)], label
-    return ask(rng, polite(rng, ASK.pick(rng, split)), text), label
+        return [("system", SYSTEM.pick(rng, split)), ("user", text)], label, soft
+    return ask(rng, polite(rng, ASK.pick(rng, split)), text), label, soft

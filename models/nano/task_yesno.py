@@ -197,6 +197,12 @@ Is the answer yes, no or not stated? {question}\\n{text}
 Passage: {text}\\nAnswer the question with "yes", "no" or "not stated": {question}
 Please answer yes, no or not stated. {text} {question}
 Statement: {text}\\nFrom the statement alone: {question} (yes, no, not stated)
+""").widen("""
+(Text|Sentence|Statement|Given|Passage)(: |:\\n){text}\\n(\\n|)(Question: |Q: |){question}(\\n| )(Answer|Reply|Say|Choose) (yes, no or not stated|yes, no, or not stated|"yes", "no" or "not stated")(.|)
+(Question|Q): {question}\\n(Sentence|Statement|Passage): {text}\\n(Answer|A|yes, no or not stated)(:|?)
+(Read|Take|Look at) this(: |:\\n){text}\\n{question} (yes, no or not stated|Answer yes, no or not stated)(.|?)
+{question} (yes, no or not stated?|Answer yes, no or not stated.|Yes, no or not stated:) {text}
+(From|By) (the text|this sentence), {low} (yes, no or not stated?|Answer yes, no or not stated.)\\n{text}
 """)
 CLAIM = lines("""
 Text: {text}\\nClaim: {claim}\\nIs the claim stated? Answer yes, no or not stated.
@@ -207,6 +213,11 @@ According to the text, is it true that {lowclaim}? Text: {text} Answer yes, no o
 Check the claim against the text. Answer yes (stated), no (contradicted) or not stated.\\nText: {text}\\nClaim: {claim}
 Text: {text}\\nClaim: {claim}\\nyes, no or not stated?
 Premise: {text}\\nHypothesis: {claim}\\nAnswer yes, no or not stated.
+""").widen("""
+(Text|Sentence|Premise|Given)(: |:\\n){text}\\n(Claim|Statement|Hypothesis): {claim}\\n(yes, no or not stated|Answer yes, no or not stated|Is it so? yes, no or not stated)(.|?)
+{text}\\n(\\n|)(Does this mean that|Does it follow that|Does it say that) {lowclaim}? (Answer yes, no or not stated.|yes, no or not stated?)
+(Is it so that|Is it stated that) {lowclaim}? {text} (Yes, no or not stated|Answer yes, no or not stated)(.|)
+(Claim|Statement): {claim}\\n(Text|Sentence|Source): {text}\\n(yes, no or not stated|Answer yes, no or not stated)(.|?)
 """)
 SYSTEM = lines("""
 Answer the question about the text with yes, no or not stated.

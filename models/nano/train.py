@@ -1,6 +1,7 @@
-"""Train a model of the family from scratch.
+"""Train a model of the family: nano from scratch, nano-large from nano's weights (grow.py).
 
     python train.py --model nano --max-minutes 75 --out work
+    python train.py --model nano-large --grow work/nano.pt --seed 1 --max-minutes 75 --out work
 
 Makes work/vocab.json (one for both models), work/MODEL.pt (the averaged weights with the best
 validation score) and work/MODEL.resume.pt, from which the same command goes on after a break.
@@ -18,6 +19,7 @@ import torch
 
 import copy_circuit
 import data
+import grow
 import optimizer
 import stream
 import team as teams
@@ -98,7 +100,10 @@ class Trainer:
         self.vocab = build_vocab(self.out / "vocab.json", args.seed)
         self.config = Config(len(self.vocab.tokens), **SIZES[args.model], dropout=args.dropout)
         self.net, self.mean = Nano(self.config), Nano(self.config)
-        if args.plant:
+        if args.grow:
+            small = torch.load(args.grow, weights_only=True)
+            self.net.load_state_dict(grow.grown(small["state"], Config(**small["config"]), self.config))
+        elif args.plant:
             copy_circuit.plant(self.net, args.seed)
         self.mean.load_state_dict(self.net.state_dict())
         self.optimizers = optimizer.make(self.net, args.matrix_lr, args.other_lr, args.decay)
@@ -224,6 +229,7 @@ def main():
                         help="decay of the average of the weights, a step")
     parser.add_argument("--exit-weights", type=float, nargs="*", default=[0.15, 0.3])
     parser.add_argument("--plant", type=int, default=1, help="0: do not plant the copy circuit")
+    parser.add_argument("--grow", type=pathlib.Path, help="weights of a model with fewer layers to begin with")
     parser.add_argument("--compile", type=int, default=1, help="0 where there is no C++ compiler")
     parser.add_argument("--out", default="work")
     args = parser.parse_args()

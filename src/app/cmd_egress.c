@@ -46,12 +46,26 @@ static const char *text_of(const struct json *object, const char *name)
     return text ? text : "-";
 }
 
+/* Region and certificates of the tier, where it has any. */
+static void print_assurances(const struct json *entry)
+{
+    const struct json *certified = json_get(entry, "certified");
+    if (json_cstr(json_get(entry, "region")))
+        printf(", %s", text_of(entry, "region"));
+    for (size_t i = 0; i < json_count(certified); i++) {
+        const char *name = json_cstr(json_at(certified, i));
+        printf("%s%s", i ? " " : ", certified ", name ? name : "-");
+    }
+}
+
 static void print_entry(const struct json *entry)
 {
-    printf("%s  %-12s %-28s %s (%s, %s)  %lld bytes  %s", text_of(entry, "time"),
-           text_of(entry, "purpose"), text_of(entry, "exchange"), text_of(entry, "tier"),
-           text_of(entry, "host"), text_of(entry, "place"),
-           (long long)json_int(json_get(entry, "bytes"), 0), text_of(entry, "class"));
+    printf("%s  %-12s %-28s %s (%s, %s", text_of(entry, "time"), text_of(entry, "purpose"),
+           text_of(entry, "exchange"), text_of(entry, "tier"), text_of(entry, "host"),
+           text_of(entry, "place"));
+    print_assurances(entry);
+    printf(")  %lld bytes  %s", (long long)json_int(json_get(entry, "bytes"), 0),
+           text_of(entry, "class"));
     const struct json *replaced = json_get(entry, "replaced"), *count;
     const char *separator = "  replaced: ", *type;
     void *iterator = NULL;

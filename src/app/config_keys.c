@@ -180,6 +180,8 @@ static const struct config_key route_keys[] = {
      .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "private values may be replaced, where privacy.pseudonyms is on"},
+    {"zero_retention", CONFIG_KEY_BOOL, AT(zero_retention), "false",
+     .help = "of its exchanges nothing is stored but numbers, and nothing computed is kept"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,

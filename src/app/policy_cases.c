@@ -234,8 +234,7 @@ static void fill_signals(const struct policy_case *c, const struct route *route,
                          struct world *world)
 {
     struct signals *signals = &world->signals;
-    uint32_t findings[PRIVACY_KIND_COUNT] = {0};
-    enum td_data_class found = egress_classify(&world->request, findings);
+    enum td_data_class found = egress_classify(&world->request, NULL);
     if (found > signals->data_class)
         signals->data_class = found;
     if (route->data_class > signals->data_class)

@@ -197,7 +197,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
     const char *arguments[16] = {"confined"};
     char threads[32];
     size_t count = 1;
-    if (!config->privacy.confine || !runtime->model)
+    if (!config->privacy.confine || !runtime->embeddings) /* no model, no service of it */
         return TD_OK;
     if (options->config_path) {
         arguments[count++] = "--config";
@@ -224,9 +224,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
 static enum td_status open_around(struct runtime *runtime, const struct config *config,
                                   struct td_error *err)
 {
-    enum td_status status = open_embeddings(runtime, config, err);
-    if (status == TD_OK)
-        status = open_ledger(runtime, config, err);
+    enum td_status status = open_ledger(runtime, config, err);
     if (status == TD_OK)
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
@@ -278,6 +276,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         status = privacy_setup(config, err);
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
+    if (status == TD_OK)
+        status = open_embeddings(runtime, config, err);
     if (status == TD_OK && !options->confined)
         status = open_around(runtime, config, err);
     if (status == TD_OK)
@@ -351,6 +351,11 @@ struct embedding_service *runtime_embeddings(const struct runtime *runtime)
     return runtime->embeddings;
 }
 
+struct sandbox *runtime_sandbox(const struct runtime *runtime)
+{
+    return runtime->base.sandbox;
+}
+
 struct ledger *runtime_ledger(const struct runtime *runtime)
 {
     return runtime->base.ledger;
@@ -407,6 +412,19 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
         scheduler_forget(runtime->base.scheduler);
     if (runtime->base.sandbox)
         sandbox_renew(runtime->base.sandbox);
+}
+
+/* So many at a time: who asks for a vault meanwhile waits for that long at most. */
+#define VAULTS_SWEPT 16
+
+uint64_t runtime_tend(struct runtime *runtime)
+{
+    uint64_t wait_ms;
+    do
+        wait_ms = vault_store_sweep(runtime->base.vaults, (uint64_t)clock_monotonic_ms(NULL),
+                                    VAULTS_SWEPT);
+    while (wait_ms == 0);
+    return wait_ms;
 }
 
 static bool same_text(const char *a, const char *b)

@@ -406,6 +406,8 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
         confidence_add(&ex->confidence, &piece->stats);
         if (piece->stats.probe > 0)
             ex->signals.probe = (double)piece->stats.probe;
+        if (ex->token_count == 0 && piece->stats.not_mine > 0)
+            ex->signals.not_mine = (double)piece->stats.not_mine;
         ex->token_count++;
     } else {
         ex->plain_bytes += piece->text.len;
@@ -475,7 +477,7 @@ static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     enum td_data_class declared = higher(ex->request.data_class, route->data_class);
-    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, ex->findings));
+    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, &ex->findings));
     if (ex->services->classes)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);
@@ -574,6 +576,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         status = make_id(ex->id, err);
     if (status != TD_OK)
         return status;
+    ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
     read_signals(ex, route);
     read_states(ex);
     apply_rules(ex, route);

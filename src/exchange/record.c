@@ -27,10 +27,10 @@ static char *text_of(struct json *value)
 static struct json *findings_of(const struct exchange *ex)
 {
     struct json *findings = json_new_object();
-    for (int kind = 0; findings && kind < PRIVACY_KIND_COUNT; kind++)
-        if (ex->findings[kind])
-            json_put(findings, privacy_kind_name((enum privacy_kind)kind),
-                     json_new_int(ex->findings[kind]));
+    struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX];
+    size_t count = privacy_tally_rows(&ex->findings, rows);
+    for (size_t i = 0; i < count; i++)
+        json_put(findings, rows[i].name, json_new_int(rows[i].count));
     return findings;
 }
 
@@ -163,6 +163,8 @@ static char *signals_json(const struct exchange *ex)
     }
     if (signals->probe > 0)
         json_put(root, "probe", json_new_double(signals->probe));
+    if (signals->not_mine > 0)
+        json_put(root, "not_mine", json_new_double(signals->not_mine));
     for (size_t i = 0; i < ex->services->tier_count; i++)
         if (ex->facts[i].confidence_model)
             json_put(root, "confidence_model",
@@ -173,6 +175,8 @@ static char *signals_json(const struct exchange *ex)
         json_put(
             root, "consent",
             json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
+    if (ex->request.keep_nothing)
+        json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));
     if (ex->summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
@@ -245,13 +249,14 @@ void record_put(const struct exchange *ex, const char *status)
     fill_attempts(ex, attempts, causes);
     /* Restricted and contractual text is not stored even where the policy stores prompts: its place
      * is its source. */
-    bool store = ex->services->store_prompts && summary->data_class < TD_CLASS_CONTRACTUAL;
+    bool store = ex->services->store_prompts && !ex->request.keep_nothing &&
+                 summary->data_class < TD_CLASS_CONTRACTUAL;
     char *signals = signals_json(ex), *reasons = reasons_json(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
-        .user = ex->services->zero_retention ? NULL : ex->request.user,
+        .user = ex->request.keep_nothing ? NULL : ex->request.user,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,

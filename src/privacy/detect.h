@@ -86,36 +86,56 @@ struct context {
 
 /* Did a word that announces `kind` (a kind or CONTEXT_*) end at most `reach` bytes before the
  * place? */
-bool place_context(const struct place *place, int kind, size_t reach);
+static inline bool place_context(const struct place *place, int kind, size_t reach)
+{
+    size_t ended = place->context ? place->context->ended[kind] : 0;
+    return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
+}
 /* Does one begin within the few words behind `end`? */
 bool place_context_after(const struct place *place, size_t end, int kind);
 
-/* A number as written: digits and what may separate them, in plain form. 64 characters hold the
- * longest (19 digits of a card, 15 digits of a phone with theirs). c[count] is what follows: never
- * one of these characters, 0 at the end of the text, PLAIN_LETTER (it runs on) when the window is
- * full. One more place stands behind it, so that looking two ahead is safe. */
-#define WINDOW_MAX 64
+/* A number as written: digits and what may separate them, in plain form. The longest number has 19
+ * digits of a card and their separators; the rest of the window is what comes next in a row of numbers, so
+ * that a row is read once and not for each of its numbers. c[count] is what follows: never one of these
+ * characters, 0 at the end of the text, PLAIN_LETTER (it runs on) when the window is full. One more place
+ * stands behind it, so that looking two ahead is safe. */
+#define WINDOW_MAX 128
 struct window {
     size_t count, digits; /* characters; how many of them are digits */
+    size_t run;           /* digits that it begins with */
     const int *c;         /* into the arrays below: a window moves on over what it has read */
     const size_t *begin, *end;
     bool full; /* the text runs on behind it */
+    size_t at; /* place in the arrays */
     int chars[WINDOW_MAX + 2];
     size_t begins[WINDOW_MAX + 1], ends[WINDOW_MAX + 1];
+    uint8_t runs[WINDOW_MAX + 1];          /* digits from here on without a sign between */
+    uint8_t digits_before[WINDOW_MAX + 1]; /* since the window's beginning */
+    uint16_t luhn[2][WINDOW_MAX + 1]; /* sums of the digits before, the even or odd ones doubled */
 };
 
 /* Reads digits and " -./()" from `offset`. */
 void window_read(struct td_str text, size_t offset, struct window *window);
 /* Moves a window that has been read to a later offset in it; false when it must be read anew. */
 bool window_move(struct window *window, size_t offset);
+/* Has the number of the digits before index i a right check digit (Luhn's)? */
+bool window_luhn_holds(const struct window *window, size_t i);
 /* Digits from index i on. */
 static inline size_t window_digits(const struct window *window, size_t i)
 {
-    size_t begin = i;
-    while (i < window->count && is_digit(window->c[i]))
-        i++;
-    return i - begin;
+    return i < window->count ? window->runs[window->at + i] : 0;
 }
+
+/* What the detectors of numbers keep from one number to the next. All zero at first. */
+struct numbers {
+    struct window window;
+    struct word last;   /* the last word that is a number */
+    size_t address_end; /* of the last street address */
+};
+#define NUMBER_FINDINGS_MAX 12
+/* All that begins at the place, the first digit of a word that ends at word_end. Answers how many. */
+size_t detect_number(struct numbers *numbers, struct place *place, size_t word_end,
+                     struct privacy_span out[static NUMBER_FINDINGS_MAX]);
 
 static inline struct privacy_span span_of(enum privacy_kind kind, size_t begin, size_t end,
                                           float score)

@@ -12,53 +12,58 @@
 #define NAME_WORDS_MAX 5 /* between the number and the word for a street */
 #define TAIL_WORDS_MAX 12
 
+#define ENDING(text, name_min)           \
+    {                                    \
+        text, sizeof(text) - 1, name_min \
+    }
+
 /* "Koskikatu", "Hauptstraße", "Storgatan": the word for a street at the end of the name. */
 static bool has_street_ending(struct td_str text, const struct word *word)
 {
     static const struct {
-        char ending[10];
-        size_t name_min;
-    } endings[] = {{"strasse", 2},
-                   {"stra\xc3\x9f"
-                    "e",
-                    2},
-                   {"str", 4},
-                   {"gasse", 2},
-                   {"weg", 4},
-                   {"platz", 2},
-                   {"allee", 2},
-                   {"damm", 3},
-                   {"ufer", 3},
-                   {"straat", 2},
-                   {"laan", 3},
-                   {"plein", 2},
-                   {"gracht", 2},
-                   {"kade", 3},
-                   {"gatan", 2},
-                   {"v\xc3\xa4gen", 2},
-                   {"gata", 3},
-                   {"vegen", 2},
-                   {"veien", 2},
-                   {"gade", 3},
-                   {"vej", 2},
-                   {"katu", 2},
-                   {"tie", 4},
-                   {"kuja", 2},
-                   {"polku", 3},
-                   {"rinne", 3},
-                   {"vegur", 2},
-                   {"gr\xc3\xa4nd", 2},
-                   {"all\xc3\xa9n", 2},
-                   {"ring", 4},
-                   {"singel", 2},
-                   {"hof", 4}};
+        const char *ending;
+        uint8_t len, name_min;
+    } endings[] = {ENDING("strasse", 2),
+                   ENDING("stra\xc3\x9f"
+                          "e",
+                          2),
+                   ENDING("str", 4),
+                   ENDING("gasse", 2),
+                   ENDING("weg", 4),
+                   ENDING("platz", 2),
+                   ENDING("allee", 2),
+                   ENDING("damm", 3),
+                   ENDING("ufer", 3),
+                   ENDING("straat", 2),
+                   ENDING("laan", 3),
+                   ENDING("plein", 2),
+                   ENDING("gracht", 2),
+                   ENDING("kade", 3),
+                   ENDING("gatan", 2),
+                   ENDING("v\xc3\xa4gen", 2),
+                   ENDING("gata", 3),
+                   ENDING("vegen", 2),
+                   ENDING("veien", 2),
+                   ENDING("gade", 3),
+                   ENDING("vej", 2),
+                   ENDING("katu", 2),
+                   ENDING("tie", 4),
+                   ENDING("kuja", 2),
+                   ENDING("polku", 3),
+                   ENDING("rinne", 3),
+                   ENDING("vegur", 2),
+                   ENDING("gr\xc3\xa4nd", 2),
+                   ENDING("all\xc3\xa9n", 2),
+                   ENDING("ring", 4),
+                   ENDING("singel", 2),
+                   ENDING("hof", 4)};
     size_t len = word->end - word->begin;
     const char *end = text.data + word->end;
     if (!word->capital || word->digits || strchr("egzmtnduajrofl", end[-1]) == NULL)
         return false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending = strlen(endings[i].ending);
-        if (len >= ending + endings[i].name_min &&
+        size_t ending = endings[i].len;
+        if (endings[i].ending[ending - 1] == end[-1] && len >= ending + endings[i].name_min &&
             memcmp(end - ending, endings[i].ending, ending) == 0)
             return true;
     }
@@ -161,6 +166,8 @@ static size_t before_number_sign(struct td_str text, size_t number)
     size_t at = number;
     while (at > 0 && number - at < 2 && text.data[at - 1] == ' ')
         at--;
+    if (at == 0 || strchr(".r#\xb0\xba", text.data[at - 1]) == NULL)
+        return number;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t len = strlen(signs[i]);
         if (at > len + 1 && memcmp(text.data + at - len, signs[i], len) == 0 &&
@@ -339,10 +346,11 @@ static bool give(enum privacy_kind kind, size_t begin, size_t end, float score,
  * the code back over the office to the ship. */
 static size_t military_begin(struct td_str text, const struct word *state)
 {
-    struct word office = word_before(text, state->begin, 1);
+    struct word office = spelled_before(text, state->begin, 1);
     if (!word_in(text, state, "aa ae ap") || !word_in(text, &office, "apo fpo dpo"))
         return SIZE_MAX;
-    struct word name = word_before(text, office.begin, 3), ship = word_before(text, name.begin, 1);
+    struct word name = spelled_before(text, office.begin, 3),
+                ship = spelled_before(text, name.begin, 1);
     return word_in(text, &ship, "uss usns usnv uscgc usav usaf") && ship.begin < ship.end
                ? ship.begin
                : office.begin;
@@ -380,12 +388,15 @@ bool detect_address(const struct place *place, const struct window *window,
                     struct privacy_span *out)
 {
     struct td_str text = place->text;
-    size_t run = window_digits(window, 0);
+    size_t run = window->run;
     bool alone;
     float score = 0.7f;
     if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' ||
         place->before == '.' || (place->before == ',' && is_digit(place->before2)))
         return false;
+    if (place->previous->digits && place->next->digits && window->c[run] != '-' &&
+        !place_context(place, PRIVACY_ZIP, ZIP_REACH))
+        return false; /* numbers on both sides */
     bool at_home = place_context(place, CONTEXT_HOME, HOME_REACH);
     size_t begin = unit_before(text, *place->previous, place->begin, &alone),
            end = number_end(text, window, run);

@@ -5,7 +5,7 @@
 
 static bool pronoun_is(struct td_str text, const struct word *verb)
 {
-    struct word subject = word_before(text, verb->begin, 1);
+    struct word subject = spelled_before(text, verb->begin, 1);
     if (word_in(text, verb, "m s re")) /* I'm, he's, they're */
         return word_in(text, &subject, "i he she they you we");
     return word_in(text, verb, "am is was are were be") &&
@@ -20,18 +20,19 @@ static bool years_follow(struct td_str text, size_t end, struct word unit)
     if (word_in(text, &unit, "yo yrs y"))
         return true;
     if (word_in(text, &unit, "year years yr")) {
-        struct word next = word_after(text, unit.end, 1);
-        struct word last = word_after(text, next.end, 1);
+        struct word next = spelled_after(text, unit.end, 1);
+        struct word last = spelled_after(text, next.end, 1);
         return word_in(text, &next, "old young") ||
                (word_in(text, &next, "of") && word_in(text, &last, "age"));
     }
     if (word_in(text, &unit, "jahre j\xc3\xa4hrige j\xc3\xa4hriger")) {
-        struct word next = word_after(text, unit.end, 1);
+        struct word next = spelled_after(text, unit.end, 1);
         return word_in(text, &next, "alt") || !word_is(text, &unit, "jahre");
     }
     if (word_in(text, &unit, "ans a\xc3\xb1os anni anos jaar")) {
-        struct word next = word_after(text, unit.end, 1);
-        struct word before = word_before(text, end, 0), verb = word_before(text, before.begin, 1);
+        struct word next = spelled_after(text, unit.end, 1);
+        struct word before = spelled_before(text, end, 0),
+                    verb = spelled_before(text, before.begin, 1);
         return word_in(text, &next, "oud de") ||
                word_in(text, &verb, "ai a avait as tengo tiene ho ha tenho tem de di \xc3\xa2ge");
     }
@@ -42,7 +43,7 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
 {
     if (before.begin == before.end || before.digits)
         return false;
-    struct word second = word_before(text, before.begin, 1);
+    struct word second = spelled_before(text, before.begin, 1);
     if ((before.roles & ROLE_AGE_BEFORE))
         return true;
     if (word_in(text, &before, "turn turns") &&
@@ -53,7 +54,7 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
     if (!(before.roles & ROLE_VERB_BEING))
         return false;
     struct plain next = plain_at(text, end);
-    struct word joint = word_after(text, end, 1);
+    struct word joint = spelled_after(text, end, 1);
     bool stops = word_in(text, &joint, "and but") || next.c == '.' || next.c == ',' ||
                  next.c == '!' || next.c == ';' || next.c == ')' || next.c == '\n' ||
                  next.c == PLAIN_END;
@@ -80,13 +81,13 @@ static bool stands_in_commas(const struct place *place, size_t run, size_t end)
 static bool is_birthday(const struct place *place, size_t end)
 {
     struct td_str text = place->text;
-    struct word tail = word_after(text, end, 0), next = word_after(text, tail.end, 1);
+    struct word tail = spelled_after(text, end, 0), next = spelled_after(text, tail.end, 1);
     return word_in(text, &tail, "st nd rd th") && word_in(text, &next, "birthday");
 }
 
 bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out)
 {
-    size_t run = window_digits(window, 0);
+    size_t run = window->run;
     int age = 0;
     if (run == 0 || run > 3 || place->before == '.' || place->before == '$')
         return false;

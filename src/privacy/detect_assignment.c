@@ -57,11 +57,15 @@ static size_t read_name_backwards(struct td_str text, size_t at, char out[static
 static bool name_strength(struct td_str text, size_t at, enum strength *out)
 {
     char backwards[NAME_MAX_CHARS];
+    if (at > 0 && is_digit((unsigned char)text.data[at - 1]))
+        return false; /* the time of day, code: no name ends so */
     size_t len = read_name_backwards(text, at, backwards);
     size_t longest = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t name_len = names[i].len, k = 0;
-        while (k < name_len && k < len && backwards[k] == names[i].name[name_len - 1 - k])
+        if (len < name_len || backwards[0] != names[i].name[name_len - 1])
+            continue;
+        while (k < name_len && backwards[k] == names[i].name[name_len - 1 - k])
             k++;
         if (k == name_len && name_len > longest) {
             longest = name_len;

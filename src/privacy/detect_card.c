@@ -46,30 +46,20 @@ static const struct {
     {508, 508, 3, LEN(16)},   /* RuPay */
 };
 
-static bool brand_fits(const uint8_t *digits, size_t count)
+/* The lengths that numbers which begin like this have, as bits. */
+static uint32_t brand_lengths(const struct window *window)
 {
-    for (size_t b = 0; b < sizeof brands / sizeof brands[0]; b++) {
-        uint32_t prefix = 0;
-        for (size_t i = 0; i < brands[b].digits; i++)
-            prefix = prefix * 10 + digits[i];
-        if (prefix >= brands[b].first && prefix <= brands[b].last &&
-            (brands[b].lengths >> count & 1))
-            return true;
-    }
-    return false;
-}
-
-/* ISO/IEC 7812-1, annex B. */
-static bool luhn_holds(const uint8_t *digits, size_t count)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        unsigned digit = digits[count - 1 - i];
-        if (i % 2 == 1)
-            digit = digit > 4 ? 2 * digit - 9 : 2 * digit;
-        sum += digit;
-    }
-    return sum % 10 == 0;
+    uint32_t prefix[5] = {0}, lengths = 0;
+    for (size_t i = 0, at = 0; i < 4; at++)
+        if (is_digit(window->c[at])) {
+            prefix[i + 1] = prefix[i] * 10 + (uint32_t)(window->c[at] - '0');
+            i++;
+        }
+    for (size_t b = 0; b < sizeof brands / sizeof brands[0]; b++)
+        if (prefix[brands[b].digits] >= brands[b].first &&
+            prefix[brands[b].digits] <= brands[b].last)
+            lengths |= brands[b].lengths;
+    return lengths;
 }
 
 /* Characters of the separator at i: one of " -.", or " - "; 0 none. */
@@ -86,10 +76,9 @@ static size_t separator_at(const struct window *window, size_t i)
  * card ends, and be as many as cards of today have. */
 bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out)
 {
-    uint8_t digits[CARD_MAX];
-    size_t count = 0, i = 0, found_end = 0, first_group = window_digits(window, 0);
+    size_t count = 0, i = 0, found_end = 0, first_group = window->run, separator_len = 0;
+    uint32_t lengths = 0; /* 0: not asked yet */
     int separator = 0;
-    size_t separator_len = 0;
     /* beside "card" a number of no known brand is one when Luhn holds: ranges are added every year */
     bool announced = place_context(place, PRIVACY_CARD, CONTEXT_BYTES);
     bool small = first_group < 3, piece = is_digit(place->before2);
@@ -100,17 +89,20 @@ bool detect_card(const struct place *place, const struct window *window, struct 
         size_t group = window_digits(window, i);
         if (group == 0 || count + group > CARD_MAX)
             break;
-        for (size_t k = 0; k < group; k++)
-            digits[count++] = (uint8_t)(window->c[i + k] - '0');
+        count += group;
         i += group;
         int next = window->c[i];
         size_t len = separator_at(window, i);
         bool goes_on = len > 0 && i + len < window->count && is_digit(window->c[i + len]);
         bool decimal = next == '.' && goes_on;
         if (count >= (small ? SMALL_GROUPS_MIN : CARD_MIN) && !is_word(next) && !decimal &&
-            !(small && (goes_on || group > first_group)) &&
-            (announced || brand_fits(digits, count)) && luhn_holds(digits, count))
-            found_end = window->end[i - 1];
+            !(small && (goes_on || group > first_group)) && window_luhn_holds(window, i)) {
+            lengths = announced ? UINT32_MAX : lengths ? lengths : brand_lengths(window);
+            if (lengths >> count & 1)
+                found_end = window->end[i - 1];
+            else if (lengths == 0)
+                return false; /* of no brand, however long it gets */
+        }
         if (!goes_on || (separator && (next != separator || len != separator_len)) || group > 8 ||
             (small ? group != first_group : group < 3))
             break;

@@ -110,12 +110,15 @@ bool detect_coordinates(const struct place *place, const struct window *window,
 {
     struct td_str text = place->text;
     struct degrees first, second;
-    size_t run = window_digits(window, 0), begin = place->begin;
+    size_t run = window->run, begin = place->begin;
     bool comma;
     if (run == 0 || run > 3 || (place->before == '.' && is_word(place->before2)) ||
         is_word(place->before))
         return false;
     size_t mark = window->end[run - 1];
+    bool fraction = window->c[run] == '.' && is_digit(window->c[run + 1]);
+    if (!fraction && window->c[run] < 0x80)
+        return false; /* no degree sign either */
     bool announced = place_context(place, PRIVACY_COORDINATES, REACH);
     if (mark + 1 < text.len && (unsigned char)text.data[mark] == 0xC2 &&
         (unsigned char)text.data[mark + 1] == 0xB0) {
@@ -129,7 +132,7 @@ bool detect_coordinates(const struct place *place, const struct window *window,
             .kind = PRIVACY_COORDINATES, .begin = begin, .end = end, .score = 0.9f};
         return true;
     }
-    if (window->c[run] != '.' || !is_digit(window->c[run + 1]))
+    if (!fraction)
         return false;
     if (place->before == '-' && !is_word(place->before2))
         begin = place->before_begin;

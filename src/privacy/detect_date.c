@@ -13,8 +13,9 @@
 static void finish(const struct place *place, size_t begin, size_t end, float score,
                    struct privacy_span *out)
 {
-    struct word day = word_before(place->text, begin, 2);
-    if (day.capital && day.end < begin && place->text.data[begin - 1] == ' ' &&
+    struct word day = spelled_before(place->text, begin, 2);
+    if (day.end < begin && day.begin < day.end && place->text.data[begin - 1] == ' ' &&
+        place->text.data[day.begin] >= 'A' && place->text.data[day.begin] <= 'Z' &&
         word_in(place->text, &day, "mon tue tues wed thu thur thurs fri sat sun"))
         begin = day.begin;
     *out = (struct privacy_span){.kind = PRIVACY_DATE, .begin = begin, .end = end, .score = score};
@@ -253,7 +254,7 @@ static bool year_alone(const struct place *place, const struct window *window, s
 
 bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out)
 {
-    size_t run = window_digits(window, 0), begin = place->begin, end = 0;
+    size_t run = window->run, begin = place->begin, end = 0;
     if (run == 8 && !is_word(place->before) && compact_date(place, window)) {
         finish(place, begin, window->end[7], 0.7f, out);
         return true;
@@ -278,6 +279,7 @@ bool detect_date(const struct place *place, const struct window *window, struct 
     } else if (run <= 2 && (end = day_month(place, window, run)) != 0) {
         score = 0.8f;
     } else if (run <= 2 && place->before != ':' &&
+               (window->c[run] == ':' || (place->next->roles & ROLE_HALF_DAY)) &&
                (end = time_end(place->text, place->begin, true)) != 0) {
         score = 0.6f;
     } else if (run == 4 && year_alone(place, window, &begin, &end)) {

@@ -28,24 +28,25 @@ static bool is_dot_word(struct td_str text, const struct word *word)
 bool detect_spelled_email(const struct place *place, size_t word_end, struct privacy_span *out)
 {
     struct td_str text = place->text;
-    struct word host = word_before(text, place->begin, 3), top = word_after(text, word_end, 3);
+    struct word host = spelled_before(text, place->begin, 3),
+                top = spelled_after(text, word_end, 3);
     if (host.begin == host.end || top.begin == top.end || top.end - top.begin < 2 ||
         !domain_is_top_level((struct td_str){text.data + top.begin, top.end - top.begin}))
         return false;
-    struct word self = word_after(text, place->begin, 0);
+    struct word self = spelled_after(text, place->begin, 0);
     if (!word_is(text, &self, "dot") && word_in(text, &top, "in it is so to at be me no us my"))
         return false; /* "at one point in time" */
-    struct word mark = word_before(text, host.begin, 3);
+    struct word mark = spelled_before(text, host.begin, 3);
     for (int labels = 0; labels < 3 && is_dot_word(text, &mark); labels++) {
-        host = word_before(text, mark.begin, 3);
-        mark = word_before(text, host.begin, 3);
+        host = spelled_before(text, mark.begin, 3);
+        mark = spelled_before(text, host.begin, 3);
     }
-    struct word name = word_before(text, mark.begin, 3);
+    struct word name = spelled_before(text, mark.begin, 3);
     if (!is_at_word(text, &mark) || name.begin == name.end)
         return false;
     for (int parts = 0; parts < 3; parts++) {
-        struct word joint = word_before(text, name.begin, 3);
-        struct word part = word_before(text, joint.begin, 3);
+        struct word joint = spelled_before(text, name.begin, 3);
+        struct word part = spelled_before(text, joint.begin, 3);
         bool joined = is_dot_word(text, &joint) || word_in(text, &joint, "underscore dash");
         if (!joined && !(name.begin > 0 && strchr("._-", text.data[name.begin - 1]) != NULL))
             break;
@@ -53,7 +54,7 @@ bool detect_spelled_email(const struct place *place, size_t word_end, struct pri
         if (name.begin == name.end)
             return false;
     }
-    struct word more = word_after(text, top.end, 3), last = word_after(text, more.end, 3);
+    struct word more = spelled_after(text, top.end, 3), last = spelled_after(text, more.end, 3);
     size_t end = top.end;
     if (is_dot_word(text, &more) && last.end > last.begin &&
         domain_is_top_level((struct td_str){text.data + last.begin, last.end - last.begin}))
@@ -67,7 +68,7 @@ bool detect_spelled_email(const struct place *place, size_t word_end, struct pri
 bool detect_at_host(const struct place *place, size_t host_end, struct privacy_span *out)
 {
     struct td_str text = place->text;
-    struct word mark = word_before(text, place->begin, 1);
+    struct word mark = spelled_before(text, place->begin, 1);
     if (place->before != ' ' || !is_at_word(text, &mark) || mark.begin == 0 ||
         text.data[mark.begin - 1] != ' ' || !place_context(place, PRIVACY_EMAIL, ANNOUNCED_REACH))
         return false;
@@ -76,7 +77,7 @@ bool detect_at_host(const struct place *place, size_t host_end, struct privacy_s
            (lexicon_is_word_byte((unsigned char)text.data[begin - 1]) ||
             strchr("._%+-", text.data[begin - 1]) != NULL))
         begin--;
-    struct word name = word_before(text, end, 0);
+    struct word name = spelled_before(text, end, 0);
     if (begin == end ||
         word_in(text, &name, "me us you him her them it mail email found here available back"))
         return false; /* "mail me at example.com" */
@@ -106,10 +107,10 @@ bool detect_bracketed_email(const struct place *place, size_t word_end, struct p
     while (labels < 5) {
         while (at < text.len && text.data[at] == ' ')
             at++;
-        struct word label = word_after(text, at, 0);
+        struct word label = spelled_after(text, at, 0);
         while (label.end + 1 < text.len && text.data[label.end] == '-' &&
                is_alnum((unsigned char)text.data[label.end + 1]))
-            label.end = word_after(text, label.end + 1, 0).end;
+            label.end = spelled_after(text, label.end + 1, 0).end;
         if (label.begin == label.end)
             break;
         labels++;
@@ -123,7 +124,7 @@ bool detect_bracketed_email(const struct place *place, size_t word_end, struct p
         while (at < text.len && text.data[at] == ' ')
             at++;
         bool bracket = at < text.len && strchr("[({<", text.data[at]) != NULL;
-        struct word dot = word_after(text, at + bracket, 0);
+        struct word dot = spelled_after(text, at + bracket, 0);
         if (!is_dot_word(text, &dot))
             break;
         at = dot.end + bracket;

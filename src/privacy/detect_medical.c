@@ -44,7 +44,7 @@ bool detect_icd10(const struct place *place, struct privacy_span *out)
 /* "metformin 500 mg", "500mg of metformin": the medicine's name and the dose are one finding. */
 bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out)
 {
-    size_t run = window_digits(window, 0), at = run;
+    size_t run = window->run, at = run;
     if (run == 0 || run > 5 || (place->before == '.' && is_digit(place->before2)))
         return false;
     if ((window->c[at] == '.' || window->c[at] == '/') && is_digit(window->c[at + 1]))

@@ -116,26 +116,33 @@ static bool shape_takes(char shape, int c)
     }
 }
 
-/* Reads the shape at the place into number; *end, and whether all letters are capitals. */
-static bool read_shape(const struct place *place, const char *shape, char number[NUMBER_MAX],
-                       size_t *end, bool *capitals)
+/* A number that was read, in capitals and without what parts it. */
+struct reading {
+    char number[NUMBER_MAX + 1];
+    size_t end;
+    bool capitals; /* all its letters are */
+};
+
+/* Reads the shape at the place. */
+static bool read_shape(const struct place *place, const char *shape, struct reading *reading)
 {
     size_t offset = place->begin, count = 0;
     bool separated = false;
-    *capitals = true;
+    reading->capitals = true;
     for (; *shape; shape++) {
         struct plain next = plain_at(place->text, offset);
         if (!shape_takes(*shape, next.c))
             return false;
         if (*shape == 'd' || *shape == 'l' || *shape == 'n' || *shape == '?') {
-            *capitals &= !(next.c >= 'a' && next.c <= 'z');
-            number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+            reading->capitals &= !(next.c >= 'a' && next.c <= 'z');
+            reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
         } else if (*shape == ' ') {
             separated = true;
         }
-        *end = offset = next.end;
+        offset = next.end;
     }
-    number[count] = '\0';
+    reading->end = offset;
+    reading->number[count] = '\0';
     struct plain next = plain_at(place->text, offset);
     if (is_word(next.c))
         return false;
@@ -151,46 +158,145 @@ static bool announced(const struct place *place, size_t end, int kind)
            place_context_after(place, end, kind);
 }
 
-static bool try_form(const struct place *place, const struct form *form, struct privacy_span *out)
+static bool try_form(const struct place *place, const struct form *form,
+                     const struct reading *reading, struct privacy_span *out)
 {
-    char number[NUMBER_MAX + 1];
-    size_t end = 0;
-    bool capitals = true;
-    if (!read_shape(place, form->shape, number, &end, &capitals) || !form->check(number))
+    if (!form->check(reading->number))
         return false;
-    bool own = announced(place, end, form->kind);
-    if (!own && (form->bare == 0 || !capitals))
+    bool own = announced(place, reading->end, form->kind);
+    if (!own && (form->bare == 0 || !reading->capitals))
         return false;
     float score = own ? 1.0f : form->bare;
     if (out->end != 0 && out->score >= score)
         return false;
     *out = (struct privacy_span){
-        .kind = form->kind, .begin = place->begin, .end = end, .score = score};
+        .kind = form->kind, .begin = place->begin, .end = reading->end, .score = score};
     return true;
 }
 
-/* Forms by the digits that they begin with, so that a number tries a handful. */
+/* Forms of one shape are read once; shapes are found by the digits that they begin with and what
+ * follows these, so that a number tries a handful. */
 #define RUN_MAX 18
-#define FORMS_PER_RUN 48
-static uint8_t by_run[RUN_MAX + 1][FORMS_PER_RUN]; /* index + 1, 0 ends */
+#define SHAPES_MAX 96
+#define FORMS_PER_SHAPE 20
+#define SHAPES_PER_RUN 12
+enum {
+    BEHIND_OTHER,
+    BEHIND_SPACE,
+    BEHIND_DASH,
+    BEHIND_DOT,
+    BEHIND_SLASH,
+    BEHIND_PLUS,
+    BEHIND_LETTER,
+    BEHIND_COUNT
+};
+struct shape {
+    const char *text;
+    uint8_t second;                 /* digits behind the first sign, 0 any */
+    uint8_t forms[FORMS_PER_SHAPE]; /* index + 1, 0 ends */
+};
+static struct shape shapes[SHAPES_MAX];
+static uint8_t by_run[RUN_MAX + 1][BEHIND_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
 
-static void index_add(size_t run, size_t form)
+static unsigned behind_of(int c)
+{
+    switch (c) {
+    case ' ':
+        return BEHIND_SPACE;
+    case '-':
+        return BEHIND_DASH;
+    case '.':
+        return BEHIND_DOT;
+    case '/':
+        return BEHIND_SLASH;
+    case '+':
+        return BEHIND_PLUS;
+    default:
+        return is_alpha(c) ? BEHIND_LETTER : BEHIND_OTHER;
+    }
+}
+
+/* Appends to a list that ends in zeros. */
+static void list_add(uint8_t *list, size_t capacity, size_t index)
 {
     size_t i = 0;
-    while (by_run[run][i] != 0)
+    while (list[i] != 0 && list[i] != index + 1)
         i++;
-    assert(i + 1 < FORMS_PER_RUN && form < UINT8_MAX);
-    by_run[run][i] = (uint8_t)(form + 1);
+    assert(i + 1 < capacity && index < UINT8_MAX);
+    list[i] = (uint8_t)(index + 1);
+}
+
+/* May a number go on like this where its shape does so? */
+static bool behind_fits(unsigned behind, char shape)
+{
+    switch (shape) {
+    case '\0':
+        return behind != BEHIND_LETTER;
+    case 'l':
+    case 'n':
+        return behind == BEHIND_LETTER;
+    case '?':
+        return behind == BEHIND_LETTER || behind == BEHIND_DASH || behind == BEHIND_PLUS;
+    default:
+        return behind == behind_of(shape);
+    }
+}
+
+/* For numbers of `run` digits, which the shape's next character follows. */
+static void index_run(size_t run, char next, size_t shape)
+{
+    for (unsigned behind = 0; behind < BEHIND_COUNT; behind++)
+        if (behind_fits(behind, next))
+            list_add(by_run[run][behind], SHAPES_PER_RUN, shape);
+}
+
+/* Digits behind the sign that follows the first ones; 0: other signs may stand there. */
+static uint8_t second_of(const char *shape, size_t run)
+{
+    if (shape[run] == '\0' || strchr(" -./", shape[run]) == NULL)
+        return 0;
+    size_t second = strspn(shape + run + 1, "d");
+    return shape[run + 1 + second] == 'n' ? 0 : (uint8_t)second;
+}
+
+/* How a number begins that has letters in front: letters, a sign or none, digits. */
+struct opening {
+    uint8_t letters, digits;
+    char sign;
+    bool open; /* it may go on with more of the last ones: the shape's next takes both */
+};
+#define LETTER_FORMS (sizeof letter_forms / sizeof *letter_forms)
+static struct opening openings[LETTER_FORMS];
+
+static struct opening opening_of(const char *shape)
+{
+    size_t letters = strspn(shape, "l"), at = letters;
+    char sign = shape[at] == ' ' || shape[at] == '-' ? shape[at++] : '\0';
+    size_t digits = strspn(shape + at, "d");
+    bool open = shape[at + digits] == 'n' || (digits == 0 && shape[at] == 'l');
+    return (struct opening){(uint8_t)letters, (uint8_t)digits, sign, open};
 }
 
 static void index_build(void)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < LETTER_FORMS; i++)
+        openings[i] = opening_of(letter_forms[i].shape);
     for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++) {
-        size_t run = strspn(digit_forms[i].shape, "d");
-        index_add(run, i);
-        if (digit_forms[i].shape[run] == 'n') /* that place may hold a digit too */
-            index_add(run + strspn(digit_forms[i].shape + run, "nd"), i);
+        const char *text = digit_forms[i].shape;
+        size_t shape = 0, run = strspn(text, "d");
+        while (shape < count && strcmp(shapes[shape].text, text) != 0)
+            shape++;
+        assert(shape < SHAPES_MAX);
+        shapes[shape].text = text;
+        shapes[shape].second = second_of(text, run);
+        count += shape == count;
+        list_add(shapes[shape].forms, FORMS_PER_SHAPE, i);
+        index_run(run, text[run], shape);
+        for (; text[run] == 'n' || text[run] == 'd'; run++) /* 'n' may be a digit too */
+            if (text[run + 1] != 'd')
+                index_run(run + 1, text[run + 1], shape);
     }
 }
 
@@ -222,25 +328,59 @@ bool detect_national_number(const struct place *place, const struct window *wind
                             struct privacy_span *out)
 {
     bool found = false;
-    size_t run = window_digits(window, 0);
     *out = (struct privacy_span){0};
-    if (!stands_alone(place))
+    if (window->run > RUN_MAX)
         return false;
-    if (run > RUN_MAX)
+    const uint8_t *shape = by_run[window->run][behind_of(window->c[window->run])];
+    if (*shape == 0 || !stands_alone(place))
         return false;
-    for (const uint8_t *form = by_run[run]; *form != 0; form++)
-        if (may_fit(digit_forms[*form - 1].shape, window))
-            found |= try_form(place, &digit_forms[*form - 1], out);
+    size_t second = window->run < window->count ? window_digits(window, window->run + 1) : 0;
+    for (; *shape != 0; shape++) {
+        const struct shape *asked = &shapes[*shape - 1];
+        struct reading reading;
+        if ((asked->second != 0 && asked->second != second) || !may_fit(asked->text, window) ||
+            !read_shape(place, asked->text, &reading))
+            continue;
+        for (const uint8_t *form = asked->forms; *form != 0; form++)
+            found |= try_form(place, &digit_forms[*form - 1], &reading, out);
+    }
     return found;
+}
+
+static struct opening read_opening(const struct place *place)
+{
+    struct opening opening = {0};
+    struct plain next = plain_at(place->text, place->begin);
+    for (; is_alpha(next.c) && opening.letters <= NUMBER_MAX; opening.letters++)
+        next = plain_at(place->text, next.end);
+    if (next.c == ' ' || next.c == '-') {
+        opening.sign = (char)next.c;
+        next = plain_at(place->text, next.end);
+    }
+    for (; is_digit(next.c) && opening.digits <= NUMBER_MAX; opening.digits++)
+        next = plain_at(place->text, next.end);
+    return opening;
+}
+
+static bool opening_fits(const struct opening *asked, const struct opening *own)
+{
+    if (asked->open && asked->sign == '\0' && asked->digits == 0)
+        return own->letters >= asked->letters;
+    return own->letters == asked->letters && own->sign == asked->sign &&
+           (own->digits == asked->digits || (asked->open && own->digits >= asked->digits));
 }
 
 bool detect_national_word(const struct place *place, struct privacy_span *out)
 {
     bool found = false;
+    struct reading reading;
+    struct opening opening = read_opening(place);
     *out = (struct privacy_span){0};
     if (!stands_alone(place))
         return false;
-    for (size_t i = 0; i < sizeof letter_forms / sizeof *letter_forms; i++)
-        found |= try_form(place, &letter_forms[i], out);
+    for (size_t i = 0; i < LETTER_FORMS; i++)
+        if (opening_fits(&openings[i], &opening) &&
+            read_shape(place, letter_forms[i].shape, &reading))
+            found |= try_form(place, &letter_forms[i], &reading, out);
     return found;
 }

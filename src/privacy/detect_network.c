@@ -78,10 +78,19 @@ static bool is_top_level(const char *label, size_t len)
         "tel",       "cat",      "example", "test",  "local",   "internal", "onion",   "ai",
         "io"};
     if (len == 2) {
-        for (const char *p = countries; *p; p += 2)
-            if (to_lower((unsigned char)label[0]) == p[0] &&
-                to_lower((unsigned char)label[1]) == p[1])
+        const char own[2] = {(char)to_lower((unsigned char)label[0]),
+                             (char)to_lower((unsigned char)label[1])};
+        size_t begin = 0, end = sizeof countries / 2; /* they are in order */
+        while (begin < end) {
+            size_t middle = (begin + end) / 2;
+            int order = memcmp(countries + 2 * middle, own, 2);
+            if (order == 0)
                 return true;
+            if (order < 0)
+                begin = middle + 1;
+            else
+                end = middle;
+        }
         return false;
     }
     for (size_t i = 0; i < sizeof generic / sizeof *generic && len > 2; i++)

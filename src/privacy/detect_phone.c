@@ -3,6 +3,8 @@
  * what it is. */
 #include "privacy/detect.h"
 
+#include <string.h>
+
 #define PHONE_MIN 8
 #define PHONE_MAX 15
 #define CONTEXT_BYTES 28 /* "call me on my mobile number " */
@@ -219,10 +221,11 @@ static size_t read_nanp(const struct place *place, const struct window *window)
 static bool has_sign_before(const struct place *place)
 {
     static const char *const signs[] = {"\xe2\x98\x8e", "\xf0\x9f\x93\x9e", NULL};
-    bool any = false;
-    for (size_t i = place->begin; i > 0 && place->begin - i < 8; i--)
-        any |= (unsigned char)place->text.data[i - 1] >= 0x80;
-    return any && context_before(place->text, place->begin, 8, signs);
+    uint64_t before = 0;
+    size_t count = place->begin < 8 ? place->begin : 8;
+    memcpy(&before, place->text.data + place->begin - count, count);
+    return (before & UINT64_C(0x8080808080808080)) &&
+           context_before(place->text, place->begin, 8, signs);
 }
 
 /* A national number: 7 to 12 digits beside a telling word, no date, and not a sum of money. */

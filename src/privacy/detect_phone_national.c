@@ -15,48 +15,49 @@ struct groups {
     char sign[GROUPS_MAX]; /* behind each but the last */
 };
 
+/* By lens, so that a number finds its own. */
 static const struct {
     unsigned lens;     /* digits of each group, as one decimal number */
     const char *first; /* what the number begins with, by '|'; "" anything */
     const char *signs; /* that may part the groups */
     float score;
 } forms[] = {
-    {22222, "0", " .-", 0.75f},                   /* France: 01 84 17 61 18 */
-    {4222, "0", " ./-", 0.75f},                   /* Belgium: 0490 39 07 81 */
-    {2322, "0", " ./-", 0.7f},                    /* Belgium, Sweden: 02 123 45 67 */
-    {3322, "0", " .-/", 0.75f},                   /* Switzerland, Sweden, Turkey */
-    {2422, "0", " -", 0.6f},                      /* Austria */
-    {533, "0", " -", 0.75f},                      /* United Kingdom: 07700 063 966 */
-    {56, "0", " -/", 0.7f},                       /* United Kingdom, Germany */
-    {434, "0|1800|1300", " -", 0.75f},            /* United Kingdom: 0161 496 0000 */
-    {344, "0|13|14|15|16|17|18|19", " -", 0.75f}, /* UK 020, Japan 090, Korea 010; China 1xx */
-    {433, "0", " -", 0.7f},                       /* Australia 0412 345 678, Netherlands */
-    {343, "0", " -", 0.65f},                      /* Finland 040 1234 567 */
-    {244, "0|55|33|81", " -", 0.65f},             /* Australia 02, Japan 03; Mexico 55 */
-    {334, "0", " -", 0.7f},                       /* South Africa, Finland, Israel, Korea */
-    {335, "0", " -", 0.6f},                       /* Germany 030 123 45678 */
-    {234, "0", " -", 0.6f},                       /* Korea 02-123-4567 */
-    {3422, "0", " -", 0.65f},                     /* Finland */
-    {4322, "0", " -", 0.7f},                      /* Austria, Finland 0680 298 70 63 */
-    {5322, "0", " -", 0.65f},
-    {37, "0", " /-", 0.6f}, /* Netherlands 020-1234567, Germany */
+    {28, "0", "/- ", 0.6f}, /* 06-12345678 */
     {36, "0", "/-", 0.6f},
+    {37, "0", " /-", 0.6f}, /* Netherlands 020-1234567, Germany */
     {38, "0", " /-", 0.6f},
     {46, "0", " /-", 0.65f},
     {47, "0", " /-", 0.65f},
     {48, "0", "/-", 0.6f},
-    {55, "0|6|7|8|9", " -", 0.55f}, /* India */
     {54, "0", " /-", 0.55f},
+    {55, "0|6|7|8|9", " -", 0.55f}, /* India */
+    {56, "0", " -/", 0.7f},         /* United Kingdom, Germany */
     {57, "0", "/-", 0.6f},
-    {28, "0", "/- ", 0.6f},               /* 06-12345678 */
-    {333, "5|6|7|8|9", " -", 0.45f},      /* Spain, Poland, Portugal */
-    {3222, "6|7|8|9", " ", 0.55f},        /* Spain 612 34 56 78 */
-    {2322, "9|8|5|2|3", "- ", 0.5f},      /* Spain 91 123 45 67, Ukraine */
-    {323, "4|9|8", " ", 0.5f},            /* Norway 432 03 163 */
-    {2222, "2|3|4|5|6|7|8|9", "-", 0.6f}, /* Denmark, Norway: 60-56-85-91 */
-    {1334, "8", "- ", 0.5f},
-    {13322, "8", "- ", 0.7f}, /* Russia */
+    {234, "0", " -", 0.6f},                       /* Korea 02-123-4567 */
+    {244, "0|55|33|81", " -", 0.65f},             /* Australia 02, Japan 03; Mexico 55 */
+    {323, "4|9|8", " ", 0.5f},                    /* Norway 432 03 163 */
+    {333, "5|6|7|8|9", " -", 0.45f},              /* Spain, Poland, Portugal */
+    {334, "0", " -", 0.7f},                       /* South Africa, Finland, Israel, Korea */
+    {335, "0", " -", 0.6f},                       /* Germany 030 123 45678 */
+    {343, "0", " -", 0.65f},                      /* Finland 040 1234 567 */
+    {344, "0|13|14|15|16|17|18|19", " -", 0.75f}, /* UK 020, Japan 090, Korea 010; China 1xx */
+    {433, "0", " -", 0.7f},                       /* Australia 0412 345 678, Netherlands */
+    {434, "0|1800|1300", " -", 0.75f},            /* United Kingdom: 0161 496 0000 */
+    {533, "0", " -", 0.75f},                      /* United Kingdom: 07700 063 966 */
     {1322, "8|9", " ", 0.4f},
+    {1334, "8", "- ", 0.5f},
+    {2222, "2|3|4|5|6|7|8|9", "-", 0.6f}, /* Denmark, Norway: 60-56-85-91 */
+    {2322, "0", " ./-", 0.7f},            /* Belgium, Sweden: 02 123 45 67 */
+    {2322, "9|8|5|2|3", "- ", 0.5f},      /* Spain 91 123 45 67, Ukraine */
+    {2422, "0", " -", 0.6f},              /* Austria */
+    {3222, "6|7|8|9", " ", 0.55f},        /* Spain 612 34 56 78 */
+    {3322, "0", " .-/", 0.75f},           /* Switzerland, Sweden, Turkey */
+    {3422, "0", " -", 0.65f},             /* Finland */
+    {4222, "0", " ./-", 0.75f},           /* Belgium: 0490 39 07 81 */
+    {4322, "0", " -", 0.7f},              /* Austria, Finland 0680 298 70 63 */
+    {5322, "0", " -", 0.65f},
+    {13322, "8", "- ", 0.7f},   /* Russia */
+    {22222, "0", " .-", 0.75f}, /* France: 01 84 17 61 18 */
 };
 
 static bool read_groups(const struct window *window, bool bracket, struct groups *groups)
@@ -119,10 +120,26 @@ static bool first_fits(const struct window *window, const char *first)
     return *first == '\0';
 }
 
+/* The first form of this grouping. */
+static size_t first_form(unsigned lens)
+{
+    size_t begin = 0, end = sizeof forms / sizeof *forms;
+    while (begin < end) {
+        size_t middle = (begin + end) / 2;
+        if (forms[middle].lens < lens)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
 size_t phone_national(const struct place *place, const struct window *window, float *score)
 {
     struct groups groups;
     bool bracket = place->before == '(';
+    if (place->before == ' ' && is_digit(place->before2))
+        return 0; /* a piece of a longer row of numbers */
     if (!read_groups(window, bracket, &groups))
         return 0;
     if (bracket) { /* (08) 8747 6301, (11) 91234-5678, (37) 788-063 */
@@ -131,16 +148,15 @@ size_t phone_national(const struct place *place, const struct window *window, fl
                     groups.digits >= 7 && groups.digits <= 12 && groups.lens[1] >= 2;
         return fits ? groups.end : 0;
     }
-    if (place->before == ' ' && is_digit(place->before2))
-        return 0; /* a piece of a longer row of numbers */
     bool thousands = true;
     for (size_t i = 1; i < groups.count; i++)
         thousands &= groups.lens[i] == 3;
     bool round = window->c[groups.end - 1] == '0' && window->c[groups.end - 2] == '0' &&
                  window->c[groups.end - 3] == '0';
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (forms[i].lens == groups.form && signs_fit(&groups, forms[i].signs) &&
-            first_fits(window, forms[i].first) && !(thousands && round)) {
+    for (size_t i = first_form(groups.form);
+         i < sizeof forms / sizeof *forms && forms[i].lens == groups.form; i++)
+        if (signs_fit(&groups, forms[i].signs) && first_fits(window, forms[i].first) &&
+            !(thousands && round)) {
             *score = forms[i].score;
             return groups.end;
         }

@@ -32,16 +32,15 @@ bool detect_ssn(const struct place *place, const struct window *window, struct p
     size_t at[9], count = 0, i = 0;
     int separator = window->c[3];
     bool before = place_context(place, PRIVACY_US_SSN, CONTEXT_BYTES);
-    if (window_digits(window, 0) == 3 && window_digits(window, 4) == 2 &&
-        window_digits(window, 7) == 4 && window->c[6] == separator &&
-        (separator == '-' || separator == ' ' || separator == '.')) {
+    if (window->run == 3 && window_digits(window, 4) == 2 && window_digits(window, 7) == 4 &&
+        window->c[6] == separator && (separator == '-' || separator == ' ' || separator == '.')) {
         for (i = 0; i < 11; i++)
             if (i != 3 && i != 6)
                 at[count++] = i;
     } else if (before) {
         separator = 0;
         i = read_any_groups(window, at);
-    } else if (window_digits(window, 0) == 9) {
+    } else if (window->run == 9) {
         for (separator = 0; i < 9; i++)
             at[i] = i;
     }

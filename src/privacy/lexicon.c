@@ -17,11 +17,17 @@ uint32_t lexicon_pass_filter[LEXICON_FILTER_BITS / 32];
 static size_t entry_count;
 static pthread_once_t built = PTHREAD_ONCE_INIT;
 
-bool lexicon_is_word_byte(unsigned char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c >= 0x80 && c <= 0xBF) || (c >= 0xC3 && c <= 0xD4);
-}
+#define FOUR(c) [c] = true, [(c) + 1] = true, [(c) + 2] = true, [(c) + 3] = true
+#define SIXTEEN(c) FOUR(c), FOUR((c) + 4), FOUR((c) + 8), FOUR((c) + 12)
+/* clang-format off */
+const bool lexicon_word_bytes[256] = {
+    FOUR('0'), FOUR('4'), ['8'] = true, ['9'] = true,
+    FOUR('A'), FOUR('E'), FOUR('I'), FOUR('M'), FOUR('Q'), FOUR('U'), ['Y'] = true, ['Z'] = true,
+    FOUR('a'), FOUR('e'), FOUR('i'), FOUR('m'), FOUR('q'), FOUR('u'), ['y'] = true, ['z'] = true,
+    SIXTEEN(0x80), SIXTEEN(0x90), SIXTEEN(0xA0), SIXTEEN(0xB0), /* second bytes */
+    [0xC3] = true, FOUR(0xC4), FOUR(0xC8), FOUR(0xCC), FOUR(0xD0), [0xD4] = true,
+};
+/* clang-format on */
 
 static bool same(const char *a, const char *b, size_t len)
 {
@@ -125,19 +131,16 @@ static void word_finish(struct td_str text, struct word *word)
     size_t len = word->end - word->begin;
     const char *p = text.data + word->begin;
     unsigned char first = (unsigned char)p[0];
-    if (len > WORD_BYTES_MAX) {
-        word->end = word->begin;
-        return;
-    }
     /* U+00C0..U+00DE, and the Greek and Cyrillic capitals of the first halves of their blocks */
     word->capital = (first >= 'A' && first <= 'Z') ||
                     (len > 1 && first == 0xC3 && (unsigned char)p[1] < 0x9F) ||
                     (len > 1 && (first == 0xC4 || first == 0xC5) && !((unsigned char)p[1] & 1)) ||
                     (len > 1 && first == 0xCE && (unsigned char)p[1] < 0xAC) ||
                     (len > 1 && first == 0xD0 && (unsigned char)p[1] < 0xB0);
-    word->digits = true;
-    for (size_t i = 0; i < len; i++)
-        word->digits &= p[i] >= '0' && p[i] <= '9';
+    size_t digits = 0;
+    while (digits < len && p[digits] >= '0' && p[digits] <= '9')
+        digits++;
+    word->digits = digits == len;
     if (!word->digits)
         word->entry = lexicon_find(lexicon_hash(p, len), p, len);
     for (const struct lexicon_entry *e = word->entry; e != NULL; e = lexicon_next(e))
@@ -150,7 +153,7 @@ static bool is_gap(unsigned char c)
            c == '/' || c == ':' || c == '#' || c == '\'' || c == '(' || c == ')' || c == '*';
 }
 
-struct word word_after(struct td_str text, size_t offset, size_t gap)
+struct word spelled_after(struct td_str text, size_t offset, size_t gap)
 {
     while (offset < text.len && gap > 0 && is_gap((unsigned char)text.data[offset])) {
         offset++;
@@ -160,12 +163,12 @@ struct word word_after(struct td_str text, size_t offset, size_t gap)
     while (word.end < text.len && word.end - offset <= WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.end]))
         word.end++;
-    if (word.end > word.begin)
-        word_finish(text, &word);
+    if (word.end - word.begin > WORD_BYTES_MAX)
+        word.end = word.begin;
     return word;
 }
 
-struct word word_before(struct td_str text, size_t offset, size_t gap)
+struct word spelled_before(struct td_str text, size_t offset, size_t gap)
 {
     while (offset > 0 && gap > 0 && is_gap((unsigned char)text.data[offset - 1])) {
         offset--;
@@ -175,6 +178,22 @@ struct word word_before(struct td_str text, size_t offset, size_t gap)
     while (word.begin > 0 && offset - word.begin <= WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.begin - 1]))
         word.begin--;
+    if (word.end - word.begin > WORD_BYTES_MAX)
+        word.end = word.begin;
+    return word;
+}
+
+struct word word_after(struct td_str text, size_t offset, size_t gap)
+{
+    struct word word = spelled_after(text, offset, gap);
+    if (word.end > word.begin)
+        word_finish(text, &word);
+    return word;
+}
+
+struct word word_before(struct td_str text, size_t offset, size_t gap)
+{
+    struct word word = spelled_before(text, offset, gap);
     if (word.end > word.begin)
         word_finish(text, &word);
     return word;
@@ -189,11 +208,17 @@ bool word_is(struct td_str text, const struct word *word, const char *lower)
 bool word_in(struct td_str text, const struct word *word, const char *list)
 {
     size_t len = word->end - word->begin;
-    for (const char *p = list; len > 0 && *p;) {
-        size_t item = strcspn(p, " ");
-        if (item == len && same(text.data + word->begin, p, len))
+    const char *own = text.data + word->begin;
+    for (const char *p = list; len > 0;) {
+        size_t i = 0; /* a word has neither spaces nor zeros, so this stops at the item's end */
+        while (i < len && (p[i] | 0x20) == (own[i] | 0x20))
+            i++;
+        if (i == len && (p[i] == ' ' || p[i] == '\0'))
             return true;
-        p += item + (p[item] == ' ');
+        while (*p != ' ' && *p != '\0')
+            p++;
+        if (*p++ == '\0')
+            break;
     }
     return false;
 }

@@ -77,7 +77,11 @@ static inline uint64_t lexicon_mix(uint64_t hash, uint64_t block)
 uint64_t lexicon_hash(const char *word, size_t len);
 
 /* ASCII letters and digits, and the bytes of two-byte characters (Latin, Greek, Cyrillic). */
-bool lexicon_is_word_byte(unsigned char c);
+extern const bool lexicon_word_bytes[256];
+static inline bool lexicon_is_word_byte(unsigned char c)
+{
+    return lexicon_word_bytes[c];
+}
 
 /* Must have been called before the others in every thread's scan. */
 void lexicon_init(void);
@@ -101,10 +105,19 @@ struct word {
     const struct lexicon_entry *entry;
 };
 
+/* Is there a word, and no mere number? */
+static inline bool word_has_letters(const struct word *word)
+{
+    return word->end > word->begin && !word->digits;
+}
+
 /* The word that begins after at most `gap` characters of " ,.\t\n-" and their like from `offset`
  * on (ends before it). Words beyond 40 bytes are none. */
 struct word word_after(struct td_str text, size_t offset, size_t gap);
 struct word word_before(struct td_str text, size_t offset, size_t gap);
+/* The same without looking it up, for who only asks how it is spelled: begin and end. */
+struct word spelled_after(struct td_str text, size_t offset, size_t gap);
+struct word spelled_before(struct td_str text, size_t offset, size_t gap);
 bool word_is(struct td_str text, const struct word *word, const char *lower);
 /* Is it one of the words of a list with spaces between? */
 bool word_in(struct td_str text, const struct word *word, const char *list);

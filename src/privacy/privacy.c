@@ -3,6 +3,7 @@
 #include "privacy/escaped.h"
 #include "privacy/rules.h"
 #include "privacy/scan.h"
+#include "privacy/tally.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static void scan_all(struct td_str text, scan_fn *emit, void *ctx)
                                            .end = text.len,
                                            .score = 1.0f,
                                            .data_class = TD_CLASS_RESTRICTED,
-                                           .rule = UINT16_MAX};
+                                           .rule = PRIVACY_RULE_OVER_LIMIT};
         emit(ctx, &whole);
         return;
     }
@@ -45,26 +46,26 @@ size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capac
     return list.count;
 }
 
-struct tally {
-    uint32_t *counts;
+struct verdict {
+    struct privacy_tally *found;
     enum td_data_class data_class;
 };
 
-static void tally_span(void *ctx, const struct privacy_span *span)
+static void judge_span(void *ctx, const struct privacy_span *span)
 {
-    struct tally *tally = ctx;
-    if (span->data_class > tally->data_class)
-        tally->data_class = span->data_class;
-    if (tally->counts != NULL && tally->counts[span->kind] < UINT32_MAX)
-        tally->counts[span->kind]++;
+    struct verdict *verdict = ctx;
+    if (span->data_class > verdict->data_class)
+        verdict->data_class = span->data_class;
+    if (verdict->found != NULL)
+        privacy_tally_add(verdict->found, span->kind, span->rule);
 }
 
-enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT])
+enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found)
 {
-    struct tally tally = {counts, TD_CLASS_PUBLIC};
-    scan_all(text, tally_span, &tally);
+    struct verdict verdict = {found, TD_CLASS_PUBLIC};
+    scan_all(text, judge_span, &verdict);
     enum td_data_class hidden = privacy_classify_escaped(text);
-    return hidden > tally.data_class ? hidden : tally.data_class;
+    return hidden > verdict.data_class ? hidden : verdict.data_class;
 }
 
 /* JSON in JSON in JSON: deeper is nobody's habit. */
@@ -72,7 +73,7 @@ enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_
 
 enum td_data_class privacy_classify_escaped(struct td_str text)
 {
-    struct tally tally = {NULL, TD_CLASS_PUBLIC};
+    struct verdict verdict = {NULL, TD_CLASS_PUBLIC};
     if (!escaped_is_any(text))
         return TD_CLASS_PUBLIC;
     char *plain = malloc(text.len);
@@ -80,10 +81,10 @@ enum td_data_class privacy_classify_escaped(struct td_str text)
         return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
     for (int level = 0; level < ESCAPED_LEVELS && (level == 0 || escaped_is_any(text)); level++) {
         text = (struct td_str){plain, escaped_read(text, plain)};
-        scan_all(text, tally_span, &tally);
+        scan_all(text, judge_span, &verdict);
     }
     free(plain);
-    return tally.data_class;
+    return verdict.data_class;
 }
 
 bool privacy_may_reach(enum td_data_class data_class, enum td_place place)

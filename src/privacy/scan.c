@@ -33,8 +33,7 @@ struct scan {
     int before, before2;
     size_t before_begin;
     struct context context;
-    struct window window; /* of the number that was looked at last */
-    size_t address_end;   /* of the last street address */
+    struct numbers numbers;
 };
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -128,6 +127,13 @@ static void add_found(void *ctx, const struct privacy_span *span)
     add(ctx, *span);
 }
 
+/* The rest of an ASCII word from `begin` on. */
+struct run {
+    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
+    uint64_t hash;        /* lexicon's, to long_end */
+    bool digits;
+};
+
 static struct place place_at(const struct scan *scan, size_t begin)
 {
     return (struct place){.text = scan->text,
@@ -138,41 +144,15 @@ static struct place place_at(const struct scan *scan, size_t begin)
                           .context = &scan->context};
 }
 
-typedef bool number_detector(const struct place *, const struct window *, struct privacy_span *);
-
-static void scan_number(struct scan *scan, size_t begin)
+static void scan_number(struct scan *scan, size_t begin, const struct run *run)
 {
-    static number_detector *const whole[] = {detect_ip4, detect_card, detect_ssn, detect_phone};
-    static number_detector *const brief[] = {detect_date, detect_age, detect_dose,
-                                             detect_coordinates};
+    struct privacy_span spans[NUMBER_FINDINGS_MAX];
     struct place place = place_at(scan, begin);
-    struct window *window = &scan->window;
-    struct privacy_span span;
     if (is_word(scan->before))
         return;
-    if (window->count == 0 || !window_move(window, begin))
-        window_read(scan->text, begin, window);
-    struct word previous = word_before(scan->text, begin, 2);
-    struct word next = word_after(scan->text, window->end[window_digits(window, 0) - 1], 1);
-    place.previous = &previous;
-    place.next = &next;
-    for (size_t i = 0;
-         i < sizeof whole / sizeof *whole && window->digits >= 4 && window->count >= 7; i++)
-        if (whole[i](&place, window, &span))
-            add(scan, span);
-    bool letters_in = is_alpha(window->c[window_digits(window, 0)]);
-    if ((letters_in || (window->digits >= 7 && window->count >= 8) || window->count >= 9) &&
-        detect_national_number(&place, window, &span))
-        add(scan, span);
-    for (size_t i = 0; i < sizeof brief / sizeof *brief; i++)
-        if (brief[i](&place, window, &span))
-            add(scan, span);
-    if (begin >= scan->address_end && detect_address(&place, window, &span)) {
-        add(scan, span);
-        scan->address_end = span.end;
-    }
-    if (detect_document(&place, &span))
-        add(scan, span);
+    size_t count = detect_number(&scan->numbers, &place, run->long_end, spans);
+    for (size_t i = 0; i < count; i++)
+        add(scan, spans[i]);
 }
 
 /* A word that the lexicon knows: what it announces is noted, what it is itself is added. */
@@ -187,7 +167,7 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     for (; entry != NULL; entry = lexicon_next(entry)) {
         size_t entry_begin = begin;
         if (entry->previous != NULL) {
-            struct word before = word_before(text, begin, 2);
+            struct word before = spelled_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
@@ -238,13 +218,6 @@ static bool iban_possible(const struct scan *scan, size_t i)
     return true;
 }
 
-/* The rest of an ASCII word from `begin` on. */
-struct run {
-    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
-    uint64_t hash;        /* lexicon's, to long_end */
-    bool digits;
-};
-
 static inline struct run run_read(struct td_str text, size_t begin)
 {
     const unsigned char *p = (const unsigned char *)text.data;
@@ -254,7 +227,8 @@ static inline struct run run_read(struct td_str text, size_t begin)
     run.long_end = run.end;
     while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
         run.long_end++;
-    run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
+    if (run.end > begin && p[begin] > '9') /* what begins with a digit is in no list */
+        run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
     return run;
 }
 
@@ -305,7 +279,8 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
         else if (detect_random(place, run->end, &span))
             add(scan, span);
     }
-    if (is_hex(first) && (len == 2 || (len == 4 && after == '.')) && detect_mac(place, &span))
+    bool pair = len == 2 && (after == ':' || after == '-' || after >= 0x80);
+    if (is_hex(first) && (pair || (len == 4 && after == '.')) && detect_mac(place, &span))
         add(scan, span);
     if (after == '.' && detect_domain(place, run->end, &span)) {
         struct privacy_span address;
@@ -330,7 +305,7 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
         (len >= 8 && (after == '+' || after == '/' || after == '_' || after == '-')))
         scan_odd_word(scan, &place, run, first, after);
     if (is_digit(first)) {
-        scan_number(scan, begin);
+        scan_number(scan, begin, run);
         return 0;
     }
     if (scan->before == PLAIN_LETTER) {

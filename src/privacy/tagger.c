@@ -97,6 +97,16 @@ static float calibrated(const struct tagger_file *file, const float marginal[LAB
     return 1 / (1 + expf(-(file->calibration_a * logf(p / (1 - p)) + file->calibration_b)));
 }
 
+/* From which probability of a name on the calibrated score is at least `score`: asked of every word, so
+ * that no logarithm is taken for those that are none. */
+static float least_probability(const struct tagger_file *file, float score)
+{
+    if (score <= 0 || score >= 1 || !(file->calibration_a > 0))
+        return score >= 1 ? 2 : 0;
+    float logit = (logf(score / (1 - score)) - file->calibration_b) / file->calibration_a;
+    return 1 / (1 + expf(-logit));
+}
+
 static void add_types(float sums[TAGGER_TYPE_COUNT], const float marginal[LABEL_COUNT])
 {
     sums[TAGGER_PERSON] += marginal[LABEL_B_PERSON] + marginal[LABEL_I_PERSON];
@@ -120,22 +130,21 @@ static bool next_of_chain(struct tagger_cursor *cursor, struct tagger_span *out)
     const struct tagger_file *file = &cursor->tagger->file;
     const struct chain *chain = &cursor->chain;
     const struct tagger_word *words = cursor->chunk.words + cursor->island;
-    float score = 0;
     size_t begin = cursor->at;
-    while (begin < chain->count &&
-           (score = calibrated(file, chain->marginal[begin])) < cursor->min_score)
+    while (begin < chain->count && 1 - chain->marginal[begin][LABEL_O] < cursor->least)
         begin++;
     if (begin == chain->count) {
         cursor->at = begin;
         return false;
     }
+    float score = calibrated(file, chain->marginal[begin]);
     float sums[TAGGER_TYPE_COUNT] = {0}, total = score;
     add_types(sums, chain->marginal[begin]);
     size_t end = begin + 1;
     for (; end < chain->count && goes_on(chain->marginal[end - 1], chain->marginal[end]); end++) {
-        score = calibrated(file, chain->marginal[end]);
-        if (score < cursor->min_score)
+        if (1 - chain->marginal[end][LABEL_O] < cursor->least)
             break;
+        score = calibrated(file, chain->marginal[end]);
         total += score;
         add_types(sums, chain->marginal[end]);
     }
@@ -152,7 +161,7 @@ void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, str
                   float min_score)
 {
     cursor->tagger = tagger;
-    cursor->min_score = min_score;
+    cursor->least = least_probability(&tagger->file, min_score);
     cursor->chain.count = cursor->at = cursor->island = 0;
     chunk_init(&cursor->chunk, &tagger->file, text);
 }

@@ -30,7 +30,7 @@ struct tagger_span {
 /* One pass over a text. About 20 KB: one on the stack. */
 struct tagger_cursor {
     const struct tagger *tagger;
-    float min_score;
+    float least; /* probability of a name from which a word is one */
     struct tagger_chunk chunk;
     struct chain chain;
     size_t island, at; /* first word of the chain in the chunk; next word of the chain to look at */

@@ -37,8 +37,9 @@ static float normalise(float row[LABEL_COUNT])
             row[l] = 1.0f / LABEL_COUNT;
         return 1e-30f;
     }
+    float scale = 1 / sum;
     for (size_t l = 0; l < LABEL_COUNT; l++)
-        row[l] /= sum;
+        row[l] *= scale;
     return sum;
 }
 

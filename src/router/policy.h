@@ -51,10 +51,11 @@ struct route {
     size_t tier_count;
     const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
     enum td_data_class data_class;
-    unsigned needs;    /* of enum capability: asked for by every request of the route */
-    bool consent;      /* nothing leaves the device without one */
-    bool pseudonyms;   /* private values may be replaced so that a request can leave */
-    enum td_mode mode; /* default for requests that say nothing */
+    unsigned needs;      /* of enum capability: asked for by every request of the route */
+    bool consent;        /* nothing leaves the device without one */
+    bool pseudonyms;     /* private values may be replaced so that a request can leave */
+    bool zero_retention; /* nothing of a request or its answer is kept here */
+    enum td_mode mode;   /* default for requests that say nothing */
     struct gate_settings gates;
     struct td_weights weights; /* for requests that bring none */
 };
@@ -250,6 +251,8 @@ struct signals {
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;
+    /* Likewise: the probability of the first token that means "not mine". 0 = the model has none. */
+    double not_mine;
 };
 
 /* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in

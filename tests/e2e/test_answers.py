@@ -33,6 +33,9 @@ def test_easy_question_is_answered_locally():
         assert answer.json["usage"]["completion_tokens"] >= 1
         equal(answer.json["choices"][0]["finish_reason"], "stop")
         equal(len(cloud.requests), 0, "requests that reached the cloud")
+        easy = tandem.get(f"/tandem/v1/exchanges/{answer.tandem['exchange']}").json["signals"]["not_mine"]
+        hard = tandem.get(f"/tandem/v1/exchanges/{tandem.chat(HARD).tandem['exchange']}").json["signals"]["not_mine"]
+        assert 0 <= easy < 0.5 < hard <= 1, (easy, hard)
 
 
 @case
