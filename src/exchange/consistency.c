@@ -304,6 +304,7 @@ static uint32_t retarget_locked(struct consistency *c, const struct consistency_
             continue;
         slot->tier = wanted->tier;
         if (itself) {
+            slot->owner = wanted->owner;
             slot->seen_s = wanted->seen_s;
             slot->count++;
             *known = true;
