@@ -10,7 +10,7 @@
 
 static bool is_on(const struct exchange *ex)
 {
-    return ex->services->consistency && !ex->services->zero_retention && ex->named == SIZE_MAX &&
+    return ex->services->consistency && !ex->request.keep_nothing && ex->named == SIZE_MAX &&
            ex->signals.data_class < TD_CLASS_CONTRACTUAL;
 }
 
