@@ -212,6 +212,7 @@ static void commit(struct restorer *r, struct buf *out)
         r->after_sign = true;
         r->after_unspaced = false;
         r->gap_bytes = 0;
+        r->backslashes = (struct backslashes){0};
         r->unsure = false;
     }
     r->head = (size_t)(r->best.end - r->base);
@@ -272,11 +273,11 @@ static bool look(struct restorer *r, bool more, struct buf *out)
     return true;
 }
 
-static void take_sign(struct restorer *r, const struct sign *sign)
+static void take_sign(struct restorer *r, const struct sign *sign, bool behind_letter)
 {
     char bytes[4];
     size_t count = utf8_encode(sign->c, bytes);
-    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced;
+    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced || behind_letter;
     for (size_t i = 0; i < count; i++) {
         *begin_of(r, r->total) = (r->base + sign->begin) << 1 | (starts && i == 0);
         r->total++;
@@ -299,6 +300,8 @@ static void run(struct restorer *r, bool more, struct buf *out)
             struct sign sign = spell_at(buf_view(&r->pending), r->scanned, more);
             if (sign.kind == SIGN_END || sign.kind == SIGN_CUT)
                 return;
+            bool behind_letter = r->backslashes.behind_letter;
+            spell_split(&r->backslashes, buf_view(&r->pending), r->json, &sign);
             r->scanned = sign.end;
             if (sign.kind == SIGN_GAP) {
                 r->gap_bytes += sign.end - sign.begin;
@@ -307,7 +310,7 @@ static void run(struct restorer *r, bool more, struct buf *out)
                                ? AUTOMATON_ROOT
                                : automaton_gap(automaton, r->state);
             } else if (sign.kind != SIGN_NOTHING) {
-                take_sign(r, &sign);
+                take_sign(r, &sign, behind_letter);
                 r->unsure = automaton_value(automaton, r->state) != NONE ||
                             automaton_next_whole(automaton, r->state) != NONE;
                 if (r->unsure)
@@ -355,5 +358,6 @@ void restorer_end(struct restorer *r, struct buf *out)
     r->state = AUTOMATON_ROOT;
     r->after_sign = r->unsure = r->rescan = false;
     r->gap_bytes = 0;
+    r->backslashes = (struct backslashes){0};
     compact(r);
 }
