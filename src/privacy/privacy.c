@@ -19,18 +19,16 @@ static void list_span(void *ctx, const struct privacy_span *span)
     list->count++;
 }
 
-/* The pass, and what other sources say: the operator's rules; names from a tagger belong here too. What
+/* The pass, and what other sources say: the operator's rules, and what shows when escapes are read. What
  * cannot be looked at is restricted as a whole. */
 static void scan_all(struct td_str text, scan_fn *emit, void *ctx)
 {
     struct privacy_span *others;
     size_t count = privacy_rules_find(text, &others);
-    if (count == SIZE_MAX) {
-        const struct privacy_span whole = {.kind = PRIVACY_CUSTOM,
-                                           .end = text.len,
-                                           .score = 1.0f,
-                                           .data_class = TD_CLASS_RESTRICTED,
-                                           .rule = UINT16_MAX};
+    if (count == SIZE_MAX || !escaped_find(text, &others, &count)) {
+        const struct privacy_span whole = privacy_unread(text);
+        if (count != SIZE_MAX)
+            free(others);
         emit(ctx, &whole);
         return;
     }
@@ -63,26 +61,6 @@ enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_
 {
     struct tally tally = {counts, TD_CLASS_PUBLIC};
     scan_all(text, tally_span, &tally);
-    enum td_data_class hidden = privacy_classify_escaped(text);
-    return hidden > tally.data_class ? hidden : tally.data_class;
-}
-
-/* JSON in JSON in JSON: deeper is nobody's habit. */
-#define ESCAPED_LEVELS 3
-
-enum td_data_class privacy_classify_escaped(struct td_str text)
-{
-    struct tally tally = {NULL, TD_CLASS_PUBLIC};
-    if (!escaped_is_any(text))
-        return TD_CLASS_PUBLIC;
-    char *plain = malloc(text.len);
-    if (plain == NULL)
-        return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
-    for (int level = 0; level < ESCAPED_LEVELS && (level == 0 || escaped_is_any(text)); level++) {
-        text = (struct td_str){plain, escaped_read(text, plain)};
-        scan_all(text, tally_span, &tally);
-    }
-    free(plain);
     return tally.data_class;
 }
 
