@@ -217,8 +217,9 @@ struct td_request {
      * of a hash of it in alarms. */
     const char *caller;
     bool no_train, no_retention; /* only tiers that promise it */
-    const char *consent;         /* id of the consent that it names, or NULL */
-    bool corrections;            /* the client understands correction chunks */
+    bool keep_nothing; /* of it, here: nothing is recorded but numbers, nothing computed is kept */
+    const char *consent; /* id of the consent that it names, or NULL */
+    bool corrections;    /* the client understands correction chunks */
 
     /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not
      * understood here (tools, response_format, ...) untouched. */

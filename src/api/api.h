@@ -13,6 +13,7 @@ struct background;
 struct ledger_reader;
 struct metrics;
 struct embedding_service;
+struct sandbox;
 struct scheduler;
 
 /* What was erased of a user outside of the ledger. */
@@ -34,6 +35,7 @@ struct api_host {
     const struct td_model *model;         /* of the local tier, or NULL */
     struct scheduler *scheduler;          /* or NULL */
     struct embedding_service *embeddings; /* or NULL */
+    struct sandbox *sandbox;              /* where private texts are embedded; NULL = here, too */
     struct background *background;        /* for what would hold up a loop */
     struct ledger *ledger;                /* or NULL */
     const char *ledger_path;              /* or NULL */
@@ -43,7 +45,8 @@ struct api_host {
     size_t answer_bytes_max;         /* of a whole (not streamed) answer */
     size_t arena_bytes_max;          /* of one request's parsed form */
     uint64_t start_wall_ms;
-    bool zero_retention; /* texts that clients add, such as comments, are not stored */
+    enum td_data_class data_class; /* of every text, at least */
+    bool zero_retention;           /* texts that clients add, such as comments, are not stored */
 };
 
 /* **returns new** (api_free), NULL without memory. shard: this loop's index for the metrics. */

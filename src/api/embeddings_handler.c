@@ -1,6 +1,6 @@
 /* POST /v1/embeddings: texts or token ids to vectors, by the model of this device. Nothing leaves
- * it, so texts of every class are taken; the ledger and the metrics have them under the route
- * "embeddings".
+ * it, so texts of every class are taken, and those of a class that is (tier/sandbox.h) go to the
+ * confined worker; the ledger and the metrics have them under the route "embeddings".
  *
  * A struct embedding_call lives from the request until its job's end, the client's leaving or the
  * api's. */
@@ -17,6 +17,7 @@
 #include "engine/embedding_service.h"
 #include "ledger/ledger.h"
 #include "privacy/privacy.h"
+#include "tier/sandbox.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +29,9 @@
 struct embedding_call {
     struct embedding_call *previous, *next; /* in api->embeddings */
     struct api *api;
-    struct http_request *http; /* NULL once replied or gone */
-    struct embedding_job *job; /* NULL once it ended */
+    struct http_request *http;     /* NULL once replied or gone */
+    struct embedding_job *job;     /* NULL once it ended */
+    struct sandbox_call *confined; /* in its place; NULL once it ended */
     struct embeddings_request request;
     enum td_data_class data_class;
     double start_ms;
@@ -42,6 +44,8 @@ static void call_free(struct embedding_call *call)
     struct api *api = call->api;
     if (call->job)
         embedding_cancel(call->job);
+    if (call->confined)
+        sandbox_cancel(call->confined);
     if (call->previous)
         call->previous->next = call->next;
     else
@@ -96,7 +100,7 @@ static void record_call(const struct embedding_call *call, enum td_status status
     struct ledger_exchange record = {
         .id = call->id,
         .wall_ms = clock_wall_ms(NULL),
-        .user = call->request.user,
+        .user = host->zero_retention ? NULL : call->request.user,
         .route = ROUTE_NAME,
         .requested_model = call->request.model,
         .tier = call->tier,
@@ -154,6 +158,7 @@ static void on_done(void *ctx, enum td_status status, const struct embedding_ans
     struct embedding_call *call = ctx;
     struct api *api = call->api;
     call->job = NULL;
+    call->confined = NULL;
     double total_ms = clock_monotonic_ms(NULL) - call->start_ms;
     record_call(call, status, answer ? answer->token_count : 0, answer ? NULL : err->message);
     count_call(call, answer ? "answered" : "failed", answer ? answer->token_count : 0, total_ms);
@@ -216,6 +221,31 @@ static bool choose_tier(struct embedding_call *call, struct fault *fault)
     return false;
 }
 
+static void raise_class(struct embedding_call *call, enum td_data_class data_class)
+{
+    if (data_class > call->data_class)
+        call->data_class = data_class;
+}
+
+/* Nobody can read token ids here: they stay where nothing can leave. */
+static bool classify(struct embedding_call *call, struct fault *fault)
+{
+    const char *declared = http_request_header(call->http, "x-tandem-data-class");
+    enum td_data_class data_class;
+    if (declared && !names_class_parse(str_from(declared), &data_class))
+        return fault_request(fault, "x-tandem-data-class",
+                             "x-tandem-data-class: unknown data class '%.40s'", declared);
+    if (declared)
+        raise_class(call, data_class);
+    raise_class(call, call->api->host->data_class);
+    for (size_t i = 0; i < call->request.input_count; i++) {
+        const struct embedding_input *input = &call->request.inputs[i];
+        raise_class(call,
+                    input->id_count ? TD_CLASS_RESTRICTED : privacy_classify(input->text, NULL));
+    }
+    return true;
+}
+
 static bool submit(struct embedding_call *call, struct fault *fault)
 {
     struct api *api = call->api;
@@ -229,14 +259,16 @@ static bool submit(struct embedding_call *call, struct fault *fault)
                                     .loop = api->loop,
                                     .on_done = on_done,
                                     .ctx = call};
-    for (size_t i = 0; i < job.input_count; i++) {
-        enum td_data_class found = privacy_classify(job.inputs[i].text, NULL);
-        call->data_class = found > call->data_class ? found : call->data_class;
-    }
+    struct sandbox *sandbox = api->host->sandbox;
     enum td_status status = crypto_random(random, sizeof random, &err);
     memcpy(call->id, "em_", 3);
     crypto_hex(random, sizeof random, call->id + 3);
-    if (status == TD_OK)
+    if (status == TD_OK && sandbox && sandbox_is_for(call->data_class))
+        status = sandbox_embed(
+            sandbox, &job,
+            td_model_get_info(embedding_service_model(api->host->embeddings))->embedding_size,
+            &call->confined, &err);
+    else if (status == TD_OK)
         status = embedding_submit(api->host->embeddings, &job, &call->job, &err);
     if (status == TD_OK)
         return true;
@@ -264,7 +296,7 @@ void embeddings_handle(struct api *api, struct http_request *request, const char
     const struct td_model *model =
         api->host->embeddings ? embedding_service_model(api->host->embeddings) : NULL;
     if (!embeddings_request_parse(http_request_body(request), model, &call->request, &fault) ||
-        !choose_tier(call, &fault) || !submit(call, &fault)) {
+        !choose_tier(call, &fault) || !classify(call, &fault) || !submit(call, &fault)) {
         api_reply_fault(api, request, &fault);
         call_free(call);
         return;

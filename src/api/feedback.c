@@ -93,11 +93,13 @@ static void found(struct api *api, struct http_request *request, struct json *va
     const char *id = json_cstr(json_get(value, "id"));
     enum td_status status = TD_NOT_FOUND;
     if (id && strcmp(id, feedback->id) == 0) {
+        bool keep = !api->host->zero_retention &&
+                    !json_bool(json_get(json_get(value, "signals"), "zero_retention"), false);
         const struct ledger_feedback record = {
             .exchange = feedback->id,
             .wall_ms = clock_wall_ms(NULL),
             .score = feedback->score,
-            .comment = *feedback->comment && !api->host->zero_retention ? feedback->comment : NULL,
+            .comment = *feedback->comment && keep ? feedback->comment : NULL,
         };
         status = ledger_put_feedback(api->host->ledger, &record, &err);
     }

@@ -8,6 +8,7 @@
 #include "base/confine.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "engine/embedding_service.h"
 #include "net/loop_event.h"
 #include "tier/sandbox.h"
 #include "tier/sandbox_wire.h"
@@ -40,6 +41,7 @@ struct answer {
     struct exchange_services *services;
     struct tier *tier;
     struct tier_attempt *attempt; /* NULL once it has ended */
+    struct embedding_job *job;    /* in its place, of a request for vectors */
     struct sandbox_request request;
     struct loop_watch *gone; /* of the pipe: readable when nobody reads it any more */
     struct loop_timer *flush;
@@ -55,6 +57,8 @@ static void answer_free(struct answer *answer)
     struct confined *confined = answer->confined;
     if (answer->attempt)
         tier_cancel(answer->tier, answer->attempt);
+    if (answer->job)
+        embedding_cancel(answer->job);
     if (answer->previous)
         answer->previous->next = answer->next;
     else
@@ -120,6 +124,19 @@ static void on_done(void *ctx, const struct tier_result *result)
     flush(answer);
 }
 
+static void on_vectors(void *ctx, enum td_status status, const struct embedding_answer *vectors,
+                       const struct td_error *err)
+{
+    struct answer *answer = ctx;
+    struct tier_result result = {.status = status, .err = *err};
+    answer->job = NULL;
+    if (vectors) {
+        sandbox_write_vectors(vectors->vectors, vectors->count * vectors->size, &answer->out);
+        result.usage.prompt_tokens = (uint32_t)vectors->token_count;
+    }
+    on_done(answer, &result);
+}
+
 static void on_gone(void *ctx)
 {
     answer_free(ctx);
@@ -154,6 +171,19 @@ static enum td_status compile_format(struct sandbox_request *request, struct td_
     return format.source ? openai_format_compile(&format, &td->grammar, err) : TD_OK;
 }
 
+static enum td_status begin_vectors(struct answer *answer, struct td_error *err)
+{
+    struct embedding_service *service = runtime_embeddings(answer->confined->runtime);
+    const struct embedding_request request = {.inputs = answer->request.inputs,
+                                              .input_count = answer->request.input_count,
+                                              .caller = answer->request.caller,
+                                              .loop = answer->confined->loop,
+                                              .on_done = on_vectors,
+                                              .ctx = answer};
+    return service ? embedding_submit(service, &request, &answer->job, err)
+                   : error_set(err, TD_NOT_FOUND, "the confined worker has no model to embed with");
+}
+
 static enum td_status begin(struct answer *answer, int request_fd, struct td_error *err)
 {
     struct tier_sink sink = {.on_piece = on_piece, .on_done = on_done, .ctx = answer};
@@ -161,6 +191,8 @@ static enum td_status begin(struct answer *answer, int request_fd, struct td_err
     if (status == TD_OK)
         status = sandbox_read_request((struct td_str){answer->bytes, answer->byte_count},
                                       &answer->request, err);
+    if (status == TD_OK && answer->request.inputs)
+        return begin_vectors(answer, err);
     if (status == TD_OK)
         status = compile_format(&answer->request, err);
     if (status != TD_OK)

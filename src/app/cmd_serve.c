@@ -109,6 +109,7 @@ static void fill_host(struct serve *serve)
         .model = runtime_model(serve->runtime),
         .scheduler = runtime_scheduler(serve->runtime),
         .embeddings = runtime_embeddings(serve->runtime),
+        .sandbox = runtime_sandbox(serve->runtime),
         .background = serve->background,
         .ledger = runtime_ledger(serve->runtime),
         .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
@@ -120,6 +121,7 @@ static void fill_host(struct serve *serve)
          * body. */
         .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,
         .start_wall_ms = clock_wall_ms(NULL),
+        .data_class = (enum td_data_class)config->privacy.data_class,
         .zero_retention = config->privacy.zero_retention,
     };
 }
@@ -228,10 +230,23 @@ static void *impatience(void *ctx)
     return NULL;
 }
 
+/* The next signal; until it comes this thread does what time asks for. */
+static int next_signal(struct serve *serve)
+{
+    for (;;) {
+        uint64_t wait_ms = runtime_tend(serve->runtime);
+        const struct timespec wait = {.tv_sec = (time_t)(wait_ms / 1000),
+                                      .tv_nsec = (long)(wait_ms % 1000) * 1000000};
+        int number = sigtimedwait(&serve->signals, NULL, &wait);
+        if (number > 0 || (errno != EAGAIN && errno != EINTR))
+            return number;
+    }
+}
+
 static void wait_for_end(struct serve *serve)
 {
-    int number = 0;
-    while (sigwait(&serve->signals, &number) == 0 && number == SIGHUP)
+    int number;
+    while ((number = next_signal(serve)) == SIGHUP)
         reload(serve);
     uint32_t timeout = runtime_config(serve->runtime)->server.shutdown_timeout_ms;
     log_event(LOG_LEVEL_INFO, "stopping", "signal=%d timeout_ms=%u", number, timeout);

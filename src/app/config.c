@@ -229,6 +229,10 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
         if (tier->base_url || tier->api_key_env || tier->api_key_file)
             return fail(config, tier->line, err,
                         "base_url and keys do not belong to the local tier", tier->name);
+        if (tier->model)
+            return fail(config, tier->line, err,
+                        "the local tier runs engine.model: name the file there, not as its model",
+                        tier->model);
         return TD_OK;
     }
     if (tier->api_key_env && tier->api_key_file)

@@ -124,6 +124,7 @@ struct config_route {
     bool no_train, no_retention;
     int consent; /* 1: required */
     bool pseudonyms;
+    bool zero_retention;
     int mode; /* enum td_mode */
     uint32_t g0_tokens_over;
     double g0_gain_over, g0_p_local_under;

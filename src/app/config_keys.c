@@ -57,7 +57,9 @@ static const struct config_key tier_keys[] = {
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
      .help = "how far data travels; default device for local, cloud for openai"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
-     .help = "model name at that tier; default TANDEM_OPENAI_MODEL or gpt-4o-mini"},
+     .help =
+         "model name at that server; default TANDEM_OPENAI_MODEL or gpt-4o-mini; the local tier "
+         "runs engine.model"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
      .help = "up to and with /v1; default OPENAI_BASE_URL or https://api.openai.com/v1"},
     {"api_key_env", CONFIG_KEY_TEXT, AT(api_key_env), NULL,
@@ -180,6 +182,8 @@ static const struct config_key route_keys[] = {
      .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "private values may be replaced, where privacy.pseudonyms is on"},
+    {"zero_retention", CONFIG_KEY_BOOL, AT(zero_retention), "false",
+     .help = "of its exchanges nothing is stored but numbers, and nothing computed is kept"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,

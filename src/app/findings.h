@@ -2,7 +2,7 @@
 #ifndef APP_FINDINGS_H
 #define APP_FINDINGS_H
 
-#include "privacy/privacy.h"
+#include "privacy/rules.h"
 
 struct json;
 
@@ -15,7 +15,7 @@ struct findings {
 /* *out **returns new** (findings_deinit); also to be freed after a failure. */
 TD_MUST_CHECK enum td_status findings_of(struct td_str text, struct findings *out,
                                          struct td_error *err);
-#define FINDINGS_NAME_BYTES 65
+#define FINDINGS_NAME_BYTES PRIVACY_RULE_NAME_BYTES
 /* The kind's name, or the operator's for a rule of theirs; answers out. */
 const char *findings_name(const struct privacy_span *span, char out[static FINDINGS_NAME_BYTES]);
 

@@ -2,9 +2,11 @@
 #include "app/privacy_setup.h"
 
 #include "api/api.h"
+#include "app/budget_restore.h"
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
+#include "app/policy_build.h"
 #include "app/retention.h"
 #include "app/snapshot.h"
 #include "app/vault_keep.h"
@@ -28,8 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
-#define CONTEXT_TOKENS_DEFAULT_MAX 4096
 /* Users, applications and routes whose day is counted apart: 3 MB. */
 #define SPENDERS_MAX 65536
 
@@ -102,8 +102,8 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
     uint32_t context = config->engine.context_tokens;
     if (context == 0) {
         context = td_model_get_info(runtime->model)->context_tokens;
-        if (context == 0 || context > CONTEXT_TOKENS_DEFAULT_MAX)
-            context = CONTEXT_TOKENS_DEFAULT_MAX;
+        if (context == 0 || context > POLICY_CONTEXT_TOKENS)
+            context = POLICY_CONTEXT_TOKENS;
     }
     struct scheduler_options scheduler_options = {
         .model = runtime->model,
@@ -161,6 +161,8 @@ static enum td_status open_ledger(struct runtime *runtime, const struct config *
     enum td_status status = egress_setup_folder_of(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &runtime->base.ledger, err);
+    if (status == TD_OK)
+        status = budget_restore(config, NULL, runtime->base.spending, err);
     return status;
 }
 
@@ -184,7 +186,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
     const char *arguments[16] = {"confined"};
     char threads[32];
     size_t count = 1;
-    if (!config->privacy.confine || !runtime->model)
+    if (!config->privacy.confine || !runtime->embeddings) /* no model, no service of it */
         return TD_OK;
     if (options->config_path) {
         arguments[count++] = "--config";
@@ -211,9 +213,7 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
 static enum td_status open_around(struct runtime *runtime, const struct config *config,
                                   struct td_error *err)
 {
-    enum td_status status = open_embeddings(runtime, config, err);
-    if (status == TD_OK)
-        status = open_ledger(runtime, config, err);
+    enum td_status status = open_ledger(runtime, config, err);
     if (status == TD_OK)
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
@@ -263,6 +263,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         status = privacy_setup(config, err);
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
+    if (status == TD_OK)
+        status = open_embeddings(runtime, config, err);
     if (status == TD_OK && !options->confined)
         status = open_around(runtime, config, err);
     if (status == TD_OK)
@@ -334,6 +336,11 @@ struct embedding_service *runtime_embeddings(const struct runtime *runtime)
     return runtime->embeddings;
 }
 
+struct sandbox *runtime_sandbox(const struct runtime *runtime)
+{
+    return runtime->base.sandbox;
+}
+
 struct ledger *runtime_ledger(const struct runtime *runtime)
 {
     return runtime->base.ledger;
@@ -382,6 +389,19 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
         scheduler_forget(runtime->base.scheduler);
     if (runtime->base.sandbox)
         sandbox_renew(runtime->base.sandbox);
+}
+
+/* So many at a time: who asks for a vault meanwhile waits for that long at most. */
+#define VAULTS_SWEPT 16
+
+uint64_t runtime_tend(struct runtime *runtime)
+{
+    uint64_t wait_ms;
+    do
+        wait_ms = vault_store_sweep(runtime->base.vaults, (uint64_t)clock_monotonic_ms(NULL),
+                                    VAULTS_SWEPT);
+    while (wait_ms == 0);
+    return wait_ms;
 }
 
 static bool same_text(const char *a, const char *b)

@@ -40,6 +40,7 @@ const struct config *runtime_config(const struct runtime *runtime);
 const struct td_model *runtime_model(const struct runtime *runtime);         /* or NULL */
 struct scheduler *runtime_scheduler(const struct runtime *runtime);          /* or NULL */
 struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL */
+struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* or NULL */
 struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
 
 /* ctx is the struct runtime; shaped for struct api_host. */
@@ -48,6 +49,10 @@ void runtime_release(void *ctx, struct exchange_services *services);
 bool runtime_ready(void *ctx, const char **why_not);
 struct api_forgotten;
 void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
+
+/* Does what time alone asks for: vaults of pseudonyms expire. In how many ms to call again; a call that comes
+ * late does all that is due. */
+uint64_t runtime_tend(struct runtime *runtime);
 
 /* Reads the file again. On failure the old snapshot stays. */
 TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);

@@ -111,7 +111,7 @@ enum td_status vault_keep_save(const struct config *config, struct vault_store *
         return status;
     struct json *root = json_new_object(), *list = json_new_array();
     buf_init(&text, FILE_BYTES_MAX);
-    (void)vault_store_sweep(store, (uint64_t)clock_monotonic_ms(NULL));
+    (void)vault_store_sweep(store, (uint64_t)clock_monotonic_ms(NULL), SIZE_MAX);
     status = vault_store_each(store, add_vault, list, err);
     json_put(root, "version", json_new_int(VAULT_JSON_VERSION));
     json_put(root, "vaults", list);

@@ -36,7 +36,7 @@ static void end_everything(struct scheduler *scheduler)
     }
 }
 
-static void forget_texts(struct scheduler *scheduler)
+static void forget_texts(struct scheduler *scheduler, unsigned what)
 {
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
         struct sequence *sequence = &scheduler->slots[i].sequence;
@@ -45,7 +45,10 @@ static void forget_texts(struct scheduler *scheduler)
         sequence_truncate(sequence, 0);
         explicit_bzero(sequence->ids, sequence->context_size * sizeof *sequence->ids);
     }
-    prefix_forget(scheduler->prefixes);
+    if (what & FORGET_ALL)
+        prefix_forget(scheduler->prefixes);
+    else
+        kv_pool_wipe_free(scheduler->kv_pool);
 }
 
 static void *scheduler_main(void *arg)
@@ -53,8 +56,9 @@ static void *scheduler_main(void *arg)
     struct scheduler *scheduler = arg;
     while (!atomic_load(&scheduler->stop)) {
         scheduler->post_failed = false;
-        if (atomic_exchange(&scheduler->forget, false))
-            forget_texts(scheduler);
+        unsigned forget = atomic_exchange(&scheduler->forget, 0);
+        if (forget)
+            forget_texts(scheduler, forget);
         scheduler_admit(scheduler);
         if (!scheduler_pass(scheduler) && !atomic_load(&scheduler->forget))
             wake_wait(scheduler->wake, scheduler->post_failed ? POST_RETRY_MS : UINT32_MAX);
@@ -251,6 +255,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
     job->request.options.draft_tokens = scheduler->draft_tokens;
     job->request.options.draft = NULL;
     job->request.options.exit_threshold = scheduler->exit_threshold;
+    job->request.keep_nothing |= scheduler->keep_nothing;
     *out = job; /* before the push: from then on its callbacks may run */
     if (!queue_push(scheduler->submitted, job)) {
         *out = NULL;
@@ -264,7 +269,7 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
 
 void scheduler_forget(struct scheduler *scheduler)
 {
-    atomic_store(&scheduler->forget, true);
+    atomic_fetch_or(&scheduler->forget, FORGET_ALL);
     wake_signal(scheduler->wake);
 }
 

@@ -29,7 +29,7 @@ struct scheduler_options {
     enum td_speculation speculation; /* of all jobs: none, or from the text */
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
-    bool keep_nothing;               /* forgets each answer when it has ended (scheduler_forget) */
+    bool keep_nothing;               /* of no job: as in job_request */
 };
 
 struct job_request {
@@ -41,7 +41,8 @@ struct job_request {
     struct prefix_scope scope;          /* among whom computed prompts are shared */
     bool score_prompt;                  /* job_prompt_scores will tell */
     bool prompt_only;                   /* nothing is generated; options.tokens_max is 1 */
-    struct loop *loop;                  /* where the callbacks run */
+    bool keep_nothing; /* nobody takes it over, and it is overwritten when it has ended */
+    struct loop *loop; /* where the callbacks run */
     /* Batches of tokens in order, as td_token_fn (token NULL: only text that was held back). The
      * token that ends the answer comes too, with empty text. token->piece borrows from the model;
      * token->top is valid in the call. */

@@ -29,6 +29,10 @@ struct slot {
     bool begun;                /* some of the prompt has gone through the model */
 };
 
+/* Of what ended answers have left: what is in nobody's hands any more; and what is kept for others. */
+#define FORGET_UNUSED 1u
+#define FORGET_ALL 2u
+
 struct scheduler {
     enum td_speculation speculation;
     uint32_t draft_tokens;
@@ -47,7 +51,7 @@ struct scheduler {
     pthread_t thread;
     bool thread_started;
     atomic_bool stop;
-    atomic_bool forget; /* asked for: see scheduler_forget */
+    atomic_uint forget; /* FORGET_...: asked for, see scheduler_forget */
     bool keep_nothing;
     atomic_uint jobs, running; /* jobs: running and waiting */
     atomic_uint pages_used;

@@ -21,6 +21,8 @@ static void leave_slot(struct scheduler *scheduler, struct slot *slot)
     }
     scheduler->page_need -= slot->page_need;
     slot->page_need = 0;
+    if (slot->job->request.keep_nothing)
+        atomic_fetch_or(&scheduler->forget, FORGET_UNUSED);
     scheduler_forget_job(scheduler, slot->job);
     atomic_fetch_sub(&scheduler->running, 1);
     slot->job = NULL;
@@ -32,12 +34,11 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
 {
     job_end(slot->job, status, &slot->generation.result, err);
     generation_deinit(&slot->generation);
-    prefix_publish(scheduler->prefixes, &slot->sequence, &slot->job->request.scope, true);
+    if (!slot->job->request.keep_nothing)
+        prefix_publish(scheduler->prefixes, &slot->sequence, &slot->job->request.scope, true);
     sequence_truncate(&slot->sequence, 0);
     sequence_leave_adapters(&slot->sequence); /* they are the job's */
     leave_slot(scheduler, slot);
-    if (scheduler->keep_nothing)
-        atomic_store(&scheduler->forget, true);
 }
 
 static void post(struct scheduler *scheduler, struct slot *slot)
@@ -188,9 +189,12 @@ bool scheduler_pass(struct scheduler *scheduler)
     enum td_status status = forward_run(scheduler->workspace, scheduler->segments, count,
                                         scheduler->workspace->logits, &err);
     if (status == TD_OK) {
-        for (uint32_t i = 0; i < count; i++)
-            prefix_publish(scheduler->prefixes, scheduler->segments[i].sequence,
-                           &scheduler->segment_slots[i]->job->request.scope, false);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct job_request *request = &scheduler->segment_slots[i]->job->request;
+            if (!request->keep_nothing)
+                prefix_publish(scheduler->prefixes, scheduler->segments[i].sequence,
+                               &request->scope, false);
+        }
         take_all(scheduler, count);
         pace_note(&scheduler->pace, plan.stream_rows, plan.prompt_rows,
                   clock_monotonic_ms(NULL) - begin_ms);

@@ -94,7 +94,7 @@ static bool show(void *ctx, const struct tier_piece *piece)
         ex->visible = true;
         ex->ttft_ms = ex->summary.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
     }
-    if (ex->services->store_prompts)
+    if (ex->services->store_prompts && !ex->request.keep_nothing)
         buf_append_str(&ex->answer, piece->text);
     emit(ex, EXCHANGE_TEXT, piece);
     return !ex->ended;

@@ -16,7 +16,7 @@ static enum td_data_class highest(enum td_data_class a, enum td_data_class b)
 }
 
 /* A card number may come as a number: it is scanned as the digits that it is sent as. */
-enum td_data_class egress_classify_number(const struct json *value, uint32_t *counts)
+enum td_data_class egress_classify_number(const struct json *value, struct privacy_tally *tally)
 {
     char text[64];
     double number = json_number(value, 0);
@@ -24,10 +24,11 @@ enum td_data_class egress_classify_number(const struct json *value, uint32_t *co
         snprintf(text, sizeof text, "%lld", (long long)json_int(value, 0));
     else
         snprintf(text, sizeof text, fabs(number) < 1e18 ? "%.0f" : "%.17g", number);
-    return privacy_classify(str_from(text), counts);
+    return privacy_classify(str_from(text), tally);
 }
 
-static enum td_data_class classify_json(const struct json *value, uint32_t *counts, int depth);
+static enum td_data_class classify_json(const struct json *value, struct privacy_tally *tally,
+                                        int depth);
 
 /* Is this the very text that was scanned as the message's content? What is not, byte for byte, is
  * scanned where it stands. */
@@ -69,28 +70,29 @@ static enum td_data_class classify_messages(const struct td_request *request,
     return found;
 }
 
-static enum td_data_class classify_json(const struct json *value, uint32_t *counts, int depth)
+static enum td_data_class classify_json(const struct json *value, struct privacy_tally *tally,
+                                        int depth)
 {
     enum td_data_class found = TD_CLASS_PUBLIC;
     if (depth > DEPTH_MAX)
         return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
     switch (json_kind_of(value)) {
     case JSON_KIND_TEXT:
-        return privacy_classify(json_text(value), counts);
+        return privacy_classify(json_text(value), tally);
     case JSON_KIND_INT:
     case JSON_KIND_DOUBLE:
-        return egress_classify_number(value, counts);
+        return egress_classify_number(value, tally);
     case JSON_KIND_ARRAY:
         for (size_t i = 0; i < json_count(value); i++)
-            found = highest(found, classify_json(json_at(value, i), counts, depth + 1));
+            found = highest(found, classify_json(json_at(value, i), tally, depth + 1));
         return found;
     case JSON_KIND_OBJECT: {
         void *iterator = NULL;
         const char *key;
         const struct json *member;
         while (json_next(value, &iterator, &key, &member)) {
-            found = highest(found, privacy_classify(str_from(key), counts));
-            found = highest(found, classify_json(member, counts, depth + 1));
+            found = highest(found, privacy_classify(str_from(key), tally));
+            found = highest(found, classify_json(member, tally, depth + 1));
         }
         return found;
     }
@@ -99,24 +101,23 @@ static enum td_data_class classify_json(const struct json *value, uint32_t *coun
     }
 }
 
-enum td_data_class egress_classify(const struct td_request *request,
-                                   uint32_t counts[static PRIVACY_KIND_COUNT])
+enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *tally)
 {
     enum td_data_class found = TD_CLASS_PUBLIC;
     for (size_t i = 0; i < request->message_count; i++)
-        found = highest(found, privacy_classify(request->messages[i].content, counts));
+        found = highest(found, privacy_classify(request->messages[i].content, tally));
     /* And what else stands in the body: names, tool calls, schemas. The messages' findings are
      * counted above, so that only the other members add to the counts. */
     void *iterator = NULL;
     const char *key;
     const struct json *member;
     while (json_next(request->body, &iterator, &key, &member)) {
-        found = highest(found, privacy_classify(str_from(key), counts));
+        found = highest(found, privacy_classify(str_from(key), tally));
         if (request->completion && strcmp(key, "prompt") == 0 &&
             is_content(member, &request->messages[0]))
             continue;
         found = highest(found, strcmp(key, "messages") == 0 ? classify_messages(request, member)
-                                                            : classify_json(member, counts, 1));
+                                                            : classify_json(member, tally, 1));
     }
     return found;
 }

@@ -3,15 +3,14 @@
 #define EXCHANGE_EGRESS_H
 
 #include "base/crypto.h"
-#include "privacy/privacy.h"
+#include "privacy/tally.h"
 
 /* The highest class that detectors find in anything of the request that a tier may be sent: the
- * messages, and every key, string and number of the body. counts: findings by kind, added to. */
-enum td_data_class egress_classify(const struct td_request *request,
-                                   uint32_t counts[static PRIVACY_KIND_COUNT]);
+ * messages, and every key, string and number of the body. found: findings, added to. */
+enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found);
 
-/* A number's class: a card may come as one. counts (may be NULL): findings by kind, added to. */
-enum td_data_class egress_classify_number(const struct json *value, uint32_t *counts);
+/* A number's class: a card may come as one. found (may be NULL): findings, added to. */
+enum td_data_class egress_classify_number(const struct json *value, struct privacy_tally *found);
 
 /* Names the conversation that a request continues: who asks (caller and user), and how it
  * began. */

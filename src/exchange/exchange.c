@@ -477,7 +477,7 @@ static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, &ex->signals);
     enum td_data_class declared = higher(ex->request.data_class, route->data_class);
-    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, ex->findings));
+    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, &ex->findings));
     if (ex->services->classes)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);
@@ -576,6 +576,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
         status = make_id(ex->id, err);
     if (status != TD_OK)
         return status;
+    ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
     read_signals(ex, route);
     read_states(ex);
     apply_rules(ex, route);

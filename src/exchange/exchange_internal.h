@@ -7,7 +7,7 @@
 #include "exchange/exchange.h"
 #include "exchange/gates.h"
 #include "ledger/ledger.h"
-#include "privacy/privacy.h"
+#include "privacy/tally.h"
 #include "tier/door.h"
 
 /* Every rung once and one restart of a tier that was left early; the ledger keeps as many. */
@@ -56,7 +56,7 @@ struct exchange {
     char masking_error[REASON_TEXT_BYTES / 2];
     size_t named; /* tier that the request names; SIZE_MAX none */
     struct signals signals;
-    uint32_t findings[PRIVACY_KIND_COUNT];
+    struct privacy_tally findings;
     struct tier_facts *facts; /* of services->tiers, in order */
     struct tier_state *states;
     struct plan plan;

@@ -53,8 +53,7 @@ void observe_end(struct exchange *ex)
             seen.confidence = attempt->confidence;
     }
     struct utterance utterance;
-    if (ex->signals.data_class == TD_CLASS_PUBLIC && seen.could_stay &&
-        !ex->services->zero_retention) {
+    if (ex->signals.data_class == TD_CLASS_PUBLIC && seen.could_stay && !ex->request.keep_nothing) {
         utterance_read(&ex->request, &utterance);
         seen.utterance = &utterance;
     }

@@ -21,7 +21,8 @@ struct pseudonyms {
     struct td_message *messages;
     struct json *body;
     enum td_data_class rest;
-    struct egress_replaced replaced[PRIVACY_KIND_COUNT];
+    struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX]; /* what `replaced` names */
+    struct egress_replaced replaced[PRIVACY_TALLY_ROWS_MAX];
     size_t replaced_count;
     struct restore_delta *delta;
 };
@@ -177,12 +178,11 @@ static enum td_status build_request(struct pseudonyms *p, const struct td_reques
 
 static void count_replaced(struct pseudonyms *p, const struct mask *mask)
 {
-    uint32_t counts[PRIVACY_KIND_COUNT] = {0};
-    mask_count(mask, counts);
-    for (int kind = 0; kind < PRIVACY_KIND_COUNT; kind++)
-        if (counts[kind])
-            p->replaced[p->replaced_count++] =
-                (struct egress_replaced){privacy_kind_name((enum privacy_kind)kind), counts[kind]};
+    _Static_assert(PRIVACY_TALLY_ROWS_MAX <= EGRESS_REPLACED_MAX,
+                   "a request can have more types than a line of the egress ledger");
+    p->replaced_count = privacy_tally_rows(mask_replaced(mask), p->rows);
+    for (size_t i = 0; i < p->replaced_count; i++)
+        p->replaced[i] = (struct egress_replaced){p->rows[i].name, p->rows[i].count};
 }
 
 static enum td_status mask_request(struct pseudonyms *p, const struct mask_rules *rules,
@@ -221,6 +221,8 @@ enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
     egress_conversation_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);
+    if (status == TD_OK && identity->keep_nothing)
+        vault_hold_forbid_keeping(p->hold);
     if (status == TD_OK)
         status = mask_request(p, rules, request, err);
     if (status == TD_OK)

@@ -27,10 +27,10 @@ static char *text_of(struct json *value)
 static struct json *findings_of(const struct exchange *ex)
 {
     struct json *findings = json_new_object();
-    for (int kind = 0; findings && kind < PRIVACY_KIND_COUNT; kind++)
-        if (ex->findings[kind])
-            json_put(findings, privacy_kind_name((enum privacy_kind)kind),
-                     json_new_int(ex->findings[kind]));
+    struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX];
+    size_t count = privacy_tally_rows(&ex->findings, rows);
+    for (size_t i = 0; i < count; i++)
+        json_put(findings, rows[i].name, json_new_int(rows[i].count));
     return findings;
 }
 
@@ -135,6 +135,8 @@ static char *signals_json(const struct exchange *ex)
     json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
     if (signals->judged) {
         json_put(root, "gain", json_new_double(signals->gain));
+        if (signals->gain < signals->gain_whole)
+            json_put(root, "gain_whole", json_new_double(signals->gain_whole));
         json_put(root, "p_local", json_new_double(signals->p_local));
         json_put(root, "p_strong", json_new_double(signals->p_strong));
         json_put(root, "task", *signals->task ? json_new_cstr(signals->task) : json_new_null());
@@ -154,6 +156,8 @@ static char *signals_json(const struct exchange *ex)
         json_put(
             root, "consent",
             json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
+    if (ex->request.keep_nothing)
+        json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));
     if (ex->summary.pseudonyms.sent > 0)
         json_put(root, "pseudonyms", pseudonyms_of(&ex->summary.pseudonyms));
@@ -226,13 +230,14 @@ void record_put(const struct exchange *ex, const char *status)
     fill_attempts(ex, attempts, causes);
     /* Restricted and contractual text is not stored even where the policy stores prompts: its place
      * is its source. */
-    bool store = ex->services->store_prompts && summary->data_class < TD_CLASS_CONTRACTUAL;
+    bool store = ex->services->store_prompts && !ex->request.keep_nothing &&
+                 summary->data_class < TD_CLASS_CONTRACTUAL;
     char *signals = signals_json(ex), *reasons = reasons_json(ex);
     char *prompt = store ? prompt_text(ex) : NULL;
     struct ledger_exchange record = {
         .id = ex->id,
         .wall_ms = clock_wall_ms(ex->services->clock),
-        .user = ex->services->zero_retention ? NULL : ex->request.user,
+        .user = ex->request.keep_nothing ? NULL : ex->request.user,
         .route = summary->route,
         .policy_version = ex->services->policy->version,
         .requested_model = ex->request.model,

@@ -23,6 +23,17 @@ static void put_text(struct buf *out, const char *name, const char *text)
         buf_append_str(out, STR("null"));
 }
 
+static void put_certified(struct buf *out, const char *const *certified)
+{
+    buf_append_str(out, STR(",\"certified\":["));
+    for (size_t i = 0; certified && certified[i]; i++) {
+        if (i)
+            buf_append_char(out, ',');
+        json_write_text(str_from(certified[i]), out);
+    }
+    buf_append_char(out, ']');
+}
+
 static void put_replaced(struct buf *out, const struct egress_entry *entry)
 {
     buf_append_str(out, STR(",\"replaced\":{"));
@@ -57,7 +68,7 @@ enum td_status egress_line_write(const struct egress_entry *entry, struct egress
     put_text(out, "tier", entry->tier);
     put_text(out, "place", entry->place);
     put_text(out, "region", entry->region);
-    buf_printf(out, ",\"certified\":%s", entry->certified ? "true" : "false");
+    put_certified(out, entry->certified);
     put_text(out, "host", entry->host);
     hash_hex(entry->payload, hash);
     buf_printf(out, ",\"bytes\":%zu,\"sha256\":\"%s\"", entry->payload.len, hash);

@@ -35,8 +35,8 @@ struct egress_entry {
     uint64_t wall_ms;
     const char *exchange; /* id, or NULL: of none (a health check) */
     const char *purpose, *tier, *place, *host, *data_class;
-    const char *region; /* or NULL */
-    bool certified;
+    const char *region;                     /* or NULL: not said */
+    const char *const *certified;           /* NULL-terminated; or NULL: nothing */
     struct td_str payload;                  /* its length and hash are recorded */
     const struct egress_replaced *replaced; /* [replaced_count] */
     size_t replaced_count;

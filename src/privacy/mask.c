@@ -32,7 +32,8 @@ struct mask {
     struct text_spans *texts; /* [text_count] */
     size_t text_count, text_capacity, next_text;
     struct automaton *known;
-    uint32_t counts[PRIVACY_KIND_COUNT];
+    struct privacy_tally replaced;
+    uint16_t *rule_of; /* [VAULT_ENTRIES_MAX] that found an entry's value; NULL: none */
 };
 
 struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struct vault_uses *uses)
@@ -54,6 +55,7 @@ void mask_free(struct mask *mask)
     automaton_free(mask->known);
     free(mask->found.spans);
     free(mask->texts);
+    free(mask->rule_of);
     free(mask);
 }
 
@@ -182,6 +184,16 @@ static bool keep(struct mask *mask, struct privacy_span span)
     return push(&mask->found, span);
 }
 
+/* The entry that was used last has a value of this rule. */
+static bool note_rule(struct mask *mask, uint16_t rule)
+{
+    if (mask->rule_of == NULL)
+        mask->rule_of = calloc(VAULT_ENTRIES_MAX, sizeof *mask->rule_of);
+    if (mask->rule_of != NULL)
+        mask->rule_of[mask->uses->last] = rule;
+    return mask->rule_of != NULL;
+}
+
 enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err)
 {
     struct span_list all;
@@ -202,6 +214,8 @@ enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error 
         buf_clear(&surrogate);
         status =
             replace(mask, span->kind, str_slice(text, span->begin, span->end), &surrogate, err);
+        if (status == TD_OK && span->kind == PRIVACY_CUSTOM && !note_rule(mask, span->rule))
+            status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
     }
     buf_deinit(&surrogate);
     free(all.spans);
@@ -298,9 +312,9 @@ static void merge_found(struct known_pass *pass, size_t up_to)
         pass->merged.failed |= !push(&pass->merged, pass->found[pass->found_next++]);
 }
 
-static void add_known(struct known_pass *pass, const struct vault_entry *entry, size_t begin,
-                      size_t end)
+static void add_known(struct known_pass *pass, uint32_t index, size_t begin, size_t end)
 {
+    enum privacy_kind kind = vault_at(pass->mask->vault, index).kind;
     merge_found(pass, begin + 1);
     const struct privacy_span *last =
         pass->merged.count ? &pass->merged.spans[pass->merged.count - 1] : NULL;
@@ -308,7 +322,9 @@ static void add_known(struct known_pass *pass, const struct vault_entry *entry, 
         return;
     if (pass->found_next < pass->found_count && pass->found[pass->found_next].begin < end)
         return;
-    struct privacy_span span = {.kind = entry->kind, .begin = begin, .end = end, .score = 1};
+    struct privacy_span span = {.kind = kind, .begin = begin, .end = end, .score = 1};
+    if (kind == PRIVACY_CUSTOM && pass->mask->rule_of)
+        span.rule = pass->mask->rule_of[index];
     pass->merged.failed |= !push(&pass->merged, span);
 }
 
@@ -349,11 +365,12 @@ static void find_known(struct known_pass *pass, struct places *places)
         for (; whole != AUTOMATON_NONE; whole = automaton_next_whole(known, whole)) {
             uint32_t depth = automaton_depth(known, whole);
             size_t begin = depth < RING ? places->begins[(places->total - depth) % RING] : 0;
-            struct vault_entry entry = vault_at(pass->mask->vault, automaton_value(known, whole));
+            uint32_t index = automaton_value(known, whole);
+            struct vault_entry entry = vault_at(pass->mask->vault, index);
             if ((begin & WORD_FIRST) == 0 ||
                 !is_known_at(&entry, pass->text, begin & ~WORD_FIRST, sign.end))
                 continue;
-            add_known(pass, &entry, begin & ~WORD_FIRST, sign.end);
+            add_known(pass, index, begin & ~WORD_FIRST, sign.end);
             break;
         }
     }
@@ -394,7 +411,7 @@ static enum td_status write_spans(struct mask *mask, struct td_str text, struct 
             replace(mask, span->kind, str_slice(text, span->begin, span->end), out, err);
         if (status != TD_OK)
             return status;
-        mask->counts[span->kind]++;
+        privacy_tally_add(&mask->replaced, span->kind, span->rule);
         done = span->end;
         span->begin = begin;
         span->end = out->len - base;
@@ -432,8 +449,7 @@ enum td_status mask_write(struct mask *mask, struct td_str text, struct buf *out
     return status;
 }
 
-void mask_count(const struct mask *mask, uint32_t counts[static PRIVACY_KIND_COUNT])
+const struct privacy_tally *mask_replaced(const struct mask *mask)
 {
-    for (size_t i = 0; i < PRIVACY_KIND_COUNT; i++)
-        counts[i] += mask->counts[i];
+    return &mask->replaced;
 }

@@ -5,6 +5,7 @@
 #ifndef PRIVACY_MASK_H
 #define PRIVACY_MASK_H
 
+#include "privacy/tally.h"
 #include "privacy/vault.h"
 
 #define MASK_SPANS_MAX 65536u
@@ -31,7 +32,7 @@ TD_MUST_CHECK enum td_status mask_seal(struct mask *mask, struct td_error *err);
 TD_MUST_CHECK enum td_status mask_write(struct mask *mask, struct td_str text, struct buf *out,
                                         enum td_data_class *rest, struct td_error *err);
 
-/* Places that were replaced, by kind; added to. */
-void mask_count(const struct mask *mask, uint32_t counts[static PRIVACY_KIND_COUNT]);
+/* Places that were replaced. **borrows**. */
+const struct privacy_tally *mask_replaced(const struct mask *mask);
 
 #endif

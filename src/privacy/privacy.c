@@ -3,6 +3,7 @@
 #include "privacy/escaped.h"
 #include "privacy/rules.h"
 #include "privacy/scan.h"
+#include "privacy/tally.h"
 
 #include <stdlib.h>
 
@@ -43,25 +44,25 @@ size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capac
     return list.count;
 }
 
-struct tally {
-    uint32_t *counts;
+struct verdict {
+    struct privacy_tally *found;
     enum td_data_class data_class;
 };
 
-static void tally_span(void *ctx, const struct privacy_span *span)
+static void judge_span(void *ctx, const struct privacy_span *span)
 {
-    struct tally *tally = ctx;
-    if (span->data_class > tally->data_class)
-        tally->data_class = span->data_class;
-    if (tally->counts != NULL && tally->counts[span->kind] < UINT32_MAX)
-        tally->counts[span->kind]++;
+    struct verdict *verdict = ctx;
+    if (span->data_class > verdict->data_class)
+        verdict->data_class = span->data_class;
+    if (verdict->found != NULL)
+        privacy_tally_add(verdict->found, span->kind, span->rule);
 }
 
-enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT])
+enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found)
 {
-    struct tally tally = {counts, TD_CLASS_PUBLIC};
-    scan_all(text, tally_span, &tally);
-    return tally.data_class;
+    struct verdict verdict = {found, TD_CLASS_PUBLIC};
+    scan_all(text, judge_span, &verdict);
+    return verdict.data_class;
 }
 
 bool privacy_may_reach(enum td_data_class data_class, enum td_place place)

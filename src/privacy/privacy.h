@@ -97,7 +97,7 @@ struct privacy_span {
     size_t begin, end;             /* bytes */
     float score;                   /* 0..1 */
     enum td_data_class data_class; /* at least the kind's; a date of birth is more than a date */
-    uint16_t rule; /* PRIVACY_CUSTOM: the operator's rule, UINT16_MAX: over its limit */
+    uint16_t rule;                 /* PRIVACY_CUSTOM: whose finding it is (rules.h) */
 };
 
 /* Presidio's name where it has one (EMAIL_ADDRESS, US_SSN, ...), else one in its manner. */
@@ -118,8 +118,10 @@ bool privacy_is_ready(void);
  * `capacity`. */
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity);
 
-/* Class of a whole text: the highest of its findings. counts (may be NULL): findings by kind, added to. */
-enum td_data_class privacy_classify(struct td_str text, uint32_t counts[PRIVACY_KIND_COUNT]);
+/* Class of a whole text: the highest of its findings. found (may be NULL): what they are, added to
+ * (tally.h). */
+struct privacy_tally;
+enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found);
 
 /* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive
  * and contractual: device and premises; a configuration may say more (router/reach.h). Public:

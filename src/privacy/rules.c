@@ -35,12 +35,13 @@ struct phrase {
 };
 
 struct rule {
-    char name[65];
+    char name[PRIVACY_RULE_NAME_BYTES];
     enum td_data_class data_class;
     float score;
 };
 
 struct privacy_rules {
+    uint16_t first; /* the number of rules[0], given when they are installed */
     struct rule rules[PRIVACY_RULES_MAX];
     size_t rule_count;
     struct pattern patterns[PRIVACY_RULES_MAX];
@@ -247,17 +248,26 @@ void privacy_rules_install(struct privacy_rules *rules)
     pthread_rwlock_wrlock(&installed_lock);
     struct privacy_rules *old = installed;
     installed = rules;
+    if (rules) {
+        static uint16_t next;
+        if (next > PRIVACY_RULE_OVER_LIMIT - PRIVACY_RULES_MAX)
+            next = 0;
+        rules->first = next;
+        next = (uint16_t)(next + rules->rule_count);
+    }
     atomic_store(&any_installed, rules != NULL && rules->rule_count > 0);
     atomic_store(&ready, rules != NULL);
     pthread_rwlock_unlock(&installed_lock);
     privacy_rules_free(old);
 }
 
-void privacy_rules_name(uint16_t rule, char out[static 65])
+void privacy_rules_name(uint16_t rule, char out[static PRIVACY_RULE_NAME_BYTES])
 {
     pthread_rwlock_rdlock(&installed_lock);
-    const char *name =
-        installed && rule < installed->rule_count ? installed->rules[rule].name : "CUSTOM";
+    const char *name = rule == PRIVACY_RULE_OVER_LIMIT ? "RULE_OVER_LIMIT" : "CUSTOM";
+    if (installed && rule >= installed->first &&
+        rule - installed->first < (int)installed->rule_count)
+        name = installed->rules[rule - installed->first].name;
     memcpy(out, name, strlen(name) + 1);
     pthread_rwlock_unlock(&installed_lock);
 }
@@ -283,12 +293,13 @@ static void found_add(struct found *found, size_t begin, size_t end, uint16_t ru
         found->capacity = capacity;
     }
     const struct rule *r = &found->rules->rules[rule];
-    found->spans[found->count++] = (struct privacy_span){.kind = PRIVACY_CUSTOM,
-                                                         .begin = begin,
-                                                         .end = end,
-                                                         .score = r->score,
-                                                         .data_class = r->data_class,
-                                                         .rule = rule};
+    found->spans[found->count++] =
+        (struct privacy_span){.kind = PRIVACY_CUSTOM,
+                              .begin = begin,
+                              .end = end,
+                              .score = r->score,
+                              .data_class = r->data_class,
+                              .rule = (uint16_t)(found->rules->first + rule)};
 }
 
 /* The phrase's end in the text when it stands there from `at`, else 0. */
@@ -437,7 +448,7 @@ size_t privacy_rules_find(struct td_str text, struct privacy_span **spans)
                                        .end = text.len,
                                        .score = 1.0f,
                                        .data_class = TD_CLASS_RESTRICTED,
-                                       .rule = UINT16_MAX};
+                                       .rule = PRIVACY_RULE_OVER_LIMIT};
         *spans = whole;
         return 1;
     }

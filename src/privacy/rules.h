@@ -7,6 +7,9 @@
 #include "privacy/privacy.h"
 
 #define PRIVACY_RULES_MAX 256
+#define PRIVACY_RULE_NAME_BYTES 65
+/* Of a finding that stands for a text over which a rule reached its limit. */
+#define PRIVACY_RULE_OVER_LIMIT UINT16_MAX
 
 struct privacy_rules;
 
@@ -29,8 +32,9 @@ TD_MUST_CHECK enum td_status privacy_rules_add_words(struct privacy_rules *rules
 
 /* **takes** rules (NULL: none) for all scans from now on. */
 void privacy_rules_install(struct privacy_rules *rules);
-/* The installed rule's name, copied to out; "CUSTOM" when there is none of that number. */
-void privacy_rules_name(uint16_t rule, char out[static 65]);
+/* The rule's name, copied to out: "CUSTOM" for one that is no longer installed (numbers are not used again
+ * soon), "RULE_OVER_LIMIT" for PRIVACY_RULE_OVER_LIMIT. */
+void privacy_rules_name(uint16_t rule, char out[static PRIVACY_RULE_NAME_BYTES]);
 
 /* All findings of the installed set, in order of their begin: *spans **returns new** (free), NULL when
  * there are none. */
@@ -42,7 +46,7 @@ static inline struct privacy_span privacy_unread(struct td_str text)
                                  .end = text.len,
                                  .score = 1.0f,
                                  .data_class = TD_CLASS_RESTRICTED,
-                                 .rule = UINT16_MAX};
+                                 .rule = PRIVACY_RULE_OVER_LIMIT};
 }
 
 #endif

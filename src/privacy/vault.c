@@ -56,6 +56,16 @@ static uint32_t map_get(const struct map *map, uint64_t key)
     return map->keys[i] == key ? map->values[i] : NONE;
 }
 
+/* Keys are hashes of private values: who has them can try values. */
+static void map_deinit(struct map *map)
+{
+    if (map->keys)
+        crypto_wipe(map->keys, map->capacity * sizeof *map->keys);
+    free(map->keys);
+    free(map->values);
+    *map = (struct map){0};
+}
+
 static bool map_grow(struct map *map)
 {
     struct map larger = {.capacity = map->capacity ? 2 * map->capacity : 64};
@@ -74,8 +84,7 @@ static bool map_grow(struct map *map)
         larger.keys[to] = map->keys[i];
         larger.values[to] = map->values[i];
     }
-    free(map->keys);
-    free(map->values);
+    map_deinit(map);
     *map = larger;
     return true;
 }
@@ -89,13 +98,6 @@ static bool map_put(struct map *map, uint64_t key, uint32_t value)
     map->keys[i] = key;
     map->values[i] = value;
     return true;
-}
-
-static void map_deinit(struct map *map)
-{
-    free(map->keys);
-    free(map->values);
-    *map = (struct map){0};
 }
 
 static uint64_t nonzero(uint64_t hash)
@@ -131,6 +133,13 @@ enum td_status vault_new(struct vault **out, struct td_error *err)
     return *out ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a vault");
 }
 
+static void drop_pairs(struct vault *vault)
+{
+    if (vault->pairs)
+        crypto_wipe(vault->pairs, vault->capacity * sizeof *vault->pairs);
+    free(vault->pairs);
+}
+
 void vault_free(struct vault *vault)
 {
     if (vault == NULL)
@@ -140,7 +149,7 @@ void vault_free(struct vault *vault)
         crypto_wipe(vault->pairs[i].block, entry->surrogate.len + entry->original.len + 2);
         free(vault->pairs[i].block);
     }
-    free(vault->pairs);
+    drop_pairs(vault);
     map_deinit(&vault->by_original);
     map_deinit(&vault->by_family);
     map_deinit(&vault->by_surrogate);
@@ -178,6 +187,8 @@ void vault_uses_deinit(struct vault_uses *uses)
 enum td_status vault_use(const struct vault_job *job, uint32_t index)
 {
     struct vault_uses *uses = job->uses;
+    if (uses != NULL)
+        uses->last = index;
     if (uses == NULL || (uses->seen[index / 8] >> (index % 8) & 1))
         return TD_OK;
     if (uses->count == uses->capacity) {
@@ -235,9 +246,12 @@ static bool reserve(struct vault *vault)
     if (vault->count < vault->capacity)
         return true;
     size_t capacity = vault->capacity ? 2 * vault->capacity : 16;
-    struct pair *pairs = realloc(vault->pairs, capacity * sizeof *pairs);
+    struct pair *pairs = calloc(capacity, sizeof *pairs);
     if (pairs == NULL)
         return false;
+    if (vault->count)
+        memcpy(pairs, vault->pairs, vault->count * sizeof *pairs);
+    drop_pairs(vault);
     vault->pairs = pairs;
     vault->capacity = capacity;
     return true;

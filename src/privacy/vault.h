@@ -30,6 +30,7 @@ struct vault_entry {
 struct vault_uses {
     uint32_t *entries;
     size_t count, capacity;
+    uint32_t last; /* used last; of a name the last of its words */
     uint8_t seen[VAULT_ENTRIES_MAX / 8];
 };
 void vault_uses_deinit(struct vault_uses *uses);

@@ -15,9 +15,11 @@ struct vault_hold {
     struct vault_hold *newer, *older; /* by last use */
     uint64_t used_ms;
     uint32_t user_count; /* the store's list is one */
+    bool memory_only;
 };
 
 #define BUCKETS 1024
+#define SWEPT_ON_USE 4 /* where nobody sweeps: more leave than come */
 
 struct vault_store {
     pthread_mutex_t mutex;
@@ -79,10 +81,16 @@ static void unlist_locked(struct vault_hold *hold)
     release_locked(hold);
 }
 
-static void sweep_locked(struct vault_store *store, uint64_t now_ms)
+/* How long the vault may still stay; a clock that went back counts as none that passed. */
+static uint64_t left_ms(const struct vault_hold *hold, uint64_t now_ms)
 {
-    while (store->oldest && now_ms - store->oldest->used_ms > store->ttl_ms &&
-           now_ms > store->oldest->used_ms)
+    uint64_t unused = now_ms > hold->used_ms ? now_ms - hold->used_ms : 0;
+    return unused < hold->store->ttl_ms ? hold->store->ttl_ms - unused : 0;
+}
+
+static void sweep_locked(struct vault_store *store, uint64_t now_ms, size_t most)
+{
+    for (; most > 0 && store->oldest && left_ms(store->oldest, now_ms) == 0; most--)
         unlist_locked(store->oldest);
 }
 
@@ -135,8 +143,12 @@ enum td_status vault_store_take(struct vault_store *store,
 {
     enum td_status status = TD_OK;
     pthread_mutex_lock(&store->mutex);
-    sweep_locked(store, now_ms);
+    sweep_locked(store, now_ms, SWEPT_ON_USE);
     struct vault_hold *hold = find_locked(store, key);
+    if (hold && left_ms(hold, now_ms) == 0) { /* not swept yet */
+        unlist_locked(hold);
+        hold = NULL;
+    }
     if (hold == NULL) {
         struct vault *vault = NULL;
         status = vault_new(&vault, err);
@@ -164,6 +176,13 @@ void vault_hold_drop(struct vault_hold *hold)
     pthread_mutex_unlock(&store->mutex);
 }
 
+void vault_hold_forbid_keeping(struct vault_hold *hold)
+{
+    pthread_mutex_lock(&hold->store->mutex);
+    hold->memory_only = true;
+    pthread_mutex_unlock(&hold->store->mutex);
+}
+
 struct vault *vault_hold_lock(struct vault_hold *hold)
 {
     pthread_mutex_lock(&hold->mutex);
@@ -175,13 +194,13 @@ void vault_hold_unlock(struct vault_hold *hold)
     pthread_mutex_unlock(&hold->mutex);
 }
 
-size_t vault_store_sweep(struct vault_store *store, uint64_t now_ms)
+uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most)
 {
     pthread_mutex_lock(&store->mutex);
-    sweep_locked(store, now_ms);
-    size_t count = store->count;
+    sweep_locked(store, now_ms, most);
+    uint64_t wait_ms = store->oldest ? left_ms(store->oldest, now_ms) : store->ttl_ms;
     pthread_mutex_unlock(&store->mutex);
-    return count;
+    return wait_ms;
 }
 
 size_t vault_store_forget(struct vault_store *store,
@@ -206,6 +225,8 @@ enum td_status vault_store_each(struct vault_store *store, vault_store_fn *fn, v
     enum td_status status = TD_OK;
     pthread_mutex_lock(&store->mutex);
     for (struct vault_hold *hold = store->oldest; hold && status == TD_OK; hold = hold->newer) {
+        if (hold->memory_only)
+            continue;
         struct vault *vault = vault_hold_lock(hold);
         status = fn(ctx, hold->key, hold->owner, vault, err);
         vault_hold_unlock(hold);

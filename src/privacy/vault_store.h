@@ -23,16 +23,19 @@ TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
                                               uint64_t now_ms, struct vault_hold **out,
                                               struct td_error *err);
 void vault_hold_drop(struct vault_hold *hold); /* accepts NULL */
+/* The vault may not be written to a disk: vault_store_each leaves it out. */
+void vault_hold_forbid_keeping(struct vault_hold *hold);
 struct vault *vault_hold_lock(struct vault_hold *hold);
 void vault_hold_unlock(struct vault_hold *hold);
 
-/* Drops what was not used for its time. How many are left. */
-size_t vault_store_sweep(struct vault_store *store, uint64_t now_ms);
+/* Drops vaults that were not used for their time, at most `most`, so that nobody waits long for the store.
+ * In how many ms to look again, 0: more are due now. Nothing is due earlier, whatever is added. */
+uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most);
 /* Drops all vaults of the owner; running exchanges keep theirs until they end. How many those were. */
 size_t vault_store_forget(struct vault_store *store,
                           const uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
-/* Calls back with each vault, locked; for keeping them. */
+/* Calls back with each vault that may be kept, locked. */
 typedef enum td_status vault_store_fn(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
                                       const uint8_t owner[static CRYPTO_SHA256_BYTES],
                                       struct vault *vault, struct td_error *err);

@@ -1,5 +1,6 @@
 #include "privacy/word_set.h"
 
+#include "base/crypto.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "privacy/spell.h"
@@ -8,9 +9,17 @@
 
 #define CAPACITY_FIRST 256
 
+/* Who has the hashes can try words. */
+static void drop_hashes(struct word_set *set)
+{
+    if (set->hashes)
+        crypto_wipe(set->hashes, set->capacity * sizeof *set->hashes);
+    free(set->hashes);
+}
+
 void word_set_deinit(struct word_set *set)
 {
-    free(set->hashes);
+    drop_hashes(set);
     *set = (struct word_set){0};
 }
 
@@ -40,7 +49,7 @@ static void insert(struct word_set *set, uint64_t key)
         for (size_t i = 0; i < set->capacity; i++)
             if (set->hashes[i] != 0)
                 hashes[place_of(hashes, capacity, set->hashes[i])] = set->hashes[i];
-        free(set->hashes);
+        drop_hashes(set);
         set->hashes = hashes;
         set->capacity = capacity;
     }

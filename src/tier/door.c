@@ -62,6 +62,8 @@ static enum td_status put_on_record(const struct door *door, const struct egress
         .purpose = egress_purpose_name(pass->purpose),
         .tier = door->facts->name,
         .place = names_place(door->facts->place),
+        .region = door->facts->region,
+        .certified = door->facts->certified,
         .host = door->host,
         .data_class = names_class(pass->data_class),
         .payload = body,

@@ -249,6 +249,7 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
                     .stops = request->stops,
                     .stop_count = request->stop_count,
                     .top_logprobs = request->logprobs ? request->top_logprobs : 0},
+        .keep_nothing = request->keep_nothing,
         .on_token = on_token,
         .on_done = on_done,
     };
@@ -390,8 +391,7 @@ static void on_confined_done(void *ctx, const struct tier_result *result)
 /* Whatever nobody has said to be less is restricted. */
 static bool is_restricted(const struct tier_sink *sink)
 {
-    return !sink->pass || (sink->pass->data_class != TD_CLASS_PUBLIC &&
-                           sink->pass->data_class != TD_CLASS_SENSITIVE);
+    return !sink->pass || sandbox_is_for(sink->pass->data_class);
 }
 
 static enum td_status start_confined(struct local *local, struct loop *loop,

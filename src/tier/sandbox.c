@@ -31,11 +31,21 @@ struct sandbox {
     pid_t old[OLD_MAX];                 /* to be waited for */
 };
 
+/* The vectors that are to come. */
+struct vectors {
+    void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
+                    const struct td_error *err); /* NULL: the call is for an answer */
+    void *ctx;
+    size_t count, size, come; /* come: floats that are there */
+    float *floats;            /* [count, size] */
+};
+
 struct sandbox_call {
     struct sandbox *sandbox;
     struct loop *loop;
     struct loop_watch *watch;
     struct tier_sink sink;
+    struct vectors vectors;
     struct buf in;
     int fd, request_fd; /* the answer's pipe; the request, for another worker */
     double start_ms, first_ms;
@@ -231,16 +241,13 @@ bool sandbox_receive(int control, int *request_fd, int *answer_fd, bool *ended)
 
 /* --- a request --- */
 
-/* The request as a file that nobody can change any more; -1 with err. */
-static int request_file(const char *tier, const struct td_request *request, struct td_error *err)
+/* The bytes as a file that nobody can change any more; -1 with err. */
+static int sealed_file(const struct buf *bytes, struct td_error *err)
 {
-    struct buf bytes;
-    buf_init(&bytes, SANDBOX_REQUEST_BYTES_MAX);
-    sandbox_write_request(tier, request, &bytes);
-    int fd = bytes.failed ? -1 : memfd_create("tandem-request", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = bytes->failed ? -1 : memfd_create("tandem-request", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     size_t written = 0;
-    while (fd >= 0 && written < bytes.len) {
-        ssize_t done = write(fd, bytes.data + written, bytes.len - written);
+    while (fd >= 0 && written < bytes->len) {
+        ssize_t done = write(fd, bytes->data + written, bytes->len - written);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0) {
@@ -256,7 +263,6 @@ static int request_file(const char *tier, const struct td_request *request, stru
     }
     if (fd < 0)
         error_set(err, TD_NO_MEMORY, "no memory to hand a request to the confined worker");
-    buf_deinit(&bytes);
     return fd;
 }
 
@@ -268,11 +274,35 @@ static void call_free(struct sandbox_call *call)
     if (call->request_fd >= 0)
         close(call->request_fd);
     buf_deinit(&call->in);
+    free(call->vectors.floats);
     free(call);
+}
+
+static void finish_vectors(struct sandbox_call *call, struct tier_result *result)
+{
+    struct vectors vectors = call->vectors;
+    const struct embedding_answer answer = {.vectors = vectors.floats,
+                                            .count = vectors.count,
+                                            .size = vectors.size,
+                                            .token_count = result->usage.prompt_tokens,
+                                            .total_ms = clock_monotonic_ms(NULL) - call->start_ms};
+    if (result->status == TD_OK && vectors.come != vectors.count * vectors.size)
+        result->status =
+            error_set(&result->err, TD_CORRUPT, "%zu of %zu numbers came from the confined worker",
+                      vectors.come, vectors.count * vectors.size);
+    call->vectors.floats = NULL;
+    call_free(call);
+    vectors.on_done(vectors.ctx, result->status, result->status == TD_OK ? &answer : NULL,
+                    &result->err);
+    free(vectors.floats);
 }
 
 static void finish(struct sandbox_call *call, struct tier_result *result)
 {
+    if (call->vectors.on_done) {
+        finish_vectors(call, result);
+        return;
+    }
     struct tier_sink sink = call->sink;
     result->first_ms = call->first_ms;
     result->total_ms = clock_monotonic_ms(NULL) - call->start_ms;
@@ -302,6 +332,20 @@ static bool give_piece(struct sandbox_call *call, struct sandbox_frame *frame)
     return false;
 }
 
+/* False: the call is gone. */
+static bool take_vectors(struct sandbox_call *call, struct td_str floats)
+{
+    struct vectors *vectors = &call->vectors;
+    size_t count = floats.len / sizeof(float);
+    if (!vectors->on_done || count > vectors->count * vectors->size - vectors->come) {
+        fail(call, TD_CORRUPT, "the confined worker sent more numbers than were asked for");
+        return false;
+    }
+    memcpy(vectors->floats + vectors->come, floats.data, floats.len);
+    vectors->come += count;
+    return true;
+}
+
 /* Gives what has come whole. False: the call is gone. */
 static bool take_frames(struct sandbox_call *call)
 {
@@ -321,7 +365,14 @@ static bool take_frames(struct sandbox_call *call)
             finish(call, &frame.result);
             return false;
         }
-        if (!give_piece(call, &frame))
+        if (frame.kind == SANDBOX_VECTORS && !take_vectors(call, frame.floats))
+            return false;
+        if (frame.kind == SANDBOX_PIECE && call->vectors.on_done) {
+            sandbox_frame_deinit(&frame);
+            fail(call, TD_CORRUPT, "the confined worker sent text in the place of numbers");
+            return false;
+        }
+        if (frame.kind == SANDBOX_PIECE && !give_piece(call, &frame))
             return false;
     }
     buf_consume(&call->in, at);
@@ -379,26 +430,73 @@ static enum td_status begin_call(struct sandbox_call *call, struct td_error *err
     return call->watch ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for another request");
 }
 
-enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct loop *loop,
-                             const struct td_request *request, const struct tier_sink *sink,
-                             struct sandbox_call **out, struct td_error *err)
+static struct sandbox_call *call_new(struct sandbox *sandbox, struct loop *loop)
 {
     struct sandbox_call *call = calloc(1, sizeof *call);
     if (!call)
-        return error_set(err, TD_NO_MEMORY, "no memory for another request");
+        return NULL;
     call->sandbox = sandbox;
     call->loop = loop;
-    call->sink = *sink;
-    call->fd = -1;
+    call->fd = call->request_fd = -1;
     call->start_ms = clock_monotonic_ms(NULL);
     buf_init(&call->in, SANDBOX_FRAME_BYTES_MAX + READ_BYTES);
-    call->request_fd = request_file(tier, request, err);
+    return call;
+}
+
+/* **takes** call and bytes. */
+static enum td_status start_call(struct sandbox_call *call, struct buf *bytes,
+                                 struct sandbox_call **out, struct td_error *err)
+{
+    call->request_fd = sealed_file(bytes, err);
+    buf_deinit(bytes);
     enum td_status status = call->request_fd < 0 ? TD_NO_MEMORY : begin_call(call, err);
     if (status == TD_OK)
         *out = call;
     else
         call_free(call);
     return status;
+}
+
+enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct loop *loop,
+                             const struct td_request *request, const struct tier_sink *sink,
+                             struct sandbox_call **out, struct td_error *err)
+{
+    struct sandbox_call *call = call_new(sandbox, loop);
+    if (!call)
+        return error_set(err, TD_NO_MEMORY, "no memory for another request");
+    struct buf bytes;
+    call->sink = *sink;
+    buf_init(&bytes, SANDBOX_REQUEST_BYTES_MAX);
+    sandbox_write_request(tier, request, &bytes);
+    return start_call(call, &bytes, out, err);
+}
+
+enum td_status sandbox_embed(struct sandbox *sandbox, const struct embedding_request *request,
+                             size_t vector_size, struct sandbox_call **out, struct td_error *err)
+{
+    struct sandbox_call *call = call_new(sandbox, request->loop);
+    if (!call)
+        return error_set(err, TD_NO_MEMORY, "no memory for another request");
+    call->vectors =
+        (struct vectors){.on_done = request->on_done,
+                         .ctx = request->ctx,
+                         .count = request->input_count,
+                         .size = vector_size,
+                         .floats = calloc(request->input_count, vector_size * sizeof(float))};
+    if (!call->vectors.floats) {
+        call_free(call);
+        return error_set(err, TD_NO_MEMORY, "no memory for %zu vectors of %zu",
+                         request->input_count, vector_size);
+    }
+    struct buf bytes;
+    buf_init(&bytes, SANDBOX_REQUEST_BYTES_MAX);
+    sandbox_write_embedding(request, &bytes);
+    return start_call(call, &bytes, out, err);
+}
+
+bool sandbox_is_for(enum td_data_class data_class)
+{
+    return data_class != TD_CLASS_PUBLIC && data_class != TD_CLASS_SENSITIVE;
 }
 
 void sandbox_cancel(struct sandbox_call *call)

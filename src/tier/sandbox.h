@@ -12,6 +12,7 @@
 #ifndef TIER_SANDBOX_H
 #define TIER_SANDBOX_H
 
+#include "engine/embedding_service.h"
 #include "tier/tier.h"
 
 struct sandbox;
@@ -32,6 +33,14 @@ TD_MUST_CHECK enum td_status sandbox_start(struct sandbox *sandbox, const char *
                                            struct loop *loop, const struct td_request *request,
                                            const struct tier_sink *sink, struct sandbox_call **out,
                                            struct td_error *err);
+/* Has the worker make the vectors of `vector_size` numbers; on_done comes from request->loop. */
+TD_MUST_CHECK enum td_status sandbox_embed(struct sandbox *sandbox,
+                                           const struct embedding_request *request,
+                                           size_t vector_size, struct sandbox_call **out,
+                                           struct td_error *err);
+/* May data of this class be read by nothing but the worker? Contractual and restricted data, and what is
+ * outside the enum. */
+bool sandbox_is_for(enum td_data_class data_class);
 /* From inside on_piece or from the loop, not from inside on_done. */
 void sandbox_cancel(struct sandbox_call *call);
 

@@ -69,9 +69,12 @@ static void put_adapters(struct buf *out, const struct td_request *request)
     buf_append_char(out, request->names_adapters);
 }
 
+enum request_kind { REQUEST_ANSWER, REQUEST_EMBEDDING };
+
 void sandbox_write_request(const char *tier, const struct td_request *request, struct buf *out)
 {
     struct td_sampling sampling = request->sampling;
+    put_u32(out, REQUEST_ANSWER);
     put_cstr(out, tier);
     put_u32(out, request->message_count);
     for (size_t i = 0; i < request->message_count; i++) {
@@ -93,8 +96,24 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
     put_u32(out, (size_t)request->format);
     put_adapters(out, request);
     put_u32(out, (size_t)request->priority);
+    buf_append_char(out, request->keep_nothing);
     put_cstr(out, request->caller);
     put_json(out, request->body);
+}
+
+void sandbox_write_embedding(const struct embedding_request *request, struct buf *out)
+{
+    put_u32(out, REQUEST_EMBEDDING);
+    put_u32(out, request->input_count);
+    for (size_t i = 0; i < request->input_count; i++) {
+        const struct embedding_input *input = &request->inputs[i];
+        put_u32(out, input->id_count);
+        if (input->id_count)
+            buf_append(out, input->ids, input->id_count * sizeof *input->ids);
+        else
+            put_text(out, input->text);
+    }
+    put_cstr(out, request->caller);
 }
 
 /* Room for the length, which `end_frame` fills in. */
@@ -127,6 +146,18 @@ void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
     buf_append(out, piece->top, top_count * sizeof *piece->top);
     put_json(out, piece->raw_delta);
     end_frame(out, begin);
+}
+
+void sandbox_write_vectors(const float *floats, size_t count, struct buf *out)
+{
+    while (count > 0) {
+        size_t part = count < SANDBOX_FLOATS_MAX ? count : SANDBOX_FLOATS_MAX;
+        size_t begin = begin_frame(out, SANDBOX_VECTORS);
+        buf_append(out, floats, part * sizeof *floats);
+        end_frame(out, begin);
+        floats += part;
+        count -= part;
+    }
 }
 
 void sandbox_write_done(const struct tier_result *result, struct buf *out)
@@ -303,32 +334,59 @@ static void get_sampling(struct source *source, struct sandbox_request *out)
     sampling->bias_count = count;
 }
 
+static void get_request(struct source *source, struct sandbox_request *out)
+{
+    struct td_request *request = &out->request;
+    out->tier = get_cstr(source, out->arena);
+    get_messages(source, out);
+    get_completion(source, out);
+    request->model = get_cstr(source, out->arena);
+    request->tokens_max = get_u32(source);
+    get_sampling(source, out);
+    request->stop_count = get_count(source, TD_STOPS_MAX, sizeof(uint32_t));
+    for (size_t i = 0; i < request->stop_count; i++)
+        request->stops[i] = get_view(source);
+    request->logprobs = get_bool(source);
+    get_bytes(source, &request->top_logprobs, 1);
+    request->format = (enum td_format)get_choice(source, TD_FORMAT_GRAMMAR);
+    get_adapters(source, out);
+    request->priority = (enum td_priority)get_choice(source, TD_PRIORITY_BATCH);
+    request->keep_nothing = get_bool(source);
+    request->caller = get_cstr(source, out->arena);
+    request->body = out->body = get_json(source);
+    source->failed |= !out->tier || request->top_logprobs > TD_TOP_LOGPROBS_MAX;
+}
+
+static void get_embedding(struct source *source, struct sandbox_request *out)
+{
+    size_t count = get_count(source, UINT32_MAX - 1, sizeof(uint32_t));
+    out->inputs = count ? arena_alloc_array(out->arena, count, sizeof *out->inputs) : NULL;
+    source->failed |= !out->inputs;
+    for (size_t i = 0; i < count && !source->failed; i++) {
+        struct embedding_input *input = &out->inputs[i];
+        *input = (struct embedding_input){
+            .id_count = get_count(source, UINT32_MAX - 1, sizeof *input->ids)};
+        if (input->id_count)
+            input->ids = get_array(source, out->arena, input->id_count, sizeof *input->ids);
+        else
+            input->text = get_view(source);
+    }
+    out->input_count = count;
+    out->caller = get_cstr(source, out->arena);
+}
+
 enum td_status sandbox_read_request(struct td_str bytes, struct sandbox_request *out,
                                     struct td_error *err)
 {
     struct source source = {bytes, false};
-    struct td_request *request = &out->request;
     *out = (struct sandbox_request){.arena = arena_new(2 * (size_t)SANDBOX_REQUEST_BYTES_MAX)};
     if (!out->arena)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
-    out->tier = get_cstr(&source, out->arena);
-    get_messages(&source, out);
-    get_completion(&source, out);
-    request->model = get_cstr(&source, out->arena);
-    request->tokens_max = get_u32(&source);
-    get_sampling(&source, out);
-    request->stop_count = get_count(&source, TD_STOPS_MAX, sizeof(uint32_t));
-    for (size_t i = 0; i < request->stop_count; i++)
-        request->stops[i] = get_view(&source);
-    request->logprobs = get_bool(&source);
-    get_bytes(&source, &request->top_logprobs, 1);
-    request->format = (enum td_format)get_choice(&source, TD_FORMAT_GRAMMAR);
-    get_adapters(&source, out);
-    request->priority = (enum td_priority)get_choice(&source, TD_PRIORITY_BATCH);
-    request->caller = get_cstr(&source, out->arena);
-    request->body = out->body = get_json(&source);
-    if (source.failed || source.rest.len > 0 || !out->tier ||
-        request->top_logprobs > TD_TOP_LOGPROBS_MAX)
+    if (get_choice(&source, REQUEST_EMBEDDING) == REQUEST_EMBEDDING)
+        get_embedding(&source, out);
+    else
+        get_request(&source, out);
+    if (source.failed || source.rest.len > 0)
         return error_set(err, TD_CORRUPT, "a request for the confined worker is malformed");
     return TD_OK;
 }
@@ -368,6 +426,13 @@ static void get_done(struct source *source, struct sandbox_frame *out)
         error_set(&result->err, result->status, STR_FMT, STR_ARG(message));
 }
 
+static void get_vectors(struct source *source, struct sandbox_frame *out)
+{
+    out->floats = source->rest;
+    source->failed |= out->floats.len == 0 || out->floats.len % sizeof(float) != 0;
+    source->rest = str_slice(source->rest, source->rest.len, source->rest.len);
+}
+
 enum td_status sandbox_read_frame(struct td_str bytes, size_t *used, struct sandbox_frame *out,
                                   struct td_error *err)
 {
@@ -387,6 +452,8 @@ enum td_status sandbox_read_frame(struct td_str bytes, size_t *used, struct sand
         get_piece(&source, out);
     else if (out->kind == SANDBOX_DONE)
         get_done(&source, out);
+    else if (out->kind == SANDBOX_VECTORS)
+        get_vectors(&source, out);
     else
         source.failed = true;
     if (!source.failed && source.rest.len == 0) {

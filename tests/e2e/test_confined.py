@@ -82,6 +82,40 @@ def choices(answer, stream):
     return "".join(choice["delta"].get("content") or "" for choice in got), got[-1]["finish_reason"]
 
 
+def vectors(tandem, texts, headers=None):
+    answer = tandem.request("POST", "/v1/embeddings", {"model": "auto", "input": texts}, headers or {})
+    equal(answer.status, 200, answer.body.decode())
+    return [row["embedding"] for row in answer.json["data"]], answer.json["usage"]
+
+
+@case
+def test_private_texts_are_embedded_by_it_too():
+    plain = ["What is the weather?", "A much longer text, " * 40]
+    with server() as tandem:
+        wanted = vectors(tandem, plain)
+        vectors(tandem, "mail ann@example.com")
+        equal(workers(tandem), [], "public and sensitive texts need none")
+        equal(vectors(tandem, plain, RESTRICTED), wanted, "the same numbers")
+        worker, = workers(tandem)
+        equal(vectors(tandem, plain, {"x-tandem-data-class": "contractual"}), wanted)
+        secret = vectors(tandem, [plain[0], SECRET])[0]
+        equal((len(secret), secret[0]), (2, wanted[0][0]))
+        vectors(tandem, [[1, 2, 3]])  # nobody knows what ids say
+        vectors(tandem, [SECRET] * 300)
+        equal(workers(tandem), [worker], "one worker for all")
+        os.kill(worker, signal.SIGKILL)
+        wait_until(lambda: worker not in workers(tandem), what="the kill")
+        equal(vectors(tandem, [plain[0], SECRET])[0], secret, "a new worker")
+        recorded = lambda: sorted(record["data_class"] for record in tandem.get("/tandem/v1/exchanges?limit=50").json["data"])
+        wanted_classes = ["contractual", "public", *["restricted"] * 5, "sensitive"]
+        wait_until(lambda: recorded() == wanted_classes, what="the records")
+        answer = tandem.request("POST", "/v1/embeddings", {"model": "auto", "input": "x"}, {"x-tandem-data-class": "secret"})
+        equal(answer.status, 400)
+    with server(extra="privacy:\n  data_class: restricted\n") as tandem:
+        equal(vectors(tandem, plain), wanted)
+        equal(len(workers(tandem)), 1, "the server's class holds for embeddings")
+
+
 @case
 def test_a_killed_worker_is_replaced_and_nothing_leaves():
     cloud = ScriptedCloud(Script(text="Cloud."))

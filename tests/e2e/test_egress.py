@@ -79,6 +79,37 @@ def test_the_record_has_the_bytes_that_the_cloud_received():
 
 
 @case
+def test_the_record_says_what_the_tier_promises_and_which_rules_found_what():
+    cloud = ScriptedCloud(Script(echo=True))
+    tier = "    region: eu-central-1\n    certified: [dpa, no-retention]\n"
+    rules = """
+privacy:
+  pseudonyms: {on: true, classes: [sensitive]}
+  patterns:
+    - {name: STAFF_ID, regex: 'EMP-\\d{5}', class: sensitive}
+  words:
+    - {name: PROJECT, list: [Bluebird], class: sensitive}
+"""
+    text = "EMP-12345 and EMP-54321 of Bluebird, ann@acme-corp.com"
+    with Tandem(edge_first(cloud.base_url, tier) + rules, env=KEY) as tandem:
+        answer = tandem.chat(text, CLOUD)
+        equal((answer.status, answer.text), (200, text), answer.body)
+        assert b"12345" not in cloud.received and b"Bluebird" not in cloud.received
+        entry, = shown(tandem)["transfers"]
+        equal((entry["region"], entry["certified"]), ("eu-central-1", ["dpa", "no-retention"]))
+        equal(entry["replaced"], {"EMAIL_ADDRESS": 1, "STAFF_ID": 2, "PROJECT": 1})
+        code, out, _ = run("egress", "show", env=tandem.environment)
+        assert code == 0 and b"cloud, eu-central-1, certified dpa no-retention)" in out, out
+        code, out, _ = run("explain", answer.tandem["exchange"], "--json", "--url", tandem.url, env=tandem.environment)
+        found = json.loads(out)["signals"]["findings"]
+        equal((found["STAFF_ID"], found["PROJECT"], found["EMAIL_ADDRESS"]), (2, 1, 1), found)
+        assert "CUSTOM" not in found, found
+        exported = tandem.state / "export.jsonl"
+        equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
+        equal(script_says(exported)[0], 0)
+
+
+@case
 def test_retries_and_broken_connections_are_on_record_too():
     cloud = ScriptedCloud(Script(text="Cloud.", statuses=[503]))
     with server(cloud) as tandem:

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -109,6 +110,61 @@ def test_nothing_is_computed_before_and_answers_stay_the_same():
             equal((answer.text, answer.json["usage"]["prompt_tokens_details"]["cached_tokens"]), (wanted, 0))
 
 
+ROUTE = """  - name: silent
+    kind: hybrid
+    tiers: [local, cloud]
+    zero_retention: true
+ledger:
+  store_prompts: true
+privacy:
+  pseudonyms: {on: true, vault: {file: FOLDER/vaults, key_env: TEST_VAULT_KEY}}
+"""
+
+
+def asked_of(tandem, route, canary):
+    """Prompt, answer, user, comment and a vault with the canary, here, elsewhere and confined."""
+    texts = [(f"Tell me of {canary} please. " * 20, "only-local"), (f"Tell me of {canary}.", "only-cloud"),
+             (f"I am {canary}@acme-corp.com", "only-cloud"), (f"{canary}, my card is 4111 1111 1111 1111.", "auto")]
+    for stream in (False, True):
+        for text, mode in texts:
+            answer = tandem.chat(text, {"x-tandem-mode": mode}, model=route, stream=stream, user=canary, max_tokens=6)
+            equal(answer.status, 200, answer.body.decode())
+    exchange = answer.headers["x-tandem-exchange"]
+    answer = tandem.request("POST", "/tandem/v1/feedback", {"id": exchange, "ok": False, "comment": canary})
+    equal(answer.status, 200, answer.body.decode())
+    again = tandem.chat(texts[0][0], {"x-tandem-mode": "only-local"}, model=route, user=canary, max_tokens=6)
+    return again.json["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+
+@case
+def test_a_route_of_its_own_keeps_nothing_while_others_do():
+    cloud = ScriptedCloud(Script(echo=True))
+    with tempfile.TemporaryDirectory() as folder:
+        config = edge_first(cloud.base_url) + ROUTE.replace("FOLDER", folder)
+        environment = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
+        with Tandem(config, env=environment) as tandem:
+            equal(asked_of(tandem, "silent", "zebracanary"), 0, "computed before")
+            assert asked_of(tandem, "auto", "lioncanary") > 0, "there is no cache to stay out of"
+            tandem.process.send_signal(signal.SIGTERM)
+            equal(tandem.process.wait(20), 0)
+            held = {path: path.read_bytes() for where in (tandem.state, Path(folder)) for path in where.rglob("*")
+                    if path.is_file()}
+            assert any(b"lioncanary" in content for path, content in held.items() if "ledger" in path.name), held.keys()
+            for path, content in held.items():
+                assert b"zebracanary" not in content, f"{path} holds a canary"
+            assert b"zebracanary" in cloud.received, "nothing was sent at all"
+            assert "zebracanary" not in "".join(tandem.log)
+        sent = lambda: cloud.requests[-1]["json"]["messages"][0]["content"]
+        with Tandem(config, env=environment) as tandem:  # a kept vault gives the surrogates of before
+            for route, kept in (("auto", True), ("silent", False)):
+                canary = "lioncanary" if kept else "zebracanary"
+                text = f"I am {canary}@acme-corp.com"
+                tandem.chat(text, {"x-tandem-mode": "only-cloud"}, model=route, user=canary)
+                before = [request["json"]["messages"][0]["content"] for request in cloud.requests[:-1]
+                          if request["body"]]
+                equal(sent() in before, kept, f"the vault of route {route}")
+
+
 @case
 def test_it_excludes_stored_prompts_and_the_doctor_names_it():
     config = "privacy:\n  zero_retention: true\nledger:\n  store_prompts: true\n"
@@ -116,7 +172,6 @@ def test_it_excludes_stored_prompts_and_the_doctor_names_it():
     equal(tandem.process.wait(20), 1)
     wait_until(lambda: "exclude each other" in "".join(tandem.log), what="the reason")
     tandem.stop()
-    import tempfile
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(ZERO)
         file.flush()

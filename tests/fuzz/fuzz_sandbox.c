@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sandbox_frame_deinit(&frame);
         rest = str_slice(rest, used, rest.len);
     }
-    if (sandbox_read_request(bytes, &request, NULL) == TD_OK && !request.tier)
+    if (sandbox_read_request(bytes, &request, NULL) == TD_OK && !request.tier == !request.inputs)
         __builtin_trap();
     sandbox_request_deinit(&request);
     return 0;

@@ -59,6 +59,42 @@ static void test_second_turn_reuses_the_cache_and_says_the_same(void)
     scheduler_free(scheduler);
 }
 
+/* It may take over what others have left, and leaves nothing to them. */
+static void test_a_job_that_keeps_nothing_leaves_nothing_and_others_keep_theirs(void)
+{
+    int32_t ids[200];
+    struct client clients[4] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(10);
+    struct scheduler *scheduler = open_scheduler(1, 4);
+    const uint32_t wanted_cached[] = {0, 149, 149, 0};
+    for (size_t i = 0; i < 4; i++) {
+        if (i == 0 || i == 3)
+            fill_prompt(ids, 200, i == 0 ? 77 : 78);
+        struct job_request request = {.ids = ids,
+                                      .id_count = 150,
+                                      .options = options,
+                                      .keep_nothing = i == 1 || i == 3,
+                                      .loop = &loop.loop,
+                                      .on_token = on_token,
+                                      .on_done = on_done,
+                                      .ctx = &clients[i]};
+        buf_init(&clients[i].text, 1 << 20);
+        REQUIRE(scheduler_submit(scheduler, &request, &clients[i].job, &err) == TD_OK);
+        run_until_done(&clients[i], 1);
+        CHECK(clients[i].result.cached_tokens == wanted_cached[i]);
+    }
+    struct client again = {0};
+    CHECK(submit(scheduler, &again, ids, 150, &options, &err) == TD_OK);
+    run_until_done(&again, 1);
+    CHECK(again.result.cached_tokens == 0);
+    CHECK(str_equal(buf_view(&again.text), buf_view(&clients[3].text)));
+    buf_deinit(&again.text);
+    for (size_t i = 0; i < 4; i++)
+        buf_deinit(&clients[i].text);
+    scheduler_free(scheduler);
+}
+
 static void test_long_prompt_does_not_stall_a_running_stream(void)
 {
     int32_t ids[500];
@@ -374,6 +410,7 @@ int main(void)
     test_loop_init(&loop);
     RUN(test_interleaved_jobs_give_the_answers_of_lone_ones);
     RUN(test_second_turn_reuses_the_cache_and_says_the_same);
+    RUN(test_a_job_that_keeps_nothing_leaves_nothing_and_others_keep_theirs);
     RUN(test_long_prompt_does_not_stall_a_running_stream);
     RUN(test_jobs_outlive_the_grammar_of_their_caller);
     RUN(test_full_queue_is_an_answer);

@@ -48,10 +48,9 @@ static enum td_data_class class_of_body(const char *text)
     struct json *body = NULL;
     struct td_message message = {TD_ROLE_USER, STR("scanned")};
     struct td_request request = {.messages = &message, .message_count = 1};
-    uint32_t counts[PRIVACY_KIND_COUNT] = {0};
     CHECK(json_parse(str_from(text), &body, NULL) == TD_OK);
     request.body = body;
-    enum td_data_class found = egress_classify(&request, counts);
+    enum td_data_class found = egress_classify(&request, NULL);
     json_free(body);
     return found;
 }
@@ -85,9 +84,9 @@ static void test_findings_are_counted_once(void)
             &body, NULL) == TD_OK);
     struct td_message message = {TD_ROLE_USER, STR("ann@example.com")};
     struct td_request request = {.messages = &message, .message_count = 1, .body = body};
-    uint32_t counts[PRIVACY_KIND_COUNT] = {0};
-    CHECK(egress_classify(&request, counts) == TD_CLASS_SENSITIVE);
-    CHECK(counts[PRIVACY_EMAIL] == 2);
+    struct privacy_tally found = {0};
+    CHECK(egress_classify(&request, &found) == TD_CLASS_SENSITIVE);
+    CHECK(found.kinds[PRIVACY_EMAIL] == 2);
     json_free(body);
 }
 

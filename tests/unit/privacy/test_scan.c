@@ -1,6 +1,6 @@
 /* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and megabytes of what is hard
  * to read. */
-#include "privacy/privacy.h"
+#include "privacy/tally.h"
 
 #include "base/str.h"
 #include "test.h"
@@ -152,12 +152,12 @@ static void test_tokens_are_covered_to_their_end_however_long(void)
 
 static void test_classify_gives_the_highest_class_and_adds_to_counts(void)
 {
-    uint32_t counts[PRIVACY_KIND_COUNT] = {[PRIVACY_EMAIL] = 5};
+    struct privacy_tally found = {.kinds = {[PRIVACY_EMAIL] = 5}};
     CHECK(privacy_classify(STR("nothing here"), NULL) == TD_CLASS_PUBLIC);
-    CHECK(privacy_classify(STR("a@example.com, b@example.com"), counts) == TD_CLASS_SENSITIVE);
-    CHECK(counts[PRIVACY_EMAIL] == 7);
-    CHECK(privacy_classify(STR("a@example.com 4111111111111111"), counts) == TD_CLASS_RESTRICTED);
-    CHECK(counts[PRIVACY_EMAIL] == 8 && counts[PRIVACY_CARD] == 1);
+    CHECK(privacy_classify(STR("a@example.com, b@example.com"), &found) == TD_CLASS_SENSITIVE);
+    CHECK(found.kinds[PRIVACY_EMAIL] == 7);
+    CHECK(privacy_classify(STR("a@example.com 4111111111111111"), &found) == TD_CLASS_RESTRICTED);
+    CHECK(found.kinds[PRIVACY_EMAIL] == 8 && found.kinds[PRIVACY_CARD] == 1);
 }
 
 /* What the pass finds in a repeated text repeats: nothing is lost behind a limit, nothing depends on how

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/tandem-door-XXXXXX";
+#define ROW_BYTES 4096
+
 static int sent_count;
 static uint64_t rows_when_sent;
 
@@ -19,6 +21,22 @@ static uint64_t rows(void)
     struct egress_verdict verdict;
     CHECK(egress_verify(folder, NULL, &verdict, NULL) == TD_OK && verdict.sound);
     return verdict.entry_count;
+}
+
+static enum td_status keep_row(void *ctx, struct td_str line, struct td_error *err)
+{
+    char *row = ctx;
+    (void)err;
+    if (egress_is_entry(line))
+        snprintf(row, ROW_BYTES, STR_FMT, STR_ARG(line));
+    return TD_OK;
+}
+
+static struct td_str last_row(void)
+{
+    static char row[ROW_BYTES];
+    CHECK(egress_each_line(folder, keep_row, row, NULL) == TD_OK);
+    return str_from(row);
 }
 
 enum td_status client_start(struct client *client, const struct client_request *request,
@@ -30,7 +48,9 @@ enum td_status client_start(struct client *client, const struct client_request *
     return TD_OK;
 }
 
-static const struct tier_facts cloud = {.name = "cloud", .place = TD_PLACE_CLOUD};
+static const char *const certified[] = {"dpa", "no-retention", NULL};
+static const struct tier_facts cloud = {
+    .name = "cloud", .place = TD_PLACE_CLOUD, .region = "eu-central-1", .certified = certified};
 static const struct client_request request = {.body = {"{}", 2}};
 
 static enum td_status send_with(struct egress_log *log, const struct egress_pass *pass,
@@ -101,6 +121,9 @@ static void test_it_is_on_record_before_it_is_sent(void)
         .purpose = EGRESS_RETRY, .data_class = TD_CLASS_PUBLIC, .exchange = "ex_1"};
     sent_count = 0;
     CHECK(send_with(log, &pass, NULL) == TD_OK && sent_count == 1 && rows_when_sent == 1);
+    CHECK(str_find(last_row(),
+                   STR("\"region\":\"eu-central-1\",\"certified\":[\"dpa\",\"no-retention\"]"),
+                   0) != SIZE_MAX);
     const struct egress_pass refused = {.data_class = TD_CLASS_RESTRICTED};
     CHECK(send_with(log, &refused, NULL) == TD_DENIED && sent_count == 1 && rows() == 1);
     /* A record that cannot be written: the file has become shorter than its head says. */

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static struct td_request full_request(const struct json *body)
 {
@@ -35,6 +36,7 @@ static struct td_request full_request(const struct json *body)
         .adapter_count = 2,
         .names_adapters = true,
         .priority = TD_PRIORITY_BATCH,
+        .keep_nothing = true,
         .caller = "10.0.0.1",
         .body = body,
     };
@@ -64,7 +66,8 @@ static void test_a_request_arrives_whole(void)
     CHECK(got->logprobs && got->top_logprobs == 5 && got->tokens_max == 77);
     CHECK(got->adapter_count == 2 && strcmp(got->adapters[0].name, "law") == 0 &&
           got->adapters[0].has_scale && !got->adapters[1].name && got->adapters[1].number == 3);
-    CHECK(got->names_adapters && got->priority == TD_PRIORITY_BATCH && !got->grammar);
+    CHECK(got->names_adapters && got->priority == TD_PRIORITY_BATCH && got->keep_nothing &&
+          !got->grammar);
     CHECK(strcmp(got->caller, "10.0.0.1") == 0);
     CHECK(json_count(json_get(got->body, "tools")) == 2);
     sandbox_request_deinit(&to);
@@ -87,6 +90,60 @@ static void test_a_request_that_was_cut_anywhere_is_refused(void)
     CHECK(sandbox_read_request(buf_view(&bytes), &to, NULL) == TD_CORRUPT);
     sandbox_request_deinit(&to);
     buf_deinit(&bytes);
+}
+
+static void test_texts_to_embed_arrive_whole_or_not_at_all(void)
+{
+    static const int32_t ids[] = {4, 5, -6};
+    const struct embedding_input inputs[] = {
+        {.text = STR("one")}, {.ids = ids, .id_count = 3}, {.text = STR("")}};
+    const struct embedding_request from = {.inputs = inputs, .input_count = 3, .caller = "c"};
+    struct sandbox_request to;
+    struct buf bytes;
+    buf_init(&bytes, 1u << 20);
+    sandbox_write_embedding(&from, &bytes);
+    REQUIRE(!bytes.failed && sandbox_read_request(buf_view(&bytes), &to, NULL) == TD_OK);
+    CHECK(!to.tier && to.inputs && to.input_count == 3 && strcmp(to.caller, "c") == 0);
+    CHECK(str_equal(to.inputs[0].text, STR("one")) && to.inputs[0].id_count == 0);
+    CHECK(to.inputs[1].id_count == 3 && to.inputs[1].ids[2] == -6);
+    CHECK(to.inputs[2].id_count == 0 && to.inputs[2].text.len == 0);
+    sandbox_request_deinit(&to);
+    for (size_t len = 0; len < bytes.len; len++) {
+        CHECK(sandbox_read_request((struct td_str){bytes.data, len}, &to, NULL) == TD_CORRUPT);
+        sandbox_request_deinit(&to);
+    }
+    buf_deinit(&bytes);
+}
+
+static void test_vectors_come_in_frames_of_whole_numbers(void)
+{
+    enum { COUNT = SANDBOX_FLOATS_MAX + 3 };
+    float *floats = calloc(COUNT, sizeof *floats), *got = calloc(COUNT, sizeof *got);
+    struct sandbox_frame frame;
+    struct buf bytes;
+    size_t used, come = 0, frames = 0;
+    buf_init(&bytes, 8u << 20);
+    REQUIRE(floats && got);
+    for (size_t i = 0; i < COUNT; i++)
+        floats[i] = (float)i * 0.5f;
+    sandbox_write_vectors(floats, COUNT, &bytes);
+    for (struct td_str rest = buf_view(&bytes); rest.len; rest = str_slice(rest, used, rest.len)) {
+        REQUIRE(sandbox_read_frame(rest, &used, &frame, NULL) == TD_OK && used > 0);
+        CHECK(frame.kind == SANDBOX_VECTORS);
+        memcpy(got + come, frame.floats.data, frame.floats.len);
+        come += frame.floats.len / sizeof(float);
+        frames++;
+    }
+    CHECK(frames == 2 && come == COUNT && memcmp(got, floats, COUNT * sizeof *got) == 0);
+    static const char half[] = {3, 0, 0, 0, SANDBOX_VECTORS, 1, 2},
+                      none[] = {1, 0, 0, 0, SANDBOX_VECTORS};
+    CHECK(sandbox_read_frame((struct td_str){half, sizeof half}, &used, &frame, NULL) ==
+          TD_CORRUPT);
+    CHECK(sandbox_read_frame((struct td_str){none, sizeof none}, &used, &frame, NULL) ==
+          TD_CORRUPT);
+    buf_deinit(&bytes);
+    free(floats);
+    free(got);
 }
 
 static void write_frames(struct buf *out)
@@ -187,5 +244,7 @@ int main(void)
     RUN(test_frames_arrive_whole_and_in_order);
     RUN(test_hostile_frames_are_read_within_their_bytes);
     RUN(test_half_a_frame_is_waited_for);
+    RUN(test_texts_to_embed_arrive_whole_or_not_at_all);
+    RUN(test_vectors_come_in_frames_of_whole_numbers);
     return test_finish();
 }

@@ -1,0 +1,160 @@
+/* Vaults leave when their time is over, without anybody using them, and leave nothing in memory. */
+#include "privacy/vault_store.h"
+
+#include "base/str.h"
+#include "test.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#define TTL_MS 1000
+#define CANARY "zebra.canary@acme-corp.com"
+
+/* What is given back to the C library is looked at first (the linker's --wrap). */
+void __real_free(void *pointer);
+void __wrap_free(void *pointer);
+static size_t freed_with_canary, freed_blocks;
+static bool watching;
+
+void __wrap_free(void *pointer)
+{
+    if (watching && pointer) {
+        freed_blocks++;
+        freed_with_canary +=
+            memmem(pointer, malloc_usable_size(pointer), CANARY, sizeof CANARY - 1) != NULL;
+    }
+    __real_free(pointer);
+}
+
+static const uint8_t owner[CRYPTO_SHA256_BYTES] = {9};
+
+/* The vault of conversation `number`, used now. */
+static struct vault_hold *take(struct vault_store *store, uint32_t number, uint64_t now_ms)
+{
+    uint8_t key[CRYPTO_SHA256_BYTES] = {0};
+    struct vault_hold *hold = NULL;
+    memcpy(key, &number, sizeof number);
+    CHECK(vault_store_take(store, key, owner, now_ms, &hold, NULL) == TD_OK);
+    return hold;
+}
+
+static void use(struct vault_store *store, uint32_t number, uint64_t now_ms)
+{
+    struct vault_hold *hold = take(store, number, now_ms);
+    struct buf out;
+    buf_init(&out, 4096);
+    CHECK(vault_replace(vault_hold_lock(hold), PRIVACY_EMAIL, STR(CANARY), NULL, NULL, &out,
+                        NULL) == TD_OK);
+    vault_hold_unlock(hold);
+    vault_hold_drop(hold);
+    buf_deinit(&out);
+}
+
+static size_t values_of(struct vault_store *store, uint32_t number, uint64_t now_ms)
+{
+    struct vault_hold *hold = take(store, number, now_ms);
+    size_t count = vault_count(vault_hold_lock(hold));
+    vault_hold_unlock(hold);
+    vault_hold_drop(hold);
+    return count;
+}
+
+static enum td_status count_vault(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
+                                  const uint8_t whose[static CRYPTO_SHA256_BYTES],
+                                  struct vault *vault, struct td_error *err)
+{
+    (void)key, (void)whose, (void)vault, (void)err;
+    ++*(size_t *)ctx;
+    return TD_OK;
+}
+
+static size_t count_of(struct vault_store *store)
+{
+    size_t count = 0;
+    CHECK(vault_store_each(store, count_vault, &count, NULL) == TD_OK);
+    return count;
+}
+
+static void test_a_vault_that_nobody_uses_leaves_when_its_time_is_over(void)
+{
+    struct vault_store *store = vault_store_new(100, TTL_MS);
+    CHECK(vault_store_sweep(store, 0, 10) == TTL_MS);
+    use(store, 1, 5000);
+    use(store, 2, 5400);
+    CHECK(vault_store_sweep(store, 5500, 10) == 500 && count_of(store) == 2);
+    CHECK(vault_store_sweep(store, 5999, 10) == 1 && count_of(store) == 2);
+    CHECK(vault_store_sweep(store, 6000, 10) == 400 && count_of(store) == 1);
+    use(store, 2, 6300); /* used again: a new time begins */
+    CHECK(vault_store_sweep(store, 6400, 10) == 900 && count_of(store) == 1);
+    CHECK(vault_store_sweep(store, 7300, 10) == TTL_MS && count_of(store) == 0);
+    vault_store_free(store);
+}
+
+static void test_a_sweep_is_bounded_and_says_that_more_is_due(void)
+{
+    struct vault_store *store = vault_store_new(1000, TTL_MS);
+    for (uint32_t i = 0; i < 100; i++)
+        use(store, i, 1);
+    size_t sweeps = 0;
+    while (vault_store_sweep(store, 5000, 16) == 0) {
+        sweeps++;
+        CHECK(count_of(store) == 100 - 16 * sweeps);
+    }
+    CHECK(sweeps == 6 && count_of(store) == 0);
+    vault_store_free(store);
+}
+
+static void test_nothing_of_an_expired_vault_is_known_though_nobody_swept(void)
+{
+    struct vault_store *store = vault_store_new(100, TTL_MS);
+    for (uint32_t i = 0; i < 20; i++)
+        use(store, i, 10);
+    CHECK(values_of(store, 19, 1009) == 1);
+    CHECK(values_of(store, 18, 1010) == 0);
+    /* A clock that went back lets nothing expire. */
+    CHECK(values_of(store, 19, 0) == 1);
+    vault_store_free(store);
+}
+
+static void test_an_exchange_keeps_its_vault_until_it_ends(void)
+{
+    struct vault_store *store = vault_store_new(100, TTL_MS);
+    use(store, 1, 0);
+    struct vault_hold *hold = take(store, 1, 1);
+    CHECK(vault_store_sweep(store, 9000, 10) == TTL_MS && count_of(store) == 0);
+    CHECK(vault_count(vault_hold_lock(hold)) == 1);
+    vault_hold_unlock(hold);
+    freed_with_canary = 0;
+    watching = true;
+    vault_hold_drop(hold);
+    watching = false;
+    CHECK(freed_with_canary == 0);
+    vault_store_free(store);
+}
+
+static void test_what_leaves_is_wiped(void)
+{
+    struct vault_store *store = vault_store_new(100, TTL_MS);
+    char *copy = strdup(CANARY);
+    watching = true;
+    free(copy);
+    CHECK(freed_with_canary == 1); /* the watch sees what is not wiped */
+    freed_with_canary = freed_blocks = 0;
+    watching = false;
+    use(store, 1, 0);
+    watching = true;
+    CHECK(vault_store_sweep(store, 5000, 1) == TTL_MS);
+    watching = false;
+    CHECK(freed_blocks > 3 && freed_with_canary == 0);
+    vault_store_free(store);
+}
+
+int main(void)
+{
+    RUN(test_a_vault_that_nobody_uses_leaves_when_its_time_is_over);
+    RUN(test_a_sweep_is_bounded_and_says_that_more_is_due);
+    RUN(test_nothing_of_an_expired_vault_is_known_though_nobody_swept);
+    RUN(test_an_exchange_keeps_its_vault_until_it_ends);
+    RUN(test_what_leaves_is_wiped);
+    return test_finish();
+}
