@@ -398,6 +398,25 @@ static void test_the_same_value_keeps_its_surrogate(void)
     world_deinit(&world);
 }
 
+/* A tool call's arguments in a text: what is escaped is replaced whole, and no escape is cut in two. */
+static void test_escaped_values_are_masked_whole(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "{\"to\": \"ann\\u0040acme.com\", \"note\": \"line\\nbob@acme.com\\n"
+                               "\\u0020carl@acme.com\"} or plain ann@acme.com"));
+    const char *masked = world.masked.data;
+    CHECK(strstr(masked, "ann") == NULL && strstr(masked, "bob") == NULL);
+    CHECK(strstr(masked, "carl") == NULL && strstr(masked, "acme") == NULL);
+    CHECK(strstr(masked, "line\\n") != NULL && strstr(masked, "\\n\\u0020") != NULL);
+    CHECK(world.rest == TD_CLASS_PUBLIC);
+    const char *plain = surrogate_of(&world, "ann@acme.com");
+    const char *first = strstr(masked, plain);
+    CHECK(first != NULL && strstr(first + 1, plain) != NULL); /* escaped or not, it is the same */
+    CHECK(strstr(restore(&world, buf_view(&world.masked), 3, true, NULL), "ann@acme.com\", ") !=
+          NULL);
+    world_deinit(&world);
+}
+
 /* Random texts of the kinds of values with random words, echoed with random cuts. */
 static size_t append_value(struct rng *rng, char *out, size_t size)
 {
@@ -479,6 +498,7 @@ int main(void)
     RUN(test_only_what_may_be_a_surrogates_beginning_is_held_back);
     RUN(test_a_surrogate_is_never_a_word_of_the_text);
     RUN(test_the_same_value_keeps_its_surrogate);
+    RUN(test_escaped_values_are_masked_whole);
     RUN(test_random_texts_come_back_whole);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();
