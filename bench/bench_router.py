@@ -16,6 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+from measures import auroc
 from table import ROOT, heading, program, row
 
 DATA = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared")) / "data"
@@ -263,19 +264,6 @@ def nine_models(folds=4):
 
 # --- the default classifier ---
 
-def auroc(hard, easy):
-    """Probability that a hard prompt ranks above an easy one; ties count half."""
-    joined = sorted([(s, 1) for s in hard] + [(s, 0) for s in easy])
-    ranks, i = 0.0, 0
-    while i < len(joined):
-        j = i
-        while j < len(joined) and joined[j][0] == joined[i][0]:
-            j += 1
-        ranks += sum(label for _, label in joined[i:j]) * (i + j + 1) / 2
-        i = j
-    return (ranks - len(hard) * (len(hard) + 1) / 2) / (len(hard) * len(easy))
-
-
 def macro_f1(pairs):
     kinds = sorted({wanted for wanted, _ in pairs})
     scores = {}
@@ -346,7 +334,26 @@ def default_classifier():
     row("macro-F1 of the task, held-out phrasings and test sets", f"{mean:.3f}", "goal >= 0.85", mean >= .85)
 
 
+# --- an attacker ---
+
+def hill_climb():
+    """Half easy prompts, half hard ones; bench_climb.c has the attack."""
+    rng = random.Random(1)
+    clinc = [t for t, _ in json.load(open(DATA / "clinc150" / "data_full.json"))["test"]]
+    banking = [r["text"] for r in csv.DictReader(open(DATA / "banking77" / "test.csv", newline=""))]
+    maths = [json.loads(line)["question"] for line in open(DATA / "gsm8k" / "test.jsonl")]
+    tasks = [e["input"] for path in sorted((DATA / "bbh").glob("*.json")) for e in json.load(open(path))["examples"]]
+    prompts = rng.sample(clinc, 700) + rng.sample(banking, 300) + rng.sample(maths, 400) + rng.sample(tasks, 300)
+    prompts += [r[0] for r in rng.sample(mmlu(), 300)]
+    rng.shuffle(prompts)
+    with tempfile.NamedTemporaryFile("wb", suffix=".prompts") as file:
+        file.write(b"".join(p.replace("\0", " ").encode() + b"\0" for p in prompts))
+        file.flush()
+        program("bench_climb", "Hill-climbing on suffixes", ROOT / "models" / "router" / "default.tdr", file.name)
+
+
 def run():
+    import bench_mixed  # which trains and scores by what is above
     if not (DATA / "routellm").exists():
         heading("Router")
         print(f"  the data are not at {DATA}")
@@ -355,5 +362,7 @@ def run():
     scope()
     routellm()
     nine_models()
+    hill_climb()
+    bench_mixed.run()
     program("bench_router", "Decision time, 500-token prompt", ROOT / "models" / "router" / "default.tdr",
             ROOT / "models" / "nano" / "nano.gguf")

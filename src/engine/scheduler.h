@@ -26,7 +26,8 @@ struct scheduler_options {
     uint32_t cache_tokens;
     uint32_t thread_count; /* 0 = one a fast core */
     enum td_kv_type kv_type;
-    enum td_speculation speculation; /* of all jobs: none, or from the text */
+    enum td_speculation speculation; /* of all jobs */
+    const struct td_model *draft;    /* for TD_SPECULATION_DRAFT, else NULL; scheduler_draft.h */
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
     bool keep_nothing;               /* of no job: as in job_request */
@@ -81,6 +82,8 @@ struct scheduler_load {
     /* Totals since start. cached_tokens: those of prompt_tokens that were there already; rows /
      * passes: the usual size of a batch. */
     uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+    /* Of answers that have ended: tokens guessed ahead, and those of them that were right. */
+    uint64_t drafted_tokens, accepted_tokens;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
 

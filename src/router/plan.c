@@ -288,7 +288,7 @@ static void explain_denial(const struct question *q, struct plan *out)
     if (!q->rule || !q->rule->deny)
         return;
     out->decision.by = "denied";
-    removed(out->decision.flip, "without rule '%.60s'", q->rule->name);
+    explain_rule(q, out->decision.flip);
 }
 
 void plan_make(const struct route *route, size_t named, const struct signals *signals,

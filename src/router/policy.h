@@ -11,7 +11,7 @@
 #define RUNGS_MAX 8
 #define REASONS_MAX 32
 #define BUDGETS_MAX 16
-#define REASON_TEXT_BYTES 192
+#define REASON_TEXT_BYTES RULE_FLIP_BYTES
 #define SIGNALS_TASK_BYTES 32
 
 enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
@@ -228,6 +228,7 @@ struct signals {
     /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
     bool judged;
     double gain, p_local, p_strong;
+    double gain_whole; /* more than gain: one end of the text raised it alone (classifier.h) */
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
     enum rule_language language;
@@ -260,7 +261,8 @@ struct signals {
 void policy_apply_rules(const struct policy *policy, const struct route *route,
                         const struct td_weights *request, const struct td_weights *app,
                         struct signals *signals);
-/* What the rules see; for tests and for what explains a decision. */
+/* What the rules see; the numbers alone explain why a rule matched. */
+void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
 void policy_read_facts(const struct rule_set *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out);
 

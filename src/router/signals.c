@@ -60,6 +60,7 @@ static void judge(const struct classifier *classifier, const struct utterance *u
     classifier_judge(classifier, utterance, features, &work, &verdict);
     out->judged = true;
     out->gain = (double)verdict.gain;
+    out->gain_whole = (double)verdict.gain_whole;
     out->p_local = (double)verdict.p_local;
     out->p_strong = (double)verdict.p_strong;
     out->task_p = (double)verdict.task_p;
