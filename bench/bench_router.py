@@ -301,6 +301,8 @@ def scope():
         classifier = train(known, 1, folder)
         scores = [[-v["p_local"] for v in score(classifier, [t for t, _ in full[part]])] for part in ("test", "oos_test")]
     caught = out_of_scope(*scores)
+    area = auroc(scores[1], scores[0])
+    row("AUROC in scope versus out of scope", f"{area:.4f}", "goal >= 0.95", area >= .95)
     row("out of scope to the safer tier, 10 % false", f"{100 * caught:.1f} %", "goal >= 70 %", caught >= .7)
 
 
