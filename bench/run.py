@@ -4,7 +4,7 @@
 Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
 memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
 (its cost), kernels (beside the read bandwidth), privacy (scan speed), egress (its record), router (what it recovers
-beside published routers, a mixed workload, an attacker, decision time), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
+beside published routers, decision time), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
 programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
 """
