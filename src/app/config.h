@@ -162,7 +162,8 @@ struct config {
         int cpu;                     /* enum td_cpu */
         int kv_type;                 /* enum td_kv_type */
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
-        int speculation; /* enum td_speculation */
+        int speculation;         /* enum td_speculation */
+        const char *draft_model; /* for draft alone */
         uint32_t draft_tokens;
         double exit_threshold;
         struct config_adapter *adapters;

@@ -10,7 +10,7 @@
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_speculation and enum log_level: the index is the value. */
 static const char *const consent_names[] = {"none", "required", NULL};
-static const char *const speculation_names[] = {"none", "ngram", NULL};
+static const char *const speculation_names[] = {"none", "ngram", "draft", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
@@ -324,7 +324,11 @@ static const struct config_key engine_keys[] = {
     {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
      .help = "requests that wait for a slot; 429 above"},
     {"speculation", CONFIG_KEY_CHOICE, AT(engine.speculation), "none", .choices = speculation_names,
-     .help = "ngram: guess ahead what followed the same tokens before; answers stay the same"},
+     .help =
+         "guess ahead: ngram what followed the same tokens before, draft what draft_model says, "
+         "while at most two requests run; answers stay the same"},
+    {"draft_model", CONFIG_KEY_TEXT, AT(engine.draft_model), NULL,
+     .help = "GGUF file or pulled model, small and with the model's vocabulary, for draft"},
     {"draft_tokens", CONFIG_KEY_UINT, AT(engine.draft_tokens), "0", 0, 16,
      .help = "most guesses at a time; 0 = 8"},
     {"exit_threshold", CONFIG_KEY_NUMBER, AT(engine.exit_threshold), "0", 0, 1,

@@ -20,18 +20,16 @@ static void list_span(void *ctx, const struct privacy_span *span)
     list->count++;
 }
 
-/* The pass, and what other sources say: the operator's rules; names from a tagger belong here too. What
+/* The pass, and what other sources say: the operator's rules, and what shows when escapes are read. What
  * cannot be looked at is restricted as a whole. */
 static void scan_all(struct td_str text, scan_fn *emit, void *ctx)
 {
     struct privacy_span *others;
     size_t count = privacy_rules_find(text, &others);
-    if (count == SIZE_MAX) {
-        const struct privacy_span whole = {.kind = PRIVACY_CUSTOM,
-                                           .end = text.len,
-                                           .score = 1.0f,
-                                           .data_class = TD_CLASS_RESTRICTED,
-                                           .rule = PRIVACY_RULE_OVER_LIMIT};
+    if (count == SIZE_MAX || !escaped_find(text, &others, &count)) {
+        const struct privacy_span whole = privacy_unread(text);
+        if (count != SIZE_MAX)
+            free(others);
         emit(ctx, &whole);
         return;
     }
@@ -64,26 +62,6 @@ enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *fo
 {
     struct verdict verdict = {found, TD_CLASS_PUBLIC};
     scan_all(text, judge_span, &verdict);
-    enum td_data_class hidden = privacy_classify_escaped(text);
-    return hidden > verdict.data_class ? hidden : verdict.data_class;
-}
-
-/* JSON in JSON in JSON: deeper is nobody's habit. */
-#define ESCAPED_LEVELS 3
-
-enum td_data_class privacy_classify_escaped(struct td_str text)
-{
-    struct verdict verdict = {NULL, TD_CLASS_PUBLIC};
-    if (!escaped_is_any(text))
-        return TD_CLASS_PUBLIC;
-    char *plain = malloc(text.len);
-    if (plain == NULL)
-        return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
-    for (int level = 0; level < ESCAPED_LEVELS && (level == 0 || escaped_is_any(text)); level++) {
-        text = (struct td_str){plain, escaped_read(text, plain)};
-        scan_all(text, judge_span, &verdict);
-    }
-    free(plain);
     return verdict.data_class;
 }
 

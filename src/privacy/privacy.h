@@ -113,15 +113,13 @@ double privacy_kind_severity(enum privacy_kind kind);
  * forgot to load detectors finds nothing, which is not the same as that there is nothing. */
 bool privacy_is_ready(void);
 
-/* Finds spans in `text`, in order, not overlapping. Returns how many there are; writes the first
+/* Finds spans in `text`, in order, not overlapping; also those that show only when JSON's escapes in it are
+ * read (escaped.h), whose places are those of the escaped text. Returns how many there are; writes the first
  * `capacity`. */
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity);
 
-/* What only shows when JSON's escapes in the text are read; public where it has none. */
-enum td_data_class privacy_classify_escaped(struct td_str text);
-
-/* Class of a whole text, as it stands and with JSON's escapes read: the highest of its findings. found
- * (may be NULL): those in the text as it stands, added to (tally.h). */
+/* Class of a whole text: the highest of its findings. found (may be NULL): what they are, added to
+ * (tally.h). */
 struct privacy_tally;
 enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found);
 

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
+#include "privacy/escaped.h"
 #include "privacy/lexicon.h"
 #include "privacy/name_finder.h"
 
@@ -86,8 +87,20 @@ static void emit_oldest(struct scan *scan)
     memmove(scan->pending, scan->pending + 1, scan->pending_count * sizeof scan->pending[0]);
 }
 
+/* What stands behind the backslash of an escape in a text within a text belongs to the escape, not to the
+ * word that follows it: behind it, or the place itself. */
+static size_t behind_escape(struct td_str text, size_t at)
+{
+    if (at == 0 || at >= text.len || text.data[at - 1] != '\\')
+        return at;
+    if (escaped_ends_at(text, at + 1))
+        return at + 1;
+    return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
+}
+
 static void add(struct scan *scan, struct privacy_span span)
 {
+    span.begin = behind_escape(scan->text, span.begin);
     if (span.begin < scan->floor)
         span.begin = scan->floor;
     if (span.begin >= span.end)
