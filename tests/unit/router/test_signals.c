@@ -117,7 +117,7 @@ static void test_settings_that_the_engine_has_not_got_are_named(void)
         struct signals signals;
         REQUIRE(json_parse(str_from(cases[i].body), &body, NULL) == TD_OK);
         request.body = body;
-        signals_extract(&request, NULL, &signals);
+        signals_extract(&request, NULL, NULL, &signals);
         CHECK(signals.needs == (cases[i].member ? CAPABILITY_SAMPLING : 0));
         CHECK(cases[i].member ? signals.sampling && strcmp(signals.sampling, cases[i].member) == 0
                               : signals.sampling == NULL);
