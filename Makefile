@@ -44,10 +44,11 @@ router-model: all ## train the default classifier anew, models/router/default.td
 	@python3 models/router/make_data.py > $(BUILD)/router.jsonl
 	@$(BUILD)/tandem router train $(BUILD)/router.jsonl -o models/router/default.tdr --seed 1
 
-bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; and how fast
+bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; how fast; and the wire tap (TAP_CONVERSATIONS=10000: some ten minutes)
 	@python3 bench/bench_privacy.py
 	@ninja -C $(BUILD) --quiet bench/bench_privacy && $(BUILD)/bench/bench_privacy models/names/names.bin
 	@ninja -C $(BUILD) --quiet bench/bench_pseudonyms && $(BUILD)/bench/bench_pseudonyms models/names/names.bin
+	@TAP_CONVERSATIONS=$${TAP_CONVERSATIONS:-500} python3 tests/e2e/test_wire_tap.py
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

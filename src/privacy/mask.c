@@ -344,8 +344,11 @@ static void find_known(struct known_pass *pass, struct places *places)
     const struct automaton *known = pass->mask->known;
     uint32_t state = AUTOMATON_ROOT;
     bool after_sign = false;
+    struct backslashes backslashes = {0};
     for (struct sign sign = spell_at(pass->text, 0, false); sign.kind != SIGN_END;
          sign = spell_at(pass->text, sign.end, false)) {
+        after_sign = after_sign && !backslashes.behind_letter;
+        spell_split(&backslashes, pass->text, false, &sign);
         if (!spell_is_significant(&sign)) {
             after_sign = after_sign && sign.kind == SIGN_NOTHING;
             continue;
