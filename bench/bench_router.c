@@ -169,7 +169,7 @@ static void measure(const struct classifier *classifier, const char *when)
                                      .content = str_from(prompts[i % PROMPTS])};
         struct td_request request = {.messages = &message, .message_count = 1};
         double begin = now_us();
-        signals_extract(&request, classifier, &signals);
+        signals_extract(&request, classifier, NULL, &signals);
         decide(&policy, &signals);
         times[i] = now_us() - begin;
         if (i % 64 == 0) /* requests do not come without a pause */

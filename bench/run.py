@@ -4,7 +4,7 @@
 Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
 memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
 (its cost), kernels (beside the read bandwidth), privacy (scan speed), egress (its record), router (what it recovers
-beside published routers, decision time), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
+beside published routers, decision time, paraphrases), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
 programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
+import bench_consistency
 import bench_engine
 import bench_evidence
 import bench_grammar
@@ -31,7 +32,7 @@ SECTIONS = {
     "grammar": bench_grammar.run,
     "streams": bench_streams.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
-    "router": bench_router.run,
+    "router": lambda: (bench_router.run(), bench_consistency.run()),
     "evidence": bench_evidence.run,
     "privacy": lambda: program("bench_privacy", "Privacy scan"),
     "egress": lambda: program("bench_egress", "Record of what leaves"),

@@ -18,8 +18,11 @@ struct scheduler;
 
 /* What was erased of a user outside of the ledger. */
 struct api_forgotten {
-    size_t vaults; /* of pseudonyms */
-    bool caches;   /* computed prompts of all callers, and the confined worker */
+    size_t vaults;     /* of pseudonyms */
+    uint64_t consents; /* that were given for the user */
+    uint64_t similar;  /* questions and conversations whose start was remembered */
+    bool failed;       /* a file could not be written; the log says which */
+    bool caches;       /* computed prompts of all callers, and the confined worker */
 };
 
 /* What the process lends. Immutable while apis exist, but for what acquire returns. */

@@ -1,6 +1,7 @@
 /* POST /tandem/v1/forget: {"user": "..."}; everything that this server holds of a user is erased.
  *
- *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "caches"}
+ *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents", "similar" (remembered
+ *    starts), "caches"}
  *
  * The ledger's part takes the disk's time and runs in the background; what is in memory follows on the
  * loop. Computed prompts are not kept by user, so that all of them go: caches is true when there were
@@ -73,6 +74,11 @@ static void reply(struct forget_call *call, const struct forget_work *work,
         api_reply_fault(call->api, call->http, &fault);
         return;
     }
+    if (memory->failed) {
+        fault_from_status(&fault, TD_IO, "a file of the state folder could not be written", NULL);
+        api_reply_fault(call->api, call->http, &fault);
+        return;
+    }
     struct buf body;
     struct json *object = json_new_object();
     json_put(object, "object", json_new_cstr("forgotten"));
@@ -80,6 +86,8 @@ static void reply(struct forget_call *call, const struct forget_work *work,
     json_put(object, "texts", json_new_int((int64_t)work->forgotten.texts));
     json_put(object, "comments", json_new_int((int64_t)work->forgotten.comments));
     json_put(object, "vaults", json_new_int((int64_t)memory->vaults));
+    json_put(object, "consents", json_new_int((int64_t)memory->consents));
+    json_put(object, "similar", json_new_int((int64_t)memory->similar));
     json_put(object, "caches", json_new_bool(memory->caches));
     buf_init(&body, REPLY_BYTES_MAX);
     json_write(object, &body);

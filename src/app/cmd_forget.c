@@ -2,11 +2,13 @@
  * without one erases it in the ledger's file. */
 #include "app/command.h"
 #include "app/config.h"
+#include "app/consistency_setup.h"
 #include "app/options.h"
 #include "app/remote.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "exchange/consents.h"
 #include "ledger/forget.h"
 
 #include <stdio.h>
@@ -39,6 +41,22 @@ static enum td_status ask_server(const char *base, const char *user, struct json
     return status;
 }
 
+static enum td_status erase_consents(const struct config *config, const char *user,
+                                     uint64_t *erased, struct td_error *err)
+{
+    char path[4096];
+    struct consents *consents = NULL;
+    *erased = 0;
+    if (!config->state_dir ||
+        snprintf(path, sizeof path, "%s/consents.json", config->state_dir) >= (int)sizeof path)
+        return TD_OK;
+    enum td_status status = consents_open(path, &consents, err);
+    if (status == TD_OK)
+        status = consents_forget(consents, user, erased, err);
+    consents_close(consents);
+    return status;
+}
+
 static enum td_status erase_file(const struct config *config, const char *user, struct json **out,
                                  struct td_error *err)
 {
@@ -46,12 +64,20 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     enum td_status status = ledger_forget(config->ledger.path, user, &forgotten, err);
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
+    uint64_t consents = 0, similar = 0;
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
+    status = erase_consents(config, user, &consents, err);
+    if (status == TD_OK)
+        status = consistency_setup_forget(config, user, &similar, err);
+    if (status != TD_OK)
+        return status;
     *out = json_new_object();
     json_put(*out, "object", json_new_cstr("forgotten"));
     json_put(*out, "exchanges", json_new_int((int64_t)forgotten.exchanges));
     json_put(*out, "texts", json_new_int((int64_t)forgotten.texts));
     json_put(*out, "comments", json_new_int((int64_t)forgotten.comments));
+    json_put(*out, "consents", json_new_int((int64_t)consents));
+    json_put(*out, "similar", json_new_int((int64_t)similar));
     return TD_OK;
 }
 
@@ -66,6 +92,8 @@ static void print_result(const struct json *result, const char *user, bool by_se
            "comments were erased\n",
            user, count_of(result, "exchanges"), count_of(result, "texts"),
            count_of(result, "comments"));
+    printf("%lld consents and %lld remembered starts of questions and conversations were erased\n",
+           count_of(result, "consents"), count_of(result, "similar"));
     if (by_server)
         printf("%lld vaults of pseudonyms were wiped; computed prompts and the confined worker's "
                "memory were dropped\n",

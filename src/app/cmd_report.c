@@ -24,6 +24,27 @@ static void print_percentiles(const struct json *of)
     }
 }
 
+static void print_consistency(const struct json *of)
+{
+    double similar = member(of, "similar"), turns = member(of, "turns");
+    if (similar > 0)
+        printf("\n%.0f questions were like an earlier one of the same user: %.0f started elsewhere "
+               "(flip rate %.1f%%)\n",
+               similar, member(of, "flipped"), 100 * member(of, "flip_rate"));
+    const struct json *days = json_get(of, "days");
+    for (size_t i = 0; similar > 0 && i < json_count(days); i++) {
+        const struct json *day = json_at(days, i);
+        printf("  %s: %.0f of %.0f\n", json_cstr(json_get(day, "day")), member(day, "flipped"),
+               member(day, "similar"));
+    }
+    if (turns > 0)
+        printf("\n%.0f turns went on in a conversation: %.0f left its tier\n", turns,
+               member(of, "turns_moved"));
+    if (similar + turns > 0)
+        printf("keeping tiers (%.0f times) gave up %.3f and cost %.6f USD\n", member(of, "kept"),
+               member(of, "given_up"), member(of, "usd"));
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
@@ -58,6 +79,7 @@ static void print_report(const struct json *report, const char *since)
     printf("\ncost %.6f USD; all-cloud would have cost %.6f USD; saved %.6f USD (%.1f%%)\n",
            member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
            member(report, "saving_usd"), 100 * member(report, "saving_share"));
+    print_consistency(json_get(report, "consistency"));
 }
 
 int cmd_report(int argc, char **argv)

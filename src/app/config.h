@@ -123,7 +123,7 @@ struct config_route {
     int data_class; /* enum td_data_class */
     bool no_train, no_retention;
     int consent; /* 1: required */
-    bool pseudonyms;
+    bool pseudonyms, strict;
     bool zero_retention;
     int mode; /* enum td_mode */
     uint32_t g0_tokens_over;
@@ -177,6 +177,12 @@ struct config {
     struct {
         const char *classifier; /* NULL = the default one; "none" = no judging */
         const char *confidence; /* NULL = none */
+        struct {
+            bool on;
+            double margin, loss_max, usd_per_day;
+            uint32_t ttl_days, entries_max;
+            const char *table; /* NULL = the one that came with the program; "none" */
+        } consistency;
     } router;
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
@@ -200,7 +206,7 @@ struct config {
             int data_class; /* enum td_data_class of a found name */
         } names;
         struct {
-            bool on;
+            bool on, strict;
             struct config_texts classes, types; /* empty = the defaults */
             uint32_t ttl_s, conversations_max;
             const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */

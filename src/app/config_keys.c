@@ -182,6 +182,8 @@ static const struct config_key route_keys[] = {
      .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "private values may be replaced, where privacy.pseudonyms is on"},
+    {"strict", CONFIG_KEY_BOOL, AT(strict), "false",
+     .help = "replace likely names and unknown numbers as well, as privacy.pseudonyms.strict"},
     {"zero_retention", CONFIG_KEY_BOOL, AT(zero_retention), "false",
      .help = "of its exchanges nothing is stored but numbers, and nothing computed is kept"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
@@ -367,6 +369,8 @@ static const struct config_key router_keys[] = {
          "file that 'tandem router train' wrote; default the one beside the program; none = off"},
     {"confidence", CONFIG_KEY_TEXT, AT(router.confidence), NULL,
      .help = "file that 'tandem router confidence' wrote for the local model"},
+    {"consistency", CONFIG_KEY_SECTION, 0, NULL, .section = &config_consistency_section,
+     .help = "the same user starts with similar questions, and within a conversation, on one tier"},
 };
 static const struct config_key watch_keys[] = {
     {"escalations_per_hour", CONFIG_KEY_UINT, AT(watch.escalations_per_hour), "0", 0, 1000000,
@@ -395,6 +399,8 @@ static const struct config_key pseudonym_keys[] = {
      .help = "of values that are replaced; default sensitive; what is of another class stays"},
     {"types", CONFIG_KEY_TEXTS, AT(privacy.pseudonyms.types), NULL, 0, 128,
      .help = "values that are replaced beside them whatever their class; default PERSON"},
+    {"strict", CONFIG_KEY_BOOL, AT(privacy.pseudonyms.strict), "false",
+     .help = "on every route: replace likely names wherever they stand, and unknown numbers"},
     {"ttl_s", CONFIG_KEY_UINT, AT(privacy.pseudonyms.ttl_s), "3600", 1, 2592000,
      .help = "a conversation's vault is wiped when it was not used for so long"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.pseudonyms.conversations_max), "1024", 1,

@@ -45,7 +45,8 @@ struct config_section {
 extern const struct config_section config_root;
 /* Of the policy (config_policy_keys.c). */
 extern const struct config_section config_rule_section, config_app_section, config_budget_section,
-    config_policy_section, config_device_section, config_route_weights_section;
+    config_policy_section, config_consistency_section, config_device_section,
+    config_route_weights_section;
 /* NULL-terminated names of choices; the index is the value. */
 extern const char *const config_yes_no[], *const config_languages[], *const config_priorities[],
                                                                          *const config_days[];

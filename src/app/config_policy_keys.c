@@ -32,6 +32,31 @@ const struct config_section config_route_weights_section = {route_weight_keys,
                                                             COUNT(route_weight_keys), 0, 0};
 #undef AT
 
+/* --- router.consistency --- */
+
+#define AT(member) offsetof(struct config, router.consistency.member)
+
+static const struct config_key consistency_keys[] = {
+    {"on", CONFIG_KEY_BOOL, AT(on), "true",
+     .help = "remember where exchanges began, as keyed hashes; not with privacy.zero_retention"},
+    {"margin", CONFIG_KEY_NUMBER, AT(margin), "0.7", 0, 1,
+     .help = "most that keeping may give up at once: probability of a right answer beyond a gate's "
+             "bound, or share of the weights' score"},
+    {"loss_max", CONFIG_KEY_NUMBER, AT(loss_max), "0.02", 0, 1,
+     .help = "and over a day: expected right answers a request (the first two are free)"},
+    {"usd_per_day", CONFIG_KEY_NUMBER, AT(usd_per_day), "1", 0, 1000000,
+     .help = "most that keeping dearer tiers may cost in a day (UTC), of all users together"},
+    {"ttl_days", CONFIG_KEY_UINT, AT(ttl_days), "30", 1, 3660,
+     .help = "what was not used for so long is forgotten; a change needs a restart"},
+    {"entries_max", CONFIG_KEY_UINT, AT(entries_max), "100000", 16, 1000000,
+     .help = "questions and conversations that are remembered; a change needs a restart"},
+    {"table", CONFIG_KEY_TEXT, AT(table), NULL,
+     .help = "another table of similar words than the one beside the program; none = exact words"},
+};
+const struct config_section config_consistency_section = {consistency_keys, COUNT(consistency_keys),
+                                                          0, 0};
+#undef AT
+
 /* --- rules[] --- */
 
 #define AT(member) offsetof(struct config_rule, member)

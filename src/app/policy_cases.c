@@ -339,7 +339,7 @@ enum td_status policy_case_run(const struct config *config, const struct policy 
     if (!route)
         return error_set(err, TD_INVALID, "line %u: test '%.60s': there is no route '%.60s'",
                          c->line, c->name, c->given.route);
-    signals_extract(&world.request, classifier, &world.signals);
+    signals_extract(&world.request, classifier, NULL, &world.signals);
     fill_signals(c, route, &world);
     const struct td_weights *app = NULL;
     for (size_t i = 0; c->given.app && i < policy->app_count; i++)

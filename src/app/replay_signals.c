@@ -72,6 +72,21 @@ static void read_moment(const struct json *root, struct signals *out)
     }
 }
 
+/* What was remembered then. */
+static void read_earlier(const struct json *earlier, const struct tier_facts *facts,
+                         size_t tier_count, struct signals *out)
+{
+    struct td_str tier = json_text(json_get(earlier, "tier"));
+    bool conversation = str_equal(json_text(json_get(earlier, "by")), STR("conversation"));
+    for (size_t i = 0; i < tier_count && tier.len > 0; i++)
+        if (str_equal(tier, str_from(facts[i].name)))
+            out->remembered = (struct remembered){
+                .by = conversation ? REMEMBERED_CONVERSATION : REMEMBERED_SIMILAR,
+                .tier = i,
+                .margin = json_number(json_get(earlier, "margin"), 0),
+            };
+}
+
 bool replay_signals_read(const struct json *root, const struct ledger_history *row,
                          const struct tier_facts *facts, size_t tier_count, struct signals *out,
                          struct tier_state *states)
@@ -100,5 +115,6 @@ bool replay_signals_read(const struct json *root, const struct ledger_history *r
     read_judgement(root, out);
     read_moment(root, out);
     read_tokens(root, facts, tier_count, states);
+    read_earlier(json_get(json_get(root, "decision"), "earlier"), facts, tier_count, out);
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "app/budget_restore.h"
+#include "app/consistency_setup.h"
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
@@ -18,6 +19,7 @@
 #include "engine/embedding_service.h"
 #include "engine/scheduler.h"
 #include "exchange/consents.h"
+#include "exchange/consistency.h"
 #include "exchange/egress.h"
 #include "exchange/spending.h"
 #include "exchange/watch.h"
@@ -45,6 +47,7 @@ struct runtime {
     struct td_model *draft_model;       /* NULL = none */
     struct td_model *embedding_model;   /* NULL = embeds with `model` */
     struct embedding_service *embeddings;
+    struct similarity *similarity; /* NULL = similarity_plain */
 };
 
 /* --- opening --- */
@@ -198,6 +201,16 @@ static enum td_status open_consents(struct runtime *runtime, const struct config
     return status == TD_OK ? consents_open(path, &runtime->base.consents, err) : status;
 }
 
+static enum td_status open_consistency(struct runtime *runtime, const struct config *config,
+                                       struct td_error *err)
+{
+    enum td_status status = consistency_setup_open(config, &runtime->base.consistency, err);
+    if (status == TD_OK && runtime->base.consistency)
+        status = similarity_setup_open(config->router.consistency.table, &runtime->similarity, err);
+    runtime->base.similarity = runtime->similarity ? runtime->similarity : &similarity_plain;
+    return status;
+}
+
 /* The confined worker is this program with what was asked of this one. */
 static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
                                    struct td_error *err)
@@ -238,6 +251,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
         status = open_consents(runtime, config, err);
+    if (status == TD_OK)
+        status = open_consistency(runtime, config, err);
     if (status == TD_OK)
         status = vault_keep_load(config, runtime->base.vaults, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
@@ -331,6 +346,8 @@ void runtime_close(struct runtime *runtime)
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
     consents_close(runtime->base.consents);
+    consistency_close(runtime->base.consistency);
+    similarity_close(runtime->similarity);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }
@@ -403,7 +420,15 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
     struct runtime *runtime = ctx;
     uint8_t owner[CRYPTO_SHA256_BYTES];
     egress_owner_digest(user, owner);
+    struct td_error err = {0};
     watch_forget_phrases(runtime->base.watch);
+    enum td_status status = consents_forget(runtime->base.consents, user, &out->consents, &err);
+    if (status == TD_OK && runtime->base.consistency)
+        status = consistency_forget(runtime->base.consistency, user, &out->similar, &err);
+    if (status != TD_OK) {
+        out->failed = true;
+        log_event(LOG_LEVEL_WARN, "forget_failed", "error=\"%s\"", err.message);
+    }
     out->vaults = vault_store_forget(runtime->base.vaults, owner);
     out->caches = runtime->base.scheduler != NULL;
     if (runtime->base.scheduler)

@@ -10,6 +10,8 @@ struct confidence_binding;
 struct scheduler;
 struct snapshot;
 struct watch;
+struct consistency;
+struct similarity;
 
 /* What outlives snapshots. */
 struct snapshot_base {
@@ -18,7 +20,9 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
-    struct egress_log *egress; /* NULL = what leaves is not recorded */
+    struct consistency *consistency;     /* or NULL */
+    const struct similarity *similarity; /* never NULL with it */
+    struct egress_log *egress;           /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct spending *spending;
     struct device *device;

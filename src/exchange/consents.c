@@ -286,6 +286,25 @@ enum td_status consents_revoke(struct consents *consents, const char *id, uint64
     return status;
 }
 
+enum td_status consents_forget(struct consents *consents, const char *user, uint64_t *erased,
+                               struct td_error *err)
+{
+    size_t kept = 0;
+    enum td_status status = TD_OK;
+    pthread_mutex_lock(&consents->mutex);
+    for (size_t i = 0; i < consents->count; i++)
+        if (!*user || strcmp(consents->entries[i].user, user) != 0)
+            consents->entries[kept++] = consents->entries[i];
+    *erased = consents->count - kept;
+    if (*erased)
+        explicit_bzero(&consents->entries[kept], *erased * sizeof *consents->entries);
+    consents->count = kept;
+    if (*erased)
+        status = save_locked(consents, err);
+    pthread_mutex_unlock(&consents->mutex);
+    return status;
+}
+
 static enum consent_state state_of(const struct entry *entry, uint64_t now_ms)
 {
     return entry->revoked_ms             ? CONSENT_REVOKED

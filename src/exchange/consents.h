@@ -48,6 +48,10 @@ TD_MUST_CHECK enum td_status consents_grant(struct consents *consents,
 /* From now on it is revoked, for good. TD_NOT_FOUND. */
 TD_MUST_CHECK enum td_status consents_revoke(struct consents *consents, const char *id,
                                              uint64_t now_ms, struct td_error *err);
+/* Everything that was given for the user's requests, taken back or not; they have no consent any more. TD_IO: the file
+ * could not be written. */
+TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const char *user,
+                                             uint64_t *erased, struct td_error *err);
 enum consent_state consents_check(struct consents *consents, const char *id, const char *route,
                                   const char *user, uint64_t now_ms);
 /* [{"id", "scope", "user", "expires", "state"}]: **returns new** (json_free). id NULL: all. */

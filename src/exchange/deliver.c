@@ -157,6 +157,7 @@ static void end(struct exchange *ex, const char *status)
     if (ex->deadline_timer)
         loop_timer_stop(ex->loop, ex->deadline_timer);
     budget_settle(ex);
+    remember_end(ex, strcmp(status, "ok") == 0);
     record_put(ex, status);
     observe_end(ex);
 }

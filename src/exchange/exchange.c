@@ -475,7 +475,7 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
 
 static void read_signals(struct exchange *ex, const struct route *route)
 {
-    signals_extract(&ex->request, ex->services->classifier, &ex->signals);
+    signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     enum td_data_class declared = higher(ex->request.data_class, route->data_class);
     enum td_data_class data_class = higher(declared, egress_classify(&ex->request, &ex->findings));
     if (ex->services->classes)
@@ -581,6 +581,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     read_states(ex);
     apply_rules(ex, route);
     observe_begin(ex);
+    remember_read(ex, route);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
     outgoing_explain(ex);

@@ -26,6 +26,8 @@ struct consents;
 struct spending;
 struct device;
 struct watch;
+struct consistency;
+struct similarity;
 
 /* Whether the local tier's confidences come from a confidence model. */
 enum confidence_state {
@@ -40,12 +42,23 @@ struct pseudonym_settings {
     struct mask_rules rules;
 };
 
+/* What starting where an earlier exchange did may cost (router/keep.c). */
+struct keeping_settings {
+    double margin;
+    double loss_max;    /* of right answers a request, over a day */
+    double usd_per_day; /* for dearer tiers, of all users together */
+};
+
 /* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
  * reload. */
 struct exchange_services {
     const struct policy *policy;
     enum confidence_state confidence_state;
     const struct classifier *classifier; /* NULL = prompts are not judged */
+    struct consistency
+        *consistency; /* NULL = nothing is remembered from one exchange to the next */
+    const struct similarity *similarity; /* with it */
+    struct keeping_settings keeping;
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;

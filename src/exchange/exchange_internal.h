@@ -90,9 +90,10 @@ struct exchange {
     double ttft_ms;
     struct buf answer; /* shown text, when it is stored */
     bool past_deadline;
-    bool reserved; /* one of the caller's escalations of this hour */
-    bool capped;   /* there was none left: the device answers */
-    bool hopeless; /* kept because no tier is expected to be right */
+    bool reserved;   /* one of the caller's escalations of this hour */
+    bool capped;     /* there was none left: the device answers */
+    double kept_usd; /* more than the fresh start's tier would have charged */
+    bool hopeless;   /* kept because no tier is expected to be right */
 
     struct exchange_summary summary;
     char disclosure[DISCLOSURE_BYTES];
@@ -140,6 +141,10 @@ void observe_begin(struct exchange *exchange);
 /* After the plan: says so when it may not. */
 void observe_plan(struct exchange *exchange);
 void observe_end(struct exchange *exchange);
+
+/* What earlier exchanges say (remember.c). Before the plan; and when the end is known. */
+void remember_read(struct exchange *exchange, const struct route *route);
+void remember_end(struct exchange *exchange, bool answered);
 
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);

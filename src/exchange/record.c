@@ -77,6 +77,25 @@ static void put_moment(const struct exchange *ex, struct json *root)
     }
 }
 
+/* What was remembered and what came of it; replay reads tier, by and margin. */
+static struct json *earlier_of(const struct exchange *ex)
+{
+    const struct decision *decision = &ex->plan.decision;
+    const struct remembered *remembered = &ex->signals.remembered;
+    struct json *earlier = json_new_object();
+    bool conversation = remembered->by == REMEMBERED_CONVERSATION;
+    json_put(earlier, "by", json_new_cstr(conversation ? "conversation" : "similar"));
+    json_put(earlier, "result", json_new_cstr(keeping_name(decision->keeping)));
+    json_put(earlier, "tier", json_new_cstr(tier_name(ex, remembered->tier)));
+    json_put(earlier, "margin", json_new_double(remembered->margin));
+    if (decision->keeping == KEEPING_KEPT) {
+        json_put(earlier, "fresh", json_new_cstr(tier_name(ex, decision->fresh)));
+        put_number(earlier, "given_up", decision->given_up);
+        put_number(earlier, "usd", ex->kept_usd);
+    }
+    return earlier;
+}
+
 /* Where it began and what would have changed that. */
 static struct json *decision_of(const struct exchange *ex)
 {
@@ -88,6 +107,8 @@ static struct json *decision_of(const struct exchange *ex)
     json_put(root, "runner_up", json_new_cstr(tier_name(ex, decision->runner_up)));
     if (decision->flip[0])
         json_put(root, "flip", json_new_cstr(decision->flip));
+    if (decision->keeping != KEEPING_NONE)
+        json_put(root, "earlier", earlier_of(ex));
     if (decision->scored) {
         struct json *scores = json_new_object();
         for (size_t i = 0; i < decision->scored_count; i++)

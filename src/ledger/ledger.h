@@ -152,7 +152,10 @@ TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,
  *    without any),
  *    tiers: [{tier (null: no tier answered), exchanges, share, prompt_tokens, completion_tokens,
  *    cost_usd, feedback, score,
- *             ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}]}
+ *             ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}],
+ *    consistency: {similar (questions with an earlier similar one), flipped (that started elsewhere), flip_rate (null
+ *    without any), turns (of conversations with a remembered tier), turns_moved, kept, given_up (probability, or share
+ *    of the score), usd (what keeping cost more), days: [{day, similar, flipped, flip_rate}]}
  * tiers are ordered by exchanges, most first. cost_usd counts every attempt, also lost ones,
  * because the exchange's own cost does. Percentiles are exact, by nearest rank: the ceil(p/100 *
  * n)th smallest of the n known values; null when there is none. */

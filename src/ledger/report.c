@@ -22,6 +22,18 @@ static const char tiers_sql[] =
     " count(ttft_ms), count(total_ms), count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
     " FROM exchange x WHERE wall_ms >= ?1 GROUP BY tier"
     " ORDER BY count(*) DESC, tier";
+/* What was remembered of earlier exchanges (exchange/remember.c) and what came of it, by days of UTC. */
+#define EARLIER "json_extract(signals, '$.decision.earlier"
+static const char consistency_sql[] =
+    "SELECT strftime('%Y-%m-%d', wall_ms / 1000, 'unixepoch') AS day,"
+    " total(of = 'similar'), total(of = 'similar' AND result IN ('moved', 'barred')),"
+    " total(of = 'conversation'), total(of = 'conversation' AND result IN ('moved', 'barred')),"
+    " total(result = 'kept'), total(given_up), total(usd)"
+    " FROM (SELECT wall_ms, " EARLIER ".by') AS of, " EARLIER ".result') AS result, " EARLIER
+    ".given_up') AS given_up, " EARLIER ".usd') AS usd FROM exchange"
+    "  WHERE wall_ms >= ?1 AND json_valid(signals)"
+    "  AND json_type(signals, '$.decision.earlier') = 'object')"
+    " GROUP BY day ORDER BY day";
 /* The n-th smallest by an offset: sorted once a value by SQLite, in its own temporary storage if
  * large. */
 static const char *const rank_sql[] = {
@@ -111,6 +123,45 @@ static enum td_status put_tiers(struct ledger_reader *reader, struct json *repor
     return err->status;
 }
 
+static void put_days(struct json *days, sqlite3_stmt *row, double sums[static 7])
+{
+    struct json *day = json_new_object();
+    double similar = sqlite3_column_double(row, 1), flipped = sqlite3_column_double(row, 2);
+    for (int i = 0; i < 7; i++)
+        sums[i] += sqlite3_column_double(row, i + 1);
+    json_put(day, "day", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
+    json_put(day, "similar", json_new_int((int64_t)similar));
+    json_put(day, "flipped", json_new_int((int64_t)flipped));
+    json_put(day, "flip_rate", similar > 0 ? json_new_double(flipped / similar) : json_new_null());
+    json_push(days, day);
+}
+
+static enum td_status put_consistency(struct ledger_reader *reader, struct json *report,
+                                      uint64_t since_wall_ms, struct td_error *err)
+{
+    sqlite3_stmt *statement = reader_prepare_locked(reader, consistency_sql, since_wall_ms, err);
+    if (statement == NULL)
+        return err->status;
+    struct json *object = json_new_object(), *days = json_new_array();
+    double sums[7] = {0};
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        put_days(days, statement, sums);
+    if (code != SQLITE_DONE)
+        reader_error_locked(reader, err);
+    sqlite3_finalize(statement);
+    static const char *const names[] = {"similar", "flipped", "turns", "turns_moved", "kept"};
+    for (int i = 0; i < 5; i++)
+        json_put(object, names[i], json_new_int((int64_t)sums[i]));
+    json_put(object, "flip_rate",
+             sums[0] > 0 ? json_new_double(sums[1] / sums[0]) : json_new_null());
+    json_put(object, "given_up", json_new_double(sums[5]));
+    json_put(object, "usd", json_new_double(sums[6]));
+    json_put(object, "days", days);
+    json_put(report, "consistency", object);
+    return err->status;
+}
+
 static enum td_status report_locked(struct ledger_reader *reader, struct json *report,
                                     uint64_t since_wall_ms, struct td_error *err)
 {
@@ -137,7 +188,8 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     json_put(report, "failures", json_new_int(sqlite3_column_int64(statement, 4)));
     put_feedback(report, statement, 6);
     sqlite3_finalize(statement);
-    return put_tiers(reader, report, since_wall_ms, exchanges, err);
+    enum td_status status = put_tiers(reader, report, since_wall_ms, exchanges, err);
+    return status == TD_OK ? put_consistency(reader, report, since_wall_ms, err) : status;
 }
 
 enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since_wall_ms,

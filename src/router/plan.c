@@ -111,6 +111,10 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
                        q->facts[tier].name);
     if (missing & CAPABILITY_NO_RETENTION)
         return removed(why, "%s does not promise not to keep what it is sent", q->facts[tier].name);
+    if (missing & CAPABILITY_SAMPLING)
+        return removed(why, "the request sets %s, which %s does not have",
+                       q->signals->sampling ? q->signals->sampling : "a sampler",
+                       q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
 }
@@ -279,6 +283,8 @@ static void explain_start(const struct question *q, const struct start *start, s
         plan_add_reason(out, REASON_CHOSEN_ONLY, name, "%s is the only tier that may answer", name);
     else
         plan_add_reason(out, start->code, name, "%s", start->text);
+    if (decision->moved[0])
+        plan_add_reason(out, REASON_MOVED, name, "%s", decision->moved);
 }
 
 static void explain_denial(const struct question *q, struct plan *out)
@@ -298,7 +304,7 @@ void plan_make(const struct route *route, size_t named, const struct signals *si
     out->gates = route->gates;
     thresholds_apply(&out->gates, signals->task);
     out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
-    out->decision.start = out->decision.runner_up = SIZE_MAX;
+    out->decision.start = out->decision.runner_up = out->decision.fresh = SIZE_MAX;
     struct question q = {
         .route = route,
         .named = named < tier_count ? named : SIZE_MAX,

@@ -34,4 +34,13 @@ bool tier_is_available(const struct question *q, size_t tier);
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision);
 
+/* The start that was chosen gives way to the one that is remembered, when nothing hard is against it and what is given up
+ * is within the margin (keep.c). By the route and its gates, or by scores[count]. */
+struct score;
+void keep_by_gates(const struct question *q, const struct gate_settings *gates,
+                   const size_t *ladder, size_t count, struct start *start,
+                   struct decision *decision);
+void keep_by_score(const struct question *q, const struct score *scores, const size_t *ladder,
+                   size_t count, struct start *start, struct decision *decision);
+
 #endif

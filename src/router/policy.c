@@ -30,6 +30,9 @@ const char *reason_code_name(enum reason_code code)
         [REASON_CHOSEN_SLO] = "chosen_slo",
         [REASON_CHOSEN_MODE] = "chosen_mode",
         [REASON_CHOSEN_ONLY] = "chosen_only",
+        [REASON_KEPT_SIMILAR] = "kept_similar",
+        [REASON_KEPT_CONVERSATION] = "kept_conversation",
+        [REASON_MOVED] = "moved",
         [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
         [REASON_LEFT_NOT_MINE] = "left_not_mine",
         [REASON_LEFT_PROBE] = "left_probe",
@@ -43,6 +46,12 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REVIEW] = "review",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
+}
+
+const char *keeping_name(enum keeping keeping)
+{
+    static const char *const names[] = {"none", "same", "kept", "moved", "barred"};
+    return (size_t)keeping < sizeof names / sizeof *names ? names[keeping] : "none";
 }
 
 /* --- rules --- */

@@ -6,6 +6,7 @@
 
 #include "router/facts.h"
 #include "router/rules.h"
+#include "router/similarity.h"
 
 #define RUNGS_MAX 8
 #define REASONS_MAX 32
@@ -53,6 +54,7 @@ struct route {
     unsigned needs;      /* of enum capability: asked for by every request of the route */
     bool consent;        /* nothing leaves the device without one */
     bool pseudonyms;     /* private values may be replaced so that a request can leave */
+    bool strict;         /* and then recall first: likely names, numbers of no known kind */
     bool zero_retention; /* nothing of a request or its answer is kept here */
     enum td_mode mode;   /* default for requests that say nothing */
     struct gate_settings gates;
@@ -113,6 +115,9 @@ enum reason_code {
     REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
     REASON_CHOSEN_ONLY,
+    REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
+    REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
+    REASON_MOVED,             /* does not, although there was one */
     REASON_LEFT_LOW_CONFIDENCE,
     REASON_LEFT_NOT_MINE,
     REASON_LEFT_PROBE,
@@ -134,11 +139,37 @@ struct reason {
 };
 const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
 
+/* What an earlier exchange of the same user says of where to begin (keep.c). */
+enum remembered_by { REMEMBERED_NOTHING, REMEMBERED_SIMILAR, REMEMBERED_CONVERSATION };
+struct remembered {
+    enum remembered_by by;
+    size_t tier; /* where it began, or where the conversation's last answer came from */
+    /* Most that is given up for it: probability of a right answer beyond a gate's bound, or share of the score. */
+    double margin;
+    /* The day's caps are reached: a dearer tier is not kept, nor one that gives something up. */
+    bool no_money, no_loss;
+};
+
+/* What came of it. */
+enum keeping {
+    KEEPING_NONE,  /* nothing was remembered, or the start was asked for by name */
+    KEEPING_SAME,  /* it would have started there anyway */
+    KEEPING_KEPT,  /* it would have started on decision.fresh */
+    KEEPING_MOVED, /* keeping would have given up too much */
+    KEEPING_BARRED /* a hard constraint, or the tier is not available */
+};
+const char *keeping_name(enum keeping keeping); /* "none", "same", "kept", "moved", "barred" */
+
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
-    const char *by; /* "rule", "mode", "score", "slo", "gate", "route", "denied"; NULL = no tier */
-    size_t start;   /* tier; SIZE_MAX = none */
-    size_t runner_up; /* the next best tier that was allowed; SIZE_MAX = none */
+    /* "rule", "mode", "score", "slo", "gate", "route", "similar", "conversation", "denied"; NULL = no tier */
+    const char *by;
+    enum keeping keeping;
+    size_t fresh;                  /* with KEEPING_KEPT: where it would have started */
+    double given_up;               /* with KEEPING_KEPT: in the margin's unit */
+    char moved[REASON_TEXT_BYTES]; /* with KEEPING_MOVED and KEEPING_BARRED: why */
+    size_t start;                  /* tier; SIZE_MAX = none */
+    size_t runner_up;              /* the next best tier that was allowed; SIZE_MAX = none */
     bool scored;
     double score[RUNGS_MAX]; /* in USD, of the tiers in scored_tiers; less is better */
     size_t scored_tiers[RUNGS_MAX];
@@ -191,8 +222,9 @@ struct signals {
     const char *consent_missing;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
-    bool prompt_only; /* nothing is to be generated */
-    unsigned needs;   /* of enum capability */
+    bool prompt_only;     /* nothing is to be generated */
+    unsigned needs;       /* of enum capability */
+    const char *sampling; /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
     /* Of the user's own utterance (features.h); recorded. */
     bool code, maths, question, multi_step, fresh, jailbreak;
     /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
@@ -217,6 +249,8 @@ struct signals {
      * there is none), and its name. At 1 paid tiers are closed. */
     double budget_used;
     const char *budget;
+    struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
+    struct remembered remembered;
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "router/classifier.h"
+#include "router/sampling_members.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -29,6 +30,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
+    if (sampling_members_foreign(request))
+        needs |= CAPABILITY_SAMPLING;
     return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
            (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
 }
@@ -69,7 +72,7 @@ static void judge(const struct classifier *classifier, const struct utterance *u
 }
 
 void signals_extract(const struct td_request *request, const struct classifier *classifier,
-                     struct signals *out)
+                     const struct similarity *similarity, struct signals *out)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < request->message_count; i++) {
@@ -89,6 +92,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .tokens_max = request->tokens_max,
         .prompt_only = request->completion && request->completion->prompt_only,
         .needs = capabilities_needed(request),
+        .sampling = sampling_members_foreign(request),
         .code = features.code,
         .maths = features.maths,
         .question = features.question,
@@ -111,4 +115,6 @@ void signals_extract(const struct td_request *request, const struct classifier *
     };
     if (classifier)
         judge(classifier, &utterance, &features, out);
+    if (similarity)
+        similarity_sketch(similarity, &utterance, &out->sketch);
 }

@@ -1,5 +1,5 @@
 /* Where on the ladder an exchange begins. In this order, the first that has something to say: what the caller asked for (mode), the rule that
- * matched, the weights (score.h), gate G0, the route; and what was not asked for by name gives way to a tier whose measured tail keeps the
+ * matched, the weights (score.h), gate G0, the route; what an earlier exchange began with (keep.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
  * request's wish for its time. */
 #include "base/names.h"
 #include "router/plan_internal.h"
@@ -206,6 +206,11 @@ static void mind_the_time(const struct question *q, const size_t *ladder, size_t
     const char *late = q->facts[ladder[out->position]].name;
     double measured = now->misses_ttft ? state->ttft_p95_ms : state->total_p95_ms;
     uint32_t wished = now->misses_ttft ? signals->slo_ttft_ms : signals->slo_ms;
+    if (decision->keeping == KEEPING_KEPT || decision->keeping == KEEPING_SAME) {
+        decision->keeping = KEEPING_MOVED;
+        removed(decision->moved, "an earlier exchange started on %.60s, which is too slow now",
+                late);
+    }
     decision->by = "slo";
     decision->runner_up = ladder[out->position];
     removed(decision->flip, "with a wish of at least %.0f ms it starts on %s", measured, late);
@@ -240,14 +245,18 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     }
     const struct td_weights *w = &signals->weights;
     bool weighed = w->set && w->latency + w->privacy + w->cost > 0;
-    if (!weighed)
+    if (!weighed) {
         start_by_route(q, gates, ladder, count, out, decision);
+        keep_by_gates(q, gates, ladder, count, out, decision);
+    }
     if (!weighed && !signals->slo_ttft_ms && !signals->slo_ms)
         return;
     struct score scores[RUNGS_MAX];
     score_tiers(signals, q->facts, q->states, ladder, count, scores);
-    if (weighed)
+    if (weighed) {
         start_by_score(q, ladder, count, scores, out, decision);
-    else
-        mind_the_time(q, ladder, count, scores, out, decision);
+        keep_by_score(q, scores, ladder, count, out, decision);
+        return;
+    }
+    mind_the_time(q, ladder, count, scores, out, decision);
 }

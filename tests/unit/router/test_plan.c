@@ -165,6 +165,12 @@ static void test_a_tier_without_the_asked_for_capability_is_removed(void)
     s.signals.needs = CAPABILITY_SCHEMA;
     scene_plan(&s);
     CHECK(reason_of(&s.plan, "local")->code == REASON_REMOVED_CAPABILITY);
+    s.facts[0].lacks = CAPABILITY_SAMPLING;
+    s.signals.needs = CAPABILITY_SAMPLING;
+    s.signals.sampling = "min_tokens";
+    scene_plan(&s);
+    CHECK(strcmp(reason_of(&s.plan, "local")->text,
+                 "the request sets min_tokens, which local does not have") == 0);
 }
 
 static void test_an_unknown_context_is_not_checked(void)
@@ -416,6 +422,12 @@ static void randomize(struct rng *rng, struct scene *s)
     s->route.gates.g0_gain_over = rng_double(rng);
     s->route.gates.g0_p_local_under = rng_double(rng);
     randomize_policy(rng, s);
+    s->signals.remembered = (struct remembered){
+        .by = (enum remembered_by)rng_below(rng, 3),
+        .tier = rng_below(rng, TIER_COUNT + 1), /* one that is not configured, too */
+        .margin = rng_double(rng) * 2,
+        .no_money = rng_below(rng, 4) == 0,
+    };
     s->signals.judged = rng_below(rng, 2);
     s->signals.gain = 2 * rng_double(rng) - 1;
     s->signals.p_local = rng_double(rng);
@@ -423,6 +435,14 @@ static void randomize(struct rng *rng, struct scene *s)
     s->signals.mode = (enum td_mode)rng_below(rng, 5);
     s->signals.tokens_max = (uint32_t)rng_below(rng, 2) * (uint32_t)rng_below(rng, 1500);
     s->named = rng_below(rng, 3) ? SIZE_MAX : rng_below(rng, TIER_COUNT);
+    if (s->signals.remembered.by != REMEMBERED_NOTHING && rng_below(rng, 2)) {
+        s->signals.mode = s->route.mode = TD_MODE_AUTO; /* else memory has seldom a say */
+        s->route.kind = ROUTE_HYBRID;
+        s->signals.needs = 0;
+        s->signals.rule = NULL;
+        s->signals.judged = true;
+        s->named = SIZE_MAX;
+    }
 }
 
 static bool rule_allows(const struct rule *rule, size_t tier, enum td_place place)
@@ -479,7 +499,7 @@ static void test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one(vo
 {
     struct rng rng;
     rng_init(&rng, 20261121);
-    size_t planned = 0, empty = 0;
+    size_t planned = 0, empty = 0, kept = 0;
     for (int round = 0; round < 200000; round++) {
         struct scene s;
         randomize(&rng, &s);
@@ -496,9 +516,14 @@ static void test_no_random_state_plans_an_unlawful_tier_or_loses_a_lawful_one(vo
                 REQUIRE(reason_of(&s.plan, s.facts[tier].name)->code <= REASON_REMOVED_BUDGET);
         }
         planned += s.plan.rung_count > 0;
+        kept += s.plan.decision.keeping == KEEPING_KEPT;
+        if (s.plan.decision.keeping == KEEPING_KEPT)
+            REQUIRE(s.plan.rungs[0] == s.signals.remembered.tier &&
+                    s.plan.decision.given_up <= s.signals.remembered.margin);
         empty += s.plan.rung_count == 0;
     }
-    CHECK(planned > 10000 && empty > 10000); /* the property was not tried on one kind only */
+    CHECK(planned > 10000 && empty > 10000 &&
+          kept > 100); /* the property was not tried on one kind only */
 }
 
 int main(void)

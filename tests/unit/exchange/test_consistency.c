@@ -1,0 +1,324 @@
+/* What is remembered of where exchanges began: found by the same person with a near sketch, over restarts, until it expires or is
+ * erased; the file shows nothing without the key and is not believed where it was touched. */
+#include "exchange/consistency.h"
+
+#include "base/str.h"
+#include "exchange/consistency_file.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DAY_MS UINT64_C(86400000)
+#define NEAR 30
+
+static char path[] = "/tmp/test_consistency_XXXXXX";
+static uint64_t wall_ms;
+
+static uint64_t read_wall(void *ctx)
+{
+    (void)ctx;
+    return wall_ms;
+}
+
+static const struct clock test_clock = {.wall_ms = read_wall};
+
+static struct consistency *open_with(const char *file, uint32_t entries_max, uint8_t key)
+{
+    struct consistency *consistency = NULL;
+    struct td_error err = {0};
+    struct consistency_options options = {
+        .path = file, .entries_max = entries_max, .ttl_s = 30 * 86400, .clock = &test_clock};
+    memset(options.key, key, sizeof options.key);
+    CHECK(consistency_open(&options, &consistency, &err) == TD_OK);
+    return consistency;
+}
+
+static void begin(void)
+{
+    unlink(path);
+    wall_ms = UINT64_C(1800000000000);
+}
+
+static struct consistency_person person_of(struct consistency *c, const char *caller,
+                                           const char *user, const char *route)
+{
+    struct consistency_person person;
+    struct td_request request = {.caller = caller, .user = user};
+    consistency_identify(c, CONSISTENCY_QUESTIONS, &request, route, &person);
+    return person;
+}
+
+static const uint64_t question[2] = {0x0123456789abcdef, 0xfedcba9876543210};
+
+static void flip_bits(const uint64_t from[2], unsigned count, uint64_t to[2])
+{
+    to[0] = from[0] ^ (count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1);
+    to[1] = from[1];
+}
+
+static bool found(struct consistency *c, const struct consistency_person *person, unsigned away,
+                  const char *tier)
+{
+    uint64_t bits[2], hash;
+    flip_bits(question, away, bits);
+    return consistency_find(c, person, bits, NEAR, &hash) &&
+           (!tier || hash == consistency_tier_hash(tier));
+}
+
+static void put(struct consistency *c, const struct consistency_person *person, unsigned away,
+                const char *user, const char *tier)
+{
+    uint64_t bits[2];
+    flip_bits(question, away, bits);
+    consistency_put(c, person, bits, NEAR, user, consistency_tier_hash(tier));
+}
+
+static void test_a_near_question_of_the_same_person_is_found_and_of_nobody_else(void)
+{
+    begin();
+    struct consistency *c = open_with(NULL, 64, 1);
+    struct consistency_person ann = person_of(c, "app", "ann", "auto");
+    CHECK(!found(c, &ann, 0, NULL));
+    put(c, &ann, 0, "ann", "cloud");
+    CHECK(found(c, &ann, 0, "cloud") && found(c, &ann, NEAR, "cloud"));
+    CHECK(!found(c, &ann, NEAR + 1, NULL));
+    static const char *const others[][3] = {{"app", "bob", "auto"},  {"other", "ann", "auto"},
+                                            {"app", "ann", "other"}, {"appa", "nn", "auto"},
+                                            {NULL, "ann", "auto"},   {"app", NULL, "auto"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct consistency_person other = person_of(c, others[i][0], others[i][1], others[i][2]);
+        CHECK(!found(c, &other, 0, NULL));
+    }
+    struct consistency_person conversation;
+    struct td_request request = {.caller = "app", .user = "ann"};
+    consistency_identify(c, CONSISTENCY_CONVERSATIONS, &request, "auto", &conversation);
+    CHECK(!found(c, &conversation, 0, NULL));
+    consistency_close(c);
+}
+
+static void test_the_nearest_one_speaks_and_all_near_ones_follow_the_last_word(void)
+{
+    begin();
+    struct consistency *c = open_with(NULL, 64, 1);
+    struct consistency_person ann = person_of(c, "", "ann", "auto");
+    uint64_t far[2] = {~question[0], question[1]}, hash;
+    put(c, &ann, 0, "ann", "local");
+    consistency_put(c, &ann, far, NEAR, "ann", consistency_tier_hash("cloud")); /* 64 bits away */
+    CHECK(found(c, &ann, 20, "local"));
+    CHECK(consistency_find(c, &ann, far, NEAR, &hash) && hash == consistency_tier_hash("cloud"));
+    put(c, &ann, 20, "ann", "cloud");
+    CHECK(found(c, &ann, 0, "cloud")); /* the first one, too */
+    consistency_close(c);
+}
+
+static void test_it_survives_a_restart_and_not_its_time(void)
+{
+    begin();
+    struct consistency *c = open_with(path, 64, 1);
+    struct consistency_person ann = person_of(c, "", "ann", "auto");
+    put(c, &ann, 0, "ann", "cloud");
+    consistency_close(c);
+    struct stat info;
+    CHECK(stat(path, &info) == 0 && (info.st_mode & 0777) == 0600);
+    wall_ms += 29 * DAY_MS;
+    c = open_with(path, 64, 1);
+    CHECK(found(c, &ann, 0, "cloud"));
+    put(c, &ann, 0, "ann", "cloud"); /* used: its time begins anew */
+    consistency_close(c);
+    wall_ms += 29 * DAY_MS;
+    c = open_with(path, 64, 1);
+    CHECK(found(c, &ann, 0, "cloud"));
+    wall_ms += 2 * DAY_MS;
+    CHECK(!found(c, &ann, 0, NULL)); /* while it runs, too */
+    consistency_close(c);
+    c = open_with(path, 64, 1);
+    struct consistency_numbers numbers;
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries == 0);
+    consistency_close(c);
+}
+
+static size_t read_all(char *out, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t len = file ? fread(out, 1, size, file) : 0;
+    if (file)
+        fclose(file);
+    return len;
+}
+
+static void write_all(const char *data, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+    REQUIRE(file != NULL);
+    CHECK(fwrite(data, 1, len, file) == len);
+    fclose(file);
+}
+
+static void test_the_file_names_nobody_and_a_user_is_overwritten_in_it(void)
+{
+    static char data[65536];
+    begin();
+    struct consistency *c = open_with(path, 64, 1);
+    struct consistency_person ann = person_of(c, "", "annalisa-schmidt", "auto");
+    struct consistency_person at_work = person_of(c, "app", "annalisa-schmidt", "other");
+    struct consistency_person bob = person_of(c, "", "bob", "auto");
+    put(c, &ann, 0, "annalisa-schmidt", "cloud");
+    put(c, &at_work, 0, "annalisa-schmidt", "local");
+    put(c, &bob, 0, "bob", "cloud");
+    size_t len = read_all(data, sizeof data);
+    CHECK(len == 64 + 3 * 64);
+    CHECK(!memmem(data, len, "annalisa", 8) && !memmem(data, len, "cloud", 5));
+    CHECK(!memmem(data, len, question, 8)); /* nor the sketch as it is */
+    char before[64];
+    memcpy(before, data + 64, sizeof before);
+    uint64_t erased;
+    CHECK(consistency_forget(c, "annalisa-schmidt", &erased, NULL) == TD_OK && erased == 2);
+    CHECK(consistency_forget(c, "annalisa-schmidt", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(consistency_forget(c, "", &erased, NULL) == TD_OK && erased == 0);
+    CHECK(!found(c, &ann, 0, NULL) && !found(c, &at_work, 0, NULL) && found(c, &bob, 0, "cloud"));
+    len = read_all(data, sizeof data);
+    CHECK(!memmem(data, len, before + 8, 8)); /* whose it was */
+    consistency_close(c);
+    c = open_with(path, 64, 1);
+    CHECK(!found(c, &ann, 0, NULL) && found(c, &bob, 0, "cloud"));
+    consistency_close(c);
+}
+
+static void test_what_was_touched_is_not_believed(void)
+{
+    static char data[65536], touched[65536];
+    begin();
+    struct consistency *c = open_with(path, 64, 1);
+    struct consistency_person ann = person_of(c, "", "ann", "auto");
+    put(c, &ann, 0, "ann", "cloud");
+    consistency_close(c);
+    size_t len = read_all(data, sizeof data);
+    for (size_t bit = 64 * 8; bit < 8 * len; bit += 3) {
+        memcpy(touched, data, len);
+        touched[bit / 8] = (char)(touched[bit / 8] ^ 1 << bit % 8);
+        write_all(touched, len);
+        c = open_with(path, 64, 1);
+        CHECK(!found(c, &ann, 0, NULL));
+        consistency_close(c);
+    }
+    for (size_t cut = 65; cut < len; cut++) { /* a torn write */
+        write_all(data, cut);
+        c = open_with(path, 64, 1);
+        CHECK(!found(c, &ann, 0, NULL));
+        put(c, &ann, 0, "ann", "cloud");
+        CHECK(found(c, &ann, 0, "cloud"));
+        consistency_close(c);
+    }
+    memcpy(touched, data, len); /* a slot at another place */
+    memcpy(touched + len, data + 64, 64);
+    memset(touched + 64, 0, 64);
+    write_all(touched, len + 64);
+    c = open_with(path, 64, 1);
+    CHECK(!found(c, &ann, 0, NULL));
+    consistency_close(c);
+    write_all(data, len);
+    c = open_with(path, 64, 2); /* another key: it begins anew */
+    CHECK(!found(c, &ann, 0, NULL));
+    consistency_close(c);
+    CHECK(read_all(data, sizeof data) == 64);
+}
+
+static void test_a_foreign_file_and_one_in_use_are_left_alone(void)
+{
+    struct consistency *c = NULL, *second = NULL;
+    struct consistency_options options = {.path = path, .entries_max = 16, .clock = &test_clock};
+    struct td_error err = {0};
+    char text[64];
+    begin();
+    write_all("my diary, not a file of yours", 29);
+    CHECK(consistency_open(&options, &c, &err) == TD_INVALID &&
+          strstr(err.message, "move it away") != NULL);
+    CHECK(read_all(text, sizeof text) == 29);
+    begin();
+    CHECK(consistency_open(&options, &c, &err) == TD_OK);
+    CHECK(consistency_open(&options, &second, &err) == TD_BUSY);
+    consistency_close(c);
+    options.entries_max = 0;
+    CHECK(consistency_open(&options, &c, &err) == TD_INVALID);
+}
+
+static void test_a_person_and_all_together_are_bounded(void)
+{
+    begin();
+    struct consistency *c = open_with(path, 300, 1);
+    struct consistency_person ann = person_of(c, "", "ann", "auto");
+    struct consistency_numbers numbers;
+    for (uint64_t i = 1; i <= 200; i++) {
+        const uint64_t bits[2] = {i * 0x9e3779b97f4a7c15, i * 0xbf58476d1ce4e5b9};
+        wall_ms += 1000;
+        consistency_put(c, &ann, bits, 0, "ann", 1);
+    }
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries == CONSISTENCY_PERSON_MAX);
+    for (int i = 0; i < 1000; i++) {
+        char user[16];
+        snprintf(user, sizeof user, "u%d", i);
+        struct consistency_person person = person_of(c, "", user, "auto");
+        put(c, &person, 0, user, "local");
+        CHECK(found(c, &person, 0, "local"));
+    }
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries == 300);
+    consistency_close(c);
+    struct stat info;
+    CHECK(stat(path, &info) == 0 && info.st_size == 64 * 301);
+    c = open_with(path, 20, 1); /* fewer than there are: the file is cut */
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.entries <= 20);
+    CHECK(stat(path, &info) == 0 && info.st_size == 64 * 21);
+    consistency_close(c);
+}
+
+static void test_costs_are_added_up_by_days_and_over_restarts(void)
+{
+    begin();
+    struct consistency *c = open_with(path, 64, 1);
+    struct consistency_count kept = {.result = CONSISTENCY_KEPT, .dearer = true, .usd = 0.25};
+    consistency_count(c, &kept);
+    kept = (struct consistency_count){.result = CONSISTENCY_KEPT, .gain = 0.05};
+    consistency_count(c, &kept);
+    consistency_count(
+        c, &(struct consistency_count){.conversation = true, .result = CONSISTENCY_BARRED});
+    struct consistency_numbers numbers;
+    consistency_numbers(c, &numbers);
+    CHECK(numbers.similar[CONSISTENCY_KEPT] == 2 && numbers.conversation[CONSISTENCY_BARRED] == 1);
+    CHECK(numbers.gain > 0.049 && numbers.usd > 0.249);
+    consistency_close(c);
+    c = open_with(path, 64, 1);
+    CHECK(consistency_usd_today(c) > 0.2499 && consistency_usd_today(c) < 0.2501);
+    CHECK(consistency_may_lose(c, 0.02)); /* 0.05 of the two free ones */
+    kept = (struct consistency_count){.result = CONSISTENCY_KEPT, .gain = 1.96};
+    consistency_count(c, &kept);
+    CHECK(!consistency_may_lose(c, 0.02) && !consistency_may_lose(c, 0));
+    consistency_count_request(c); /* 2.01 are given up, 2.02 may be */
+    CHECK(consistency_may_lose(c, 0.02));
+    wall_ms += DAY_MS;
+    CHECK(consistency_usd_today(c) <= 0 && consistency_may_lose(c, 0.02));
+    consistency_close(c);
+}
+
+int main(void)
+{
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    if (fd >= 0)
+        close(fd);
+    RUN(test_a_near_question_of_the_same_person_is_found_and_of_nobody_else);
+    RUN(test_the_nearest_one_speaks_and_all_near_ones_follow_the_last_word);
+    RUN(test_it_survives_a_restart_and_not_its_time);
+    RUN(test_the_file_names_nobody_and_a_user_is_overwritten_in_it);
+    RUN(test_what_was_touched_is_not_believed);
+    RUN(test_a_foreign_file_and_one_in_use_are_left_alone);
+    RUN(test_a_person_and_all_together_are_bounded);
+    RUN(test_costs_are_added_up_by_days_and_over_restarts);
+    unlink(path);
+    return test_finish();
+}
