@@ -37,7 +37,7 @@ bench-nano: all ## what the default model can do, beside published figures (BENC
 bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
 	@python3 bench/run.py engine streams
 
-bench-router: all ## the router beside RouteLLM's, nine small models, decision time
+bench-router: all ## the router beside RouteLLM's, nine small models, a mixed workload, an attacker, decision time
 	@python3 bench/run.py router
 
 router-model: all ## train the default classifier anew, models/router/default.tdr

@@ -7,6 +7,7 @@
  *     bench_climb CLASSIFIER PROMPTS      prompts: each ended by a NUL */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "exchange/spending.h"
@@ -213,6 +214,7 @@ int main(int argc, char **argv)
     struct buf text;
     double share[2] = {0};
     buf_init(&text, 64u << 20);
+    log_set_level(LOG_LEVEL_OFF); /* the cap's alarms */
     if (argc != 3) {
         fprintf(stderr, "usage: bench_climb CLASSIFIER PROMPTS\n");
         return 2;

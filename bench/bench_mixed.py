@@ -19,6 +19,7 @@ import nano_sets as sets
 from bench_nano import LOCAL_ONLY, MODEL
 from bench_router import DATA, TANDEM, quantile, score, train
 from endpoint import Reply, ask_all, user
+from measures import auroc
 from scripted_cloud import Script, ScriptedCloud
 from table import heading, row
 from tandem import Tandem, edge_first
@@ -202,6 +203,9 @@ def run():
     by_kind = {kind: statistics.fmean(q.local_right for q in asked if q.kind == kind) for kind in SIZES}
     print("  right at the edge: " + ", ".join(f"{kind} {share:.1%}" for kind, share in by_kind.items()))
     print(f"  right in the cloud: gsm8k {statistics.fmean(q.cloud_right for q in asked if q.kind == 'gsm8k'):.1%}, intents 100 % (taken to be)")
+    sure = {kind: [q.confidence for q in asked if q.kind == kind] for kind in SIZES}
+    area = auroc(sure["in scope"], sure["out of scope"])
+    row("CLINC150 in scope versus out of scope by the model's confidence, AUROC", f"{area:.4f}", "goal >= 0.95", area >= .95)
     with tempfile.TemporaryDirectory() as folder:
         for risk in RISKS:
             at_risk(asked, risk, folder)

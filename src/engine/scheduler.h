@@ -10,6 +10,7 @@
 
 #include "base/loop.h"
 #include "engine/prefix_index.h"
+#include "engine/sampler.h"
 #include "tandem/engine.h"
 
 struct adapter_set;
@@ -38,6 +39,7 @@ struct job_request {
     size_t id_count;
     enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
+    struct sampler_dry dry;             /* beside options.sampling */
     struct adapter_set *adapters;       /* retained; NULL = the bare model */
     struct prefix_scope scope;          /* among whom computed prompts are shared */
     bool score_prompt;                  /* job_prompt_scores will tell */

@@ -98,6 +98,8 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
         scheduler_end_slot(scheduler, slot, status, &err);
     else
         generation_score_prompt(&slot->generation, job->prompt_scores, job->request.prompt_only);
+    if (status == TD_OK)
+        sampler_set_dry(&slot->generation.sampler, &job->request.dry);
 }
 
 void scheduler_admit(struct scheduler *scheduler)

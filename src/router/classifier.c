@@ -375,6 +375,8 @@ static void judge_pieces(const struct classifier *classifier, const struct piece
 #define HEAD_FROM_BYTES (2 * END_BYTES)
 /* Less is what leaving something out does to any text. */
 #define END_GAIN 0.25f
+/* Of longer texts the dense features (shares and logarithms) are nearly the same without an end, and are not read again. */
+#define FEATURES_ALIKE_BYTES 512
 
 /* The next blank, or the next character when no word ends soon. */
 static size_t cut_after(const struct utterance *utterance, size_t at)
@@ -428,8 +430,12 @@ void classifier_judge(const struct classifier *classifier, const struct utteranc
         struct verdict without;
         if (from == 0 && to == utterance->len)
             continue;
-        read_features_between(utterance, from, to, &work->features);
-        judge_pieces(classifier, &sums, end, NGRAM_PIECES - 1 + end, &work->features, &without);
+        const struct features *rest = features;
+        if (utterance->len <= FEATURES_ALIKE_BYTES) {
+            read_features_between(utterance, from, to, &work->features);
+            rest = &work->features;
+        }
+        judge_pieces(classifier, &sums, end, NGRAM_PIECES - 1 + end, rest, &without);
         if (without.gain < out->gain && whole - without.gain > END_GAIN) {
             out->gain = without.gain;
             out->p_local = without.p_local;

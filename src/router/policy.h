@@ -191,8 +191,9 @@ struct signals {
     const char *consent_missing;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
-    bool prompt_only; /* nothing is to be generated */
-    unsigned needs;   /* of enum capability */
+    bool prompt_only;     /* nothing is to be generated */
+    unsigned needs;       /* of enum capability */
+    const char *sampling; /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
     /* Of the user's own utterance (features.h); recorded. */
     bool code, maths, question, multi_step, fresh, jailbreak;
     /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
