@@ -198,6 +198,7 @@ static void fill_route(const struct config *config, const struct config_route *f
                  (from->no_retention ? CAPABILITY_NO_RETENTION : 0u),
         .consent = from->consent == 1,
         .pseudonyms = from->pseudonyms,
+        .strict = from->strict || config->privacy.pseudonyms.strict,
         .zero_retention = from->zero_retention,
         .mode = (enum td_mode)from->mode,
         .gates = {.g0_tokens_over = from->g0_tokens_over,

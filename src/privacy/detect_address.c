@@ -162,14 +162,17 @@ static bool goes_before_name(struct td_str text, const struct word *word)
            (word_is(text, word, "place") && (particle.roles & ROLE_PARTICLE));
 }
 
-/* Number first: the end of the street's words, or 0. large: a number as long roads have them. */
-static size_t street_after(struct td_str text, size_t offset, bool at_home, bool large,
-                           float *score)
+/* Number first: the end of the street's words, or 0. first: the word behind the number. large: a number
+ * as long roads have them. */
+static size_t street_after(struct td_str text, size_t offset, const struct word *first,
+                           bool at_home, bool large, float *score)
 {
     size_t names = 0, end = 0, at = offset;
     bool first_form = false, particle = false;
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
-        struct word word = word_after(text, at, 2);
+        struct word word = i == 0 && first->begin < first->end && first->begin - at <= 2
+                               ? *first
+                               : word_after(text, at, 2);
         bool comma = word.begin > at && text.data[at] == ',';
         if (word.begin == word.end || (word.begin > at && is_gap_line(text, at, word.begin)) ||
             (word.begin > at && text.data[word.begin - 1] == '-' && i == 0) ||
@@ -238,13 +241,14 @@ static size_t before_number_sign(struct td_str text, size_t number)
 
 /* Number last: where the street before it begins, or SIZE_MAX. A comma before the number asks for a
  * word for a street before the name ("Viale Bernardi, 92"). */
-static size_t street_before(struct td_str text, size_t number, bool at_home, float *score)
+static size_t street_before(const struct place *place, bool at_home, float *score)
 {
-    size_t at = before_number_sign(text, number), begin = SIZE_MAX, names = 0;
+    struct td_str text = place->text;
+    size_t at = before_number_sign(text, place->begin), begin = SIZE_MAX, names = 0;
     struct word name = {0}; /* the last one that was read */
     bool comma = at > 1 && text.data[at - 2] == ',';
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
-        struct word word = word_before(text, at, 2);
+        struct word word = at == place->begin ? *place->previous : word_before(text, at, 2);
         if (word.begin == word.end || is_gap_line(text, word.end, at) ||
             (i > 0 && memchr(text.data + word.end, ',', at - word.end) != NULL) ||
             (text.data[word.end] == '.' && word.end - word.begin > 5 &&
@@ -482,8 +486,9 @@ bool detect_address(const struct place *place, const struct window *window,
         struct word kind = word_after(text, place->next->end, 1);
         name = kind.roles & ROLE_STREET_SURE ? place->next->end : end; /* "5 bis rue Pasteur" */
     }
-    size_t street =
-        run <= 5 && !place->next->digits ? street_after(text, name, at_home, run >= 3, &score) : 0;
+    size_t street = run <= 5 && !place->next->digits
+                        ? street_after(text, name, place->next, at_home, run >= 3, &score)
+                        : 0;
     if (street != 0) {
         struct word before = word_before(text, place->begin, 1);
         bool joined = before.digits && before.end > before.begin &&
@@ -495,7 +500,7 @@ bool detect_address(const struct place *place, const struct window *window,
     }
     begin = run <= 5 && (place->before == ' ' || place->before == '#' || joined_point) &&
                     !place->previous->digits
-                ? street_before(text, place->begin, at_home, &score)
+                ? street_before(place, at_home, &score)
                 : SIZE_MAX;
     if (begin != SIZE_MAX) {
         struct word before = word_before(text, begin, 1);

@@ -21,7 +21,9 @@ size_t escaped_read(struct td_str text, const uint32_t *from, char *out, uint32_
 void escaped_value(struct td_str value, struct buf *out);
 
 /* Adds what shows when the escapes in the text are read, up to three levels of them, to *spans (an array of
- * *count from malloc, or NULL; grown) and orders all by their begin. False without memory. */
-TD_MUST_CHECK bool escaped_find(struct td_str text, struct privacy_span **spans, size_t *count);
+ * *count from malloc, or NULL; grown) and orders all by their begin. strict: as scan_text. False without
+ * memory. */
+TD_MUST_CHECK bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans,
+                                size_t *count);
 
 #endif

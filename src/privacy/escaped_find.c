@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "privacy/rules.h"
 #include "privacy/scan.h"
+#include "privacy/spans.h"
 
 #include <stdlib.h>
 
@@ -15,9 +16,8 @@
 #define ESCAPED_LEVELS 3 /* JSON in JSON in JSON: deeper is nobody's habit */
 
 struct escaped {
-    struct privacy_span *spans;
-    size_t count, capacity;
-    bool failed;
+    struct spans found;
+    bool strict;
     size_t base; /* of the piece */
     char plain[PIECE + REACH];
     uint32_t origin[PIECE + REACH + 1];
@@ -26,20 +26,10 @@ struct escaped {
 static void add_span(void *ctx, const struct privacy_span *span)
 {
     struct escaped *escaped = ctx;
-    if (escaped->count == escaped->capacity) {
-        size_t capacity = escaped->capacity ? 2 * escaped->capacity : 32;
-        struct privacy_span *spans = realloc(escaped->spans, capacity * sizeof *spans);
-        if (spans == NULL) {
-            escaped->failed = true;
-            return;
-        }
-        escaped->spans = spans;
-        escaped->capacity = capacity;
-    }
-    struct privacy_span *own = &escaped->spans[escaped->count++];
-    *own = *span;
-    own->begin = escaped->base + escaped->origin[span->begin];
-    own->end = escaped->base + escaped->origin[span->end];
+    struct privacy_span own = *span;
+    own.begin = escaped->base + escaped->origin[span->begin];
+    own.end = escaped->base + escaped->origin[span->end];
+    spans_add(&escaped->found, &own);
 }
 
 static void scan_decoded(struct escaped *escaped, struct td_str text)
@@ -51,7 +41,7 @@ static void scan_decoded(struct escaped *escaped, struct td_str text)
         add_span(escaped, &whole);
         return;
     }
-    scan_text(text, rules, count, add_span, escaped);
+    scan_text(text, rules, count, escaped->strict, add_span, escaped);
     free(rules);
 }
 
@@ -94,7 +84,7 @@ static int by_begin(const void *a, const void *b)
     return first->begin < second->begin ? -1 : first->begin > second->begin;
 }
 
-bool escaped_find(struct td_str text, struct privacy_span **spans, size_t *count)
+bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans, size_t *count)
 {
     size_t at = escaped_next(text, 0), floor = 0;
     if (at == SIZE_MAX)
@@ -102,16 +92,15 @@ bool escaped_find(struct td_str text, struct privacy_span **spans, size_t *count
     struct escaped *escaped = malloc(sizeof *escaped);
     if (escaped == NULL)
         return false;
-    escaped->spans = *spans;
-    escaped->count = escaped->capacity = *count;
-    escaped->failed = false;
+    escaped->found = (struct spans){*spans, *count, *count, false};
+    escaped->strict = strict;
     for (; at != SIZE_MAX; at = escaped_next(text, floor))
         floor = next_piece(escaped, text, at, floor);
-    *spans = escaped->spans;
-    *count = escaped->count;
+    *spans = escaped->found.spans;
+    *count = escaped->found.count;
     if (*count > 1)
         qsort(*spans, *count, sizeof **spans, by_begin);
-    bool ok = !escaped->failed;
+    bool ok = !escaped->found.failed;
     free(escaped);
     return ok;
 }

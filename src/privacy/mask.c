@@ -81,7 +81,8 @@ static bool push(struct span_list *list, struct privacy_span span)
     return true;
 }
 
-static enum td_status scan(struct td_str text, struct span_list *out, struct td_error *err)
+static enum td_status scan(struct td_str text, bool strict, struct span_list *out,
+                           struct td_error *err)
 {
     size_t capacity = 64;
     *out = (struct span_list){0};
@@ -90,7 +91,8 @@ static enum td_status scan(struct td_str text, struct span_list *out, struct td_
         if (spans == NULL)
             break;
         out->spans = spans;
-        out->count = privacy_scan(text, spans, capacity);
+        out->count = strict ? privacy_scan_strict(text, spans, capacity)
+                            : privacy_scan(text, spans, capacity);
         if (out->count <= capacity)
             return TD_OK;
         if (out->count > MASK_SPANS_MAX)
@@ -198,7 +200,7 @@ enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error 
 {
     struct span_list all;
     struct buf surrogate;
-    enum td_status status = scan(text, &all, err);
+    enum td_status status = scan(text, mask->rules.strict, &all, err);
     if (status != TD_OK)
         return status;
     buf_init(&surrogate, TEXT_BYTES_MAX);
@@ -387,7 +389,7 @@ static enum td_status judge_rest(struct td_str text, const struct span_list *rep
                                  enum td_data_class *rest, struct td_error *err)
 {
     struct span_list all;
-    enum td_status status = scan(text, &all, err);
+    enum td_status status = scan(text, false, &all, err);
     if (status != TD_OK)
         return status;
     size_t next = 0;

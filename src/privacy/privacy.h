@@ -88,6 +88,7 @@ enum privacy_kind {
     PRIVACY_PERSON, /* names, places, organisations: from a tagger, not from this pass */
     PRIVACY_PLACE,
     PRIVACY_ORGANIZATION,
+    PRIVACY_ID,     /* some number of somebody; only of a strict scan */
     PRIVACY_CUSTOM, /* an operator's pattern or word list */
     PRIVACY_KIND_COUNT
 };
@@ -117,6 +118,9 @@ bool privacy_is_ready(void);
  * read (escaped.h), whose places are those of the escaped text. Returns how many there are; writes the first
  * `capacity`. */
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity);
+/* Recall first (strict.h): names that are but likely, wherever they stand, and numbers that are like nothing
+ * known, all of class sensitive. For who replaces what is found; a class is given by the other one. */
+size_t privacy_scan_strict(struct td_str text, struct privacy_span *spans, size_t capacity);
 
 /* Class of a whole text: the highest of its findings. found (may be NULL): what they are, added to
  * (tally.h). */

@@ -53,6 +53,7 @@ struct route {
     unsigned needs;      /* of enum capability: asked for by every request of the route */
     bool consent;        /* nothing leaves the device without one */
     bool pseudonyms;     /* private values may be replaced so that a request can leave */
+    bool strict;         /* and then recall first: likely names, numbers of no known kind */
     bool zero_retention; /* nothing of a request or its answer is kept here */
     enum td_mode mode;   /* default for requests that say nothing */
     struct gate_settings gates;

@@ -398,6 +398,31 @@ static void test_the_same_value_keeps_its_surrogate(void)
     world_deinit(&world);
 }
 
+static void test_strict_rules_replace_unknown_numbers_too(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "Case C1203345678 of ann@acme.com"));
+    CHECK(strstr(world.masked.data, "C1203345678") != NULL);
+    world_deinit(&world);
+    static const struct mask_rules strict = {.strict = true,
+                                             .classes = {[TD_CLASS_SENSITIVE] = true}};
+    struct td_error err = {0};
+    const struct td_str text = view("Case C1203345678 of ann@acme.com");
+    REQUIRE(world_init(&world, "nothing"));
+    struct mask *mask = mask_new(world.vault, &strict, world.uses);
+    mask_read(mask, text);
+    REQUIRE(mask_find(mask, text, &err) == TD_OK && mask_seal(mask, &err) == TD_OK);
+    buf_clear(&world.masked);
+    REQUIRE(mask_write(mask, text, &world.masked, &world.rest, &err) == TD_OK);
+    CHECK(strstr(world.masked.data, "C1203345678") == NULL);
+    CHECK(world.rest == TD_CLASS_PUBLIC);
+    mask_free(mask);
+    restore_table_free(world.table);
+    world.table = restore_table_new(world.vault, world.uses);
+    CHECK(strstr(restore(&world, buf_view(&world.masked), 1, false, NULL), "C1203345678") != NULL);
+    world_deinit(&world);
+}
+
 /* A tool call's arguments in a text: what is escaped is replaced whole, and no escape is cut in two. */
 static void test_escaped_values_are_masked_whole(void)
 {
@@ -499,6 +524,7 @@ int main(void)
     RUN(test_a_surrogate_is_never_a_word_of_the_text);
     RUN(test_the_same_value_keeps_its_surrogate);
     RUN(test_escaped_values_are_masked_whole);
+    RUN(test_strict_rules_replace_unknown_numbers_too);
     RUN(test_random_texts_come_back_whole);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();
