@@ -298,7 +298,7 @@ def test_vaults_outlive_the_server_encrypted_where_that_is_asked_for():
         assert b"acme" not in stored and b"example" not in stored
         for key in ("cd" * 32, "short"):
             with Tandem(config, env={**env, "TEST_VAULT_KEY": key}, wait=False) as tandem:
-                assert tandem.process.wait(20) != 0
+                assert tandem.ended(20) != 0
         equal(Path(f"{folder}/vaults").read_bytes(), stored)
         with Tandem(config, env=env) as tandem:
             tandem.chat(text, CLOUD)
