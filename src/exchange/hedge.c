@@ -106,6 +106,8 @@ static void on_slow(void *ctx)
 
 void hedge_arm(struct exchange *ex)
 {
+    if (ex->hedge.timer)
+        loop_timer_stop(ex->loop, ex->hedge.timer); /* of an attempt before this one */
     if (!is_hedged(ex) || !has_rung(ex))
         return;
     if (!ex->hedge.paid)
