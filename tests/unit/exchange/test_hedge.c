@@ -373,18 +373,6 @@ static void test_hedges_have_a_share_of_the_requests(void)
     done(&w);
 }
 
-static void test_what_a_quiet_time_saves_up_is_limited(void)
-{
-    struct hedging *hedging = hedging_new();
-    for (int i = 0; i < 100000; i++)
-        hedging_pay(hedging, 0.05);
-    int taken = 0;
-    while (hedging_take(hedging))
-        taken++;
-    CHECK(taken == 10);
-    hedging_free(hedging);
-}
-
 static void test_the_delay_is_what_the_tier_usually_needs(void)
 {
     static const struct script_step slower[] = {TEXT_AFTER(4000, "Slower"), DONE};
@@ -616,7 +604,6 @@ int main(void)
     RUN(test_a_device_that_is_not_sure_waits_for_the_slow_cloud);
     RUN(test_a_rung_whose_hedge_lost_can_still_be_climbed_to);
     RUN(test_hedges_have_a_share_of_the_requests);
-    RUN(test_what_a_quiet_time_saves_up_is_limited);
     RUN(test_the_delay_is_what_the_tier_usually_needs);
     RUN(test_a_tier_that_was_outrun_is_known_to_be_slow);
     RUN(test_never_more_than_one_hedge_at_a_time);
