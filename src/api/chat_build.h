@@ -1,0 +1,58 @@
+/* Builds the body of the chat request that a request of another dialect means (dialect.h).
+ *
+ * What is read of a dialect's own members fails with the dialect's names; what both have under one
+ * name is handed on as it is, for openai_request.c to read. Values that a function **takes** may be
+ * NULL for want of memory: chat_build_end sees it. No thread state. */
+#ifndef API_CHAT_BUILD_H
+#define API_CHAT_BUILD_H
+
+#include "api/fault.h"
+#include "base/json.h"
+
+#define CHAT_BUILD_PLACE_BYTES 128
+
+struct chat_build {
+    struct json *body, *messages;
+    size_t message_count; /* that were built */
+    bool failed;          /* for want of memory something is missing */
+    struct fault *fault;
+};
+
+/* False without memory. */
+bool chat_build_begin(struct chat_build *build, struct fault *fault);
+/* **returns new** (json_free) the body, or NULL with the fault; ok false: always NULL. */
+struct json *chat_build_end(struct chat_build *build, bool ok);
+
+/* The members of all dialects: model, sampling, `tandem`, `stream`, `lora` ... */
+void chat_build_common(struct chat_build *build, const struct json *from);
+/* The number of tokens to generate at most, under the dialect's name. */
+bool chat_build_tokens_max(struct chat_build *build, const struct json *from, const char *name);
+/* Answers that are JSON: schema NULL is any object. **borrows** schema. */
+void chat_build_json_format(struct chat_build *build, const char *name, const struct json *schema,
+                            const struct json *strict);
+
+/* Text of a message: pieces as they come, one alone as a plain string. */
+struct json *chat_build_text_part(struct td_str text);
+struct json *chat_build_content(struct json *parts); /* **takes** */
+
+/* **takes** content; NULL is JSON null. What it returns is the build's. */
+struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content);
+/* One of an assistant's `tool_calls`; **takes** arguments, a text of JSON. */
+void chat_build_call(struct json *calls, struct td_str id, struct td_str name,
+                     struct json *arguments);
+/* A tool's answer to a call. **takes** content. */
+void chat_build_result(struct chat_build *build, struct td_str id, struct json *content);
+/* **returns new**; what is NULL is left out. **borrows** parameters and strict. */
+struct json *chat_build_tool(struct td_str name, struct td_str description,
+                             const struct json *parameters, const struct json *strict);
+/* tool_choice: a function's name. **returns new**. */
+struct json *chat_build_choice(struct td_str name);
+
+/* Writes where something stands, for a fault's param; cut where it is too long. */
+void chat_build_place(char out[static CHAT_BUILD_PLACE_BYTES], const char *format, ...)
+    TD_PRINTF(2, 3);
+/* The string member `name` of `object`, which stands at `place`, or a fault. */
+bool chat_build_text(const struct json *object, const char *place, const char *name,
+                     struct td_str *out, struct fault *fault);
+
+#endif
