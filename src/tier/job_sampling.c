@@ -97,7 +97,7 @@ void job_sampling_recommend(const struct json *body, const struct td_sampling *r
     for (size_t i = 0; i < sizeof recommendable / sizeof *recommendable; i++) {
         bool named = false;
         for (size_t n = 0; n < NAMES_MAX && recommendable[i].names[n]; n++)
-            named = named || !absent(json_get(body, recommendable[i].names[n]));
+            named = named || !json_absent(json_get(body, recommendable[i].names[n]));
         size_t at = recommendable[i].offset;
         if (!named)
             memcpy((char *)sampling + at, (const char *)recommended + at, 4);
