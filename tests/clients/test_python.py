@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PINNED = HERE / "requirements.txt"
-PLACE = HERE / "venv"
+PLACE = HERE.parent.parent / "build-clients"
 SCRIPTS = ["client_anthropic.py"]
 
 
