@@ -31,6 +31,8 @@ static const struct route_row routes[] = {
     {HTTP_POST, "/chat/completions", false, chat_handle},
     {HTTP_POST, "/v1/messages", false, messages_handle},
     {HTTP_POST, "/v1/messages/count_tokens", false, messages_handle_count},
+    {HTTP_POST, "/v1/responses", false, responses_handle},
+    {HTTP_POST, "/responses", false, responses_handle},
     {HTTP_POST, "/v1/completions", false, completions_handle},
     {HTTP_POST, "/completions", false, completions_handle},
     {HTTP_POST, "/v1/embeddings", false, embeddings_handle},
@@ -327,8 +329,8 @@ void api_handle(void *ctx, struct http_request *request)
     }
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
-              "no such path: '%.200s'; see /v1/chat/completions, /v1/messages, /v1/completions, "
-              "/v1/embeddings, "
+              "no such path: '%.200s'; see /v1/chat/completions, /v1/responses, /v1/messages, "
+              "/v1/completions, /v1/embeddings, "
               "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
               "/tandem/v1/alarms",
               path);

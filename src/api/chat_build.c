@@ -8,6 +8,8 @@
 
 /* As for a chat's max_completion_tokens. */
 #define TOKENS_MAX 10000000
+/* OpenAI's clients may send 128; above what any other sends. */
+#define TOOLS_MAX 512
 
 /* Beside the sampler's numbers. */
 static const char *const common_names[] = {"model",
@@ -47,7 +49,7 @@ struct json *chat_build_end(struct chat_build *build, bool ok)
     return NULL;
 }
 
-static void hand_on(struct chat_build *build, const struct json *from, const char *name)
+void chat_build_hand_on(struct chat_build *build, const struct json *from, const char *name)
 {
     const struct json *value = name ? json_get(from, name) : NULL;
     if (json_absent(value))
@@ -60,10 +62,10 @@ void chat_build_common(struct chat_build *build, const struct json *from)
 {
     const struct sampling_key *key;
     for (size_t i = 0; i < sizeof common_names / sizeof *common_names; i++)
-        hand_on(build, from, common_names[i]);
+        chat_build_hand_on(build, from, common_names[i]);
     for (size_t i = 0; (key = sampling_key_at(i)); i++) {
-        hand_on(build, from, key->alias);
-        hand_on(build, from, key->name);
+        chat_build_hand_on(build, from, key->alias);
+        chat_build_hand_on(build, from, key->name);
     }
 }
 
@@ -101,12 +103,71 @@ void chat_build_json_format(struct chat_build *build, const char *name, const st
         json_put(named, "strict", json_clone(strict));
 }
 
-struct json *chat_build_text_part(struct td_str text)
+const char *chat_build_part_type(const struct json *part, const char *place, struct fault *fault)
 {
-    struct json *part = json_new_object();
-    json_put(part, "type", json_new_cstr("text"));
-    json_put(part, "text", json_new_text(text));
-    return part;
+    char param[CHAT_BUILD_PLACE_BYTES];
+    if (json_kind_of(part) != JSON_KIND_OBJECT) {
+        fault_request(fault, place, "%s must be an object with a type", place);
+        return NULL;
+    }
+    const char *type = json_cstr(json_get(part, "type"));
+    chat_build_place(param, "%s.type", place);
+    if (!type)
+        fault_request(fault, param, "%s needs a type (a string)", place);
+    return type;
+}
+
+bool chat_build_read_part(const struct json *part, const char *place, const char *member,
+                          struct json *parts, struct fault *fault)
+{
+    struct td_str text;
+    if (!chat_build_text(part, place, member, &text, fault))
+        return false;
+    struct json *copy = json_new_object();
+    json_put(copy, "type", json_new_cstr("text"));
+    json_put(copy, "text", json_new_text(text));
+    json_push(parts, copy);
+    return true;
+}
+
+bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault)
+{
+    char param[CHAT_BUILD_PLACE_BYTES];
+    chat_build_place(param, "%s.type", place);
+    return chat_build_unsupported(fault, param,
+                                  "content of type '%.40s' is not supported here: send text", type);
+}
+
+struct json *chat_build_plain(const struct json *content, const char *place,
+                              const char *const *types, struct fault *fault)
+{
+    if (json_kind_of(content) == JSON_KIND_TEXT)
+        return json_clone(content);
+    if (json_kind_of(content) != JSON_KIND_ARRAY) {
+        fault_request(fault, place, "%s must be a string or a list of parts with text, not %s",
+                      place, json_kind_name(json_kind_of(content)));
+        return NULL;
+    }
+    struct json *parts = json_new_array();
+    bool ok = true;
+    for (size_t i = 0; ok && i < json_count(content); i++) {
+        char at[CHAT_BUILD_PLACE_BYTES];
+        chat_build_place(at, "%s[%zu]", place, i);
+        const struct json *part = json_at(content, i);
+        const char *type = chat_build_part_type(part, at, fault);
+        const char *const *known = types;
+        while (type && *known && strcmp(*known, type) != 0)
+            known++;
+        if (type && !*known)
+            chat_build_refuse_part(type, at, fault);
+        ok = type && *known &&
+             chat_build_read_part(part, at, strcmp(type, "refusal") == 0 ? "refusal" : "text",
+                                  parts, fault);
+    }
+    if (ok)
+        return chat_build_content(parts);
+    json_free(parts);
+    return NULL;
 }
 
 struct json *chat_build_content(struct json *parts)
@@ -163,6 +224,25 @@ struct json *chat_build_tool(struct td_str name, struct td_str description,
     return tool;
 }
 
+bool chat_build_tools(struct chat_build *build, const struct json *list, chat_build_tool_fn *read)
+{
+    size_t count = json_count(list);
+    if (json_absent(list))
+        return true;
+    if (json_kind_of(list) != JSON_KIND_ARRAY || count > TOOLS_MAX)
+        return fault_request(build->fault, "tools", "tools must be a list of at most %d tools",
+                             TOOLS_MAX);
+    if (count == 0)
+        return true;
+    struct json *tools = json_new_array();
+    json_put(build->body, "tools", tools);
+    for (size_t i = 0; i < count; i++)
+        if (!read(json_at(list, i), i, tools, build->fault))
+            return false;
+    build->failed |= json_count(tools) != count;
+    return true;
+}
+
 struct json *chat_build_choice(struct td_str name)
 {
     struct json *choice = json_new_object(), *function = json_new_object();
@@ -170,6 +250,18 @@ struct json *chat_build_choice(struct td_str name)
     json_put(choice, "type", json_new_cstr("function"));
     json_put(choice, "function", function);
     return choice;
+}
+
+bool chat_build_unsupported(struct fault *fault, const char *param, const char *format, ...)
+{
+    char message[sizeof fault->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    fault_request(fault, param, "%s", message);
+    fault->error_code = "unsupported_content";
+    return false;
 }
 
 void chat_build_place(char out[static CHAT_BUILD_PLACE_BYTES], const char *format, ...)

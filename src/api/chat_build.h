@@ -25,15 +25,28 @@ struct json *chat_build_end(struct chat_build *build, bool ok);
 
 /* The members of all dialects: model, sampling, `tandem`, `stream`, `lora` ... */
 void chat_build_common(struct chat_build *build, const struct json *from);
+/* One of them. */
+void chat_build_hand_on(struct chat_build *build, const struct json *from, const char *name);
 /* The number of tokens to generate at most, under the dialect's name. */
 bool chat_build_tokens_max(struct chat_build *build, const struct json *from, const char *name);
 /* Answers that are JSON: schema NULL is any object. **borrows** schema. */
 void chat_build_json_format(struct chat_build *build, const char *name, const struct json *schema,
                             const struct json *strict);
 
-/* Text of a message: pieces as they come, one alone as a plain string. */
-struct json *chat_build_text_part(struct td_str text);
-struct json *chat_build_content(struct json *parts); /* **takes** */
+/* Reading a message's content. `place` is where the value stands.
+ * A part's (a block's) type, or NULL with the fault. */
+const char *chat_build_part_type(const struct json *part, const char *place, struct fault *fault);
+/* Pushes the part's text, its member `member`, to the chat's parts. */
+bool chat_build_read_part(const struct json *part, const char *place, const char *member,
+                          struct json *parts, struct fault *fault);
+/* Always false. */
+bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault);
+/* A string, or a list of parts of these types (up to NULL; a refusal's text stands in `refusal`),
+ * as a chat's content. **returns new**; NULL without memory or with the fault. */
+struct json *chat_build_plain(const struct json *content, const char *place,
+                              const char *const *types, struct fault *fault);
+/* Parts as they come, one alone as a plain string. **takes** parts. */
+struct json *chat_build_content(struct json *parts);
 
 /* **takes** content; NULL is JSON null. What it returns is the build's. */
 struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content);
@@ -45,9 +58,16 @@ void chat_build_result(struct chat_build *build, struct td_str id, struct json *
 /* **returns new**; what is NULL is left out. **borrows** parameters and strict. */
 struct json *chat_build_tool(struct td_str name, struct td_str description,
                              const struct json *parameters, const struct json *strict);
+/* Reads tools[index] and pushes what it is in a chat; false with the fault. */
+typedef bool chat_build_tool_fn(const struct json *tool, size_t index, struct json *tools,
+                                struct fault *fault);
+bool chat_build_tools(struct chat_build *build, const struct json *list, chat_build_tool_fn *read);
 /* tool_choice: a function's name. **returns new**. */
 struct json *chat_build_choice(struct td_str name);
 
+/* 400 with `unsupported_content`: what cannot be left out without another answer. Always false. */
+bool chat_build_unsupported(struct fault *fault, const char *param, const char *format, ...)
+    TD_PRINTF(3, 4);
 /* Writes where something stands, for a fault's param; cut where it is too long. */
 void chat_build_place(char out[static CHAT_BUILD_PLACE_BYTES], const char *format, ...)
     TD_PRINTF(2, 3);

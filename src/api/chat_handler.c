@@ -71,6 +71,8 @@ static void chat_free(void *ctx)
     arena_free(chat->arena);
     if (chat->services)
         api->host->release(api->host->ctx, chat->services);
+    if (chat->dialect->deinit)
+        chat->dialect->deinit(chat->reply.state);
     free(chat->reply.state);
     free(chat);
 }
@@ -377,4 +379,10 @@ void messages_handle(struct api *api, struct http_request *request, const char *
 {
     (void)rest;
     handle(api, request, &dialect_messages);
+}
+
+void responses_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_responses);
 }

@@ -48,9 +48,10 @@ struct dialect {
                              struct buf *out); /* where has_corrections */
     bool (*write_finish)(struct dialect_reply *reply, const struct exchange_summary *summary,
                          struct buf *out, struct fault *fault);
+    void (*deinit)(void *state); /* NULL = nothing to release */
 };
 
-extern const struct dialect dialect_chat, dialect_messages;
+extern const struct dialect dialect_chat, dialect_messages, dialect_responses;
 
 /* As openai_request_parse. *out is to be freed with openai_request_deinit. */
 bool dialect_read(const struct dialect *dialect, struct td_str body, openai_header_fn *header,

@@ -8,79 +8,10 @@
 
 /* A tool's input as a text; what a request holds is far smaller. */
 #define INPUT_BYTES_MAX ((size_t)64 << 20)
-/* OpenAI's, and above what Anthropic's own clients send. */
-#define TOOLS_MAX 512
-
-static bool unsupported(struct fault *fault, const char *param, const char *format,
-                        const char *word)
-{
-    char message[256];
-    snprintf(message, sizeof message, format, word);
-    fault_request(fault, param, "%s", message);
-    fault->error_code = "unsupported_content";
-    return false;
-}
 
 /* --- content --- */
 
-/* The text of a text block at `place`. */
-static bool read_text_block(const struct json *block, const char *place, struct json *parts,
-                            struct fault *fault)
-{
-    struct td_str text;
-    if (!chat_build_text(block, place, "text", &text, fault))
-        return false;
-    json_push(parts, chat_build_text_part(text));
-    return true;
-}
-
-/* A block's type, or NULL with the fault. */
-static const char *block_type(const struct json *block, const char *place, struct fault *fault)
-{
-    char param[CHAT_BUILD_PLACE_BYTES];
-    if (json_kind_of(block) != JSON_KIND_OBJECT) {
-        fault_request(fault, place, "%s: a content block must be an object with a type", place);
-        return NULL;
-    }
-    const char *type = json_cstr(json_get(block, "type"));
-    chat_build_place(param, "%s.type", place);
-    if (!type)
-        fault_request(fault, param, "%s: a content block needs a type (a string)", place);
-    return type;
-}
-
-static bool refuse_block(const char *type, const char *place, struct fault *fault)
-{
-    char param[CHAT_BUILD_PLACE_BYTES];
-    chat_build_place(param, "%s.type", place);
-    return unsupported(fault, param, "content blocks of type '%.40s' are not supported here", type);
-}
-
-/* A string, or a list of text blocks: what `system` and a tool's result are. **returns new**. */
-static struct json *read_plain(const struct json *content, const char *place, struct fault *fault)
-{
-    if (json_kind_of(content) == JSON_KIND_TEXT)
-        return json_clone(content);
-    if (json_kind_of(content) != JSON_KIND_ARRAY) {
-        fault_request(fault, place, "%s must be a string or a list of text blocks, not %s", place,
-                      json_kind_name(json_kind_of(content)));
-        return NULL;
-    }
-    struct json *parts = json_new_array();
-    bool ok = true;
-    for (size_t i = 0; ok && i < json_count(content); i++) {
-        char at[CHAT_BUILD_PLACE_BYTES];
-        chat_build_place(at, "%s[%zu]", place, i);
-        const struct json *block = json_at(content, i);
-        const char *type = block_type(block, at, fault);
-        ok = type && (strcmp(type, "text") == 0 ? read_text_block(block, at, parts, fault)
-                                                : refuse_block(type, at, fault));
-    }
-    if (ok)
-        return chat_build_content(parts);
-    json_free(parts);
-    return NULL;
-}
+static const char *const text_types[] = {"text", NULL};
 
 /* One message of the dialect, which may be several of a chat. */
 struct reading {
@@ -105,7 +36,7 @@ static bool read_text(struct reading *reading, const struct json *block, const c
 {
     if (!reading->parts)
         reading->parts = json_new_array();
-    return read_text_block(block, place, reading->parts, reading->build->fault);
+    return chat_build_read_part(block, place, "text", reading->parts, reading->build->fault);
 }
 
 static bool read_call(struct reading *reading, const struct json *block, const char *place)
@@ -142,7 +73,8 @@ static bool read_result(struct reading *reading, const struct json *block, const
     const struct json *content = json_get(block, "content");
     if (!chat_build_text(block, place, "tool_use_id", &id, fault))
         return false;
-    struct json *plain = json_absent(content) ? json_new_cstr("") : read_plain(content, at, fault);
+    struct json *plain =
+        json_absent(content) ? json_new_cstr("") : chat_build_plain(content, at, text_types, fault);
     if (!plain && fault->code)
         return false;
     flush(reading);
@@ -153,7 +85,7 @@ static bool read_result(struct reading *reading, const struct json *block, const
 static bool read_block(struct reading *reading, const struct json *block, const char *place)
 {
     bool assistant = strcmp(reading->role, "assistant") == 0;
-    const char *type = block_type(block, place, reading->build->fault);
+    const char *type = chat_build_part_type(block, place, reading->build->fault);
     if (!type)
         return false;
     if (strcmp(type, "text") == 0)
@@ -164,7 +96,7 @@ static bool read_block(struct reading *reading, const struct json *block, const 
         return read_result(reading, block, place);
     if (assistant && (strcmp(type, "thinking") == 0 || strcmp(type, "redacted_thinking") == 0))
         return true;
-    return refuse_block(type, place, reading->build->fault);
+    return chat_build_refuse_part(type, place, reading->build->fault);
 }
 
 static bool read_content(struct chat_build *build, const char *role, const struct json *content,
@@ -218,7 +150,7 @@ static bool read_messages(struct chat_build *build, const struct json *body, boo
     const struct json *list = json_get(body, "messages"), *system = json_get(body, "system");
     size_t count = json_count(list);
     if (!json_absent(system)) {
-        struct json *content = read_plain(system, "system", build->fault);
+        struct json *content = chat_build_plain(system, "system", text_types, build->fault);
         if (!content && build->fault->code)
             return false;
         chat_build_message(build, "system", content);
@@ -235,9 +167,10 @@ static bool read_messages(struct chat_build *build, const struct json *body, boo
     const char *last = json_cstr(json_get(json_at(list, count - 1), "role"));
     if (counts || strcmp(last, "user") == 0)
         return true;
-    return unsupported(build->fault, "messages", "%s",
-                       "the last message must be the user's: an answer that is begun for the "
-                       "model (a prefill) is not continued");
+    return chat_build_unsupported(
+        build->fault, "messages",
+        "the last message must be the user's: an answer that is begun for the "
+        "model (a prefill) is not continued");
 }
 
 /* --- tools --- */
@@ -253,10 +186,11 @@ static bool read_tool(const struct json *tool, size_t index, struct json *tools,
     const struct json *type = json_get(tool, "type"), *schema = json_get(tool, "input_schema");
     if (!json_absent(type) && !str_equal(json_text(type), STR("custom"))) {
         chat_build_place(place, "tools[%zu].type", index);
-        return unsupported(fault, place,
-                           "tools of type '%.40s' are not supported: describe a tool of your own "
-                           "with name and input_schema",
-                           json_cstr(type) ? json_cstr(type) : "?");
+        return chat_build_unsupported(
+            fault, place,
+            "tools of type '%.40s' are not supported: describe a tool of your own "
+            "with name and input_schema",
+            json_cstr(type) ? json_cstr(type) : "?");
     }
     struct td_str name;
     if (!chat_build_text(tool, place, "name", &name, fault))
@@ -268,25 +202,6 @@ static bool read_tool(const struct json *tool, size_t index, struct json *tools,
     }
     json_push(tools, chat_build_tool(name, json_text(json_get(tool, "description")), schema,
                                      json_get(tool, "strict")));
-    return true;
-}
-
-static bool read_tools(struct chat_build *build, const struct json *list)
-{
-    if (json_absent(list))
-        return true;
-    size_t count = json_count(list);
-    if (json_kind_of(list) != JSON_KIND_ARRAY || count > TOOLS_MAX)
-        return fault_request(build->fault, "tools", "tools must be a list of at most %d tools",
-                             TOOLS_MAX);
-    if (count == 0)
-        return true;
-    struct json *tools = json_new_array();
-    json_put(build->body, "tools", tools);
-    for (size_t i = 0; i < count; i++)
-        if (!read_tool(json_at(list, i), i, tools, build->fault))
-            return false;
-    build->failed |= json_count(tools) != count;
     return true;
 }
 
@@ -366,8 +281,8 @@ static bool refuse_servers(const struct json *body, struct fault *fault)
         const struct json *value = json_get(body, names[i]);
         bool empty = json_kind_of(value) == JSON_KIND_ARRAY && json_count(value) == 0;
         if (!json_absent(value) && !empty)
-            return unsupported(fault, names[i], "%s is not supported: nothing here runs it",
-                               names[i]);
+            return chat_build_unsupported(fault, names[i],
+                                          "%s is not supported: nothing here runs it", names[i]);
     }
     return true;
 }
@@ -379,7 +294,7 @@ static struct json *translate(const struct json *body, bool counts, struct fault
         return NULL;
     chat_build_common(&build, body);
     bool ok = refuse_servers(body, fault) && read_messages(&build, body, counts) &&
-              read_tools(&build, json_get(body, "tools")) &&
+              chat_build_tools(&build, json_get(body, "tools"), read_tool) &&
               read_tool_choice(&build, json_get(body, "tool_choice")) &&
               read_stops(&build, json_get(body, "stop_sequences")) && read_format(&build, body) &&
               read_user(&build, json_get(body, "metadata")) &&

@@ -1,5 +1,6 @@
 #include "api/messages_response.h"
 
+#include "api/answer_blocks.h"
 #include "api/dialect.h"
 #include "api/messages_request.h"
 #include "api/tool_calls.h"
@@ -198,19 +199,10 @@ static bool write_answer(const struct dialect_reply *reply, const struct exchang
 
 #define PING "event: ping\ndata: {\"type\":\"ping\"}\n\n"
 
-struct stream {
-    enum { BLOCK_NONE, BLOCK_TEXT, BLOCK_CALL } open;
-    size_t block_count; /* that were begun; the open one is the last */
-    int64_t call;       /* index of the last call that was begun, as its tier counts */
-    size_t call_count;
-    bool refused;
-};
-
 static void write_start(struct dialect_reply *reply, const struct exchange_summary *summary,
                         struct buf *out)
 {
-    struct stream *stream = reply->state;
-    stream->call = -1;
+    answer_blocks_init(reply->state);
     sse_begin(out, "message_start");
     buf_append_str(out, STR("{\"type\":\"message_start\",\"message\":"));
     write_head(reply, summary, out);
@@ -220,124 +212,75 @@ static void write_start(struct dialect_reply *reply, const struct exchange_summa
     buf_append_str(out, STR(PING));
 }
 
-static void close_block(struct stream *stream, struct buf *out)
-{
-    if (stream->open == BLOCK_NONE)
-        return;
-    sse_begin(out, "content_block_stop");
-    buf_printf(out, "{\"type\":\"content_block_stop\",\"index\":%zu}", stream->block_count - 1);
-    sse_end(out);
-    stream->open = BLOCK_NONE;
-}
-
-/* Up to the block, which the caller writes, and then end_event. */
-static void begin_block(struct stream *stream, struct buf *out)
-{
-    close_block(stream, out);
-    sse_begin(out, "content_block_start");
-    buf_printf(out, "{\"type\":\"content_block_start\",\"index\":%zu,\"content_block\":",
-               stream->block_count++);
-}
-
 static void end_event(struct buf *out)
 {
     buf_append_char(out, '}');
     sse_end(out);
 }
 
-static void write_delta(const struct stream *stream, const char *type, const char *member,
-                        struct td_str text, struct buf *out)
+static void begin_block(void *ctx, const struct answer_blocks *blocks, struct td_str id,
+                        struct td_str name, struct buf *out)
 {
+    sse_begin(out, "content_block_start");
+    buf_printf(out, "{\"type\":\"content_block_start\",\"index\":%zu,\"content_block\":",
+               blocks->count - 1);
+    if (blocks->open == BLOCK_CALL) {
+        buf_append_str(out, STR("{\"type\":\"tool_use\",\"id\":"));
+        write_call_id(ctx, id, blocks->call_count - 1, out);
+        buf_append_str(out, STR(",\"name\":"));
+        json_write_text(name, out);
+        buf_append_str(out, STR(",\"input\":{}}"));
+    } else {
+        write_text_block(STR(""), out);
+    }
+    end_event(out);
+}
+
+static void add_to_block(void *ctx, const struct answer_blocks *blocks, struct td_str text,
+                         struct buf *out)
+{
+    (void)ctx;
+    bool call = blocks->open == BLOCK_CALL;
     sse_begin(out, "content_block_delta");
     buf_printf(out,
                "{\"type\":\"content_block_delta\",\"index\":%zu,\"delta\":{\"type\":\"%s\","
                "\"%s\":",
-               stream->block_count - 1, type, member);
+               blocks->count - 1, call ? "input_json_delta" : "text_delta",
+               call ? "partial_json" : "text");
     json_write_text(text, out);
     buf_append_char(out, '}');
     end_event(out);
 }
 
-static void write_text(struct stream *stream, struct td_str text, struct buf *out)
+static void end_block(void *ctx, const struct answer_blocks *blocks, struct buf *out)
 {
-    if (text.len == 0)
-        return;
-    if (stream->open != BLOCK_TEXT) {
-        begin_block(stream, out);
-        write_text_block(STR(""), out);
-        end_event(out);
-        stream->open = BLOCK_TEXT;
-    }
-    write_delta(stream, "text_delta", "text", text, out);
-}
-
-static void begin_call(const struct dialect_reply *reply, struct td_str id, struct td_str name,
-                       struct buf *out)
-{
-    struct stream *stream = reply->state;
-    begin_block(stream, out);
-    buf_append_str(out, STR("{\"type\":\"tool_use\",\"id\":"));
-    write_call_id(reply, id, stream->call_count++, out);
-    buf_append_str(out, STR(",\"name\":"));
-    json_write_text(name, out);
-    buf_append_str(out, STR(",\"input\":{}}"));
+    (void)ctx;
+    sse_begin(out, "content_block_stop");
+    buf_printf(out, "{\"type\":\"content_block_stop\",\"index\":%zu", blocks->count - 1);
     end_event(out);
-    stream->open = BLOCK_CALL;
 }
 
-/* A client keeps one block at a time: what comes for a call whose block is closed has no place. */
-static bool write_call(const struct dialect_reply *reply, const struct json *call, int64_t index,
-                       struct buf *out, struct fault *fault)
-{
-    struct stream *stream = reply->state;
-    const struct json *function = json_get(call, "function");
-    struct td_str arguments = json_text(json_get(function, "arguments"));
-    if (index > stream->call) {
-        stream->call = index;
-        begin_call(reply, json_text(json_get(call, "id")), json_text(json_get(function, "name")),
-                   out);
-    } else if (arguments.len > 0 && (index < stream->call || stream->open != BLOCK_CALL)) {
-        fault_set(fault, 502, "server_error", "bad_upstream_answer",
-                  "the tier went on with a tool call after it had begun something else; ask "
-                  "without a stream");
-        return false;
-    }
-    if (arguments.len > 0)
-        write_delta(stream, "input_json_delta", "partial_json", arguments, out);
-    return true;
-}
+static const struct block_ops block_ops = {begin_block, add_to_block, end_block};
 
 static bool write_piece(struct dialect_reply *reply, const struct exchange_summary *summary,
                         const struct tier_piece *piece, struct buf *out, struct fault *fault)
 {
     (void)summary;
-    struct stream *stream = reply->state;
-    const struct json *message = response_raw_message(piece);
-    const struct json *calls = json_get(message, "tool_calls");
-    struct td_str refusal = json_text(json_get(message, "refusal"));
-    stream->refused |= refusal.len > 0;
-    write_text(stream, piece->text, out);
-    write_text(stream, refusal, out);
-    for (size_t i = 0; i < json_count(calls); i++) {
-        const struct json *call = json_at(calls, i);
-        if (!write_call(reply, call, json_int(json_get(call, "index"), (int64_t)i), out, fault))
-            return false;
-    }
-    return true;
+    return answer_blocks_feed(reply->state, &block_ops, reply, piece, out, fault);
 }
 
 static bool write_finish(struct dialect_reply *reply, const struct exchange_summary *summary,
                          struct buf *out, struct fault *fault)
 {
     (void)fault;
-    struct stream *stream = reply->state;
-    const char *reason = stop_reason(summary, stream->call_count > 0);
-    close_block(stream, out);
+    struct answer_blocks *blocks = reply->state;
+    const char *reason = stop_reason(summary, blocks->call_count > 0);
+    answer_blocks_end(blocks, &block_ops, reply, out);
     sse_begin(out, "message_delta");
     buf_printf(out,
                "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"%s\","
                "\"stop_sequence\":null},\"usage\":",
-               stream->refused ? "refusal" : reason);
+               blocks->refused ? "refusal" : reason);
     write_usage(&summary->usage, out);
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(&reply->writer, summary, out);
@@ -364,7 +307,7 @@ static const struct dialect_name names[] = {
 
 const struct dialect dialect_messages = {
     .form = &form,
-    .state_bytes = sizeof(struct stream),
+    .state_bytes = sizeof(struct answer_blocks),
     .names = names,
     .translate = messages_request_translate,
     .write_answer = write_answer,

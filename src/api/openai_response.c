@@ -339,10 +339,9 @@ static void add_raw_logprobs(struct response_answer *answer, const struct json *
     }
 }
 
-void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
-                         const struct tier_piece *piece)
+void response_answer_add_logprobs(const struct response_writer *writer,
+                                  struct response_answer *answer, const struct tier_piece *piece)
 {
-    buf_append_str(&answer->content, piece->text);
     const struct json *raw = json_get(json_get(piece->raw_delta, "logprobs"), "content");
     if (writer->logprobs && json_count(raw) > 0) {
         add_raw_logprobs(answer, raw);
@@ -351,6 +350,13 @@ void response_answer_add(const struct response_writer *writer, struct response_a
             buf_append_char(&answer->logprobs, ',');
         write_logprob(writer, piece, &answer->logprobs);
     }
+}
+
+void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
+                         const struct tier_piece *piece)
+{
+    buf_append_str(&answer->content, piece->text);
+    response_answer_add_logprobs(writer, answer, piece);
     const struct json *message = response_raw_message(piece);
     if (!message)
         return;

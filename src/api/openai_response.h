@@ -62,6 +62,9 @@ void response_answer_clear(
     struct response_answer *answer); /* a correction: forget what was shown */
 void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
                          const struct tier_piece *piece);
+/* Only what is told of a piece's tokens. */
+void response_answer_add_logprobs(const struct response_writer *writer,
+                                  struct response_answer *answer, const struct tier_piece *piece);
 /* Whether something of it is missing because it outgrew its limit. */
 bool response_answer_failed(const struct response_answer *answer);
 /* Appends the chat.completion; false when the answer outgrew its limit. */

@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PINNED = HERE / "requirements.txt"
 PLACE = HERE.parent.parent / "build-clients"
-SCRIPTS = ["client_anthropic.py"]
+SCRIPTS = ["client_anthropic.py", "client_openai.py"]
 
 
 def installed():
