@@ -126,8 +126,12 @@ bool chat_build_read_part(const struct json *part, const char *place, const char
     struct json *copy = json_new_object();
     json_put(copy, "type", json_new_cstr("text"));
     json_put(copy, "text", json_new_text(text));
+    size_t before = json_count(parts);
     json_push(parts, copy);
-    return true;
+    if (json_count(parts) > before)
+        return true;
+    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    return false;
 }
 
 bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault)
