@@ -2,6 +2,7 @@
  * shipped finds. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "privacy/name_finder.h"
@@ -137,15 +138,14 @@ static void test_case_accents_and_hiding_do_not_change_a_word(void)
 static void test_chain_agrees_with_counting_all_labellings(void)
 {
     static struct chain chain;
-    static chain_transitions transitions;
+    static struct chain_steps steps;
     double score[3][LABEL_COUNT], marginal[3][LABEL_COUNT] = {{0}}, total = 0;
     uint64_t seed = 1;
     for (size_t g = 0; g < GAP_COUNT; g++)
         for (size_t k = 0; k < LABEL_COUNT; k++)
             for (size_t l = 0; l < LABEL_COUNT; l++)
-                transitions[g][k][l] = chain_allowed((enum tagger_label)k, (enum tagger_label)l)
-                                           ? expf((float)(hash_mix64(seed++) % 400) / 100 - 2)
-                                           : 0;
+                chain_steps_set(&steps, g, (enum tagger_label)k, (enum tagger_label)l,
+                                (float)(hash_mix64(seed++) % 400) / 100 - 2);
     chain.count = 3;
     for (size_t i = 0; i < 3; i++) {
         chain.gap[i] = (uint8_t)(i * 5);
@@ -157,16 +157,16 @@ static void test_chain_agrees_with_counting_all_labellings(void)
         for (size_t b = 0; b < LABEL_COUNT; b++)
             for (size_t c = 0; c < LABEL_COUNT; c++) {
                 double p = exp(score[0][a] + score[1][b] + score[2][c]) *
-                           (double)transitions[0][LABEL_O][a] * (double)transitions[5][a][b] *
-                           (double)transitions[10][b][c] *
-                           (double)transitions[GAP_COUNT - 1][c][LABEL_O];
+                           (double)steps.forward[0][LABEL_O][a] * (double)steps.forward[5][a][b] *
+                           (double)steps.forward[10][b][c] *
+                           (double)steps.forward[GAP_COUNT - 1][c][LABEL_O];
                 total += p;
                 marginal[0][a] += p;
                 marginal[1][b] += p;
                 marginal[2][c] += p;
             }
-    chain_run(&chain, (const float(*)[LABEL_COUNT][LABEL_COUNT])transitions);
-    CHECK(fabs((double)chain.likelihood - log(total)) < 1e-4);
+    chain_run(&chain, &steps);
+    CHECK(fabs(chain_likelihood(&chain, &steps) - log(total)) < 1e-4);
     for (size_t i = 0; i < 3; i++)
         for (size_t l = 0; l < LABEL_COUNT; l++)
             CHECK(fabs((double)chain.marginal[i][l] - marginal[i][l] / total) < 1e-5);
@@ -336,6 +336,30 @@ static void test_a_strict_scan_finds_names_again_and_codes(void)
     name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
 }
 
+/* What is denser in possible names than any text is not judged word by word, but nothing hides in it. */
+static void test_what_is_too_dense_to_be_judged_counts_as_names(void)
+{
+    struct tagger_cursor cursor;
+    struct tagger_span span;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < 40000; i++)
+        buf_append_str(&text, STR("Xi Yu "));
+    size_t hidden = text.len;
+    buf_append_str(&text, STR("Jon Smi Xi Yu"));
+    REQUIRE(!text.failed);
+    size_t covered = hidden, unjudged = 0;
+    tagger_begin(&cursor, shipped, buf_view(&text), 0.5f);
+    while (tagger_next(&cursor, &span)) {
+        unjudged += span.score == 0;
+        if (span.end > hidden && span.begin <= covered + 1)
+            covered = span.end;
+    }
+    CHECK(unjudged > 0);
+    CHECK(covered == text.len);
+    buf_deinit(&text);
+}
+
 int main(void)
 {
     RUN(test_a_damaged_file_is_refused_and_says_why);
@@ -353,6 +377,7 @@ int main(void)
     RUN(test_a_lower_threshold_finds_more);
     RUN(test_seams_of_chunks_lose_nothing);
     RUN(test_a_long_row_of_capitals_ends);
+    RUN(test_what_is_too_dense_to_be_judged_counts_as_names);
     RUN(test_a_scan_reports_names_beside_other_kinds);
     RUN(test_a_strict_scan_finds_names_again_and_codes);
     tagger_close(shipped);
