@@ -10,6 +10,7 @@
 #include "api/metrics.h"
 #include "base/crypto.h"
 #include "base/str.h"
+#include "exchange/shadow.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -68,6 +69,10 @@ void api_cancel(struct api *api)
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
     forget_cancel_all(api);
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    if (services->shadows)
+        shadows_cancel(services->shadows, api->loop);
+    api->host->release(api->host->ctx, services);
 }
 
 void api_free(struct api *api)

@@ -39,6 +39,7 @@ api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle, for
     alarms_handle;
 /* Appends the watch's metrics (alarms_handler.c). */
 void alarms_write_metrics(struct watch *watch, struct buf *out);
+void shadows_write_metrics(struct shadows *shadows, struct buf *out);
 void consistency_write_metrics(struct consistency *consistency, struct buf *out);
 api_handler_fn consents_handle_grant, consents_handle_list, consents_handle_revoke;
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;

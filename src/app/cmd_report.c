@@ -45,6 +45,20 @@ static void print_consistency(const struct json *of)
                member(of, "given_up"), member(of, "usd"));
 }
 
+static void print_shadows(const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *of = json_at(list, i), *examples = json_get(of, "examples");
+        printf("\n%s in the shadow of %s: %.0f answers compared (%.0f failed), agreement %.3f, "
+               "another answer in %.1f%%, %.6f USD\n",
+               json_cstr(json_get(of, "shadow")), json_cstr(json_get(of, "tier")),
+               member(of, "compared"), member(of, "failed"), member(of, "agreement"),
+               100 * member(of, "disagree"), member(of, "cost_usd"));
+        for (size_t j = 0; j < json_count(examples); j++)
+            printf("  other: %s\n", json_cstr(json_at(examples, j)));
+    }
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
@@ -80,6 +94,7 @@ static void print_report(const struct json *report, const char *since)
            member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
            member(report, "saving_usd"), 100 * member(report, "saving_share"));
     print_consistency(json_get(report, "consistency"));
+    print_shadows(json_get(report, "shadows"));
 }
 
 int cmd_report(int argc, char **argv)

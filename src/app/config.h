@@ -137,6 +137,7 @@ struct config_route {
     double hopeless_under, human_under;
     uint32_t commit_tokens;                       /* UINT32_MAX = the whole answer */
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
+    double shadow_edge_share, shadow_cloud_share;
     struct config_weights weights;
 };
 
@@ -183,6 +184,9 @@ struct config {
             const char *table; /* NULL = the one that came with the program; "none" */
         } consistency;
     } router;
+    struct {
+        uint32_t running_max;
+    } shadow;
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
         double escalation_share;       /* that is usual; 0 = learnt */

@@ -161,6 +161,16 @@ static const struct config_key gate_keys[] = {
 };
 static const struct config_section gate_section = {gate_keys, COUNT(gate_keys), 0, 0};
 
+static const struct config_key route_shadow_keys[] = {
+    {"edge_share", CONFIG_KEY_NUMBER, AT(shadow_edge_share), "0", 0, 1,
+     .help = "of what a cloud answered, the share that the device answers in the background, too"},
+    {"cloud_share", CONFIG_KEY_NUMBER, AT(shadow_cloud_share), "0", 0, 1,
+     .help = "of what the device answered, the share that is sent to a cloud to compare, where it "
+             "might have gone anyway; costs money"},
+};
+static const struct config_section route_shadow_section = {route_shadow_keys,
+                                                           COUNT(route_shadow_keys), 0, 0};
+
 static const struct config_key route_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "a request may ask for it as its model; the first route is also called auto"},
@@ -186,6 +196,8 @@ static const struct config_key route_keys[] = {
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
      .help = "when an exchange climbs to the next tier"},
+    {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &route_shadow_section,
+     .help = "answers that are only compared"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &config_route_weights_section,
      .help = "what counts, for requests that bring no weights"},
 };
@@ -372,6 +384,12 @@ static const struct config_key watch_keys[] = {
 };
 static const struct config_section watch_section = {watch_keys, COUNT(watch_keys), 0, 0};
 
+static const struct config_key shadow_keys[] = {
+    {"running_max", CONFIG_KEY_UINT, AT(shadow.running_max), "1", 1, 64,
+     .help = "shadows at once; what comes beside them is dropped; a change needs a restart"},
+};
+static const struct config_section shadow_section = {shadow_keys, COUNT(shadow_keys), 0, 0};
+
 static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
 
 static const struct config_key vault_keys[] = {
@@ -482,6 +500,8 @@ static const struct config_key root_keys[] = {
      .help = "what 'tandem models pull' fetches"},
     {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
      .help = "what judges prompts before inference"},
+    {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &shadow_section,
+     .help = "answers that are only compared (routes[].shadow)"},
     {"watch", CONFIG_KEY_SECTION, 0, NULL, .section = &watch_section,
      .help = "alarms on what is out of the ordinary (GET /tandem/v1/alarms)"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,

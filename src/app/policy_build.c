@@ -199,6 +199,8 @@ static void fill_route(const struct config *config, const struct config_route *f
         .pseudonyms = from->pseudonyms,
         .zero_retention = from->zero_retention,
         .mode = (enum td_mode)from->mode,
+        .shadow_edge_share = from->shadow_edge_share,
+        .shadow_cloud_share = from->shadow_cloud_share,
         .gates = {.g0_tokens_over = from->g0_tokens_over,
                   .g0_gain_over = from->g0_gain_over,
                   .g0_p_local_under = from->g0_p_local_under,

@@ -19,6 +19,7 @@
 #include "exchange/consents.h"
 #include "exchange/consistency.h"
 #include "exchange/egress.h"
+#include "exchange/shadow.h"
 #include "exchange/spending.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
@@ -231,6 +232,9 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = open_consents(runtime, config, err);
     if (status == TD_OK)
         status = open_consistency(runtime, config, err);
+    runtime->base.shadows = shadows_new(config->shadow.running_max);
+    if (status == TD_OK && !runtime->base.shadows)
+        status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
     if (status == TD_OK)
         status = vault_keep_load(config, runtime->base.vaults, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
@@ -322,6 +326,7 @@ void runtime_close(struct runtime *runtime)
     spending_free(runtime->base.spending);
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
+    shadows_free(runtime->base.shadows);
     consents_close(runtime->base.consents);
     consistency_close(runtime->base.consistency);
     similarity_close(runtime->similarity);

@@ -189,6 +189,16 @@ static enum td_status open_judges(struct snapshot *snapshot, const struct snapsh
     return status;
 }
 
+static void hold_services(struct exchange_services *services)
+{
+    snapshot_hold(snapshot_of(services));
+}
+
+static void release_services(struct exchange_services *services)
+{
+    snapshot_drop(snapshot_of(services));
+}
+
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
                             struct snapshot **out, struct td_error *err)
 {
@@ -226,6 +236,9 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .watch = base->watch,
         .consistency = config->router.consistency.on ? base->consistency : NULL,
         .similarity = base->consistency ? base->similarity : NULL,
+        .shadows = base->shadows,
+        .hold = hold_services,
+        .release = release_services,
         .keeping = {config->router.consistency.margin, config->router.consistency.loss_max,
                     config->router.consistency.usd_per_day},
         .escalations_per_hour = config->watch.escalations_per_hour,

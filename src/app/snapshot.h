@@ -11,6 +11,7 @@ struct scheduler;
 struct snapshot;
 struct watch;
 struct consistency;
+struct shadows;
 struct similarity;
 
 /* What outlives snapshots. */
@@ -20,6 +21,7 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
+    struct shadows *shadows;             /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */

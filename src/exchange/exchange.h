@@ -27,6 +27,7 @@ struct spending;
 struct device;
 struct watch;
 struct consistency;
+struct shadows;
 struct similarity;
 
 /* Whether the local tier's confidences come from a confidence model. */
@@ -59,6 +60,10 @@ struct exchange_services {
         *consistency; /* NULL = nothing is remembered from one exchange to the next */
     const struct similarity *similarity; /* with it */
     struct keeping_settings keeping;
+    struct shadows *shadows; /* NULL = there are none */
+    /* One more, and one less, who uses these services beyond their exchange; NULL = they stay. */
+    void (*hold)(struct exchange_services *services);
+    void (*release)(struct exchange_services *services);
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;

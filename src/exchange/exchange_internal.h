@@ -6,6 +6,7 @@
 #include "exchange/commit.h"
 #include "exchange/exchange.h"
 #include "exchange/gates.h"
+#include "exchange/shadow.h"
 #include "ledger/ledger.h"
 #include "privacy/tally.h"
 #include "tier/door.h"
@@ -92,6 +93,7 @@ struct exchange {
     bool past_deadline;
     bool reserved;   /* one of the caller's escalations of this hour */
     bool capped;     /* there was none left: the device answers */
+    bool shadowed;   /* its text is kept until its end, to compare */
     double kept_usd; /* more than the fresh start's tier would have charged */
     bool hopeless;   /* kept because no tier is expected to be right */
 

@@ -56,6 +56,8 @@ struct route {
     bool pseudonyms;     /* private values may be replaced so that a request can leave */
     bool zero_retention; /* nothing of a request or its answer is kept here */
     enum td_mode mode;   /* default for requests that say nothing */
+    /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
+    double shadow_edge_share, shadow_cloud_share;
     struct gate_settings gates;
     struct td_weights weights; /* for requests that bring none */
 };
