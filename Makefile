@@ -37,17 +37,18 @@ bench-nano: all ## what the default model can do, beside published figures (BENC
 bench-engine: all ## the engine beside llama.cpp, ik_llama.cpp and llama-server (LLAMA_BIN, IK_BIN; BENCH_QUICK=1)
 	@python3 bench/run.py engine streams
 
-bench-router: all ## the router beside RouteLLM's, nine small models, decision time
+bench-router: all ## the router beside RouteLLM's, nine small models, a mixed workload, an attacker, decision time
 	@python3 bench/run.py router
 
 router-model: all ## train the default classifier anew, models/router/default.tdr
 	@python3 models/router/make_data.py > $(BUILD)/router.jsonl
 	@$(BUILD)/tandem router train $(BUILD)/router.jsonl -o models/router/default.tdr --seed 1
 
-bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; and how fast
+bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; how fast; and the wire tap (TAP_CONVERSATIONS=10000: some ten minutes)
 	@python3 bench/bench_privacy.py
 	@ninja -C $(BUILD) --quiet bench/bench_privacy && $(BUILD)/bench/bench_privacy models/names/names.bin
 	@ninja -C $(BUILD) --quiet bench/bench_pseudonyms && $(BUILD)/bench/bench_pseudonyms models/names/names.bin
+	@TAP_CONVERSATIONS=$${TAP_CONVERSATIONS:-500} python3 tests/e2e/test_wire_tap.py
 
 lint: all ## format, include levels, headers, symbols, longest files and functions
 	@tools/install_packages.sh build test

@@ -40,12 +40,12 @@ PUBLISHED = {"default": {"precision": 0.685, "recall": 0.603}, "tuned": {"precis
 FROM_A_TAGGER = ("PERSON", "LOCATION", "ORGANIZATION", "TITLE")
 
 
-def scan(tandem, texts, min_score=None):
+def scan(tandem, texts, min_score=None, strict=False):
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
         config.write(f"privacy: {{names: {{min_score: {min_score}}}}}\n" if min_score else "{}\n")
         config.flush()
-        done = subprocess.run([tandem, "scan", "--jsonl", "--config", config.name], input=lines.encode(), capture_output=True,
+        done = subprocess.run([tandem, "scan", "--jsonl", "--config", config.name] + ["--strict"] * strict, input=lines.encode(), capture_output=True,
                               check=True)
     return [json.loads(line)["spans"] for line in done.stdout.splitlines()]
 
@@ -261,11 +261,11 @@ def print_wnut(report):
     print_types(report["types"] + [{"type": "all", **report["all"]}, {"type": "whole entities", **report["entities"]}])
 
 
-def pupa(args):
+def pupa_left(args, strict):
     with open(SHARED / "data" / "pupa" / "PUPA_New.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     units = left = letters = removed = marks = marks_left = 0
-    for row, found in zip(rows, scan(args.tandem, [row["user_query"] for row in rows], args.min_score)):
+    for row, found in zip(rows, scan(args.tandem, [row["user_query"] for row in rows], args.min_score, strict)):
         text, at, kept = row["user_query"], 0, []
         for span in found:
             kept.append(text[at:span["char_start"]])
@@ -282,15 +282,20 @@ def pupa(args):
                 continue
             units += 1
             left += unit in kept
-            if unit in kept and args.errors == "left":
+            if unit in kept and args.errors == ("left-strict" if strict else "left"):
                 print(repr(unit))
     return {"units": units, "units_left": ratio(left, units), "text_removed": ratio(removed, letters), "marks": marks,
             "marks_left": ratio(marks_left, marks)}
 
 
+def pupa(args):
+    return {"balanced": pupa_left(args, False), "strict": pupa_left(args, True)}
+
+
 def print_pupa(report):
-    print(f"{report['units']} private units, still there {report['units_left']:.1%}; text taken out {report['text_removed']:.1%}; "
-          f"of {report['marks']} marks that replaced something already {report['marks_left']:.1%} are still there")
+    for manner, row in report.items():
+        print(f"{manner}: {row['units']} private units, still there {row['units_left']:.1%}; text taken out {row['text_removed']:.1%}; "
+              f"of {row['marks']} marks that replaced something already {row['marks_left']:.1%} are still there")
 
 
 SETS = {"presidio": (presidio, print_presidio), "hidden": (hidden, print_hidden), "wnut": (wnut, print_wnut), "pupa": (pupa, print_pupa)}
@@ -301,7 +306,7 @@ def main():
     options.add_argument("--tandem", default=str(ROOT / "build" / "tandem"))
     options.add_argument("--data", default=str(SHARED / "data" / "presidio_research" / "synth_dataset_v2.json"))
     options.add_argument("--set", choices=sorted(SETS), action="append", help="only this one")
-    options.add_argument("--errors", help="print what was missed and what was wrong: a type, a way of hiding, left (PUPA's)")
+    options.add_argument("--errors", help="print what was missed and what was wrong: a type, a way of hiding, left or left-strict (PUPA's)")
     options.add_argument("--min-score", type=float, help="of names, in place of the default")
     options.add_argument("--json", action="store_true")
     args = options.parse_args()

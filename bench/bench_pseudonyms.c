@@ -2,6 +2,7 @@
  * piece takes), and megabytes made to be slow. The best of some passes each. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "privacy/mask.h"
 #include "privacy/name_finder.h"
@@ -137,6 +138,51 @@ static void stream(const struct world *world)
     buf_deinit(&out);
 }
 
+/* The text as a JSON string, without its quotes. */
+static struct buf escaped(struct td_str text)
+{
+    struct buf out;
+    buf_init(&out, MEGABYTE);
+    json_write_text(text, &out);
+    buf_consume(&out, 1);
+    out.len--;
+    return out;
+}
+
+/* An echo in two pieces, cut at every byte: surrogates that got their value back, and echoes that are the text
+ * again byte for byte. json: as the arguments of a tool call. */
+static void every_cut(const struct world *world, struct td_str text, bool json)
+{
+    struct buf answer = json ? escaped(buf_view(&world->masked)) : world->masked;
+    struct buf wanted = json ? escaped(text) : (struct buf){0};
+    struct restore_counts sum = {0};
+    size_t whole = 0;
+    for (size_t cut = 0; cut <= answer.len; cut++) {
+        struct restorer restorer;
+        struct buf out;
+        buf_init(&out, MEGABYTE);
+        if (!restorer_init(&restorer, world->table, json))
+            return;
+        restorer_feed(&restorer, str_slice(buf_view(&answer), 0, cut), &out);
+        restorer_feed(&restorer, str_slice(buf_view(&answer), cut, answer.len), &out);
+        restorer_end(&restorer, &out);
+        sum.seen += restorer.counts.seen;
+        sum.restored += restorer.counts.restored;
+        whole += str_equal(buf_view(&out), json ? buf_view(&wanted) : text);
+        restorer_deinit(&restorer);
+        buf_deinit(&out);
+    }
+    printf("  an echo%s cut at each of %zu places: %llu of %llu surrogates restored (%.2f %%), %zu "
+           "echoes whole\n",
+           json ? " in a tool call's arguments" : "", answer.len + 1,
+           (unsigned long long)sum.restored, (unsigned long long)sum.seen,
+           100.0 * (double)sum.restored / (double)(sum.seen ? sum.seen : 1), whole);
+    if (json) {
+        buf_deinit(&answer);
+        buf_deinit(&wanted);
+    }
+}
+
 static struct td_str repeated(struct td_str unit, size_t bytes)
 {
     char *data = malloc(bytes + 1);
@@ -209,6 +255,8 @@ int main(int argc, char **argv)
            mask_ms(str_from(letter)));
     if (make(&world, str_from(letter))) {
         stream(&world);
+        every_cut(&world, str_from(letter), false);
+        every_cut(&world, str_from(letter), true);
         hostile_answers(&world);
     }
     unmake(&world);

@@ -16,6 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+from measures import auroc
 from table import ROOT, heading, program, row
 
 DATA = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared")) / "data"
@@ -23,6 +24,7 @@ TANDEM = Path(os.environ.get("TANDEM_BINARY", ROOT / "build" / "tandem"))
 LABELS = 1500
 SEEDS = range(int(os.environ.get("BENCH_SEEDS", 5)))
 RESAMPLES = 200
+MARGIN = .05  # between nine models; .05 to .15 give the same
 # The published routers' best figures (arXiv 2406.18665, tables 1 to 3): APGR, CPT(50), CPT(80), each the best of its column.
 PUBLISHED = {"MMLU": (.603, 35.40, 70.31), "GSM8K": (.622, 33.64, 63.26), "MT-Bench": (.802, 13.40, 31.31)}
 
@@ -247,10 +249,12 @@ def nine_models(folds=4):
                 verdicts = score(train(known, fold, folder), [lines[i]["question"] for i in test_ids])
                 for i, verdict in zip(test_ids, verdicts):
                     expected[i][local], expected[i][strong] = verdict["p_local"], verdict["p_strong"]
-    chosen = [max(models, key=lambda m: expected[i][m]) for i in range(len(lines))]
-    got = [lines[i]["scores"][m] for i, m in enumerate(chosen)]
     means = {m: statistics.fmean(line["scores"][m] for line in lines) for m in models}
     best = max(means, key=means.get)
+    # The best of nine noisy numbers is often one that is too high: another model answers only where it is ahead by a margin.
+    ahead = [max(models, key=lambda m: of[m]) for of in expected]
+    chosen = [m if of[m] > of[best] + MARGIN else best for m, of in zip(ahead, expected)]
+    got = [lines[i]["scores"][m] for i, m in enumerate(chosen)]
     price = lambda m: next((p for name, p in prices.items() if name == m), float("nan"))
     row("best single model", f"{means[best]:.3f}", f"{best}, {price(best):.2f} USD/Mtok")
     row("oracle", f"{statistics.fmean(max(l['scores'].values()) for l in lines):.3f}")
@@ -262,19 +266,6 @@ def nine_models(folds=4):
 
 
 # --- the default classifier ---
-
-def auroc(hard, easy):
-    """Probability that a hard prompt ranks above an easy one; ties count half."""
-    joined = sorted([(s, 1) for s in hard] + [(s, 0) for s in easy])
-    ranks, i = 0.0, 0
-    while i < len(joined):
-        j = i
-        while j < len(joined) and joined[j][0] == joined[i][0]:
-            j += 1
-        ranks += sum(label for _, label in joined[i:j]) * (i + j + 1) / 2
-        i = j
-    return (ranks - len(hard) * (len(hard) + 1) / 2) / (len(hard) * len(easy))
-
 
 def macro_f1(pairs):
     kinds = sorted({wanted for wanted, _ in pairs})
@@ -313,6 +304,8 @@ def scope():
         classifier = train(known, 1, folder)
         scores = [[-v["p_local"] for v in score(classifier, [t for t, _ in full[part]])] for part in ("test", "oos_test")]
     caught = out_of_scope(*scores)
+    area = auroc(scores[1], scores[0])
+    row("AUROC in scope versus out of scope", f"{area:.4f}", "goal >= 0.95", area >= .95)
     row("out of scope to the safer tier, 10 % false", f"{100 * caught:.1f} %", "goal >= 70 %", caught >= .7)
 
 
@@ -346,7 +339,26 @@ def default_classifier():
     row("macro-F1 of the task, held-out phrasings and test sets", f"{mean:.3f}", "goal >= 0.85", mean >= .85)
 
 
+# --- an attacker ---
+
+def hill_climb():
+    """Half easy prompts, half hard ones; bench_climb.c has the attack."""
+    rng = random.Random(1)
+    clinc = [t for t, _ in json.load(open(DATA / "clinc150" / "data_full.json"))["test"]]
+    banking = [r["text"] for r in csv.DictReader(open(DATA / "banking77" / "test.csv", newline=""))]
+    maths = [json.loads(line)["question"] for line in open(DATA / "gsm8k" / "test.jsonl")]
+    tasks = [e["input"] for path in sorted((DATA / "bbh").glob("*.json")) for e in json.load(open(path))["examples"]]
+    prompts = rng.sample(clinc, 700) + rng.sample(banking, 300) + rng.sample(maths, 400) + rng.sample(tasks, 300)
+    prompts += [r[0] for r in rng.sample(mmlu(), 300)]
+    rng.shuffle(prompts)
+    with tempfile.NamedTemporaryFile("wb", suffix=".prompts") as file:
+        file.write(b"".join(p.replace("\0", " ").encode() + b"\0" for p in prompts))
+        file.flush()
+        program("bench_climb", "Hill-climbing on suffixes", ROOT / "models" / "router" / "default.tdr", file.name)
+
+
 def run():
+    import bench_mixed  # which trains and scores by what is above
     if not (DATA / "routellm").exists():
         heading("Router")
         print(f"  the data are not at {DATA}")
@@ -355,5 +367,7 @@ def run():
     scope()
     routellm()
     nine_models()
+    hill_climb()
+    bench_mixed.run()
     program("bench_router", "Decision time, 500-token prompt", ROOT / "models" / "router" / "default.tdr",
             ROOT / "models" / "nano" / "nano.gguf")

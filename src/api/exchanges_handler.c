@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-/* The ledger commits at most 200 ms apart; twice that covers a slow disk. */
+/* The ledger commits at most 200 ms apart; five times that covers a slow disk and a busy machine. */
 #define LOOKUP_INTERVAL_MS 25
-#define LOOKUP_TRIES_MAX 16
+#define LOOKUP_TRIES_MAX 40
 /* What "last" may wait on the loop for the commit of the newest exchange. */
 #define LAST_FLUSH_MS 20
 #define EXCHANGES_BYTES_MAX (8u << 20)

@@ -77,6 +77,11 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
         metrics_write_value(&body, "tandem_engine_rows_total", "counter",
                             "Tokens that went through them; by passes: the batch size",
                             (double)load.rows);
+        metrics_write_value(&body, "tandem_engine_drafted_tokens_total", "counter",
+                            "Tokens guessed ahead in answers that have ended",
+                            (double)load.drafted_tokens);
+        metrics_write_value(&body, "tandem_engine_accepted_tokens_total", "counter",
+                            "Those of them that were right", (double)load.accepted_tokens);
         metrics_write_value(&body, "tandem_engine_kv_pages", "gauge", "Pages of the KV cache",
                             load.page_count);
         metrics_write_value(&body, "tandem_engine_kv_pages_used", "gauge",

@@ -9,7 +9,9 @@
 #include "api/sampling_keys.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "router/sampling_members.h"
 #include "tandem/engine.h"
+#include "tier/job_sampling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +95,14 @@ static bool read_sampling(const struct json *body, struct td_sampling *sampling,
         if (!read_sampling_key(body, key, key->alias, sampling, fault) ||
             !read_sampling_key(body, key, key->name, sampling, fault))
             return false;
-    return true;
+    /* What is not followed is the router's to see (router/sampling_members.h). */
+    (void)sampling_members_follow(json_get(body, "samplers"), sampling);
+    /* The local tier reads them when it starts (tier/job_sampling.h); here they are only checked. */
+    struct job_request checked = {.id_count = 0};
+    struct td_error err = {0};
+    const char *member;
+    return job_sampling_read(body, &checked, &member, &err) == TD_OK ||
+           fault_request(fault, member, "%s", err.message);
 }
 
 static bool read_text(const struct json *object, const char *name, const char *param,

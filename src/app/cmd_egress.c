@@ -295,23 +295,11 @@ static int egress_key(int argc, char **argv)
 
 int cmd_egress(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        command_fn *run;
-        const char *help;
-    } verbs[] = {
+    static const struct command_verb verbs[] = {
         {"show", egress_show, "what left, where to, how much, of which class"},
         {"verify", egress_verify_verb, "check the chain and the signed heads"},
         {"export", egress_export, "all of it as one file that others can check"},
         {"key", egress_key, "the public key"},
     };
-    for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    FILE *out = help ? stdout : stderr;
-    fprintf(out, "Usage: tandem egress VERB [options]\n\n");
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].help);
-    return help ? 0 : 2;
+    return command_run_verb("egress", verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }

@@ -166,6 +166,13 @@ int cmd_models_rm(int argc, char **argv)
         fprintf(stderr, "tandem models rm: say which model; 'tandem models list' shows them\n");
         return 2;
     }
+    if (!model_name_is_plain(name[0])) {
+        fprintf(stderr,
+                "tandem models rm: '%.100s' is not a model's name; 'tandem models list' shows "
+                "them\n",
+                name[0]);
+        return 2;
+    }
     struct td_error err = {0};
     struct config *config = NULL;
     uint64_t bytes = 0;

@@ -327,24 +327,10 @@ static int policy_test(int argc, char **argv)
 
 int cmd_policy(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        command_fn *run;
-        const char *help;
-    } verbs[] = {
+    static const struct command_verb verbs[] = {
         {"check", policy_check, "is a configuration's policy sound?"},
         {"test", policy_test, "does it decide as a file of assertions says?"},
         {"pareto", cmd_policy_pareto, "which pattern of gates is worth its cost?"},
     };
-    for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    FILE *out = help ? stdout : stderr;
-    if (!help && argc > 1)
-        fprintf(out, "tandem policy: unknown verb '%.60s'\n", argv[1]);
-    fprintf(out, "Usage: tandem policy VERB [options]\n\n");
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].help);
-    return help ? 0 : 2;
+    return command_run_verb("policy", verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }

@@ -205,6 +205,18 @@ static void reserve_present(struct book *vault, struct td_str text)
     }
 }
 
+struct redaction {
+    const char *vault_path;
+    struct vault_key key;
+    struct json *stored; /* the vault's file, or NULL: a new one */
+    enum td_data_class lowest;
+    bool restoring, json, strict;
+    struct td_str source;
+    struct buf out;
+    struct json *object; /* what --json prints beside the text */
+    int64_t unknown;
+};
+
 /* An operator's names may have small letters and dashes; placeholders are <A-Z0-9_>. */
 static void type_of(const char *name, char type[static FINDINGS_NAME_BYTES])
 {
@@ -215,17 +227,19 @@ static void type_of(const char *name, char type[static FINDINGS_NAME_BYTES])
                                                           : name[i]);
 }
 
-static enum td_status redact(struct td_str text, enum td_data_class lowest, struct book *vault,
-                             struct buf *out, struct json *rows, struct td_error *err)
+static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,
+                             struct td_error *err)
 {
+    struct td_str text = r->source;
+    struct buf *out = &r->out;
     struct findings findings;
     size_t done = 0;
-    enum td_status status = findings_of(text, &findings, err);
+    enum td_status status = findings_of(text, r->strict, &findings, err);
     reserve_present(vault, text);
     for (size_t i = 0; i < findings.count && status == TD_OK; i++) {
         const struct privacy_span *span = &findings.spans[i];
         struct td_str value = str_slice(text, span->begin, span->end);
-        if (span->data_class < lowest)
+        if (span->data_class < r->lowest)
             continue;
         if (!utf8_is_valid(value) || memchr(value.data, '\0', value.len) != NULL) {
             status =
@@ -299,18 +313,6 @@ static bool print_text(struct td_str text, bool json, struct json *object)
 
 /* --- the two ways --- */
 
-struct redaction {
-    const char *vault_path;
-    struct vault_key key;
-    struct json *stored; /* the vault's file, or NULL: a new one */
-    enum td_data_class lowest;
-    bool restoring, json;
-    struct td_str source;
-    struct buf out;
-    struct json *object; /* what --json prints beside the text */
-    int64_t unknown;
-};
-
 static enum td_status with_placeholders(struct redaction *r, struct td_error *err)
 {
     struct book vault;
@@ -319,7 +321,7 @@ static enum td_status with_placeholders(struct redaction *r, struct td_error *er
     r->stored = NULL;
     if (status == TD_OK)
         status = r->restoring ? restore(r->source, &vault, &r->out, rows, &r->unknown)
-                              : redact(r->source, r->lowest, &vault, &r->out, rows, err);
+                              : redact(r, &vault, rows, err);
     json_put(r->object, r->restoring ? "restored" : "replaced", rows);
     if (r->restoring)
         json_put(r->object, "unknown", json_new_int(r->unknown));
@@ -341,7 +343,7 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
     if (status == TD_OK && r->restoring)
         status = redact_surrogates_restore(r->source, vault, &r->out, &counts, err);
     else if (status == TD_OK)
-        status = redact_surrogates(r->source, r->lowest, vault, &r->out, rows, err);
+        status = redact_surrogates(r->source, r->lowest, r->strict, vault, &r->out, rows, err);
     r->unknown = (int64_t)(counts.seen - counts.restored);
     if (r->restoring) {
         json_put(r->object, "restored", json_new_int((int64_t)counts.restored));
@@ -396,6 +398,8 @@ int cmd_redact(int argc, char **argv)
          "encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
         {"vault-key-env", 0, OPTION_TEXT, &key_env, "NAME", "the same from a variable", 0, 0},
         {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the vault's values back", 0, 0},
+        {"strict", 0, OPTION_FLAG, &r.strict, NULL,
+         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
         {"class", 0, OPTION_TEXT, &class_name, "CLASS",
          "the lowest to replace: public, sensitive (default), restricted", 0, 0},
         OPTION_ROW_CONFIG(config_path),

@@ -14,9 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As many as a slot has when nothing says another number (app/runtime.c). */
-#define LOCAL_CONTEXT_TOKENS 4096
-
 enum column { COST, MS, LOCAL, RIGHT, COLUMN_COUNT };
 
 struct call {
@@ -52,22 +49,8 @@ static enum td_status open_other(const struct call *call, struct work *work, str
         status = policy_build(work->other, &learned, &work->parts, err);
     if (status != TD_OK)
         return status;
-    for (size_t i = 0; i < work->other->tier_count; i++) {
-        const struct config_tier *tier = &work->other->tiers[i];
-        uint32_t context = tier->context_tokens;
-        if (tier->kind == CONFIG_TIER_LOCAL && context == 0)
-            context = work->other->engine.context_tokens ? work->other->engine.context_tokens
-                                                         : LOCAL_CONTEXT_TOKENS;
-        work->facts[i] = (struct tier_facts){
-            .name = tier->name,
-            .model = tier->model ? tier->model : "",
-            .place = (enum td_place)tier->place,
-            .context_tokens = context,
-            .input_usd_per_mtok = tier->input_usd_per_mtok,
-            .output_usd_per_mtok = tier->output_usd_per_mtok,
-            .has_key = true,
-        };
-    }
+    for (size_t i = 0; i < work->other->tier_count; i++)
+        work->facts[i] = policy_tier_facts(work->other, &work->other->tiers[i]);
     return TD_OK;
 }
 

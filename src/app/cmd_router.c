@@ -115,6 +115,8 @@ static struct json *verdict_json(const struct scorer *scorer)
     const struct verdict *verdict = &scorer->verdict;
     struct json *object = json_new_object();
     json_put(object, "gain", json_new_double((double)verdict->gain));
+    if (verdict->gain < verdict->gain_whole)
+        json_put(object, "gain_whole", json_new_double((double)verdict->gain_whole));
     json_put(object, "p_local", json_new_double((double)verdict->p_local));
     json_put(object, "p_strong", json_new_double((double)verdict->p_strong));
     json_put(object, "task",
@@ -231,26 +233,12 @@ static int router_score(int argc, char **argv)
 
 int cmd_router(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        command_fn *run;
-        const char *help;
-    } verbs[] = {
+    static const struct command_verb verbs[] = {
         {"train", router_train, "make a classifier from labelled lines"},
         {"score", router_score, "what a classifier says of texts"},
         {"audit", cmd_router_audit, "what of a cloud's traffic a device could answer"},
         {"confidence", cmd_router_confidence, "how likely a model's own answer is right"},
         {"tune", cmd_router_tune, "thresholds that hold an asked risk"},
     };
-    for (size_t i = 0; argc > 1 && i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    FILE *out = help ? stdout : stderr;
-    if (!help && argc > 1)
-        fprintf(out, "tandem router: unknown verb '%.60s'\n", argv[1]);
-    fprintf(out, "Usage: tandem router VERB [options]\n\n");
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].help);
-    return help ? 0 : 2;
+    return command_run_verb("router", verbs, sizeof verbs / sizeof *verbs, argc, argv);
 }

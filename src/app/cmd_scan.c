@@ -28,12 +28,12 @@ static bool print_table(struct td_str text, const struct findings *findings)
     return fflush(stdout) == 0 && ok;
 }
 
-static int scan_whole(struct td_str text, bool json)
+static int scan_whole(struct td_str text, bool strict, bool json)
 {
     struct findings findings;
     struct td_error err = {0};
     bool ok = true;
-    if (findings_of(text, &findings, &err) != TD_OK) {
+    if (findings_of(text, strict, &findings, &err) != TD_OK) {
         findings_deinit(&findings);
         return command_fail("scan", &err);
     }
@@ -67,7 +67,7 @@ static struct json *failed_line(size_t number, const char *message)
     return row;
 }
 
-static struct json *scan_line(const struct buf *line, size_t number, bool *failed)
+static struct json *scan_line(const struct buf *line, size_t number, bool strict, bool *failed)
 {
     struct td_error err = {0};
     struct json *parsed = NULL, *row = NULL;
@@ -84,7 +84,7 @@ static struct json *scan_line(const struct buf *line, size_t number, bool *faile
             json_kind_of(parsed) == JSON_KIND_OBJECT ? json_kind_name(json_kind_of(text))
                                                      : "no object");
     if (status == TD_OK)
-        status = findings_of(json_text(text), &findings, &err);
+        status = findings_of(json_text(text), strict, &findings, &err);
     if (status == TD_OK) {
         row = findings_json(json_text(text), &findings);
         json_put(row, "line", json_new_int((int64_t)number));
@@ -100,7 +100,7 @@ static struct json *scan_line(const struct buf *line, size_t number, bool *faile
 }
 
 /* One result a line, in order; what could not be read says so in its line, and the run goes on. */
-static int scan_lines(void)
+static int scan_lines(bool strict)
 {
     struct buf line;
     bool failed = false, ok = true;
@@ -110,7 +110,7 @@ static int scan_lines(void)
         number++;
         if (!line.failed && str_trim(buf_view(&line)).len == 0)
             continue;
-        ok = command_print_json(scan_line(&line, number, &failed));
+        ok = command_print_json(scan_line(&line, number, strict, &failed));
     }
     ok = ok && !ferror(stdin);
     buf_deinit(&line);
@@ -123,11 +123,13 @@ int cmd_scan(int argc, char **argv)
 {
     const char *text = NULL, *config_path = NULL, *positional[1] = {NULL};
     size_t positional_count = 0;
-    bool json = false, jsonl = false;
+    bool json = false, jsonl = false, strict = false;
     const struct option options[] = {
         {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
         {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out",
          0, 0},
+        {"strict", 0, OPTION_FLAG, &strict, NULL,
+         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(json),
     };
@@ -153,11 +155,11 @@ int cmd_scan(int argc, char **argv)
     if (privacy_setup_file(config_path, &err) != TD_OK)
         return command_fail("scan", &err);
     if (jsonl)
-        return scan_lines();
+        return scan_lines(strict);
     if (text)
-        return scan_whole(str_from(text), json);
+        return scan_whole(str_from(text), strict, json);
     if (command_read_all(positional[0], &input, &err) == TD_OK)
-        code = scan_whole(buf_view(&input), json);
+        code = scan_whole(buf_view(&input), strict, json);
     else
         code = command_fail("scan", &err);
     buf_deinit(&input);

@@ -15,6 +15,22 @@
 #define INPUT_BYTES_MAX (256u << 20)
 #define OUTPUT_BYTES_MAX (1u << 30)
 
+int command_run_verb(const char *command, const struct command_verb *verbs, size_t count, int argc,
+                     char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < count; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    FILE *out = help ? stdout : stderr;
+    if (!help && argc > 1)
+        fprintf(out, "tandem %s: unknown verb '%.60s'\n", command, argv[1]);
+    fprintf(out, "Usage: tandem %s VERB [options]\n\n", command);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].help);
+    return help ? 0 : 2;
+}
+
 int command_fail(const char *verb, const struct td_error *err)
 {
     fflush(stdout);

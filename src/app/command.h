@@ -18,6 +18,15 @@ command_fn cmd_serve, cmd_chat, cmd_confined, cmd_egress, cmd_forget, cmd_explai
     cmd_probe, cmd_redact, cmd_router, cmd_router_audit, cmd_router_confidence, cmd_router_tune,
     cmd_scan, cmd_tco, cmd_version;
 
+/* A command of verbs: runs the one that is named, with argv from it on; else prints what there are, which is an error but for --help. */
+struct command_verb {
+    const char *name;
+    command_fn *run;
+    const char *help;
+};
+int command_run_verb(const char *command, const struct command_verb *verbs, size_t count, int argc,
+                     char **argv);
+
 /* Prints "tandem VERB: message" and gives the exit code of a failure. */
 int command_fail(const char *verb, const struct td_error *err);
 

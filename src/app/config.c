@@ -9,6 +9,7 @@
 #include "app/yaml_tree.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "tandem/engine.h"
 
 #include <stdlib.h>
 
@@ -229,6 +230,10 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
         if (tier->base_url || tier->api_key_env || tier->api_key_file)
             return fail(config, tier->line, err,
                         "base_url and keys do not belong to the local tier", tier->name);
+        if (tier->model)
+            return fail(config, tier->line, err,
+                        "the local tier runs engine.model: name the file there, not as its model",
+                        tier->model);
         return TD_OK;
     }
     if (tier->api_key_env && tier->api_key_file)
@@ -378,6 +383,11 @@ static enum td_status check(const struct config *config, struct td_error *err)
     if (config->server.api_keys_env && config->server.api_keys_file)
         return fail(config, config->line, err, "give only one of api_keys_env and api_keys_file in",
                     "server");
+    if ((config->engine.speculation == TD_SPECULATION_DRAFT) !=
+        (config->engine.draft_model != NULL))
+        return error_set(err, TD_INVALID,
+                         "%s: engine.speculation: draft and engine.draft_model: FILE go together",
+                         config->label);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
         status = check_tier(config, i, err);
     for (size_t i = 0; i < config->route_count && status == TD_OK; i++)

@@ -123,7 +123,7 @@ struct config_route {
     int data_class; /* enum td_data_class */
     bool no_train, no_retention;
     int consent; /* 1: required */
-    bool pseudonyms;
+    bool pseudonyms, strict;
     bool zero_retention;
     int mode; /* enum td_mode */
     uint32_t g0_tokens_over;
@@ -163,7 +163,8 @@ struct config {
         int cpu;                     /* enum td_cpu */
         int kv_type;                 /* enum td_kv_type */
         uint32_t threads, context_tokens, cache_tokens, slots, queue;
-        int speculation; /* enum td_speculation */
+        int speculation;         /* enum td_speculation */
+        const char *draft_model; /* for draft alone */
         uint32_t draft_tokens;
         double exit_threshold;
         struct config_adapter *adapters;
@@ -209,7 +210,7 @@ struct config {
             int data_class; /* enum td_data_class of a found name */
         } names;
         struct {
-            bool on;
+            bool on, strict;
             struct config_texts classes, types; /* empty = the defaults */
             uint32_t ttl_s, conversations_max;
             const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */

@@ -10,7 +10,7 @@
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_speculation and enum log_level: the index is the value. */
 static const char *const consent_names[] = {"none", "required", NULL};
-static const char *const speculation_names[] = {"none", "ngram", NULL};
+static const char *const speculation_names[] = {"none", "ngram", "draft", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
@@ -57,7 +57,9 @@ static const struct config_key tier_keys[] = {
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
      .help = "how far data travels; default device for local, cloud for openai"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
-     .help = "model name at that tier; default TANDEM_OPENAI_MODEL or gpt-4o-mini"},
+     .help =
+         "model name at that server; default TANDEM_OPENAI_MODEL or gpt-4o-mini; the local tier "
+         "runs engine.model"},
     {"base_url", CONFIG_KEY_TEXT, AT(base_url), NULL,
      .help = "up to and with /v1; default OPENAI_BASE_URL or https://api.openai.com/v1"},
     {"api_key_env", CONFIG_KEY_TEXT, AT(api_key_env), NULL,
@@ -190,6 +192,8 @@ static const struct config_key route_keys[] = {
      .help = "required: nothing leaves the device without a consent (POST /tandem/v1/consents)"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "private values may be replaced, where privacy.pseudonyms is on"},
+    {"strict", CONFIG_KEY_BOOL, AT(strict), "false",
+     .help = "replace likely names and unknown numbers as well, as privacy.pseudonyms.strict"},
     {"zero_retention", CONFIG_KEY_BOOL, AT(zero_retention), "false",
      .help = "of its exchanges nothing is stored but numbers, and nothing computed is kept"},
     {"mode", CONFIG_KEY_CHOICE, AT(mode), "auto", .choices = names_modes,
@@ -334,7 +338,11 @@ static const struct config_key engine_keys[] = {
     {"queue", CONFIG_KEY_UINT, AT(engine.queue), "64", 1, 65536,
      .help = "requests that wait for a slot; 429 above"},
     {"speculation", CONFIG_KEY_CHOICE, AT(engine.speculation), "none", .choices = speculation_names,
-     .help = "ngram: guess ahead what followed the same tokens before; answers stay the same"},
+     .help =
+         "guess ahead: ngram what followed the same tokens before, draft what draft_model says, "
+         "while at most two requests run; answers stay the same"},
+    {"draft_model", CONFIG_KEY_TEXT, AT(engine.draft_model), NULL,
+     .help = "GGUF file or pulled model, small and with the model's vocabulary, for draft"},
     {"draft_tokens", CONFIG_KEY_UINT, AT(engine.draft_tokens), "0", 0, 16,
      .help = "most guesses at a time; 0 = 8"},
     {"exit_threshold", CONFIG_KEY_NUMBER, AT(engine.exit_threshold), "0", 0, 1,
@@ -409,6 +417,8 @@ static const struct config_key pseudonym_keys[] = {
      .help = "of values that are replaced; default sensitive; what is of another class stays"},
     {"types", CONFIG_KEY_TEXTS, AT(privacy.pseudonyms.types), NULL, 0, 128,
      .help = "values that are replaced beside them whatever their class; default PERSON"},
+    {"strict", CONFIG_KEY_BOOL, AT(privacy.pseudonyms.strict), "false",
+     .help = "on every route: replace likely names wherever they stand, and unknown numbers"},
     {"ttl_s", CONFIG_KEY_UINT, AT(privacy.pseudonyms.ttl_s), "3600", 1, 2592000,
      .help = "a conversation's vault is wiped when it was not used for so long"},
     {"conversations_max", CONFIG_KEY_UINT, AT(privacy.pseudonyms.conversations_max), "1024", 1,

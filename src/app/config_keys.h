@@ -47,6 +47,9 @@ extern const struct config_section config_root;
 extern const struct config_section config_rule_section, config_app_section, config_budget_section,
     config_policy_section, config_consistency_section, config_device_section,
     config_route_weights_section;
+/* NULL-terminated names of choices; the index is the value. */
+extern const char *const config_yes_no[], *const config_languages[], *const config_priorities[],
+                                                                         *const config_days[];
 
 /* Fills the struct at `base` by `section`: defaults first, then the map (may be NULL). `where`: the
  * path so far, "" at the root. */

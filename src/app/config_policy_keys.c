@@ -3,11 +3,11 @@
 
 #include "base/names.h"
 
-static const char *const yes_no[] = {"false", "true", NULL};
+const char *const config_yes_no[] = {"false", "true", NULL};
 static const char *const only_names[] = {"local", "cloud", NULL};
-static const char *const language_names[] = {"other", "en", "de", "fr", "es", NULL};
-static const char *const priority_names[] = {"interactive", "batch", NULL};
-static const char *const day_names[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
+const char *const config_languages[] = {"other", "en", "de", "fr", "es", NULL};
+const char *const config_priorities[] = {"interactive", "batch", NULL};
+const char *const config_days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -70,9 +70,9 @@ const struct config_section config_consistency_section = {consistency_keys, COUN
         key "_under", CONFIG_KEY_NUMBER, AT(under[number]), NULL, -1, most,                      \
             .help = text " is less"                                                              \
     }
-#define FLAG(key, member, text)                                                   \
-    {                                                                             \
-        key, CONFIG_KEY_CHOICE, AT(member), NULL, .choices = yes_no, .help = text \
+#define FLAG(key, member, text)                                                          \
+    {                                                                                    \
+        key, CONFIG_KEY_CHOICE, AT(member), NULL, .choices = config_yes_no, .help = text \
     }
 
 static const struct config_key device_keys[] = {
@@ -91,13 +91,13 @@ static const struct config_key when_keys[] = {
     NAMED("tag", RULE_TAG, "the request has one of these words in tandem.tags or x-tandem-tags"),
     {"class", CONFIG_KEY_MASK, AT(classes), NULL, .choices = names_classes,
      .help = "the data class is one of these"},
-    {"language", CONFIG_KEY_MASK, AT(languages), NULL, .choices = language_names,
+    {"language", CONFIG_KEY_MASK, AT(languages), NULL, .choices = config_languages,
      .help = "of the user's own words"},
-    {"priority", CONFIG_KEY_MASK, AT(priorities), NULL, .choices = priority_names,
+    {"priority", CONFIG_KEY_MASK, AT(priorities), NULL, .choices = config_priorities,
      .help = "as x-tandem-priority says"},
     {"hours", CONFIG_KEY_WORDS, AT(hours), NULL, 0, 24,
      .help = "local time: 9, 9-17 (to 16:59) or 22-6"},
-    {"days", CONFIG_KEY_MASK, AT(days), NULL, .choices = day_names, .help = "local time"},
+    {"days", CONFIG_KEY_MASK, AT(days), NULL, .choices = config_days, .help = "local time"},
     BOUNDS("tokens", RULE_TOKENS, 1e9, "the prompt, in tokens of the route's first tier,"),
     BOUNDS("answer_tokens", RULE_ANSWER_TOKENS, 1e9, "max_tokens"),
     BOUNDS("messages", RULE_MESSAGES, 1e9, "the number of messages"),
@@ -133,7 +133,7 @@ static const struct config_key then_keys[] = {
      .help = "no tier but at these places"},
     {"start", CONFIG_KEY_TEXT, AT(start), NULL,
      .help = "tier to start on; local and cloud mean the first on and off the device"},
-    {"escalate", CONFIG_KEY_CHOICE, AT(escalate), NULL, .choices = yes_no,
+    {"escalate", CONFIG_KEY_CHOICE, AT(escalate), NULL, .choices = config_yes_no,
      .help = "false: no gate leaves the start"},
     {"class", CONFIG_KEY_CHOICE, AT(data_class), NULL, .choices = names_classes,
      .help = "the request is at least of this class"},
@@ -184,7 +184,8 @@ static const struct config_key budget_keys[] = {
     {"per", CONFIG_KEY_CHOICE, AT(per), "all", .choices = per_names,
      .help = "one for all together, or one for each of these"},
     {"usd_per_day", CONFIG_KEY_NUMBER, AT(usd_per_day), NULL, 0.000001, 1e9, .required = true,
-     .help = "US dollars for a day from midnight on; restarts count anew"},
+     .help =
+         "US dollars for a day from midnight on; after a restart the ledger tells what is spent"},
     {"usd", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT},
     {"per_day", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT},
     {"limit", CONFIG_KEY_REFUSED, 0, NULL, .help = NO_UNIT},

@@ -13,7 +13,8 @@
 /* Most texts have a few: one pass then does. */
 #define FIRST_CAPACITY 256
 
-enum td_status findings_of(struct td_str text, struct findings *out, struct td_error *err)
+enum td_status findings_of(struct td_str text, bool strict, struct findings *out,
+                           struct td_error *err)
 {
     size_t capacity = FIRST_CAPACITY;
     *out = (struct findings){0};
@@ -22,7 +23,8 @@ enum td_status findings_of(struct td_str text, struct findings *out, struct td_e
         if (spans == NULL)
             return error_set(err, TD_NO_MEMORY, "no memory for %zu findings", capacity);
         out->spans = spans;
-        out->count = privacy_scan(text, spans, capacity);
+        out->count = strict ? privacy_scan_strict(text, spans, capacity)
+                            : privacy_scan(text, spans, capacity);
         if (out->count <= capacity)
             break;
         capacity = out->count;

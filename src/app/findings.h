@@ -13,7 +13,7 @@ struct findings {
 };
 
 /* *out **returns new** (findings_deinit); also to be freed after a failure. */
-TD_MUST_CHECK enum td_status findings_of(struct td_str text, struct findings *out,
+TD_MUST_CHECK enum td_status findings_of(struct td_str text, bool strict, struct findings *out,
                                          struct td_error *err);
 #define FINDINGS_NAME_BYTES PRIVACY_RULE_NAME_BYTES
 /* The kind's name, or the operator's for a rule of theirs; answers out. */

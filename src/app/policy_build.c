@@ -1,5 +1,6 @@
 #include "app/policy_build.h"
 
+#include "app/class_rules.h"
 #include "app/key_source.h"
 #include "app/router_file.h"
 #include "app/threshold_file.h"
@@ -197,6 +198,7 @@ static void fill_route(const struct config *config, const struct config_route *f
                  (from->no_retention ? CAPABILITY_NO_RETENTION : 0u),
         .consent = from->consent == 1,
         .pseudonyms = from->pseudonyms,
+        .strict = from->strict || config->privacy.pseudonyms.strict,
         .zero_retention = from->zero_retention,
         .mode = (enum td_mode)from->mode,
         .shadow_edge_share = from->shadow_edge_share,
@@ -243,6 +245,31 @@ static enum td_status fill_app(const struct config_app *from, struct app *to,
     }
     secret_free(key);
     return status;
+}
+
+struct tier_facts policy_tier_facts(const struct config *config, const struct config_tier *tier)
+{
+    bool local = tier->kind == CONFIG_TIER_LOCAL;
+    uint32_t context = tier->context_tokens, slot = config->engine.context_tokens;
+    struct tier_facts facts = {
+        .name = tier->name,
+        .model = tier->model ? tier->model : "",
+        .place = (enum td_place)tier->place,
+        .context_tokens = context || !local ? context
+                          : slot            ? slot
+                                            : POLICY_CONTEXT_TOKENS,
+        .input_usd_per_mtok = tier->input_usd_per_mtok,
+        .output_usd_per_mtok = tier->output_usd_per_mtok,
+        .has_key = true,
+        .pseudonyms = tier->pseudonyms,
+        .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
+    };
+    if (!local)
+        facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
+                      (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
+                      (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
+    class_rules_apply(config, tier, &facts);
+    return facts;
 }
 
 enum td_status

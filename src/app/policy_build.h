@@ -25,6 +25,12 @@ struct policy_parts {
     char version[17];
 };
 
+/* As many tokens as a slot has when neither the file nor the model say less (td_session_options' own bound). */
+#define POLICY_CONTEXT_TOKENS 4096
+
+/* What the configuration says of a tier, as if its model and its key were there. **borrows** the configuration. */
+struct tier_facts policy_tier_facts(const struct config *config, const struct config_tier *tier);
+
 /* The classifier that router.classifier names; *out NULL when it is none, or when there is no default. **returns new** (classifier_close). */
 TD_MUST_CHECK enum td_status policy_open_classifier(const struct config *config,
                                                     struct classifier **out, struct td_error *err);

@@ -27,11 +27,6 @@
         key, CONFIG_KEY_CHOICE, AT(member), NULL, .choices = names, .help = text \
     }
 
-static const char *const yes_no[] = {"false", "true", NULL};
-static const char *const languages[] = {"other", "en", "de", "fr", "es", NULL};
-static const char *const priorities[] = {"interactive", "batch", NULL};
-static const char *const days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
-
 #define AT(member) offsetof(struct policy_measured, member)
 static const struct config_key measured_keys[] = {
     {"tier", CONFIG_KEY_TEXT, AT(tier), NULL, .required = true, .help = "its name"},
@@ -61,9 +56,9 @@ static const struct config_key given_keys[] = {
     CHOICE("class", given.data_class, names_classes, "data class; detectors may raise it"),
     CHOICE("mode", given.mode, names_modes, "tandem.mode"),
     CHOICE("network", given.network, names_networks, "the device's network"),
-    CHOICE("language", given.language, languages, "instead of the text's"),
-    CHOICE("priority", given.priority, priorities, "tandem.priority"),
-    CHOICE("day", given.day, days, "local time"),
+    CHOICE("language", given.language, config_languages, "instead of the text's"),
+    CHOICE("priority", given.priority, config_priorities, "tandem.priority"),
+    CHOICE("day", given.day, config_days, "local time"),
     NUMBER("hour", given.hour, 0, 23, "local time"),
     NUMBER("tokens", given.tokens, 0, 1e9, "of the prompt, at every tier"),
     NUMBER("answer_tokens", given.answer_tokens, 1, 1e9, "max_tokens"),
@@ -76,7 +71,7 @@ static const struct config_key given_keys[] = {
     NUMBER("battery", given.battery, 0, 100, "percent"),
     NUMBER("budget_used", given.budget_used, 0, 1000, "share; 1 = spent"),
     NUMBER("day_tokens", given.day_tokens, 0, 1e15, "this server's in 24 hours"),
-    CHOICE("on_battery", given.on_battery, yes_no, "no charger"),
+    CHOICE("on_battery", given.on_battery, config_yes_no, "no charger"),
     {"down", CONFIG_KEY_WORDS, AT(given.down), NULL, 0, RUNGS_MAX,
      .help = "tiers that cannot be reached"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &weight_section, .help = "tandem.weights"},
@@ -91,8 +86,8 @@ static const struct config_key expect_keys[] = {
     TEXT("rule", expect.rule, "that matches; none"),
     TEXT("by", expect.by, "rule, mode, score, slo, gate, route, denied or none"),
     TEXT("reason", expect.reason, "a code that is among the reasons"),
-    CHOICE("denied", expect.denied, yes_no, "no tier may answer"),
-    CHOICE("reduced", expect.reduced, yes_no, "a better tier is away"),
+    CHOICE("denied", expect.denied, config_yes_no, "no tier may answer"),
+    CHOICE("reduced", expect.reduced, config_yes_no, "a better tier is away"),
     {"removed", CONFIG_KEY_WORDS, AT(expect.removed), NULL, 0, RUNGS_MAX,
      .help = "tiers that are not on the ladder"},
 };
@@ -141,9 +136,6 @@ enum td_status policy_cases_read(const char *label, struct td_str text, struct a
 
 /* --- deciding --- */
 
-/* As many as a slot has when nothing says another number (app/runtime.c). */
-#define LOCAL_CONTEXT_TOKENS 4096
-
 struct world {
     struct tier_facts facts[CONFIG_TIERS_MAX];
     struct tier_state states[CONFIG_TIERS_MAX];
@@ -166,19 +158,7 @@ static void fill_tiers(const struct config *config, const struct policy_case *c,
 {
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
-        uint32_t context = tier->context_tokens;
-        if (tier->kind == CONFIG_TIER_LOCAL && !context)
-            context = config->engine.context_tokens ? config->engine.context_tokens
-                                                    : LOCAL_CONTEXT_TOKENS;
-        world->facts[i] = (struct tier_facts){
-            .name = tier->name,
-            .model = tier->model ? tier->model : "",
-            .place = (enum td_place)tier->place,
-            .context_tokens = context,
-            .input_usd_per_mtok = tier->input_usd_per_mtok,
-            .output_usd_per_mtok = tier->output_usd_per_mtok,
-            .has_key = true,
-        };
+        world->facts[i] = policy_tier_facts(config, tier);
         size_t bytes = world->message.content.len;
         world->states[i] = (struct tier_state){
             .reachable = !is_listed(&c->given.down, tier->name),
@@ -319,7 +299,7 @@ static void compare_text(struct policy_outcome *out, const char *what, const cha
 static void compare_bool(struct policy_outcome *out, const char *what, int expected, bool got)
 {
     if (expected >= 0 && (expected == 1) != got)
-        differ(out, "%s: expected %s, got %s", what, yes_no[expected], yes_no[got]);
+        differ(out, "%s: expected %s, got %s", what, config_yes_no[expected], config_yes_no[got]);
 }
 
 static void compare(const struct policy_case *c, const struct tier_facts *facts,

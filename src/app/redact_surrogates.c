@@ -14,10 +14,11 @@ static void list_used(const struct vault *vault, const struct vault_uses *uses, 
     }
 }
 
-enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest, struct vault *vault,
-                                 struct buf *out, struct json *rows, struct td_error *err)
+enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest, bool strict,
+                                 struct vault *vault, struct buf *out, struct json *rows,
+                                 struct td_error *err)
 {
-    struct mask_rules rules = {0};
+    struct mask_rules rules = {.strict = strict};
     struct vault_uses uses = {0};
     enum td_data_class rest = TD_CLASS_PUBLIC;
     for (int data_class = (int)lowest; data_class <= TD_CLASS_RESTRICTED; data_class++)

@@ -5,10 +5,10 @@
 #include "base/json.h"
 #include "privacy/restore.h"
 
-/* Appends the text with surrogates for everything from the class on; a row {"surrogate", "type"} for each
+/* Appends the text with surrogates for everything from the class on, strict: recall first; a row {"surrogate", "type"} for each
  * pair that it used. */
 TD_MUST_CHECK enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest,
-                                               struct vault *vault, struct buf *out,
+                                               bool strict, struct vault *vault, struct buf *out,
                                                struct json *rows, struct td_error *err);
 /* Appends the text with the vault's values. */
 TD_MUST_CHECK enum td_status redact_surrogates_restore(struct td_str text,

@@ -2,10 +2,12 @@
 #include "app/privacy_setup.h"
 
 #include "api/api.h"
+#include "app/budget_restore.h"
 #include "app/consistency_setup.h"
 #include "app/egress_setup.h"
 #include "app/model_file.h"
 #include "app/model_identity.h"
+#include "app/policy_build.h"
 #include "app/retention.h"
 #include "app/snapshot.h"
 #include "app/vault_keep.h"
@@ -31,8 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A slot's context when neither the file nor the model say less: td_session_options' own bound. */
-#define CONTEXT_TOKENS_DEFAULT_MAX 4096
 /* Users, applications and routes whose day is counted apart: 3 MB. */
 #define SPENDERS_MAX 65536
 
@@ -45,6 +45,7 @@ struct runtime {
     struct td_model *model;
     char model_path[4096];
     struct confidence_binding identity; /* of `model` */
+    struct td_model *draft_model;       /* NULL = none */
     struct td_model *embedding_model;   /* NULL = embeds with `model` */
     struct embedding_service *embeddings;
     struct similarity *similarity; /* NULL = similarity_plain */
@@ -87,6 +88,22 @@ static bool wants_local(const struct config *config)
     return false;
 }
 
+/* The smaller model that guesses ahead, if one is to. */
+static enum td_status open_draft(struct runtime *runtime, const struct config *config,
+                                 const struct td_model_options *options, struct td_error *err)
+{
+    char path[sizeof runtime->model_path];
+    if (!config->engine.draft_model)
+        return TD_OK;
+    enum td_status status =
+        model_file_find(config->engine.draft_model, config->models.dir, path, sizeof path, err);
+    if (status == TD_OK)
+        status = td_model_open(path, options, &runtime->draft_model, err);
+    if (status != TD_OK)
+        error_prefix(err, "engine.draft_model");
+    return status;
+}
+
 static enum td_status open_engine(struct runtime *runtime, const struct config *config,
                                   struct td_error *err)
 {
@@ -101,13 +118,15 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         return status;
     struct td_model_options model_options = {.cpu = cpu};
     status = td_model_open(runtime->model_path, &model_options, &runtime->model, err);
+    if (status == TD_OK)
+        status = open_draft(runtime, config, &model_options, err);
     if (status != TD_OK)
         return status;
     uint32_t context = config->engine.context_tokens;
     if (context == 0) {
         context = td_model_get_info(runtime->model)->context_tokens;
-        if (context == 0 || context > CONTEXT_TOKENS_DEFAULT_MAX)
-            context = CONTEXT_TOKENS_DEFAULT_MAX;
+        if (context == 0 || context > POLICY_CONTEXT_TOKENS)
+            context = POLICY_CONTEXT_TOKENS;
     }
     struct scheduler_options scheduler_options = {
         .model = runtime->model,
@@ -118,6 +137,7 @@ static enum td_status open_engine(struct runtime *runtime, const struct config *
         .kv_type = (enum td_kv_type)config->engine.kv_type,
         .thread_count = config->engine.threads,
         .speculation = (enum td_speculation)config->engine.speculation,
+        .draft = runtime->draft_model,
         .draft_tokens = config->engine.draft_tokens,
         .exit_threshold = (float)config->engine.exit_threshold,
         .keep_nothing = config->privacy.zero_retention,
@@ -165,6 +185,8 @@ static enum td_status open_ledger(struct runtime *runtime, const struct config *
     enum td_status status = egress_setup_folder_of(config->ledger.path, err);
     if (status == TD_OK)
         status = ledger_open(config->ledger.path, &runtime->base.ledger, err);
+    if (status == TD_OK)
+        status = budget_restore(config, NULL, runtime->base.spending, err);
     return status;
 }
 
@@ -317,6 +339,7 @@ void runtime_close(struct runtime *runtime)
         scheduler_free(runtime->base.scheduler);
     embedding_service_free(runtime->embeddings);
     td_model_close(runtime->embedding_model);
+    td_model_close(runtime->draft_model);
     td_model_close(runtime->model);
     if (runtime->base.ledger)
         ledger_close(runtime->base.ledger);
@@ -468,6 +491,7 @@ static void warn_fixed(const struct config *old, const struct config *new)
         old->engine.context_tokens != new->engine.context_tokens ||
         old->engine.cache_tokens != new->engine.cache_tokens ||
         old->engine.speculation != new->engine.speculation ||
+        !same_text(old->engine.draft_model, new->engine.draft_model) ||
         old->engine.draft_tokens != new->engine.draft_tokens ||
         old->engine.exit_threshold < new->engine.exit_threshold ||
         old->engine.exit_threshold > new->engine.exit_threshold ||

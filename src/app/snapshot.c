@@ -1,7 +1,6 @@
 #include "app/snapshot.h"
 
 #include "app/adapter_table.h"
-#include "app/class_rules.h"
 #include "app/confidence_file.h"
 #include "app/key_source.h"
 #include "app/policy_build.h"
@@ -51,27 +50,15 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
                                 const struct snapshot_base *base, struct td_error *err)
 {
     const struct config_tier *from = &snapshot->config->tiers[index];
-    struct tier_facts facts = {
-        .name = from->name,
-        .model = from->model,
-        .place = (enum td_place)from->place,
-        .context_tokens = from->context_tokens,
-        .input_usd_per_mtok = from->input_usd_per_mtok,
-        .output_usd_per_mtok = from->output_usd_per_mtok,
-        .has_key = true,
-        .pseudonyms = from->pseudonyms,
-        .key_hint = from->api_key_env ? from->api_key_env : from->api_key_file,
-    };
-    class_rules_apply(snapshot->config, from, &facts);
+    struct tier_facts facts = policy_tier_facts(snapshot->config, from);
     if (from->kind == CONFIG_TIER_LOCAL) {
         if (!base->model)
             return error_set(err, TD_INVALID,
                              "tier '%s': no local model is loaded; a new local "
                              "tier needs a restart",
                              from->name);
-        if (!facts.model)
-            facts.model = td_model_get_info(base->model)->name;
-        if (facts.context_tokens == 0 || facts.context_tokens > base->context_tokens)
+        facts.model = td_model_get_info(base->model)->name;
+        if (facts.context_tokens > base->context_tokens)
             facts.context_tokens = base->context_tokens;
         facts.confidence_temperature =
             (double)td_model_get_info(base->model)->calibration.temperature;
@@ -79,9 +66,6 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         facts.confidence_model = snapshot->confidence;
         return make_local(snapshot, index, &facts, base, err);
     }
-    facts.lacks = (from->completions ? 0u : CAPABILITY_COMPLETION) |
-                  (from->no_train ? 0u : CAPABILITY_NO_TRAIN) |
-                  (from->no_retention ? 0u : CAPABILITY_NO_RETENTION);
     enum td_status status = TD_OK;
     if (!base->confined)
         status =

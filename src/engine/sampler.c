@@ -90,12 +90,28 @@ void sampler_accept_answer(struct sampler *sampler, int32_t id)
     penalty_count(&sampler->penalty, id);
 }
 
+static void mark(struct sampler *sampler, uint32_t at)
+{
+    sampler->recent_breaks[at] = sampler->sampling.dry_multiplier > 0 && sampler->tokenizer &&
+                                 repeat_is_broken_by(sampler, sampler->recent[at]);
+}
+
+void sampler_set_dry(struct sampler *sampler, const struct sampler_dry *dry)
+{
+    uint32_t count = sampler->recent_count;
+    sampler->dry = *dry;
+    sampler->dry.breakers[SAMPLER_BREAKERS_BYTES - 2] = '\0';
+    sampler->dry.breakers[SAMPLER_BREAKERS_BYTES - 1] = '\0';
+    sampler->tail_len = 0;
+    for (uint32_t i = count < SAMPLER_HISTORY_MAX ? 0 : count - SAMPLER_HISTORY_MAX; i < count; i++)
+        mark(sampler, i % SAMPLER_HISTORY_MAX);
+}
+
 void sampler_accept(struct sampler *sampler, int32_t id)
 {
     uint32_t at = sampler->recent_count++ % SAMPLER_HISTORY_MAX;
     sampler->recent[at] = id;
-    sampler->recent_breaks[at] = sampler->sampling.dry_multiplier > 0 && sampler->tokenizer &&
-                                 repeat_is_broken_by(sampler->tokenizer, id);
+    mark(sampler, at);
 }
 
 void sampler_follow(struct sampler *sampler, const struct sampler *leader)
@@ -106,6 +122,9 @@ void sampler_follow(struct sampler *sampler, const struct sampler *leader)
     sampler->recent_count = leader->recent_count;
     memcpy(sampler->recent, leader->recent, sizeof sampler->recent);
     memcpy(sampler->recent_breaks, leader->recent_breaks, sizeof sampler->recent_breaks);
+    memcpy(sampler->tail, leader->tail, sizeof sampler->tail);
+    sampler->tail_len = leader->tail_len;
+    sampler->dry = leader->dry;
 }
 
 static enum td_status measure(const struct kernels *kernels, const float *logits,

@@ -39,6 +39,19 @@ static inline uint32_t sampler_block_count(uint32_t vocab_count)
     return (vocab_count + LOGIT_BLOCK - 1) / LOGIT_BLOCK;
 }
 
+/* Of the texts that break a repetition: each; all of them with a zero byte behind each, and one at
+ * the end. */
+#define SAMPLER_BREAKER_BYTES_MAX 64
+#define SAMPLER_BREAKERS_BYTES 256
+
+/* What may be said of DRY beyond td_sampling. */
+struct sampler_dry {
+    uint32_t window; /* tokens that it looks back; 0 = as many as there are */
+    /* Zero bytes after each and at the end; none: a newline, a colon, a quotation mark and an
+     * asterisk. */
+    char breakers[SAMPLER_BREAKERS_BYTES];
+};
+
 struct sampler {
     struct td_sampling sampling; /* biases borrowed only while sampler_init runs */
     struct token_filter *filter; /* borrowed; what a grammar allows, or NULL */
@@ -50,7 +63,10 @@ struct sampler {
     int32_t recent[SAMPLER_HISTORY_MAX];     /* ring */
     bool recent_breaks[SAMPLER_HISTORY_MAX]; /* DRY: the token ends a repetition */
     uint32_t recent_count;                   /* tokens ever accepted */
-    float *blocks;                           /* made at the first choice */
+    struct sampler_dry dry;
+    char tail[SAMPLER_BREAKER_BYTES_MAX - 1]; /* DRY: the text's end, where a breaker may begin */
+    uint32_t tail_len;
+    float *blocks; /* made at the first choice */
     uint32_t blocks_vocab;
 };
 
@@ -64,6 +80,8 @@ struct sampler_choice {
 TD_MUST_CHECK enum td_status sampler_init(struct sampler *sampler,
                                           const struct td_sampling *sampling, struct td_error *err);
 void sampler_deinit(struct sampler *sampler);
+/* Holds for the tokens that were noted before as well; without it the defaults do. */
+void sampler_set_dry(struct sampler *sampler, const struct sampler_dry *dry);
 /* Notes a token of the prompt for the repetition penalty and DRY. */
 void sampler_accept(struct sampler *sampler, int32_t id);
 /* Notes a token of the answer for all penalties. */

@@ -1,14 +1,15 @@
 #include "engine/sampler_repeat.h"
 
 #include "base/hash.h"
+#include "base/str.h"
 #include "engine/tokenizer.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Bytes that end a repetition: what stands in texts that repeat themselves for good reasons, such
- * as lists and dialogues. As the author of DRY chose them. */
-static const char breakers[] = "\n:\"*";
+/* What ends a repetition unless the caller says: what stands in texts that repeat themselves for
+ * good reasons, such as lists and dialogues. As the author of DRY chose them. */
+static const char default_breakers[] = "\n\0:\0\"\0*\0";
 
 #define DRY_BASE_DEFAULT 1.75
 #define DRY_ALLOWED_DEFAULT 2u
@@ -111,7 +112,9 @@ static void penalise_continuations(const struct sampler *sampler, float *logits,
     double multiplier = (double)sampling->dry_multiplier;
     double base = sampling->dry_base > 0 ? (double)sampling->dry_base : DRY_BASE_DEFAULT;
     uint32_t allowed = sampling->dry_allowed ? sampling->dry_allowed : DRY_ALLOWED_DEFAULT;
-    uint32_t count = history_count(sampler, SAMPLER_HISTORY_MAX), first = changes->count;
+    uint32_t window =
+        sampler->dry.window - 1 < SAMPLER_HISTORY_MAX ? sampler->dry.window : SAMPLER_HISTORY_MAX;
+    uint32_t count = history_count(sampler, window), first = changes->count;
     uint16_t lengths[SAMPLER_HISTORY_MAX];
     if (count < 2)
         return;
@@ -150,11 +153,42 @@ void repeat_restore(float *logits, const struct repeat_changes *changes)
         logits[changes->ids[i]] = changes->logits[i];
 }
 
-bool repeat_is_broken_by(const struct tokenizer *tokenizer, int32_t id)
+/* Whether the text ends a breaker somewhere in its last piece. */
+static bool ends_in(struct td_str breaker, struct td_str tail, struct td_str piece)
 {
-    struct td_str piece = tokenizer_piece(tokenizer, id, false);
-    for (size_t i = 0; i < piece.len; i++)
-        if (piece.data[i] != '\0' && strchr(breakers, piece.data[i]))
+    if (str_find(piece, breaker, 0) != SIZE_MAX)
+        return true;
+    for (size_t before = 1; before < breaker.len && before <= tail.len; before++)
+        if (str_ends_with(tail, str_slice(breaker, 0, before)) &&
+            str_starts_with(piece, str_slice(breaker, before, breaker.len)))
             return true;
-    return piece.len == 0;
+    return false;
+}
+
+static void keep_tail(struct sampler *sampler, struct td_str piece)
+{
+    size_t taken = piece.len < sizeof sampler->tail ? piece.len : sizeof sampler->tail;
+    size_t room = sizeof sampler->tail - taken;
+    size_t kept = sampler->tail_len < room ? sampler->tail_len : room;
+    memmove(sampler->tail, sampler->tail + sampler->tail_len - kept, kept);
+    memcpy(sampler->tail + kept, piece.data + piece.len - taken, taken);
+    sampler->tail_len = (uint32_t)(kept + taken);
+}
+
+bool repeat_is_broken_by(struct sampler *sampler, int32_t id)
+{
+    struct td_str piece = tokenizer_piece(sampler->tokenizer, id, false);
+    struct td_str tail = {sampler->tail, sampler->tail_len};
+    const char *breaker = sampler->dry.breakers;
+    bool found = false;
+    if (piece.len == 0) {
+        sampler->tail_len = 0;
+        return true;
+    }
+    if (*breaker == '\0')
+        breaker = default_breakers;
+    for (; *breaker && !found; breaker += strlen(breaker) + 1)
+        found = ends_in(str_from(breaker), tail, piece);
+    keep_tail(sampler, piece);
+    return found;
 }

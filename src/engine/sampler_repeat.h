@@ -19,7 +19,8 @@ void repeat_apply(const struct sampler *sampler, float *logits, uint32_t vocab_c
                   struct repeat_changes *changes);
 void repeat_restore(float *logits, const struct repeat_changes *changes);
 
-/* Whether a repetition ends with this token: it holds a breaker, or is a mark of the template. */
-bool repeat_is_broken_by(const struct tokenizer *tokenizer, int32_t id);
+/* Whether a repetition ends with this token, the next of the text: a breaker ends in it, or it is a
+ * mark of the template. Asked once of each token, in order; the sampler has a tokenizer. */
+bool repeat_is_broken_by(struct sampler *sampler, int32_t id);
 
 #endif

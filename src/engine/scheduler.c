@@ -49,6 +49,8 @@ static void forget_texts(struct scheduler *scheduler, unsigned what)
         prefix_forget(scheduler->prefixes);
     else
         kv_pool_wipe_free(scheduler->kv_pool);
+    if (scheduler->draft)
+        scheduler_draft_forget(scheduler->draft, what & FORGET_ALL);
 }
 
 static void *scheduler_main(void *arg)
@@ -122,6 +124,24 @@ static enum td_status open_cache(struct scheduler *scheduler,
     return status;
 }
 
+static enum td_status open_draft(struct scheduler *scheduler,
+                                 const struct scheduler_options *options, struct td_error *err)
+{
+    if (options->draft == NULL)
+        return TD_OK;
+    const struct scheduler_draft_options draft = {.model = options->model,
+                                                  .draft = options->draft,
+                                                  .slot_count = scheduler->slot_count,
+                                                  .context_size = scheduler->context_size,
+                                                  .kv_type = options->kv_type,
+                                                  .threads = scheduler->threads,
+                                                  .stop = &scheduler->stop};
+    enum td_status status = scheduler_draft_new(&draft, &scheduler->draft, err);
+    if (status != TD_OK)
+        error_prefix(err, "draft model");
+    return status;
+}
+
 static enum td_status open_memory(struct scheduler *scheduler,
                                   const struct scheduler_options *options, struct td_error *err)
 {
@@ -132,6 +152,10 @@ static enum td_status open_memory(struct scheduler *scheduler,
     uint64_t work_bytes = workspace_bytes(model, &workspace, thread_pool_count(scheduler->threads));
     enum td_status status =
         sequence_context(model, options->context_tokens, &scheduler->context_size, err);
+    if (status == TD_OK)
+        status = open_draft(scheduler, options, err);
+    if (status == TD_OK && scheduler->draft) /* it stays beside the cache like working memory */
+        work_bytes += scheduler_draft_bytes(scheduler->draft);
     if (status == TD_OK)
         status = open_cache(scheduler, options, work_bytes, err);
     if (status == TD_OK)
@@ -174,9 +198,9 @@ enum td_status scheduler_new(const struct scheduler_options *options, struct sch
         options->queue_capacity > 65536)
         return error_set(err, TD_INVALID, "%u slots and a queue of %u: 1 to %d and at most 65536",
                          options->slot_count, options->queue_capacity, SLOTS_MAX);
-    if (options->speculation != TD_SPECULATION_NONE && options->speculation != TD_SPECULATION_NGRAM)
+    if ((options->speculation == TD_SPECULATION_DRAFT) != (options->draft != NULL))
         return error_set(err, TD_INVALID,
-                         "streams that run together speculate from their text only");
+                         "a draft model belongs to draft speculation, and to it alone");
     if (options->exit_threshold > 0 && options->model->info.exit_count == 0)
         return error_set(err, TD_INVALID, "exit_threshold: %s has no early exits",
                          options->model->name);
@@ -212,6 +236,7 @@ void scheduler_free(struct scheduler *scheduler)
         sequence_deinit(&scheduler->slots[i].sequence);
     prefix_index_free(scheduler->prefixes);
     kv_pool_free(scheduler->kv_pool);
+    scheduler_draft_free(scheduler->draft);
     workspace_free(scheduler->workspace);
     thread_pool_free(scheduler->threads);
     queue_free(scheduler->submitted);
@@ -283,7 +308,9 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
                                   .cached_tokens = atomic_load(&scheduler->cached_tokens),
                                   .completion_tokens = atomic_load(&scheduler->completion_tokens),
                                   .passes = atomic_load(&scheduler->passes),
-                                  .rows = atomic_load(&scheduler->rows)};
+                                  .rows = atomic_load(&scheduler->rows),
+                                  .drafted_tokens = atomic_load(&scheduler->drafted_tokens),
+                                  .accepted_tokens = atomic_load(&scheduler->accepted_tokens)};
     uint32_t jobs = atomic_load(&scheduler->jobs);
     load.waiting = jobs > load.running ? jobs - load.running : 0;
     return load;

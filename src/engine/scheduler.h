@@ -10,6 +10,7 @@
 
 #include "base/loop.h"
 #include "engine/prefix_index.h"
+#include "engine/sampler.h"
 #include "tandem/engine.h"
 
 struct adapter_set;
@@ -26,7 +27,8 @@ struct scheduler_options {
     uint32_t cache_tokens;
     uint32_t thread_count; /* 0 = one a fast core */
     enum td_kv_type kv_type;
-    enum td_speculation speculation; /* of all jobs: none, or from the text */
+    enum td_speculation speculation; /* of all jobs */
+    const struct td_model *draft;    /* for TD_SPECULATION_DRAFT, else NULL; scheduler_draft.h */
     uint32_t draft_tokens;           /* 0 = 8 */
     float exit_threshold;            /* of all jobs, as in td_generate_options */
     bool keep_nothing;               /* of no job: as in job_request */
@@ -37,6 +39,7 @@ struct job_request {
     size_t id_count;
     enum td_priority priority;
     struct td_generate_options options; /* stops and biases are copied, the grammar is retained */
+    struct sampler_dry dry;             /* beside options.sampling */
     struct adapter_set *adapters;       /* retained; NULL = the bare model */
     struct prefix_scope scope;          /* among whom computed prompts are shared */
     bool score_prompt;                  /* job_prompt_scores will tell */
@@ -81,6 +84,8 @@ struct scheduler_load {
     /* Totals since start. cached_tokens: those of prompt_tokens that were there already; rows /
      * passes: the usual size of a batch. */
     uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+    /* Of answers that have ended: tokens guessed ahead, and those of them that were right. */
+    uint64_t drafted_tokens, accepted_tokens;
 };
 struct scheduler_load scheduler_get_load(struct scheduler *scheduler);
 

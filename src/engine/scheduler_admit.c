@@ -88,6 +88,9 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
     sequence_set_adapters(&slot->sequence, job->request.adapters);
     atomic_fetch_add(&scheduler->running, 1);
     atomic_fetch_add(&scheduler->prompt_tokens, job->request.id_count);
+    if (scheduler->draft)
+        job->request.options.draft =
+            scheduler_draft_begin(scheduler->draft, slot_number(scheduler, slot), &job->cancelled);
     struct td_error err = {0};
     enum td_status status = generation_init(&slot->generation, &slot->sequence, job->request.ids,
                                             job->request.id_count, &job->request.options, &err);
@@ -95,6 +98,8 @@ static void start_job(struct scheduler *scheduler, struct slot *slot, struct job
         scheduler_end_slot(scheduler, slot, status, &err);
     else
         generation_score_prompt(&slot->generation, job->prompt_scores, job->request.prompt_only);
+    if (status == TD_OK)
+        sampler_set_dry(&slot->generation.sampler, &job->request.dry);
 }
 
 void scheduler_admit(struct scheduler *scheduler)

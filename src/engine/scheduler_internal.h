@@ -8,6 +8,7 @@
 #include "engine/forward.h"
 #include "engine/job.h"
 #include "engine/prefix_index.h"
+#include "engine/scheduler_draft.h"
 
 #define SLOTS_MAX 256
 
@@ -42,6 +43,7 @@ struct scheduler {
     struct kv_pool *kv_pool;
     struct prefix_index *prefixes; /* what ended and running answers have computed */
     struct workspace *workspace;
+    struct scheduler_draft *draft; /* NULL without one */
     struct slot *slots;
     uint32_t slot_count;
     uint32_t jobs_max; /* running and waiting */
@@ -56,6 +58,7 @@ struct scheduler {
     atomic_uint jobs, running; /* jobs: running and waiting */
     atomic_uint pages_used;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+    _Atomic uint64_t drafted_tokens, accepted_tokens;
 
     /* The scheduler thread's own. */
     struct job **waiting;               /* [jobs_max], first come first */
@@ -69,6 +72,11 @@ struct scheduler {
     struct segment segments[SLOTS_MAX];
     struct slot *segment_slots[SLOTS_MAX];
 };
+
+static inline uint32_t slot_number(const struct scheduler *scheduler, const struct slot *slot)
+{
+    return (uint32_t)(slot - scheduler->slots);
+}
 
 /* Takes new jobs off the queue, drops those that were cancelled while they waited, and gives slots
  * to those that fit. */

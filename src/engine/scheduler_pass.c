@@ -33,9 +33,15 @@ void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_
                         const struct td_error *err)
 {
     job_end(slot->job, status, &slot->generation.result, err);
+    atomic_fetch_add(&scheduler->drafted_tokens, slot->generation.result.drafted_tokens);
+    atomic_fetch_add(&scheduler->accepted_tokens, slot->generation.result.accepted_tokens);
     generation_deinit(&slot->generation);
-    if (!slot->job->request.keep_nothing)
-        prefix_publish(scheduler->prefixes, &slot->sequence, &slot->job->request.scope, true);
+    const struct prefix_scope *scope =
+        slot->job->request.keep_nothing ? NULL : &slot->job->request.scope;
+    if (scheduler->draft)
+        scheduler_draft_end(scheduler->draft, slot_number(scheduler, slot), scope);
+    if (scope)
+        prefix_publish(scheduler->prefixes, &slot->sequence, scope, true);
     sequence_truncate(&slot->sequence, 0);
     sequence_leave_adapters(&slot->sequence); /* they are the job's */
     leave_slot(scheduler, slot);
@@ -86,6 +92,16 @@ static void take_over(struct scheduler *scheduler, struct slot *slot)
     atomic_fetch_add(&scheduler->cached_tokens, got - had);
 }
 
+/* How many share the pass decides how much is guessed. */
+static void prepare_guesses(struct scheduler *scheduler, struct slot *slot)
+{
+    uint32_t streams = atomic_load(&scheduler->running);
+    slot->generation.speculation.streams = streams;
+    if (scheduler->draft)
+        scheduler_draft_prepare(scheduler->draft, slot_number(scheduler, slot), &slot->generation,
+                                &slot->job->request.scope, streams);
+}
+
 static struct plan make_plan(struct scheduler *scheduler)
 {
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
@@ -95,6 +111,7 @@ static struct plan make_plan(struct scheduler *scheduler)
         if (!is_ready(scheduler, slot))
             continue;
         take_over(scheduler, slot);
+        prepare_guesses(scheduler, slot);
         *entry = (struct plan_entry){
             .priority = slot->job->request.priority,
             .streams = slot->generation.result.completion_tokens > 0,

@@ -13,6 +13,8 @@ struct td_session {
     struct sequence sequence;
     struct adapter_set *adapters; /* the sequence's, a reference of the session's; or NULL */
     const atomic_bool *cancel;    /* set: the work stops between two layers; NULL = nobody can */
+    /* A model that is known to have the same vocabulary, and lives as long; or NULL. */
+    const struct td_model *drafts_for;
 };
 
 /* Runs a segment of the session's sequence of any length, cut where the workspace ends. */

@@ -97,16 +97,18 @@ uint32_t guess_from_text(const int32_t *ids, uint32_t count, int32_t last_id, ui
     return made;
 }
 
-/* Brings the smaller model to the end of the text. */
-static enum td_status catch_up(struct td_session *draft, const struct sequence *sequence,
-                               struct td_error *err)
+/* Brings the smaller model to the end of the text, or nearer to it; *there: it is. */
+static enum td_status catch_up(const struct speculation *s, const struct sequence *sequence,
+                               bool *there, struct td_error *err)
 {
+    struct td_session *draft = s->draft;
     uint32_t known = sequence_common_prefix(&draft->sequence, draft->sequence.adapters,
                                             sequence->ids, sequence->length);
+    uint32_t behind = sequence->length - known;
+    uint32_t count = s->catch_up_max && s->catch_up_max < behind ? s->catch_up_max : behind;
     td_session_truncate(draft, known);
-    if (known == sequence->length)
-        return TD_OK;
-    return td_session_forward(draft, sequence->ids + known, sequence->length - known, NULL, 0, err);
+    *there = count == behind;
+    return count ? td_session_forward(draft, sequence->ids + known, count, NULL, 0, err) : TD_OK;
 }
 
 /* Lets the smaller model go on after `last_id`. Where it fails (its context is full) there are no
@@ -119,9 +121,13 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
     const struct td_model *model = draft->model;
     struct td_error ignored = {0};
     uint32_t made = 0;
+    if (sequence->length >= draft->sequence.context_size)
+        return 0;
     double begin_ms = clock_monotonic_ms(NULL);
-    bool prompt = td_session_length(draft) + SPECULATION_TOKENS_MAX < sequence->length;
-    enum td_status status = catch_up(draft, sequence, &ignored);
+    bool prompt = td_session_length(draft) + SPECULATION_TOKENS_MAX < sequence->length, there;
+    enum td_status status = catch_up(s, sequence, &there, &ignored);
+    if (status == TD_OK && !there) /* goes on with the next step */
+        return 0;
     if (prompt) /* which is read once, and says nothing about later guesses */
         begin_ms = clock_monotonic_ms(NULL);
     sampler_follow(&s->draft_sampler, sampler);
@@ -147,7 +153,11 @@ static uint32_t guess_with_draft(struct speculation *s, const struct sequence *s
 
 static uint32_t wanted(struct speculation *s, enum guess_source source, uint32_t max)
 {
-    uint32_t count = s->always ? max : guess_count(&s->pace[source], max);
+    struct guess_pace pace = s->pace[source];
+    /* Each has its part of a pass that serves several; what it guesses all of them pay. */
+    if (s->streams > 1)
+        pace.pass_ms /= s->streams;
+    uint32_t count = s->always ? max : guess_count(&pace, max);
     s->source = source;
     s->pace[source].skipped += count == 0;
     return count;
@@ -164,7 +174,8 @@ void speculation_guess(struct speculation *s, const struct sequence *sequence, i
     if (count > 0) {
         most = wanted(s, GUESS_FORCED, max);
     } else if (s->kind == TD_SPECULATION_DRAFT) {
-        most = wanted(s, GUESS_DRAFT, max);
+        bool few = s->streams <= SPECULATION_DRAFT_STREAMS_MAX;
+        most = few ? wanted(s, GUESS_DRAFT, max) : 0;
         count = most ? guess_with_draft(s, sequence, last_id, sampler, most) : 0;
     } else {
         count = guess_from_text(sequence->ids, sequence->length, last_id, max, out);
@@ -192,8 +203,8 @@ void speculation_note(struct speculation *s, uint32_t right, double pass_ms)
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-static enum td_status check_vocabulary(const struct td_model *model, const struct td_model *draft,
-                                       struct td_error *err)
+enum td_status speculation_check_vocabulary(const struct td_model *model,
+                                            const struct td_model *draft, struct td_error *err)
 {
     uint32_t a = model->vocab_count, b = draft->vocab_count, common = a < b ? a : b;
     if (model == draft)
@@ -236,9 +247,11 @@ enum td_status speculation_init(struct speculation *s, const struct td_model *mo
     if (options->draft == NULL)
         return TD_OK;
     s->draft = options->draft;
-    enum td_status status = check_vocabulary(model, s->draft->model, err);
-    if (status != TD_OK)
-        return status;
+    if (s->draft->drafts_for != model) {
+        enum td_status status = speculation_check_vocabulary(model, s->draft->model, err);
+        if (status != TD_OK)
+            return status;
+    }
     struct td_sampling sampling = options->sampling;
     sampling.presence_penalty = sampling.frequency_penalty =
         0; /* they would need the answer's counts */

@@ -21,6 +21,10 @@
 
 #define SPECULATION_TOKENS_MAX 16
 #define SPECULATION_TOKENS_DEFAULT 8
+/* Most generations running together of which any asks a smaller model. Its passes come one after
+ * another, while one pass of the larger serves all: where each of them and each further row cost a
+ * tenth of that pass and three of four guesses are right, two gain a quarter, and four would lose. */
+#define SPECULATION_DRAFT_STREAMS_MAX 2
 
 enum guess_source { GUESS_FORCED, GUESS_NGRAM, GUESS_DRAFT, GUESS_SOURCES };
 
@@ -36,8 +40,10 @@ struct guess_pace {
 struct speculation {
     enum td_speculation kind;
     uint32_t tokens_max;
-    bool always;                  /* for tests: guess whatever it costs */
-    struct td_session *draft;     /* borrowed; NULL unless kind is TD_SPECULATION_DRAFT */
+    bool always;              /* for tests: guess whatever it costs */
+    uint32_t streams;         /* that share a pass with this one, itself too; 0 = it is alone */
+    uint32_t catch_up_max;    /* most tokens that draft reads for a step; 0 = as many as it takes */
+    struct td_session *draft; /* borrowed; NULL unless kind is TD_SPECULATION_DRAFT */
     struct sampler draft_sampler; /* for it */
     struct guess_pace pace[GUESS_SOURCES];
     enum guess_source source;                  /* of the current guesses */
@@ -53,6 +59,11 @@ TD_MUST_CHECK enum td_status speculation_init(struct speculation *speculation,
                                               const struct td_generate_options *options,
                                               struct td_error *err);
 void speculation_deinit(struct speculation *speculation);
+
+/* TD_INVALID with the first token in which the draft's vocabulary is another than the model's. */
+TD_MUST_CHECK enum td_status speculation_check_vocabulary(const struct td_model *model,
+                                                          const struct td_model *draft,
+                                                          struct td_error *err);
 
 /* Fills batch with `last_id`, which follows the sequence, and at most `max` guesses that the
  * grammar (NULL: none) allows. Once a step: further calls change nothing until speculation_note. */

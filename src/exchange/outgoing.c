@@ -70,8 +70,9 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     err = (struct td_error){0};
     if (!settings || !route->pseudonyms || goes_anywhere(ex))
         return;
-    if (pseudonyms_new(settings->vaults, &settings->rules, (uint64_t)exchange_now_ms(ex),
-                       &ex->request,
+    struct mask_rules rules = settings->rules;
+    rules.strict = route->strict;
+    if (pseudonyms_new(settings->vaults, &rules, (uint64_t)exchange_now_ms(ex), &ex->request,
                        ex->minimised ? minimised_request(ex->minimised) : &ex->request,
                        &ex->pseudonyms, &err) != TD_OK) {
         snprintf(ex->masking_error, sizeof ex->masking_error, "%.*s",

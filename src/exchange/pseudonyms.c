@@ -56,11 +56,8 @@ static struct json *walk_text(struct walk *walk, struct td_str text)
         return NULL;
     buf_init(&out, TEXT_BYTES_MAX);
     walk->status = mask_write(walk->mask, text, &out, &walk->out->rest, walk->err);
-    if (walk->status == TD_OK) {
-        /* Behind escapes nothing is found to be replaced: what shows there is what is left. */
-        raise_rest(walk, privacy_classify_escaped(buf_view(&out)));
+    if (walk->status == TD_OK)
         masked = json_new_text(buf_view(&out));
-    }
     buf_deinit(&out);
     return masked;
 }

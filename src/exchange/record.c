@@ -156,6 +156,8 @@ static char *signals_json(const struct exchange *ex)
     json_put(root, "jailbreak", json_new_bool(signals->jailbreak));
     if (signals->judged) {
         json_put(root, "gain", json_new_double(signals->gain));
+        if (signals->gain < signals->gain_whole)
+            json_put(root, "gain_whole", json_new_double(signals->gain_whole));
         json_put(root, "p_local", json_new_double(signals->p_local));
         json_put(root, "p_strong", json_new_double(signals->p_strong));
         json_put(root, "task", *signals->task ? json_new_cstr(signals->task) : json_new_null());

@@ -135,6 +135,18 @@ void spending_settle(struct spending *spending, uint64_t key, double promised_us
     pthread_mutex_unlock(&spending->lock);
 }
 
+uint64_t spending_day_begin_ms(const struct clock *clock)
+{
+    time_t now = (time_t)(clock_wall_ms(clock) / 1000);
+    struct tm local;
+    if (!localtime_r(&now, &local))
+        return (uint64_t)now * 1000;
+    local.tm_hour = local.tm_min = local.tm_sec = 0;
+    local.tm_isdst = -1; /* as it was at midnight */
+    time_t begin = mktime(&local);
+    return (uint64_t)(begin < 0 || begin > now ? now : begin) * 1000;
+}
+
 /* Hours that have passed since the last count lose theirs. */
 static void turn_hours_locked(struct spending *spending)
 {
@@ -153,6 +165,15 @@ void spending_add_tokens(struct spending *spending, uint64_t tokens)
     pthread_mutex_lock(&spending->lock);
     turn_hours_locked(spending);
     spending->tokens[spending->hour % HOURS] += tokens;
+    pthread_mutex_unlock(&spending->lock);
+}
+
+void spending_add_tokens_of(struct spending *spending, uint64_t hour, uint64_t tokens)
+{
+    pthread_mutex_lock(&spending->lock);
+    turn_hours_locked(spending);
+    if (hour <= spending->hour && spending->hour - hour < HOURS)
+        spending->tokens[hour % HOURS] += tokens;
     pthread_mutex_unlock(&spending->lock);
 }
 

@@ -1,5 +1,5 @@
-/* What was spent today, by budget and by whom, and how many tokens went through in the last 24 hours. In memory, bounded: when
- * the table is full, newcomers of a budget share one entry, so that nobody spends uncounted. A day begins at local midnight. Thread-safe. */
+/* What was spent today, by budget and by whom, and how many tokens went through in the last 24 hours. In memory (a server fills it
+ * from its ledger when it starts), bounded: when the table is full, newcomers of a budget share one entry, so that nobody spends uncounted. A day begins at local midnight. Thread-safe. */
 #ifndef EXCHANGE_SPENDING_H
 #define EXCHANGE_SPENDING_H
 
@@ -22,6 +22,11 @@ void spending_promise(struct spending *spending, uint64_t key, double usd);
 void spending_settle(struct spending *spending, uint64_t key, double promised_usd, double usd);
 
 void spending_add_tokens(struct spending *spending, uint64_t tokens);
+/* Of an earlier hour, since the epoch; one that is 24 hours old, or to come, counts nothing. */
+void spending_add_tokens_of(struct spending *spending, uint64_t hour, uint64_t tokens);
 double spending_day_tokens(struct spending *spending); /* of the last 24 hours, by whole hours */
+
+/* Local midnight before now, in ms since the epoch. clock NULL = the system's. */
+uint64_t spending_day_begin_ms(const struct clock *clock);
 
 #endif

@@ -146,6 +146,18 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
                                                    uint64_t since_wall_ms, ledger_history_fn *each,
                                                    void *ctx, struct td_error *err);
 
+/* What the exchanges of one hour have cost: of each user, route and application (NULL = none). */
+struct ledger_spent {
+    const char *user, *route, *app; /* borrowed until the function returns */
+    uint64_t hour;                  /* since the epoch */
+    double cost_usd;
+    uint64_t tokens; /* of all attempts */
+};
+typedef void ledger_spent_fn(void *ctx, const struct ledger_spent *spent);
+TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,
+                                                 uint64_t since_wall_ms, ledger_spent_fn *each,
+                                                 void *ctx, struct td_error *err);
+
 /* Totals since a time:
  *
  *   {since_wall_ms, exchanges, cost_usd, all_cloud_cost_usd, saving_usd, saving_share (0 when there

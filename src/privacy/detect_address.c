@@ -78,6 +78,54 @@ static size_t with_direction(struct td_str text, size_t end)
     return word.capital && direction ? word.end : end;
 }
 
+/* "Hauptstr." and "Berliner Str.": the point is the abbreviation's, not the sentence's. */
+static bool is_abbreviated(struct td_str text, const struct word *word)
+{
+    size_t len = word->end - word->begin;
+    const char *end = text.data + word->end;
+    return len >= 3 && word->end < text.len && *end == '.' &&
+           (memcmp(end - 3, "str", 3) == 0 || memcmp(end - 3, "Str", 3) == 0);
+}
+
+/* A word for a street that stands before its name. "av" is "of" in other languages: it has a point or a
+ * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. */
+static bool stands_first(struct td_str text, const struct word *word, const struct word *name)
+{
+    if (!(word->roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)))
+        return false;
+    if (word_is(text, word, "av"))
+        return word->capital || (word->end < text.len && text.data[word->end] == '.');
+    return !word_in(text, word, "am im an") || name == NULL ||
+           !word_in(text, name,
+                    "jahr jahre kapitel abschnitt fall monat tag punkt schritt absatz teil band "
+                    "heft ende anfang "
+                    "rahmen schnitt zeitraum artikel paragraph quartal halbjahr sommer winter "
+                    "herbst alter raum "
+                    "zimmer bild vergleich spiel");
+}
+
+/* "C/ Mayor", "V.le Monza", "P.zza Navona", "C.so Como": where what is the short word before the name begins,
+ * or SIZE_MAX. word: the last piece of it. */
+static size_t short_first(struct td_str text, const struct word *word)
+{
+    if (word_is(text, word, "c") && word->end < text.len && text.data[word->end] == '/')
+        return word->begin;
+    static const char *const tails[][2] = {{"le", "V."}, {"zza", "P."}, {"so", "C."}};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+        if (word_is(text, word, tails[i][0]) && word->begin >= 2 &&
+            memcmp(text.data + word->begin - 2, tails[i][1], 2) == 0)
+            return word->begin - 2;
+    return SIZE_MAX;
+}
+
+/* "XX Settembre", "IV Novembre": a street's name with a date in it. */
+static bool is_dated_name(struct td_str text, const struct word *month)
+{
+    struct word day = spelled_before(text, month->begin, 1);
+    return (month->roles & ROLE_MONTH) && day.begin < day.end && text.data[day.begin] < 'Z' &&
+           word_in(text, &day, "i ii iii iv v vi viii ix x xi xii xv xx xxiv xxv xxvi xxvii xxix");
+}
+
 static bool is_gap_line(struct td_str text, size_t from, size_t to)
 {
     return memchr(text.data + from, '\n', to - from) != NULL;
@@ -95,6 +143,9 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
     if (end < text.len && is_alpha((unsigned char)text.data[end]) &&
         (end + 1 >= text.len || !lexicon_is_word_byte((unsigned char)text.data[end + 1])))
         return end + 1;
+    if (window->c[run] == '/' && is_alpha(window->c[run + 1]) && end + 1 < text.len &&
+        (end + 2 >= text.len || !lexicon_is_word_byte((unsigned char)text.data[end + 2])))
+        return end + 2; /* "4/b" */
     if ((window->c[run] == '-' || window->c[run] == '/') && is_digit(window->c[run + 1])) {
         size_t second = window_digits(window, run + 1);
         if (second <= 4)
@@ -103,23 +154,34 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
     return end;
 }
 
-/* Number first: the end of the street's words, or 0. large: a number as long roads have them. */
-static size_t street_after(struct td_str text, size_t offset, bool at_home, bool large,
-                           float *score)
+/* Is it surely a word for a street, also behind a comma? "place" is when "de" or its like follows. */
+static bool goes_before_name(struct td_str text, const struct word *word)
+{
+    struct word particle = word_after(text, word->end, 1);
+    return (word->roles & ROLE_STREET_SURE) ||
+           (word_is(text, word, "place") && (particle.roles & ROLE_PARTICLE));
+}
+
+/* Number first: the end of the street's words, or 0. first: the word behind the number. large: a number
+ * as long roads have them. */
+static size_t street_after(struct td_str text, size_t offset, const struct word *first,
+                           bool at_home, bool large, float *score)
 {
     size_t names = 0, end = 0, at = offset;
     bool first_form = false, particle = false;
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
-        struct word word = word_after(text, at, 2);
+        struct word word = i == 0 && first->begin < first->end && first->begin - at <= 2
+                               ? *first
+                               : word_after(text, at, 2);
         bool comma = word.begin > at && text.data[at] == ',';
         if (word.begin == word.end || (word.begin > at && is_gap_line(text, at, word.begin)) ||
             (word.begin > at && text.data[word.begin - 1] == '-' && i == 0) ||
-            (i == 0 && word.begin - at > 1 && !(comma && (word.roles & ROLE_STREET_SURE))))
+            (i == 0 && word.begin - at > 1 && !(comma && goes_before_name(text, &word))))
             break; /* "3, rue Pasteur", but not "3, Pasteur" */
         uint32_t roles = word.roles;
         bool rare = (roles & ROLE_STREET_RARE) && (large || at_home) && word.capital;
         bool ordinal = is_digit((unsigned char)text.data[word.begin]) && !word.digits;
-        if (i == 0 && (roles & ROLE_STREET_FIRST)) {
+        if (i == 0 && (roles & ROLE_STREET_FIRST) && stands_first(text, &word, NULL)) {
             first_form = true;
         } else if (names > 0 && !first_form && ((roles & ROLE_STREET) || rare) &&
                    (word.capital || at_home)) {
@@ -179,34 +241,43 @@ static size_t before_number_sign(struct td_str text, size_t number)
 
 /* Number last: where the street before it begins, or SIZE_MAX. A comma before the number asks for a
  * word for a street before the name ("Viale Bernardi, 92"). */
-static size_t street_before(struct td_str text, size_t number, bool at_home, float *score)
+static size_t street_before(const struct place *place, bool at_home, float *score)
 {
-    size_t at = before_number_sign(text, number), begin = SIZE_MAX, names = 0;
+    struct td_str text = place->text;
+    size_t at = before_number_sign(text, place->begin), begin = SIZE_MAX, names = 0;
+    struct word name = {0}; /* the last one that was read */
     bool comma = at > 1 && text.data[at - 2] == ',';
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
-        struct word word = word_before(text, at, 2);
+        struct word word = at == place->begin ? *place->previous : word_before(text, at, 2);
         if (word.begin == word.end || is_gap_line(text, word.end, at) ||
             (i > 0 && memchr(text.data + word.end, ',', at - word.end) != NULL) ||
-            (text.data[word.end] == '.' && word.end - word.begin > 5))
+            (text.data[word.end] == '.' && word.end - word.begin > 5 &&
+             !(i == 0 && is_abbreviated(text, &word))))
             break;
         uint32_t roles = word.roles;
         if (names == 0 && i == 0 &&
             (has_street_ending(text, &word) || (word.capital && (word.roles & ROLE_STREET_LAST)))) {
-            struct word name = word_before(text, word.begin, 1);
+            struct word first = word_before(text, word.begin, 1);
             bool own = has_street_ending(text, &word);
             *score = 0.85f;
-            if (!own && (!name.capital || name.begin == name.end))
+            if (!own && (!first.capital || first.begin == first.end))
                 return SIZE_MAX;
-            return own ? word.begin : name.begin;
+            return own ? word.begin : first.begin;
         }
-        if (names > 0 && (roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)) &&
+        if (names > 0 && short_first(text, &word) != SIZE_MAX) {
+            *score = 0.85f;
+            return short_first(text, &word);
+        }
+        if (names > 0 && stands_first(text, &word, &name) &&
             (word.capital || at_home || (roles & ROLE_STREET_SURE))) {
             *score = 0.85f;
             return word.begin;
         }
         if (word.capital && !word.digits &&
-            !(roles & (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY))) {
+            (!(roles & (ROLE_MONTH | ROLE_MONTH_SHORT | ROLE_WEEKDAY)) ||
+             is_dated_name(text, &word))) {
             names++;
+            name = word;
             begin = word.begin;
         } else if (!(names > 0 && (word.roles & ROLE_PARTICLE))) {
             break;
@@ -391,8 +462,11 @@ bool detect_address(const struct place *place, const struct window *window,
     size_t run = window->run;
     bool alone;
     float score = 0.7f;
+    bool joined_point = place->before == '.' && is_abbreviated(text, place->previous) &&
+                        place->previous->end + 1 == place->begin;
     if (run == 0 || run > 6 || is_word(place->before) || place->before == '$' ||
-        place->before == '.' || (place->before == ',' && is_digit(place->before2)))
+        (place->before == '.' && !joined_point) ||
+        (place->before == ',' && is_digit(place->before2)))
         return false;
     if (place->previous->digits && place->next->digits && window->c[run] != '-' &&
         !place_context(place, PRIVACY_ZIP, ZIP_REACH))
@@ -407,8 +481,14 @@ bool detect_address(const struct place *place, const struct window *window,
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), 0.75f, out);
     if (is_word(plain_at(text, end).c) || next.c == '%' || next.c == ':')
         return detect_zip(place, window, run, out);
-    size_t street =
-        run <= 5 && !place->next->digits ? street_after(text, end, at_home, run >= 3, &score) : 0;
+    size_t name = end;
+    if (word_in(text, place->next, "bis ter quater")) {
+        struct word kind = word_after(text, place->next->end, 1);
+        name = kind.roles & ROLE_STREET_SURE ? place->next->end : end; /* "5 bis rue Pasteur" */
+    }
+    size_t street = run <= 5 && !place->next->digits
+                        ? street_after(text, name, place->next, at_home, run >= 3, &score)
+                        : 0;
     if (street != 0) {
         struct word before = word_before(text, place->begin, 1);
         bool joined = before.digits && before.end > before.begin &&
@@ -418,8 +498,9 @@ bool detect_address(const struct place *place, const struct window *window,
         return give(PRIVACY_ADDRESS, joined ? before.begin : place->begin, tail,
                     tail > street ? 0.9f : score, out);
     }
-    begin = run <= 5 && (place->before == ' ' || place->before == '#') && !place->previous->digits
-                ? street_before(text, place->begin, at_home, &score)
+    begin = run <= 5 && (place->before == ' ' || place->before == '#' || joined_point) &&
+                    !place->previous->digits
+                ? street_before(place, at_home, &score)
                 : SIZE_MAX;
     if (begin != SIZE_MAX) {
         struct word before = word_before(text, begin, 1);

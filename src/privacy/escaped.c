@@ -1,7 +1,9 @@
 #include "privacy/escaped.h"
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "privacy/lexicon.h"
 
 static int hex_value(char c)
 {
@@ -26,13 +28,45 @@ static uint32_t unit_at(struct td_str text, size_t at)
     return unit;
 }
 
-bool escaped_is_any(struct td_str text)
+/* The character at the place and the bytes of its escape, of a pair (RFC 8259, 7) both; 0 bytes: none. */
+static size_t character_at(struct td_str text, size_t at, uint32_t *character)
 {
-    for (size_t at = str_find(text, STR("\\u"), 0); at != SIZE_MAX;
-         at = str_find(text, STR("\\u"), at + 1))
-        if (unit_at(text, at) != UINT32_MAX)
-            return true;
-    return false;
+    uint32_t unit = unit_at(text, at), low;
+    if (unit == UINT32_MAX)
+        return 0;
+    *character = unit;
+    if (unit < 0xd800 || unit >= 0xdc00 || (low = unit_at(text, at + 6)) < 0xdc00 || low >= 0xe000)
+        return 6;
+    *character = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+    return 12;
+}
+
+static bool is_blank_escape(char c)
+{
+    return c == 'n' || c == 'r' || c == 't';
+}
+
+size_t escaped_next(struct td_str text, size_t from)
+{
+    while (from < text.len) {
+        const char *found = memchr(text.data + from, '\\', text.len - from);
+        if (found == NULL)
+            break;
+        size_t at = (size_t)(found - text.data);
+        if (unit_at(text, at) != UINT32_MAX ||
+            (at + 2 < text.len && is_blank_escape(text.data[at + 1]) &&
+             lexicon_is_word_byte((unsigned char)text.data[at + 2])))
+            return at;
+        from = at + 1;
+    }
+    return SIZE_MAX;
+}
+
+bool escaped_ends_at(struct td_str text, size_t offset)
+{
+    if (offset >= 6 && unit_at(text, offset - 6) != UINT32_MAX)
+        return true;
+    return offset >= 2 && text.data[offset - 2] == '\\' && is_blank_escape(text.data[offset - 1]);
 }
 
 /* One character of "\n", "\"" and the like; 0 when it is none of them. */
@@ -54,30 +88,49 @@ static char short_escape(char c)
     }
 }
 
-size_t escaped_read(struct td_str text, char *out)
+size_t escaped_read(struct td_str text, const uint32_t *from, char *out, uint32_t *origin)
 {
-    size_t len = 0;
-    for (size_t at = 0; at < text.len;) {
-        uint32_t unit = unit_at(text, at), low;
-        if (unit == UINT32_MAX) {
+    size_t len = 0, at = 0;
+    while (at < text.len) {
+        uint32_t place = from ? from[at] : (uint32_t)at, character = 0;
+        size_t used = character_at(text, at, &character), count = 1;
+        char bytes[4] = {text.data[at]};
+        if (used > 0) {
+            count = utf8_encode(character, bytes);
+            if (count == 0) { /* half a pair */
+                bytes[0] = ' ';
+                count = 1;
+            }
+        } else {
             char plain =
                 text.data[at] == '\\' && at + 1 < text.len ? short_escape(text.data[at + 1]) : 0;
-            out[len++] = plain ? plain : text.data[at];
-            at += plain ? 2 : 1;
-            continue;
+            used = plain ? 2 : 1;
+            bytes[0] = plain ? plain : bytes[0];
         }
-        at += 6;
-        if (unit >= 0xd800 && unit < 0xdc00 && (low = unit_at(text, at)) >= 0xdc00 &&
-            low < 0xe000) {
-            unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00); /* RFC 8259, 7 */
-            at += 6;
-        }
-        char bytes[4];
-        size_t count = utf8_encode(unit, bytes);
-        for (size_t i = 0; i < count; i++)
+        at += used;
+        for (size_t i = 0; i < count; i++) {
+            origin[len] = place;
             out[len++] = bytes[i];
-        if (count == 0)
-            out[len++] = ' '; /* half a pair */
+        }
     }
+    origin[len] = from ? from[text.len] : (uint32_t)text.len;
     return len;
+}
+
+void escaped_value(struct td_str value, struct buf *out)
+{
+    for (size_t at = 0; at < value.len;) {
+        uint32_t character = 0;
+        size_t used = character_at(value, at, &character), count;
+        char bytes[4];
+        if (used > 0 && character >= ' ' && character != '"' && character != '\\' &&
+            (count = utf8_encode(character, bytes)) > 0) {
+            buf_append_str(out, (struct td_str){bytes, count});
+        } else {
+            /* an escaped backslash is no beginning of another escape */
+            used = used > 0 ? used : value.data[at] == '\\' && at + 1 < value.len ? 2 : 1;
+            buf_append_str(out, str_slice(value, at, at + used));
+        }
+        at += used;
+    }
 }

@@ -92,6 +92,7 @@ static const struct {
     [PRIVACY_PERSON] = {"PERSON", P, 0.9},
     [PRIVACY_PLACE] = {"GPE", P, 0.4},
     [PRIVACY_ORGANIZATION] = {"ORGANIZATION", P, 0.5},
+    [PRIVACY_ID] = {"ID", S, 0.5},
     [PRIVACY_CUSTOM] = {"CUSTOM", P, 0.5},
 };
 

@@ -141,9 +141,9 @@ const struct lexicon_list lexicon_lists[] = {
         " wells"),
     ROLE(ROLE_STREET_FIRST, "impasse cit\xc3\xa9 mont\xc3\xa9" "e sentier passage pasaje pasadizo callej\xc3\xb3n glorieta traves\xc3\xad" "a rotonda cerrada"
         " privada calzada r\xc3\xba" "a avinguda rodovia beco viela ladeira viaduto borgo salita lungomare localit\xc3\xa0"
-        " plac prospekt pereulok jln gang bulevardul bulvar n\xc3\xa1m\xc4\x9bstie leoforos odos plateia retorno circuito"
+        " plac prospekt pereulok jln av gang bulevardul bulvar n\xc3\xa1m\xc4\x9bstie leoforos odos plateia retorno circuito"
         " andador"),
-    ROLE(ROLE_STREET_SURE, "rue avenue boulevard chemin impasse quai all\xc3\xa9" "e rua avenida travessa calle carrer piazza piazzale"
+    ROLE(ROLE_STREET_SURE, "rue bd avenue boulevard chemin impasse quai all\xc3\xa9" "e rua avenida travessa calle carrer piazza piazzale"
         " viale vicolo corso ulica aleja plac n\xc3\xa1m\xc4\x9bst\xc3\xad ulice calea strada bulevardul jalan jl prospekt paseo"
         " callej\xc3\xb3n glorieta r\xc3\xba" "a lungomare contrada"),
     ROLE(ROLE_UNIT, "apt apartment suite ste unit room rm floor fl flat bldg building house lot trailer dept no "

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/automaton.h"
+#include "privacy/escaped.h"
 #include "privacy/restore_spell.h"
 #include "privacy/spell.h"
 
@@ -80,7 +81,8 @@ static bool push(struct span_list *list, struct privacy_span span)
     return true;
 }
 
-static enum td_status scan(struct td_str text, struct span_list *out, struct td_error *err)
+static enum td_status scan(struct td_str text, bool strict, struct span_list *out,
+                           struct td_error *err)
 {
     size_t capacity = 64;
     *out = (struct span_list){0};
@@ -89,7 +91,8 @@ static enum td_status scan(struct td_str text, struct span_list *out, struct td_
         if (spans == NULL)
             break;
         out->spans = spans;
-        out->count = privacy_scan(text, spans, capacity);
+        out->count = strict ? privacy_scan_strict(text, spans, capacity)
+                            : privacy_scan(text, spans, capacity);
         if (out->count <= capacity)
             return TD_OK;
         if (out->count > MASK_SPANS_MAX)
@@ -113,7 +116,16 @@ static enum td_status replace(struct mask *mask, enum privacy_kind kind, struct 
 {
     if (mask->words.failed)
         return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    return vault_replace(mask->vault, kind, value, &mask->words, mask->uses, out, err);
+    if (escaped_next(value, 0) == SIZE_MAX)
+        return vault_replace(mask->vault, kind, value, &mask->words, mask->uses, out, err);
+    struct buf plain; /* "M\u00fcller" is who else stands there as M\xc3\xbcller */
+    buf_init(&plain, value.len + 1);
+    escaped_value(value, &plain);
+    enum td_status status = plain.failed ? error_set(err, TD_NO_MEMORY, "no memory for surrogates")
+                                         : vault_replace(mask->vault, kind, buf_view(&plain),
+                                                         &mask->words, mask->uses, out, err);
+    buf_deinit(&plain);
+    return status;
 }
 
 static bool begin_text(struct mask *mask)
@@ -148,7 +160,7 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     sign = spell_at(text, span.begin, false);
     if (!spell_is_significant(&sign) || sign.unspaced)
         return span;
-    while (span.begin > 0) { /* one character back */
+    while (span.begin > 0 && !escaped_ends_at(text, span.begin)) { /* one character back */
         size_t before = span.begin - 1;
         while (before > 0 && span.begin - before < 4 &&
                ((unsigned char)text.data[before] & 0xc0) == 0x80)
@@ -188,7 +200,7 @@ enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error 
 {
     struct span_list all;
     struct buf surrogate;
-    enum td_status status = scan(text, &all, err);
+    enum td_status status = scan(text, mask->rules.strict, &all, err);
     if (status != TD_OK)
         return status;
     buf_init(&surrogate, TEXT_BYTES_MAX);
@@ -332,8 +344,11 @@ static void find_known(struct known_pass *pass, struct places *places)
     const struct automaton *known = pass->mask->known;
     uint32_t state = AUTOMATON_ROOT;
     bool after_sign = false;
+    struct backslashes backslashes = {0};
     for (struct sign sign = spell_at(pass->text, 0, false); sign.kind != SIGN_END;
          sign = spell_at(pass->text, sign.end, false)) {
+        after_sign = after_sign && !backslashes.behind_letter;
+        spell_split(&backslashes, pass->text, false, &sign);
         if (!spell_is_significant(&sign)) {
             after_sign = after_sign && sign.kind == SIGN_NOTHING;
             continue;
@@ -374,7 +389,7 @@ static enum td_status judge_rest(struct td_str text, const struct span_list *rep
                                  enum td_data_class *rest, struct td_error *err)
 {
     struct span_list all;
-    enum td_status status = scan(text, &all, err);
+    enum td_status status = scan(text, false, &all, err);
     if (status != TD_OK)
         return status;
     size_t next = 0;

@@ -11,6 +11,7 @@
 #define MASK_SPANS_MAX 65536u
 
 struct mask_rules {
+    bool strict; /* recall first: privacy_scan_strict says what is found */
     bool classes[TD_CLASS_RESTRICTED + 1]; /* findings of these classes are replaced */
     bool kinds[PRIVACY_KIND_COUNT];        /* and these kinds, whatever their class */
 };

@@ -1,5 +1,7 @@
 #include "privacy/name_finder.h"
 
+#include "privacy/strict.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -39,7 +41,7 @@ void name_source_advance(struct name_source *source)
                                              .data_class = source->data_class};
 }
 
-void name_source_begin(struct name_source *source, struct td_str text)
+void name_source_begin(struct name_source *source, struct td_str text, bool strict)
 {
     source->on = atomic_load(&any_installed);
     if (source->on) {
@@ -49,10 +51,30 @@ void name_source_begin(struct name_source *source, struct td_str text)
             pthread_rwlock_unlock(&installed_lock);
     }
     if (source->on) {
+        float min_score = installed_min_score;
         source->data_class = installed_class;
-        tagger_begin(&source->cursor, installed, text, installed_min_score);
+        if (strict && source->data_class < TD_CLASS_SENSITIVE)
+            source->data_class = TD_CLASS_SENSITIVE;
+        if (strict && min_score > STRICT_MIN_SCORE)
+            min_score = STRICT_MIN_SCORE;
+        tagger_begin(&source->cursor, installed, text, min_score);
     }
     name_source_advance(source);
+}
+
+void name_finder_hold(void)
+{
+    pthread_rwlock_rdlock(&installed_lock);
+}
+
+uint16_t name_finder_classes(uint32_t hash)
+{
+    return installed ? tagger_word_classes(installed, hash) : 0;
+}
+
+void name_finder_release(void)
+{
+    pthread_rwlock_unlock(&installed_lock);
 }
 
 void name_source_end(struct name_source *source)

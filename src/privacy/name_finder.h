@@ -18,8 +18,13 @@ struct name_source {
 };
 
 /* Borrows the text until name_source_end, which must follow. */
-void name_source_begin(struct name_source *source, struct td_str text);
+void name_source_begin(struct name_source *source, struct td_str text, bool strict);
 void name_source_advance(struct name_source *source);
 void name_source_end(struct name_source *source);
+
+/* The installed tagger stays until the release. The classes of a word (0 without a tagger) may be asked between. */
+void name_finder_hold(void);
+uint16_t name_finder_classes(uint32_t hash);
+void name_finder_release(void);
 
 #endif

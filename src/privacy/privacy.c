@@ -3,6 +3,8 @@
 #include "privacy/escaped.h"
 #include "privacy/rules.h"
 #include "privacy/scan.h"
+#include "privacy/spans.h"
+#include "privacy/strict.h"
 #include "privacy/tally.h"
 
 #include <stdlib.h>
@@ -20,30 +22,50 @@ static void list_span(void *ctx, const struct privacy_span *span)
     list->count++;
 }
 
-/* The pass, and what other sources say: the operator's rules; names from a tagger belong here too. What
+/* The pass, and what other sources say: the operator's rules, and what shows when escapes are read. What
  * cannot be looked at is restricted as a whole. */
-static void scan_all(struct td_str text, scan_fn *emit, void *ctx)
+static void scan_all(struct td_str text, bool strict, scan_fn *emit, void *ctx)
 {
     struct privacy_span *others;
     size_t count = privacy_rules_find(text, &others);
-    if (count == SIZE_MAX) {
-        const struct privacy_span whole = {.kind = PRIVACY_CUSTOM,
-                                           .end = text.len,
-                                           .score = 1.0f,
-                                           .data_class = TD_CLASS_RESTRICTED,
-                                           .rule = PRIVACY_RULE_OVER_LIMIT};
+    if (count == SIZE_MAX || !escaped_find(text, strict, &others, &count)) {
+        const struct privacy_span whole = privacy_unread(text);
+        if (count != SIZE_MAX)
+            free(others);
         emit(ctx, &whole);
         return;
     }
-    scan_text(text, others, count, emit, ctx);
+    scan_text(text, others, count, strict, emit, ctx);
     free(others);
 }
 
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity)
 {
     struct span_list list = {spans, capacity, 0};
-    scan_all(text, list_span, &list);
+    scan_all(text, false, list_span, &list);
     return list.count;
+}
+
+size_t privacy_scan_strict(struct td_str text, struct privacy_span *spans, size_t capacity)
+{
+    struct span_list out = {spans, capacity, 0};
+    struct spans found = {0}, more = {0};
+    scan_all(text, true, spans_add, &found);
+    if (!found.failed && !strict_find(text, found.spans, found.count, spans_add, &more))
+        more.failed = true;
+    if (found.failed || more.failed) {
+        const struct privacy_span whole = privacy_unread(text);
+        list_span(&out, &whole);
+    } else {
+        for (size_t i = 0, k = 0; i < found.count || k < more.count;)
+            if (k == more.count || (i < found.count && found.spans[i].begin < more.spans[k].begin))
+                list_span(&out, &found.spans[i++]);
+            else
+                list_span(&out, &more.spans[k++]);
+    }
+    free(found.spans);
+    free(more.spans);
+    return out.count;
 }
 
 struct verdict {
@@ -63,27 +85,7 @@ static void judge_span(void *ctx, const struct privacy_span *span)
 enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found)
 {
     struct verdict verdict = {found, TD_CLASS_PUBLIC};
-    scan_all(text, judge_span, &verdict);
-    enum td_data_class hidden = privacy_classify_escaped(text);
-    return hidden > verdict.data_class ? hidden : verdict.data_class;
-}
-
-/* JSON in JSON in JSON: deeper is nobody's habit. */
-#define ESCAPED_LEVELS 3
-
-enum td_data_class privacy_classify_escaped(struct td_str text)
-{
-    struct verdict verdict = {NULL, TD_CLASS_PUBLIC};
-    if (!escaped_is_any(text))
-        return TD_CLASS_PUBLIC;
-    char *plain = malloc(text.len);
-    if (plain == NULL)
-        return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
-    for (int level = 0; level < ESCAPED_LEVELS && (level == 0 || escaped_is_any(text)); level++) {
-        text = (struct td_str){plain, escaped_read(text, plain)};
-        scan_all(text, judge_span, &verdict);
-    }
-    free(plain);
+    scan_all(text, false, judge_span, &verdict);
     return verdict.data_class;
 }
 

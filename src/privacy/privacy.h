@@ -88,6 +88,7 @@ enum privacy_kind {
     PRIVACY_PERSON, /* names, places, organisations: from a tagger, not from this pass */
     PRIVACY_PLACE,
     PRIVACY_ORGANIZATION,
+    PRIVACY_ID,     /* some number of somebody; only of a strict scan */
     PRIVACY_CUSTOM, /* an operator's pattern or word list */
     PRIVACY_KIND_COUNT
 };
@@ -113,15 +114,16 @@ double privacy_kind_severity(enum privacy_kind kind);
  * forgot to load detectors finds nothing, which is not the same as that there is nothing. */
 bool privacy_is_ready(void);
 
-/* Finds spans in `text`, in order, not overlapping. Returns how many there are; writes the first
+/* Finds spans in `text`, in order, not overlapping; also those that show only when JSON's escapes in it are
+ * read (escaped.h), whose places are those of the escaped text. Returns how many there are; writes the first
  * `capacity`. */
 size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity);
+/* Recall first (strict.h): names that are but likely, wherever they stand, and numbers that are like nothing
+ * known, all of class sensitive. For who replaces what is found; a class is given by the other one. */
+size_t privacy_scan_strict(struct td_str text, struct privacy_span *spans, size_t capacity);
 
-/* What only shows when JSON's escapes in the text are read; public where it has none. */
-enum td_data_class privacy_classify_escaped(struct td_str text);
-
-/* Class of a whole text, as it stands and with JSON's escapes read: the highest of its findings. found
- * (may be NULL): those in the text as it stands, added to (tally.h). */
+/* Class of a whole text: the highest of its findings. found (may be NULL): what they are, added to
+ * (tally.h). */
 struct privacy_tally;
 enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found);
 

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/automaton.h"
+#include "privacy/date_forms.h"
 #include "privacy/restore_spell.h"
 #include "privacy/spell.h"
 
@@ -14,6 +15,7 @@
 
 #define NONE AUTOMATON_NONE
 #define NODES_MAX (1u << 21)
+#define DATES_MAX 32 /* of a request that are known in other forms, too */
 #define PENDING_BYTES_MAX ((size_t)256 << 20)
 
 struct restore_table {
@@ -21,7 +23,9 @@ struct restore_table {
     uint32_t *next_alike; /* [count] the next with the same letters and digits */
     size_t count;
     struct automaton *automaton;
-    size_t ring; /* a power of two */
+    size_t ring;             /* a power of two */
+    struct date_form *dates; /* [date_count] that entries behind the vault's point to */
+    size_t date_count;
 };
 
 /* --- the table --- */
@@ -104,19 +108,76 @@ static bool add_entry(struct restore_table *table, const struct vault_entry *ent
     return ok;
 }
 
+/* --- dates in other forms --- */
+
+/* Two days whose forms are spelled alike (day and month the other way round) are neither's. */
+static bool is_anothers(const struct restore_table *table, const struct date_form *form)
+{
+    for (size_t i = 0; i < table->date_count; i++)
+        if (strcmp(table->dates[i].surrogate, form->surrogate) == 0 &&
+            strcmp(table->dates[i].original, form->original) != 0)
+            return true;
+    return false;
+}
+
+/* Dates that the request used, at most DATES_MAX. */
+static size_t count_dates(const struct vault *vault, const struct vault_uses *uses)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < uses->count && count < DATES_MAX; i++)
+        count += vault_at(vault, uses->entries[i]).kind == PRIVACY_DATE;
+    return count;
+}
+
+static bool write_dates(struct restore_table *table, const struct vault *vault,
+                        const struct vault_uses *uses, size_t days)
+{
+    if (days == 0)
+        return true;
+    table->dates = calloc(days * DATE_FORMS, sizeof *table->dates);
+    for (size_t i = 0; table->dates && i < uses->count && days > 0; i++) {
+        struct vault_entry entry = vault_at(vault, uses->entries[i]);
+        if (entry.kind != PRIVACY_DATE)
+            continue;
+        days--;
+        table->date_count +=
+            date_forms_write(entry.surrogate, entry.original, table->dates + table->date_count);
+    }
+    return table->dates != NULL;
+}
+
+static bool add_dates(struct restore_table *table)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < table->date_count; i++) {
+        const struct date_form *form = &table->dates[i];
+        const struct vault_entry entry = {
+            .kind = PRIVACY_DATE,
+            .form = i % DATE_FORMS < DATE_FORMS_NUMERIC ? SURROGATE_STRICT : SURROGATE_LOOSE,
+            .surrogate = str_from(form->surrogate),
+            .original = str_from(form->original)};
+        if (!is_anothers(table, form))
+            ok = add_entry(table, &entry);
+    }
+    return ok;
+}
+
 struct restore_table *restore_table_new(const struct vault *vault, const struct vault_uses *uses)
 {
     struct restore_table *table = calloc(1, sizeof *table);
     if (table == NULL)
         return NULL;
     table->automaton = automaton_new(NODES_MAX);
-    table->entries = calloc(uses->count + 1, sizeof *table->entries);
-    table->next_alike = calloc(uses->count + 1, sizeof *table->next_alike);
+    size_t days = count_dates(vault, uses), capacity = uses->count + days * DATE_FORMS + 1;
+    table->entries = calloc(capacity, sizeof *table->entries);
+    table->next_alike = calloc(capacity, sizeof *table->next_alike);
     bool ok = table->automaton && table->entries && table->next_alike;
     for (size_t i = 0; ok && i < uses->count; i++) {
         struct vault_entry entry = without_frame(vault_at(vault, uses->entries[i]));
         ok = add_entry(table, &entry);
     }
+    ok = ok && write_dates(table, vault, uses, days) &&
+         add_dates(table); /* behind the vault's own, which go first */
     if (!ok || !automaton_seal(table->automaton)) {
         restore_table_free(table);
         return NULL;
@@ -132,6 +193,9 @@ void restore_table_free(struct restore_table *table)
     if (table == NULL)
         return;
     automaton_free(table->automaton);
+    if (table->dates)
+        crypto_wipe(table->dates, table->date_count * sizeof *table->dates);
+    free(table->dates);
     free(table->entries);
     free(table->next_alike);
     free(table);
@@ -212,6 +276,7 @@ static void commit(struct restorer *r, struct buf *out)
         r->after_sign = true;
         r->after_unspaced = false;
         r->gap_bytes = 0;
+        r->backslashes = (struct backslashes){0};
         r->unsure = false;
     }
     r->head = (size_t)(r->best.end - r->base);
@@ -253,7 +318,10 @@ static bool look(struct restorer *r, bool more, struct buf *out)
         enum restore_edge edge = restore_edge_at(entry, text, r->scanned, more);
         if (edge == EDGE_UNKNOWN)
             return false;
-        if (edge == EDGE_NO || !restore_gaps_fit(entry, between(r, begin, end))) {
+        struct td_str raw = between(r, begin, end);
+        while (first != NONE && !restore_gaps_fit(&r->table->entries[first], raw))
+            first = r->table->next_alike[first];
+        if (edge == EDGE_NO || first == NONE) {
             note_miss(r, begin, end);
             continue;
         }
@@ -272,11 +340,11 @@ static bool look(struct restorer *r, bool more, struct buf *out)
     return true;
 }
 
-static void take_sign(struct restorer *r, const struct sign *sign)
+static void take_sign(struct restorer *r, const struct sign *sign, bool behind_letter)
 {
     char bytes[4];
     size_t count = utf8_encode(sign->c, bytes);
-    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced;
+    bool starts = !r->after_sign || sign->unspaced || r->after_unspaced || behind_letter;
     for (size_t i = 0; i < count; i++) {
         *begin_of(r, r->total) = (r->base + sign->begin) << 1 | (starts && i == 0);
         r->total++;
@@ -299,6 +367,8 @@ static void run(struct restorer *r, bool more, struct buf *out)
             struct sign sign = spell_at(buf_view(&r->pending), r->scanned, more);
             if (sign.kind == SIGN_END || sign.kind == SIGN_CUT)
                 return;
+            bool behind_letter = r->backslashes.behind_letter;
+            spell_split(&r->backslashes, buf_view(&r->pending), r->json, &sign);
             r->scanned = sign.end;
             if (sign.kind == SIGN_GAP) {
                 r->gap_bytes += sign.end - sign.begin;
@@ -307,7 +377,7 @@ static void run(struct restorer *r, bool more, struct buf *out)
                                ? AUTOMATON_ROOT
                                : automaton_gap(automaton, r->state);
             } else if (sign.kind != SIGN_NOTHING) {
-                take_sign(r, &sign);
+                take_sign(r, &sign, behind_letter);
                 r->unsure = automaton_value(automaton, r->state) != NONE ||
                             automaton_next_whole(automaton, r->state) != NONE;
                 if (r->unsure)
@@ -355,5 +425,6 @@ void restorer_end(struct restorer *r, struct buf *out)
     r->state = AUTOMATON_ROOT;
     r->after_sign = r->unsure = r->rescan = false;
     r->gap_bytes = 0;
+    r->backslashes = (struct backslashes){0};
     compact(r);
 }

@@ -8,6 +8,7 @@
 #define PRIVACY_RESTORE_H
 
 #include "base/buf.h"
+#include "privacy/spell.h"
 #include "privacy/vault.h"
 
 struct restore_table;
@@ -39,6 +40,7 @@ struct restorer {
         *begins; /* [ring] where the sign of each folded byte begins; lowest bit: a word's first */
     bool after_sign, after_unspaced, unsure, rescan;
     size_t gap_bytes;
+    struct backslashes backslashes;
     struct restore_match best, miss;
     struct buf best_text;
     struct restore_counts counts;

@@ -39,5 +39,14 @@ void privacy_rules_name(uint16_t rule, char out[static PRIVACY_RULE_NAME_BYTES])
 /* All findings of the installed set, in order of their begin: *spans **returns new** (free), NULL when
  * there are none. */
 size_t privacy_rules_find(struct td_str text, struct privacy_span **spans);
+/* What stands for a text that cannot be looked at: all of it, restricted. */
+static inline struct privacy_span privacy_unread(struct td_str text)
+{
+    return (struct privacy_span){.kind = PRIVACY_CUSTOM,
+                                 .end = text.len,
+                                 .score = 1.0f,
+                                 .data_class = TD_CLASS_RESTRICTED,
+                                 .rule = PRIVACY_RULE_OVER_LIMIT};
+}
 
 #endif

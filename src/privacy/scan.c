@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
+#include "privacy/escaped.h"
 #include "privacy/lexicon.h"
 #include "privacy/name_finder.h"
 
@@ -86,8 +87,20 @@ static void emit_oldest(struct scan *scan)
     memmove(scan->pending, scan->pending + 1, scan->pending_count * sizeof scan->pending[0]);
 }
 
+/* What stands behind the backslash of an escape in a text within a text belongs to the escape, not to the
+ * word that follows it: behind it, or the place itself. */
+static size_t behind_escape(struct td_str text, size_t at)
+{
+    if (at == 0 || at >= text.len || text.data[at - 1] != '\\')
+        return at;
+    if (escaped_ends_at(text, at + 1))
+        return at + 1;
+    return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
+}
+
 static void add(struct scan *scan, struct privacy_span span)
 {
+    span.begin = behind_escape(scan->text, span.begin);
     if (span.begin < scan->floor)
         span.begin = scan->floor;
     if (span.begin >= span.end)
@@ -236,7 +249,12 @@ static inline struct run run_read(struct td_str text, size_t begin)
 static void scan_mixed_word(struct scan *scan, const struct place *place, const struct run *run)
 {
     struct privacy_span span;
-    if (detect_national_word(place, &span))
+    size_t len = run->end - place->begin;
+    int next = run->end + 1 < scan->text.len ? (unsigned char)scan->text.data[run->end + 1] : 0;
+    /* A short word of letters alone begins a number when digits follow, or letters behind three. */
+    if ((run->digits || len == 0 || len > 3 || next >= 0x80 ||
+         (len == 3 ? is_alpha(next) : is_digit(next))) &&
+        detect_national_word(place, &span))
         add(scan, span);
     if (detect_document(place, &span))
         add(scan, span);
@@ -572,11 +590,11 @@ void scan_plain(struct td_str text, const struct place *around, scan_fn *emit, v
 }
 
 void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
-               scan_fn *emit, void *ctx)
+               bool strict, scan_fn *emit, void *ctx)
 {
     struct name_source
         names; /* 20 KB: not in scan_pass, which is entered again for what is hidden */
-    name_source_begin(&names, text);
+    name_source_begin(&names, text, strict);
     scan_pass(text, &(struct sources){&names, others, other_count, NULL}, emit, ctx);
     name_source_end(&names);
 }

@@ -7,9 +7,9 @@
 typedef void scan_fn(void *ctx, const struct privacy_span *span);
 
 /* Calls emit for every finding, in order, not overlapping. others: findings of other sources, by their
- * begin; they are settled with those of the pass. */
+ * begin; they are settled with those of the pass. strict: names by strict.h's measure. */
 void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
-               scan_fn *emit, void *ctx);
+               bool strict, scan_fn *emit, void *ctx);
 
 struct place; /* detect.h */
 /* The same without looking into encoded text: what is decoded is scanned by this. around: where it stood;

@@ -266,6 +266,21 @@ struct sign spell_at(struct td_str text, size_t offset, bool more)
     return sign;
 }
 
+void spell_split(struct backslashes *before, struct td_str text, bool json, struct sign *sign)
+{
+    bool escape = sign->kind == SIGN_GAP && sign->escaped && sign->end - sign->begin == 2 &&
+                  text.data[sign->begin] == '\\' && sign->c == ' ';
+    if (escape && !(json && before->run % 2 == 0)) {
+        sign->end--;
+        sign->c = '\\';
+        sign->escaped = false;
+    }
+    bool backslash = sign->kind == SIGN_GAP && sign->c == '\\' && !sign->escaped;
+    before->behind_letter = before->run > 0 && sign->kind == SIGN_LETTER && !sign->upper &&
+                            (sign->c == 'n' || sign->c == 'r' || sign->c == 't');
+    before->run = backslash ? before->run + 1 : 0;
+}
+
 /* --- whole texts --- */
 
 static void append_character(uint32_t c, struct buf *out)

@@ -2,7 +2,9 @@
  * they are. Only day, month and year are written anew; order, padding, words and times stay. */
 #include "privacy/surrogate.h"
 
+#include "base/crypto.h"
 #include "base/str.h"
+#include "privacy/date_forms.h"
 #include "privacy/spell.h"
 
 #include <stdio.h>
@@ -207,4 +209,95 @@ bool surrogate_write_date(struct td_str value, const uint8_t key[static KEYED_KE
     }
     buf_append_str(out, str_slice(value, done, value.len));
     return true;
+}
+
+/* --- other forms --- */
+
+static bool is_there(const struct field *field, size_t digits_min)
+{
+    return field->end - field->begin >= digits_min;
+}
+
+/* Could somebody read the day as the month? 03/04/1987, and 03-04-1987. */
+static bool is_ambiguous(struct td_str value, const struct date *date)
+{
+    bool year_first = date->year.begin < date->month.begin;
+    return date->month.language < 0 && !year_first && value.data[date->day.end] != '.' &&
+           value.data[date->month.end] != '.' && date->day.value <= 12 && date->month.value <= 12;
+}
+
+/* All three are said, and nobody reads them otherwise. */
+static bool read_certain(struct td_str value, struct date *date)
+{
+    return value.len <= 64 && read_date(value, date) && is_there(&date->year, 4) &&
+           is_there(&date->day, 1) && is_there(&date->month, 1) && date->month.value >= 1 &&
+           date->month.value <= 12 && date->day.value >= 1 && date->day.value <= 31 &&
+           date->year.value >= 1000 && !is_ambiguous(value, date);
+}
+
+static const char *ordinal(int day)
+{
+    if (day / 10 != 1 && day % 10 >= 1 && day % 10 <= 3)
+        return day % 10 == 1 ? "st" : day % 10 == 2 ? "nd" : "rd";
+    return "th";
+}
+
+/* A form's parts in their order: Y year, m and d padded, M and D not; N the month's name in the date's own
+ * language, E in English, B its first letters, o the ordinal's ending. */
+static const char *const form_parts[DATE_FORMS] = {
+    "Y-m-d", "Y/m/d", "d.m.Y", "m/d/Y",  "d/m/Y", "d-m-Y",  "m-d-Y",   "D.M.Y",
+    "M/D/Y", "D/M/Y", "D N Y", "E D, Y", "D B Y", "B D, Y", "E Do, Y",
+};
+
+static void write_form(const char *parts, const struct date *date, int language,
+                       char out[static DATE_FORM_BYTES])
+{
+    const char *english = months[0][date->month.value - 1];
+    struct buf text;
+    buf_init(&text, DATE_FORM_BYTES - 1);
+    for (; *parts; parts++) {
+        switch (*parts) {
+        case 'Y':
+            buf_printf(&text, "%04d", date->year.value);
+            break;
+        case 'm':
+        case 'd':
+            buf_printf(&text, "%02d", *parts == 'm' ? date->month.value : date->day.value);
+            break;
+        case 'M':
+        case 'D':
+            buf_printf(&text, "%d", *parts == 'M' ? date->month.value : date->day.value);
+            break;
+        case 'N':
+            buf_append_str(&text,
+                           str_from(months[language < 0 ? 0 : language][date->month.value - 1]));
+            break;
+        case 'E':
+        case 'B':
+            buf_printf(&text, "%.*s", *parts == 'B' ? 3 : 12, english);
+            break;
+        case 'o':
+            buf_append_str(&text, str_from(ordinal(date->day.value)));
+            break;
+        default:
+            buf_append_char(&text, *parts);
+        }
+    }
+    memcpy(out, text.data, text.len);
+    out[text.len] = '\0';
+    crypto_wipe(text.data, text.len);
+    buf_deinit(&text);
+}
+
+size_t date_forms_write(struct td_str surrogate, struct td_str original,
+                        struct date_form forms[static DATE_FORMS])
+{
+    struct date from, to;
+    if (!read_certain(surrogate, &from) || !read_certain(original, &to))
+        return 0;
+    for (size_t i = 0; i < DATE_FORMS; i++) {
+        write_form(form_parts[i], &from, from.month.language, forms[i].surrogate);
+        write_form(form_parts[i], &to, from.month.language, forms[i].original);
+    }
+    return DATE_FORMS;
 }

@@ -58,6 +58,11 @@ void tagger_close(struct tagger *tagger)
     free(tagger);
 }
 
+uint16_t tagger_word_classes(const struct tagger *tagger, uint32_t hash)
+{
+    return tagger_classes(&tagger->file, hash);
+}
+
 /* Scores of a word's labels: the sum of its features' rows. */
 static void score_word(const struct tagger_file *file, const uint32_t *features, size_t count,
                        float score[LABEL_COUNT])

@@ -18,6 +18,8 @@ TD_MUST_CHECK enum td_status tagger_open(const char *path, struct tagger **out,
 TD_MUST_CHECK enum td_status tagger_open_memory(const void *data, size_t len, const char *label,
                                                 struct tagger **out, struct td_error *err);
 void tagger_close(struct tagger *tagger);
+/* What the lexicon says of a word (enum of tagger_words.h), by its hash. */
+uint16_t tagger_word_classes(const struct tagger *tagger, uint32_t hash);
 
 enum tagger_type { TAGGER_PERSON, TAGGER_PLACE, TAGGER_ORG, TAGGER_STREET, TAGGER_TYPE_COUNT };
 

@@ -1,5 +1,7 @@
 #include "router/calibrate.h"
 
+#include "router/solve.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -111,25 +113,6 @@ static void inputs_of(const struct held_out *held, size_t i, const struct means 
 
 #define UNKNOWNS (STACK_INPUTS + 1)
 
-/* Solves a x = b for a positive definite matrix by elimination; what has no pivot is 0. */
-static void solve(double a[UNKNOWNS][UNKNOWNS], double b[UNKNOWNS], double x[UNKNOWNS])
-{
-    for (int i = 0; i < UNKNOWNS; i++) {
-        for (int r = i + 1; r < UNKNOWNS && a[i][i] > 1e-12; r++) {
-            double by = a[r][i] / a[i][i];
-            for (int c = i; c < UNKNOWNS; c++)
-                a[r][c] -= by * a[i][c];
-            b[r] -= by * b[i];
-        }
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        double rest = b[i];
-        for (int c = i + 1; c < UNKNOWNS; c++)
-            rest -= a[i][c] * x[c];
-        x[i] = a[i][i] > 1e-12 ? rest / a[i][i] : 0;
-    }
-}
-
 /* Least squares of what the outcome's own score leaves, held near zero: with few labels the stack is that score alone. */
 static void fit_stack(const struct held_out *held, enum outcome outcome, const struct means *means,
                       struct classifier_parameters *p)
@@ -156,7 +139,7 @@ static void fit_stack(const struct held_out *held, enum outcome outcome, const s
         return;
     for (int i = 0; i < STACK_INPUTS; i++)
         a[i][i] += STACK_PRIOR * (a[i][i] - sum[i] * sum[i] / count) + 1e-6;
-    solve(a, b, x);
+    solve_definite(UNKNOWNS, &a[0][0], b, x);
     for (int i = 0; i < UNKNOWNS; i++)
         p->stack[outcome][i] = (float)x[i] + (i == (int)outcome);
 }

@@ -259,18 +259,41 @@ static void sum_rows_of(const int8_t *rows, size_t parts, const uint32_t *bucket
     }
 }
 
-static void add_part(const struct classifier *classifier, const uint32_t *buckets, size_t count,
+/* The rows of what occurs first in each piece of the text, summed. */
+struct piece_sums {
+    int32_t words[NGRAM_PIECES][PARTS_MAX * 16], bytes[NGRAM_PIECES][PARTS_MAX * 16];
+};
+
+static void sum_pieces(const struct classifier *classifier, const struct ngrams *ngrams,
+                       struct piece_sums *out)
+{
+    size_t parts = classifier->header.row_bytes / 16, word = 0, byte = ngrams->word_count;
+    for (size_t piece = 0; piece < NGRAM_PIECES; piece++) {
+        sum_rows_of(classifier->rows, parts, ngrams->bucket + word, ngrams->word_end[piece] - word,
+                    out->words[piece]);
+        sum_rows_of(classifier->rows, parts, ngrams->bucket + byte, ngrams->byte_end[piece] - byte,
+                    out->bytes[piece]);
+        word = ngrams->word_end[piece];
+        byte = ngrams->byte_end[piece];
+    }
+}
+
+/* Adds the score of the pieces from..to, divided by their length. */
+static void add_part(const struct classifier *classifier,
+                     const int32_t sums[NGRAM_PIECES][PARTS_MAX * 16], size_t from, size_t to,
                      float *scores)
 {
     const struct classifier_parameters *p = &classifier->parameters;
-    int32_t sums[PARTS_MAX * 16];
-    sum_rows_of(classifier->rows, classifier->header.row_bytes / 16, buckets, count, sums);
-    float squares = (float)sums[0] * p->scale[0];
+    int32_t all[PARTS_MAX * 16] = {0};
+    for (size_t piece = from; piece < to; piece++)
+        for (size_t k = 0; k <= classifier->header.outputs; k++)
+            all[k] += sums[piece][k];
+    float squares = (float)all[0] * p->scale[0];
     if (!(squares > 0))
         return;
     float by = 1 / sqrtf(squares);
     for (size_t k = 0; k < classifier->header.outputs; k++)
-        scores[k] += by * (float)sums[k + 1] * p->scale[k + 1];
+        scores[k] += by * (float)all[k + 1] * p->scale[k + 1];
 }
 
 void classifier_task_probabilities(const struct classifier_parameters *p, size_t tasks,
@@ -312,23 +335,21 @@ static float outcome_of(const struct classifier *classifier, enum outcome outcom
     return 1 / (1 + expf(-z));
 }
 
-void classifier_judge(const struct classifier *classifier, const struct utterance *utterance,
-                      const struct features *features, struct classifier_work *work,
-                      struct verdict *out)
+/* What the pieces from..to say, with the dense features of just these. */
+static void judge_pieces(const struct classifier *classifier, const struct piece_sums *sums,
+                         size_t from, size_t to, const struct features *features,
+                         struct verdict *out)
 {
     const struct classifier_parameters *p = &classifier->parameters;
     size_t tasks = classifier->header.tasks;
     float scores[CLASSIFIER_OUTPUTS_MAX], inputs[STACK_INPUTS];
-    ngrams_read(utterance, classifier->header.bits, &work->ngrams);
     for (size_t k = 0; k < classifier->header.outputs; k++) {
         scores[k] = p->bias[k];
         for (size_t f = 0; f < FEATURE_COUNT; f++)
             scores[k] += p->dense[k][f] * features->value[f];
     }
-    const struct ngrams *ngrams = &work->ngrams;
-    add_part(classifier, ngrams->bucket, ngrams->word_count, scores);
-    add_part(classifier, ngrams->bucket + ngrams->word_count, ngrams->count - ngrams->word_count,
-             scores);
+    add_part(classifier, sums->words, from, to, scores);
+    add_part(classifier, sums->bytes, from, to, scores);
     out->task = SIZE_MAX;
     out->task_p = 0;
     classifier_task_probabilities(p, tasks, scores, out->task_probability);
@@ -342,4 +363,83 @@ void classifier_judge(const struct classifier *classifier, const struct utteranc
     out->p_local = outcome_of(classifier, OUTCOME_LOCAL, inputs);
     out->p_strong = outcome_of(classifier, OUTCOME_STRONG, inputs);
     out->gain = out->p_strong - out->p_local; /* NAN when one of them is */
+}
+
+/* --- what one end of a text raises alone --- */
+
+/* Ten words of a gadget have some 75 bytes. Of a short text at most so much is left out that its beginning, where people say what is to be
+ * done, can still tell; what is shorter than a gadget is not looked at. */
+#define END_BYTES 96
+#define TAIL_SHARE_MAX 0.6
+#define TAIL_FROM_BYTES 64
+#define HEAD_FROM_BYTES (2 * END_BYTES)
+/* Less is what leaving something out does to any text. */
+#define END_GAIN 0.25f
+/* Of longer texts the dense features (shares and logarithms) are nearly the same without an end, and are not read again. */
+#define FEATURES_ALIKE_BYTES 512
+
+/* The next blank, or the next character when no word ends soon. */
+static size_t cut_after(const struct utterance *utterance, size_t at)
+{
+    const size_t word_bytes_max = 24;
+    size_t blank = at;
+    while (blank < utterance->len && utterance->text[blank] != ' ' &&
+           utterance->text[blank] != '\n')
+        if (++blank - at == word_bytes_max)
+            break;
+    if (blank - at == word_bytes_max)
+        for (blank = at; blank < utterance->len && (utterance->text[blank] & 0xC0) == 0x80;)
+            blank++;
+    return blank;
+}
+
+static void find_ends(const struct utterance *utterance, size_t cuts[static NGRAM_PIECES - 1])
+{
+    size_t len = utterance->len, most = (size_t)((double)len * TAIL_SHARE_MAX);
+    cuts[0] = len >= HEAD_FROM_BYTES ? cut_after(utterance, END_BYTES) : 0;
+    cuts[1] = len >= TAIL_FROM_BYTES
+                  ? cut_after(utterance, len - (most < END_BYTES ? most : END_BYTES))
+                  : len;
+    if (cuts[0] > cuts[1])
+        cuts[0] = cuts[1];
+}
+
+static void read_features_between(const struct utterance *utterance, size_t from, size_t to,
+                                  struct features *out)
+{
+    struct utterance part = *utterance;
+    part.len = to - from;
+    memmove(part.text, part.text + from, part.len);
+    memset(part.text + part.len, 0, UTTERANCE_SLACK);
+    features_read(&part, out);
+}
+
+void classifier_judge(const struct classifier *classifier, const struct utterance *utterance,
+                      const struct features *features, struct classifier_work *work,
+                      struct verdict *out)
+{
+    struct piece_sums sums;
+    size_t cuts[NGRAM_PIECES - 1];
+    find_ends(utterance, cuts);
+    ngrams_read_pieces(utterance, classifier->header.bits, cuts, &work->ngrams);
+    sum_pieces(classifier, &work->ngrams, &sums);
+    judge_pieces(classifier, &sums, 0, NGRAM_PIECES, features, out);
+    float whole = out->gain_whole = out->gain;
+    for (size_t end = 0; end < 2 && whole > END_GAIN; end++) {
+        size_t from = end ? cuts[0] : 0, to = end ? utterance->len : cuts[1];
+        struct verdict without;
+        if (from == 0 && to == utterance->len)
+            continue;
+        const struct features *rest = features;
+        if (utterance->len <= FEATURES_ALIKE_BYTES) {
+            read_features_between(utterance, from, to, &work->features);
+            rest = &work->features;
+        }
+        judge_pieces(classifier, &sums, end, NGRAM_PIECES - 1 + end, rest, &without);
+        if (without.gain < out->gain && whole - without.gain > END_GAIN) {
+            out->gain = without.gain;
+            out->p_local = without.p_local;
+            out->p_strong = without.p_strong;
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "router/solve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,25 +47,6 @@ static void row_of(const struct confidence_head *head, const struct confidence_s
     row[CONFIDENCE_FEATURE_COUNT] = 1;
 }
 
-/* a x = b for a positive definite a, by elimination; overwrites both. */
-static void solve(double a[UNKNOWNS][UNKNOWNS], double b[UNKNOWNS], double x[UNKNOWNS])
-{
-    for (int i = 0; i < UNKNOWNS; i++) {
-        for (int r = i + 1; r < UNKNOWNS; r++) {
-            double by = a[r][i] / a[i][i];
-            for (int c = i; c < UNKNOWNS; c++)
-                a[r][c] -= by * a[i][c];
-            b[r] -= by * b[i];
-        }
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        double rest = b[i];
-        for (int c = i + 1; c < UNKNOWNS; c++)
-            rest -= a[i][c] * x[c];
-        x[i] = rest / a[i][i];
-    }
-}
-
 /* One step of Newton's method on the penalised log-likelihood. The largest move of a weight. */
 static double newton_step(const struct confidence_sample *samples, const bool *use, size_t count,
                           struct confidence_head *head)
@@ -86,7 +68,7 @@ static double newton_step(const struct confidence_sample *samples, const bool *u
         b[f] -= RIDGE * head->weight[f];
     }
     a[CONFIDENCE_FEATURE_COUNT][CONFIDENCE_FEATURE_COUNT] += 1e-6;
-    solve(a, b, x);
+    solve_definite(UNKNOWNS, &a[0][0], b, x);
     double largest = 0;
     for (int i = 0; i < UNKNOWNS; i++) {
         double move = x[i] > 2 ? 2 : x[i] < -2 ? -2 : x[i];

@@ -8,15 +8,16 @@
  * it: an answer that ignores the tools would pass as a whole one. */
 enum capability {
     CAPABILITY_TOOLS = 1,
-    CAPABILITY_SCHEMA = 2,        /* JSON, or JSON of a schema that the engine can follow */
-    CAPABILITY_WHOLE_SCHEMA = 4,  /* a schema with keywords that no grammar promises */
-    CAPABILITY_GRAMMAR = 8,       /* GBNF: no cloud reads it */
-    CAPABILITY_ADAPTERS = 16,     /* LoRA adapters: files beside the local model */
-    CAPABILITY_TOOL_CHOICE = 32,  /* a call that must come, or the functions of before 2023-11 */
-    CAPABILITY_COMPLETION = 64,   /* a text to go on with: many clouds only chat */
-    CAPABILITY_PROMPT_IDS = 128,  /* the same as token ids, which are the local model's */
-    CAPABILITY_NO_TRAIN = 256,    /* promises not to train on what it is sent */
-    CAPABILITY_NO_RETENTION = 512 /* promises not to keep it */
+    CAPABILITY_SCHEMA = 2,         /* JSON, or JSON of a schema that the engine can follow */
+    CAPABILITY_WHOLE_SCHEMA = 4,   /* a schema with keywords that no grammar promises */
+    CAPABILITY_GRAMMAR = 8,        /* GBNF: no cloud reads it */
+    CAPABILITY_ADAPTERS = 16,      /* LoRA adapters: files beside the local model */
+    CAPABILITY_TOOL_CHOICE = 32,   /* a call that must come, or the functions of before 2023-11 */
+    CAPABILITY_COMPLETION = 64,    /* a text to go on with: many clouds only chat */
+    CAPABILITY_PROMPT_IDS = 128,   /* the same as token ids, which are the local model's */
+    CAPABILITY_NO_TRAIN = 256,     /* promises not to train on what it is sent */
+    CAPABILITY_NO_RETENTION = 512, /* promises not to keep it */
+    CAPABILITY_SAMPLING = 1024     /* settings of sampling that the engine here has not got */
 };
 
 struct confidence_model;

@@ -58,15 +58,21 @@ const char *feature_name(size_t index); /* NULL beyond the last */
 /* At each byte at most two of words and three of bytes begin; a blank is put before and after the text. */
 #define NGRAMS_MAX (5 * (UTTERANCE_BYTES_MAX + 2))
 #define NGRAM_BITS_MAX 18
+#define NGRAM_PIECES 3
 
 struct ngrams {
     uint32_t bucket[NGRAMS_MAX + 1]; /* one more is written before it is known to be new */
     size_t word_count;               /* the first so many are of words, the others of bytes */
     size_t count;
+    /* Where those end that occur first in each piece of the text. */
+    size_t word_end[NGRAM_PIECES], byte_end[NGRAM_PIECES];
     uint64_t seen[(1u << NGRAM_BITS_MAX) / 64];
 };
 
 /* Buckets below 2^bits, each at most once; 8 <= bits <= NGRAM_BITS_MAX. */
 void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams *out);
+/* The same in three pieces of the utterance: up to cuts[0], up to cuts[1] (not before), and the rest. */
+void ngrams_read_pieces(const struct utterance *utterance, unsigned bits,
+                        const size_t cuts[static NGRAM_PIECES - 1], struct ngrams *out);
 
 #endif

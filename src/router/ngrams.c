@@ -18,6 +18,8 @@ struct writer {
     uint64_t *seen;
     size_t count;
     unsigned shift;
+    uint64_t before; /* the word before */
+    size_t at;       /* where the next word begins */
 };
 
 /* Words have the first quarter of the buckets and bytes the rest, so that they can be trusted
@@ -40,11 +42,12 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || c == '0' || c == '\'' || (unsigned char)c >= 0x80;
 }
 
-/* Words and single marks of punctuation, alone and in pairs. */
-static struct writer add_words(struct writer writer, const char *text, size_t len)
+/* Words and single marks of punctuation, alone and in pairs, that begin before `to`. */
+static struct writer add_words(struct writer writer, const char *text, size_t to, size_t len)
 {
-    uint64_t before = 1;
-    for (size_t at = 0; at < len;) {
+    uint64_t before = writer.before;
+    size_t at = writer.at;
+    while (at < to) {
         if (text[at] == ' ') {
             at++;
             continue;
@@ -60,12 +63,15 @@ static struct writer add_words(struct writer writer, const char *text, size_t le
         writer = add(writer, before * 31 + (word ^ word >> 31), true);
         before = word;
     }
+    writer.before = before;
+    writer.at = at;
     return writer;
 }
 
-static struct writer add_bytes(struct writer writer, const char *text, size_t len)
+static struct writer add_bytes(struct writer writer, const char *text, size_t from, size_t to,
+                               size_t len)
 {
-    for (size_t at = 0; at + 3 <= len; at++) {
+    for (size_t at = from; at < to && at + 3 <= len; at++) {
         uint64_t word;
         memcpy(&word, text + at, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -83,6 +89,13 @@ static struct writer add_bytes(struct writer writer, const char *text, size_t le
 
 void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams *out)
 {
+    const size_t nowhere[NGRAM_PIECES - 1] = {0, utterance->len};
+    ngrams_read_pieces(utterance, bits, nowhere, out);
+}
+
+void ngrams_read_pieces(const struct utterance *utterance, unsigned bits,
+                        const size_t cuts[static NGRAM_PIECES - 1], struct ngrams *out)
+{
     char text[UTTERANCE_BYTES_MAX + UTTERANCE_SLACK + 2];
     size_t len = utterance->len;
     text[0] = ' '; /* so that the first and the last word have an edge like the others */
@@ -91,9 +104,19 @@ void ngrams_read(const struct utterance *utterance, unsigned bits, struct ngrams
     text[len + 1] = ' ';
     memset(text + len + 2, 0, UTTERANCE_SLACK);
     memset(out->seen, 0, ((size_t)1 << bits) / 8);
-    struct writer writer = {out->bucket, out->seen, 0, NGRAM_BITS_MAX - bits};
-    writer = add_words(writer, text, len + 2);
+    /* In the text with its blank; nothing of an utterance stands before its beginning. */
+    const size_t ends[NGRAM_PIECES] = {cuts[0] ? cuts[0] + 1 : 0,
+                                       cuts[1] < len ? cuts[1] + 1 : len + 2, len + 2};
+    struct writer writer = {
+        .bucket = out->bucket, .seen = out->seen, .shift = NGRAM_BITS_MAX - bits, .before = 1};
+    for (size_t piece = 0; piece < NGRAM_PIECES; piece++) {
+        writer = add_words(writer, text, ends[piece], len + 2);
+        out->word_end[piece] = writer.count;
+    }
     out->word_count = writer.count;
-    writer = add_bytes(writer, text, len + 2);
+    for (size_t piece = 0; piece < NGRAM_PIECES; piece++) {
+        writer = add_bytes(writer, text, piece ? ends[piece - 1] : 0, ends[piece], len + 2);
+        out->byte_end[piece] = writer.count;
+    }
     out->count = writer.count;
 }

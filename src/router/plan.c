@@ -111,6 +111,10 @@ static bool without_capability(const struct question *q, size_t tier, char why[R
                        q->facts[tier].name);
     if (missing & CAPABILITY_NO_RETENTION)
         return removed(why, "%s does not promise not to keep what it is sent", q->facts[tier].name);
+    if (missing & CAPABILITY_SAMPLING)
+        return removed(why, "the request sets %s, which %s does not have",
+                       q->signals->sampling ? q->signals->sampling : "a sampler",
+                       q->facts[tier].name);
     return missing && removed(why, "the request asks for an output format that %s cannot promise",
                               q->facts[tier].name);
 }
@@ -288,7 +292,7 @@ static void explain_denial(const struct question *q, struct plan *out)
     if (!q->rule || !q->rule->deny)
         return;
     out->decision.by = "denied";
-    removed(out->decision.flip, "without rule '%.60s'", q->rule->name);
+    explain_rule(q, out->decision.flip);
 }
 
 void plan_make(const struct route *route, size_t named, const struct signals *signals,

@@ -25,6 +25,8 @@ struct start {
 
 /* Fills a sentence; true, for what reads `return removed(...)`. */
 TD_PRINTF(2, 3) bool removed(char why[static REASON_TEXT_BYTES], const char *format, ...);
+/* With what other input the question's rule would not have matched. */
+void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES]);
 /* Has a key and does not rest. */
 bool tier_is_available(const struct question *q, size_t tier);
 

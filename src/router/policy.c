@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *reason_code_name(enum reason_code code)
 {
@@ -77,11 +78,29 @@ static uint64_t bit_or_other(int number)
     return number < 0 || number > 62 ? RULE_OTHER_BIT : UINT64_C(1) << number;
 }
 
+void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT])
+{
+    const double nothing = (double)NAN;
+    const double numbers[RULE_NUMBER_COUNT] = {
+        [RULE_TOKENS] = signals->prompt_tokens,
+        [RULE_ANSWER_TOKENS] = signals->tokens_max ? signals->tokens_max : nothing,
+        [RULE_MESSAGES] = signals->message_count,
+        [RULE_GAIN] = signals->judged ? signals->gain : nothing,
+        [RULE_P_LOCAL] = signals->judged ? signals->p_local : nothing,
+        [RULE_P_STRONG] = signals->judged ? signals->p_strong : nothing,
+        [RULE_SLO_TTFT_MS] = signals->slo_ttft_ms ? signals->slo_ttft_ms : nothing,
+        [RULE_SLO_MS] = signals->slo_ms ? signals->slo_ms : nothing,
+        [RULE_BATTERY] = signals->moment.battery,
+        [RULE_BUDGET] = signals->budget_used,
+        [RULE_DAY_TOKENS] = signals->moment.day_tokens,
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
 void policy_read_facts(const struct rule_set *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out)
 {
     const struct moment *moment = &signals->moment;
-    double nothing = (double)NAN;
     *out = (struct rule_facts){
         .has = {[RULE_TASK] =
                     rules_name_bit(rules, RULE_TASK, *signals->task ? signals->task : NULL),
@@ -95,19 +114,9 @@ void policy_read_facts(const struct rule_set *rules, const struct route *route,
                 [RULE_PRIORITY] = bit_or_other(signals->batch),
                 [RULE_HOUR] = bit_or_other(moment->hour),
                 [RULE_DAY] = bit_or_other(moment->weekday)},
-        .number = {[RULE_TOKENS] = signals->prompt_tokens,
-                   [RULE_ANSWER_TOKENS] = signals->tokens_max ? signals->tokens_max : nothing,
-                   [RULE_MESSAGES] = signals->message_count,
-                   [RULE_GAIN] = signals->judged ? signals->gain : nothing,
-                   [RULE_P_LOCAL] = signals->judged ? signals->p_local : nothing,
-                   [RULE_P_STRONG] = signals->judged ? signals->p_strong : nothing,
-                   [RULE_SLO_TTFT_MS] = signals->slo_ttft_ms ? signals->slo_ttft_ms : nothing,
-                   [RULE_SLO_MS] = signals->slo_ms ? signals->slo_ms : nothing,
-                   [RULE_BATTERY] = moment->battery,
-                   [RULE_BUDGET] = signals->budget_used,
-                   [RULE_DAY_TOKENS] = moment->day_tokens},
         .flags = flags_of(signals),
     };
+    policy_read_numbers(signals, out->number);
 }
 
 const struct app *policy_find_app(const struct policy *policy, const char *caller)

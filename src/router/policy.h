@@ -11,7 +11,7 @@
 #define RUNGS_MAX 8
 #define REASONS_MAX 32
 #define BUDGETS_MAX 16
-#define REASON_TEXT_BYTES 192
+#define REASON_TEXT_BYTES RULE_FLIP_BYTES
 #define SIGNALS_TASK_BYTES 32
 
 enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
@@ -54,6 +54,7 @@ struct route {
     unsigned needs;      /* of enum capability: asked for by every request of the route */
     bool consent;        /* nothing leaves the device without one */
     bool pseudonyms;     /* private values may be replaced so that a request can leave */
+    bool strict;         /* and then recall first: likely names, numbers of no known kind */
     bool zero_retention; /* nothing of a request or its answer is kept here */
     enum td_mode mode;   /* default for requests that say nothing */
     /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
@@ -223,13 +224,15 @@ struct signals {
     const char *consent_missing;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
-    bool prompt_only; /* nothing is to be generated */
-    unsigned needs;   /* of enum capability */
+    bool prompt_only;     /* nothing is to be generated */
+    unsigned needs;       /* of enum capability */
+    const char *sampling; /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
     /* Of the user's own utterance (features.h); recorded. */
     bool code, maths, question, multi_step, fresh, jailbreak;
     /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
     bool judged;
     double gain, p_local, p_strong;
+    double gain_whole; /* more than gain: one end of the text raised it alone (classifier.h) */
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
     enum rule_language language;
@@ -262,7 +265,8 @@ struct signals {
 void policy_apply_rules(const struct policy *policy, const struct route *route,
                         const struct td_weights *request, const struct td_weights *app,
                         struct signals *signals);
-/* What the rules see; for tests and for what explains a decision. */
+/* What the rules see; the numbers alone explain why a rule matched. */
+void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
 void policy_read_facts(const struct rule_set *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out);
 

@@ -270,7 +270,7 @@ size_t rules_find_shadow(const struct rule_set *set, size_t index, bool *alone)
 
 /* --- what would have flipped it --- */
 
-void rule_explain_flip(const struct rule *rule, const struct rule_facts *facts,
+void rule_explain_flip(const struct rule *rule, const double number[static RULE_NUMBER_COUNT],
                        char out[static RULE_FLIP_BYTES])
 {
     double nearest = INFINITY;
@@ -280,7 +280,7 @@ void rule_explain_flip(const struct rule *rule, const struct rule_facts *facts,
             continue;
         const double bounds[2] = {rule->range[i].over, rule->range[i].under};
         for (size_t b = 0; b < 2; b++) {
-            double value = facts->number[i];
+            double value = number[i];
             double distance = fabs(value - bounds[b]) / fmax(fabs(value), 1e-9);
             if (!isfinite(bounds[b]) || distance >= nearest)
                 continue;
@@ -299,5 +299,5 @@ void rule_explain_flip(const struct rule *rule, const struct rule_facts *facts,
         snprintf(out, RULE_FLIP_BYTES, "with other words rule '%.60s' would not have matched",
                  rule->name);
     if (!out[0])
-        snprintf(out, RULE_FLIP_BYTES, "rule '%.60s' matches everything", rule->name);
+        snprintf(out, RULE_FLIP_BYTES, "without rule '%.60s', which always matches", rule->name);
 }

@@ -117,10 +117,10 @@ bool rule_is_possible(const struct rule *rule);
  * covers it, else several do together. */
 size_t rules_find_shadow(const struct rule_set *set, size_t index, bool *alone);
 
-/* Says with what other input the rule would not have matched: the number nearest to its bound, else
- * the first choice. */
+/* Says with what other input the rule would not have matched: the number (of struct rule_facts) nearest to its bound, else the first
+ * choice. */
 #define RULE_FLIP_BYTES 192
-void rule_explain_flip(const struct rule *rule, const struct rule_facts *facts,
+void rule_explain_flip(const struct rule *rule, const double number[static RULE_NUMBER_COUNT],
                        char out[static RULE_FLIP_BYTES]);
 
 const char *rule_number_name(enum rule_number number); /* "tokens", "gain", ... */

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "router/classifier.h"
+#include "router/sampling_members.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -29,6 +30,8 @@ static unsigned capabilities_needed(const struct td_request *request)
         needs |= CAPABILITY_ADAPTERS;
     if (request->completion)
         needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
+    if (sampling_members_foreign(request))
+        needs |= CAPABILITY_SAMPLING;
     return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
            (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
 }
@@ -60,6 +63,7 @@ static void judge(const struct classifier *classifier, const struct utterance *u
     classifier_judge(classifier, utterance, features, &work, &verdict);
     out->judged = true;
     out->gain = (double)verdict.gain;
+    out->gain_whole = (double)verdict.gain_whole;
     out->p_local = (double)verdict.p_local;
     out->p_strong = (double)verdict.p_strong;
     out->task_p = (double)verdict.task_p;
@@ -88,6 +92,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .tokens_max = request->tokens_max,
         .prompt_only = request->completion && request->completion->prompt_only,
         .needs = capabilities_needed(request),
+        .sampling = sampling_members_foreign(request),
         .code = features.code,
         .maths = features.maths,
         .question = features.question,

@@ -40,6 +40,13 @@ static bool start_by_rule(const struct question *q, const size_t *ladder, size_t
                    q->facts[ladder[out->position]].name);
 }
 
+void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES])
+{
+    double numbers[RULE_NUMBER_COUNT];
+    policy_read_numbers(q->signals, numbers);
+    rule_explain_flip(q->rule, numbers, flip);
+}
+
 /* --- gate G0 --- */
 
 /* Is the prompt too long for the tier, or likely to be better answered on the next one? NAN is
@@ -57,6 +64,9 @@ static bool beyond_g0(const struct question *q, const struct gate_settings *gate
     if (gates->g0_gain_over > 0 && signals->gain > gates->g0_gain_over)
         return removed(why, "expected gain of %.2f is over route %s's %.2f: starts on %s",
                        signals->gain, q->route->name, gates->g0_gain_over, next);
+    if (isinf(gates->g0_p_local_under))
+        return removed(why, "the asked risk is not reachable on %s: route %s starts on %s", name,
+                       q->route->name, next);
     return signals->p_local < gates->g0_p_local_under &&
            removed(why, "%s is right with probability %.2f, under route %s's %.2f: starts on %s",
                    name, signals->p_local, q->route->name, gates->g0_p_local_under, next);
@@ -72,6 +82,8 @@ static void explain_gate(const struct question *q, const struct gate_settings *g
     if (signals->judged && gates->g0_gain_over > 0 && isfinite(signals->gain))
         removed(flip, "with an expected gain %s %.2f instead of %.2f it starts on %s", over,
                 gates->g0_gain_over, signals->gain, other);
+    else if (signals->judged && isinf(gates->g0_p_local_under))
+        removed(flip, "with a risk that is reachable for such prompts it starts on %s", other);
     else if (signals->judged && gates->g0_p_local_under > 0 && isfinite(signals->p_local))
         removed(flip, "with a probability that it is right %s %.2f instead of %.2f it starts on %s",
                 under, gates->g0_p_local_under, signals->p_local, other);
@@ -228,7 +240,7 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     }
     if (start_by_rule(q, ladder, count, out)) {
         decision->by = "rule";
-        removed(decision->flip, "without rule '%.60s'", q->rule->name);
+        explain_rule(q, decision->flip);
         return;
     }
     const struct td_weights *w = &signals->weights;

@@ -10,6 +10,7 @@
 #include "engine/scheduler.h"
 #include "router/policy.h"
 #include "tier/door.h"
+#include "tier/job_sampling.h"
 #include "tier/sandbox.h"
 #include "tier/text_logprobs.h"
 #include "tier/tool_parser.h"
@@ -433,7 +434,9 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
                            tier->facts.name, local->context_tokens);
         goto out;
     }
-    status = choose_adapters(local, request, &job.adapters, err);
+    status = job_sampling_read(request->body, &job, NULL, err);
+    if (status == TD_OK)
+        status = choose_adapters(local, request, &job.adapters, err);
     if (status != TD_OK)
         goto out;
     attempt = calloc(1, sizeof *attempt);
@@ -518,7 +521,8 @@ enum td_status tier_local_new(const struct tier_facts *facts,
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     local->tier = (struct tier){.ops = &local_ops, .facts = *facts};
     local->tool_format = chat_tool_format(options->model);
-    local->tier.facts.lacks = CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA;
+    local->tier.facts.lacks =
+        CAPABILITY_TOOL_CHOICE | CAPABILITY_WHOLE_SCHEMA | CAPABILITY_SAMPLING;
     if (local->tool_format == TOOL_FORMAT_NONE)
         local->tier.facts.lacks |= CAPABILITY_TOOLS;
     local->model = options->model;

@@ -10,12 +10,39 @@
 #define LOGPROB_LEAST (-9999.0)
 #define TOKEN_NAME_BYTES 1024
 
+/* As they are sent: every byte that is no UTF-8 becomes a U+FFFD. */
 static uint32_t count_characters(struct td_str text)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += ((unsigned char)text.data[i] & 0xC0) != 0x80;
+    for (size_t at = 0; at < text.len; count++)
+        (void)utf8_next(text, &at);
     return count;
+}
+
+/* Goes on by a token's text, which may end inside a character. Returns the number of the character
+ * in which it begins: the tokens that one character is spelt with all have the same. */
+static uint32_t advance(struct text_logprobs *state, struct td_str text)
+{
+    char seam[sizeof state->partial + 4]; /* enough to see what became of the partial bytes */
+    size_t before = state->partial_len, taken = text.len < 4 ? text.len : 4, at = 0;
+    memcpy(seam, state->partial, before);
+    memcpy(seam + before, taken ? text.data : "", taken);
+    struct td_str joint = {seam, before + taken};
+    size_t whole = utf8_complete_len(joint);
+    uint32_t begins_in = state->offset;
+    while (at < before && at < whole) {
+        (void)utf8_next(joint, &at);
+        state->offset++;
+        if (at <= before)
+            begins_in = state->offset;
+    }
+    struct td_str rest =
+        at < before ? str_slice(joint, at, joint.len) : str_slice(text, at - before, text.len);
+    whole = utf8_complete_len(rest);
+    state->offset += count_characters(str_slice(rest, 0, whole));
+    state->partial_len = (uint8_t)(rest.len - whole);
+    memcpy(state->partial, rest.len ? rest.data + whole : "", state->partial_len);
+    return begins_in;
 }
 
 /* The name of a token in `tokens` and as a member of `top_logprobs`: its text, or its bytes. */
@@ -91,8 +118,7 @@ static void add_row(struct text_logprobs *state, struct columns *to, const struc
     json_push(to->tokens, json_new_text(name_of(row->piece, bytes)));
     json_push(to->logprobs, first ? json_new_null() : number_of(row->logprob));
     json_push(to->top, top ? top : json_new_null());
-    json_push(to->offsets, json_new_int(state->offset));
-    state->offset += count_characters(row->text);
+    json_push(to->offsets, json_new_int(advance(state, row->text)));
 }
 
 /* Where a token stands in the text: its piece, its piece without the space that SentencePiece puts
@@ -123,7 +149,8 @@ struct json *text_logprobs_prompt(struct text_logprobs *state, const struct text
         at += row.text.len;
         add_row(state, &out, &row, i == 0);
     }
-    state->offset = count_characters(prompt->text);
+    state->offset = count_characters(prompt->text); /* it is sent apart from the answer */
+    state->partial_len = 0;
     return columns_finish(&out);
 }
 

@@ -1,7 +1,7 @@
 /* Log-probabilities of texts in the form of OpenAI's completions:
  *   {"tokens": [text], "token_logprobs": [number or null],
  *    "top_logprobs": [{text: number} or null],
- *    "text_offset": [characters of prompt and answer before it]}
+ *    "text_offset": [characters of prompt and answer, as sent, before it]}
  * A token that is no whole UTF-8 is "bytes:\xe2\x80", as OpenAI writes it. Plain data, one
  * owner. */
 #ifndef TIER_TEXT_LOGPROBS_H
@@ -13,7 +13,9 @@
 struct text_logprobs {
     const struct td_model *model;
     uint8_t top_count; /* alternatives that were asked for; the token itself always is one */
-    uint32_t offset;   /* characters so far */
+    uint32_t offset;   /* whole characters so far */
+    char partial[3];   /* what follows them: the beginning of one */
+    uint8_t partial_len;
 };
 
 struct text_prompt {

@@ -119,5 +119,17 @@ def test_parts_of_text_are_one_text_and_images_are_refused_locally():
         assert answer.status == 400 and "image" in answer.json["error"]["message"], answer.body
 
 
+@case
+def test_a_sampling_setting_that_the_engine_has_not_got_removes_it_with_the_name():
+    local = {"x-tandem-mode": "only-local"}
+    with Tandem() as tandem:
+        for member, value in (("min_tokens", 5), ("samplers", ["temperature", "top_k"]), ("stop_token_ids", [7])):
+            answer = tandem.chat("hi", local, temperature=0.5, top_k=5, max_tokens=4, **{member: value})
+            assert answer.status >= 400 and f"sets {member}, which local does not have" in answer.body.decode(), answer.body
+        answer = tandem.chat("hi", local, max_tokens=4, dry_multiplier=1, dry_sequence_breakers=["\n", "end"],
+                             dry_penalty_last_n=-1, min_tokens=0, samplers=["dry", "temperature"], ignore_eos=True)
+        equal((answer.status, answer.json["usage"]["completion_tokens"]), (200, 4), answer.body)
+
+
 if __name__ == "__main__":
     main()

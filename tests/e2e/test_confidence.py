@@ -116,7 +116,7 @@ def test_broken_lines_and_files_are_refused():
     broken = FOLDER / "broken.confidence"
     broken.write_text('{"tandem_confidence": 1}')
     tandem = Tandem(with_confidence("http://127.0.0.1:9/v1", broken), env={"TEST_CLOUD_KEY": "k"}, wait=False)
-    tandem.process.wait(20)
+    tandem.ended(20)
     assert tandem.process.returncode != 0 and "broken.confidence" in "".join(tandem.log), tandem.log
     assert NANO.exists()
 

@@ -174,7 +174,7 @@ def test_a_server_that_is_killed_leaves_no_worker():
     equal(tandem.chat(SECRET).status, 200)
     worker, = workers(tandem)
     tandem.process.kill()
-    tandem.process.wait()
+    tandem.ended()
     wait_until(lambda: not Path(f"/proc/{worker}").exists() or "Z" in status_of(Path(f"/proc/{worker}/status"))["State"],
                what="the worker's end")
     tandem.stop()

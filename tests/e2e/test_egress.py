@@ -138,7 +138,7 @@ def test_a_transfer_is_on_record_though_the_process_is_killed_in_it():
         asking.start()
         wait_until(lambda: cloud.requests, what="the request")
         tandem.process.kill()
-        tandem.process.wait()
+        tandem.ended()
         tandem.config.parent.mkdir(exist_ok=True)
         tandem.config.write_text(config)
         code, out, err = run("egress", "show", "--json", env=environment)

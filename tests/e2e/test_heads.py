@@ -130,7 +130,7 @@ def test_a_probe_is_trained_from_lines_and_tells_what_they_told():
             said = json.loads(said)
             equal((said["lines"], said["right"]), (80, 40))
             assert said["auroc"] > 0.9, said
-            good, bad = (generate(out, prompt=f"{word} please, number 99")["probe"]
+            good, bad = (generate(out, prompt=f"{word} please, number 44")["probe"]
                          for word in ("music", "taxi"))
             assert good > 0.7 and bad < 0.3, (good, bad, said)
             equal(generate(out)["ids"], generate(NANO)["ids"])

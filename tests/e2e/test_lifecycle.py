@@ -46,7 +46,7 @@ def test_kill_9_loses_nothing_answered_more_than_a_second_ago():
         ids = [tandem.chat(EASY).tandem["exchange"] for _ in range(20)]
         time.sleep(1.05)
         os.kill(tandem.process.pid, signal.SIGKILL)
-        tandem.process.wait()
+        tandem.ended()
         missing = set(ids) - ledger_ids(tandem)
         equal(missing, set(), "exchanges lost")
         code, out, err = run("report", "--json", env=tandem.environment)
@@ -67,7 +67,7 @@ def test_sigterm_finishes_running_answers():
         client.join(10)
         _, _, chunks, done = result[0]
         equal((stream_text(chunks), done), ("one two three four five six", True))
-        equal(tandem.process.wait(10), 0)
+        equal(tandem.ended(10), 0)
 
 
 @case
@@ -87,7 +87,7 @@ def test_a_second_sigterm_ends_two_workers_beside_a_hanging_cloud():
         tandem.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         tandem.process.send_signal(signal.SIGTERM)
-        equal(tandem.process.wait(30), 0)  # the cloud hangs for 60 s
+        equal(tandem.ended(30), 0)  # the cloud hangs for 60 s
         for client in clients:
             client.join()
         assert not any("Sanitizer" in line for line in tandem.log), "".join(tandem.log)
@@ -137,7 +137,7 @@ def test_configuration_errors_name_file_line_and_nearest_name():
                         ("tiers:\n  - name: a\n    kind: openai\n    api_key: sk-literal\n", ["api_key", "env"]),
                         ("server: {\n", ["tandem.yaml"]), ("server:\n  port_of_call: 1\n", ["port_of_call"])):
         tandem = Tandem(text, wait=False)
-        code = tandem.process.wait(10)
+        code = tandem.ended(10)
         wait_until(lambda: tandem._ready.is_set(), 3)
         log = "".join(tandem.log)
         assert code != 0, text

@@ -478,7 +478,7 @@ def test_list_info_rm_and_use_by_name():
         code, _, err = run("models", "rm", "mine", env=folder.env)
         assert code == 1 and "no model" in err, err
         code, _, err = run("models", "rm", "../x", env=folder.env)
-        assert code == 1 and "not a model's name" in err, err
+        assert code == 2 and "'../x' is not a model's name" in err, err
 
 
 @case

@@ -51,7 +51,7 @@ def test_rules_see_tags_users_sizes_and_the_network():
         decision = json.loads(out)["signals"]["decision"]
         equal((decision["by"], decision["rule"]), ("denied", "interns"))
         code, out, err = run("explain", "last", env=tandem.environment)
-        assert code == 0 and b"rule 'interns' matched" in out and b"It flips: without rule" in out, (out, err)
+        assert code == 0 and b"rule 'interns' matched" in out and b"It flips: with another user rule 'interns' would not have matched" in out, (out, err)
 
 
 @case
@@ -133,6 +133,29 @@ def test_a_spent_budget_goes_on_with_the_local_tier_and_says_so():
         assert "removed_budget" in codes(answer), answer.tandem
         answer = tandem.chat("hello", {"x-tandem-mode": "only-cloud"})
         assert answer.status == 429 and "team" in answer.json["error"]["message"], answer.body
+
+
+@case
+def test_what_was_spent_today_stays_spent_after_a_restart():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    state = tempfile.mkdtemp(prefix="tandem-policy-state-")
+    config = edge_first(cloud.base_url) + """budgets:
+- {name: each, per: user, usd_per_day: 0.000001}
+- {name: much, usd_per_day: 1000}
+rules:
+- {name: busy, when: {day_tokens_over: 10, tag: busy}, then: {deny: "enough for today"}}
+"""
+    environment = {**KEYS, "TANDEM_STATE_DIR": state}
+    cloudy = {"x-tandem-mode": "prefer-cloud"}
+    with Tandem(config, env=environment) as tandem:
+        equal(tandem.chat("hello", {**cloudy, "x-tandem-user": "anna"}).tandem["tier"], "cloud")
+        equal(tandem.chat("hello", {**cloudy, "x-tandem-user": "anna"}).tandem["tier"], "local")
+    with Tandem(config, env=environment) as tandem:
+        answer = tandem.chat("hello", {**cloudy, "x-tandem-user": "anna"})
+        equal(answer.tandem["tier"], "local")
+        assert "budget 'each' is spent" in answer.headers["x-tandem-disclosure"], answer.headers
+        equal(tandem.chat("hello", {"x-tandem-tags": "busy"}).status, 403)
+        equal(tandem.chat("hello", {**cloudy, "x-tandem-user": "ben"}).tandem["tier"], "cloud")
 
 
 @case

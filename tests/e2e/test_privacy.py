@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Restricted data never leaves the device: 200 canaries, every path, every byte that the cloud received."""
+import json
 import random
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, stream_text
+from tandem import Tandem, edge_first, run, stream_text
 
 CARRIERS = ["My card is {} please help me dispute a charge.", "Here: {}", "{} is what I have, is it valid?",
             "Explain the French revolution. Also note {} for the record.",
@@ -181,6 +182,81 @@ def test_the_api_key_is_never_shown():
         seen = "".join(tandem.log).encode() + stored + answer.body + tandem.get("/metrics").body
         assert secret.encode() not in seen
         assert secret.encode() in cloud.received
+
+
+RULES = """
+privacy:
+  patterns:
+    - {name: RUNAWAY, regex: '(a+)+$', class: sensitive}
+    - {name: STAFF_ID, regex: 'EMP-\\d{5}', class: sensitive}
+"""
+
+
+@case
+def test_a_rule_that_runs_away_keeps_the_text_here_and_is_named():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    runaway = "Explain " + "a" * 60 + "!"
+    with Tandem(edge_first(cloud.base_url) + RULES, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for stream in (False, True):
+            answer = tandem.chat(runaway, {"x-tandem-mode": "prefer-cloud"}, stream=stream)
+            equal((answer.status, answer.headers["x-tandem-tier"]), (200, "local"), answer.body.decode())
+        answer = tandem.chat(runaway, {"x-tandem-mode": "only-cloud"})
+        equal(answer.status, 403, answer.body.decode())
+        assert "restricted" in answer.json["error"]["message"], answer.body
+        equal(len(cloud.requests), 0)
+        exchange = answer.headers["x-tandem-exchange"]
+        code, out, err = run("explain", exchange, "--json", "--url", tandem.url, env=tandem.environment)
+        equal(code, 0, err)
+        equal(json.loads(out)["signals"]["findings"].get("RULE_OVER_LIMIT"), 1, out)
+        answer = tandem.chat("Explain the French revolution.", {"x-tandem-mode": "only-cloud"})
+        equal((answer.status, len(cloud.requests)), (200, 1), "other texts are as ever")
+        answer = tandem.chat("Who is EMP-12345?", {"x-tandem-mode": "only-cloud"})
+        equal((answer.status, len(cloud.requests)), (403, 1))
+
+
+CLASSES = """
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: near, kind: openai, place: region, region: us-east-1, certified: [dpa, no-retention], model: m, base_url: "{near}",
+      api_key_env: TEST_CLOUD_KEY, context_tokens: 100000}}
+  - {{name: plain, kind: openai, place: cloud, region: eu-central-1, model: m, base_url: "{plain}", api_key_env: TEST_CLOUD_KEY,
+      context_tokens: 100000}}
+  - {{name: contracted, kind: openai, place: cloud, region: eu-west-1, certified: [no-retention, dpa], model: m,
+      base_url: "{contracted}", api_key_env: TEST_CLOUD_KEY, context_tokens: 100000}}
+routes:
+  - {{name: auto, kind: hybrid, tiers: [local, near, plain, contracted]}}
+privacy:
+  classes:
+    - {{class: sensitive, places: [device, region, cloud], regions: [eu], certified: [dpa]}}
+    - {{class: contractual, places: [cloud], regions: [eu], certified: [dpa, no-retention], tiers: [contracted]}}
+"""
+
+
+@case
+def test_a_class_goes_only_where_its_regions_and_certificates_are_and_explain_says_so():
+    clouds = {name: ScriptedCloud(Script(text=f"It was {name}.")) for name in ("near", "plain", "contracted")}
+    config = CLASSES.format(**{name: cloud.base_url for name, cloud in clouds.items()})
+    private = "Who is ann.lee@acme-corp.com?"
+    with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+        for mode, text, data_class in (("prefer-cloud", private, None), ("only-cloud", private, None),
+                                       ("auto", "Explain the sea.", "contractual")):
+            headers = {"x-tandem-mode": mode, **({"x-tandem-data-class": data_class} if data_class else {})}
+            answer = tandem.chat(text, headers)
+            equal((answer.status, answer.tandem["tier"]), (200, "contracted"), answer.body.decode())
+        equal([len(cloud.requests) for cloud in clouds.values()], [0, 0, 3])
+        code, out, err = run("explain", answer.tandem["exchange"], "--json", "--url", tandem.url, env=tandem.environment)
+        equal(code, 0, err)
+        removed = {reason["tier"]: reason for reason in json.loads(out)["reasons"] if reason["code"] == "removed_class"}
+        equal(set(removed), {"local", "near", "plain"})
+        assert all("contractual" in reason["text"] for reason in removed.values()), removed
+        for name in ("near", "plain"):  # it fails: nobody else may have it, though they would answer
+            clouds["contracted"].script = Script(status=500)
+            answer = tandem.chat(f"{private} And {name}?", {"x-tandem-mode": "only-cloud"})
+            assert answer.status >= 500, answer.body
+            equal(len(clouds[name].requests), 0)
+        equal(tandem.chat("My card is 4111 1111 1111 1111.").tandem["tier"], "local")
+        tandem.chat("Explain the French revolution.", {"x-tandem-mode": "only-cloud"})
+        equal(len(clouds["near"].requests), 1, "what is public goes where it always went")
 
 
 if __name__ == "__main__":

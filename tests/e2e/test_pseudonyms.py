@@ -188,6 +188,35 @@ def test_a_tier_or_route_without_pseudonyms_gets_none():
 
 
 @case
+def test_strict_replaces_likely_names_and_unknown_numbers():
+    text = "John Quennell wrote from john@acme-corp.com about case C1203345678; quennell is waiting."
+    for strict in (False, True):
+        cloud = ScriptedCloud(Script(echo=True))
+        privacy = PRIVACY.replace("on: true,", "on: true, strict: true,") if strict else PRIVACY
+        with Tandem(edge_first(cloud.base_url) + privacy, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+            answer = tandem.chat(text, CLOUD)
+            equal(answer.status, 200, answer.body)
+            equal(answer.text, text)
+            equal(restored(answer)["not_restored"], 0)
+            equal(b"C1203345678" in cloud.received, not strict)
+            assert b"John Quennell" not in cloud.received and b"acme-corp" not in cloud.received
+            if strict:
+                assert b"quennell" not in cloud.received.lower(), cloud.received
+
+
+@case
+def test_escaped_values_are_replaced_and_come_back():
+    cloud = ScriptedCloud(Script(echo=True))
+    text = '{"to": "mary\\u0040acme-corp.com", "note": "first\\nmary@acme-corp.com"}'
+    with server(cloud) as tandem:
+        answer = tandem.chat(text, CLOUD)
+        equal(answer.status, 200, answer.body)
+        equal(json.loads(answer.text), json.loads(text))
+        nothing_private(cloud)
+        assert b"mary" not in cloud.received and b"first" in cloud.received, cloud.received
+
+
+@case
 def test_completions_are_masked_too():
     cloud = ScriptedCloud(Script(echo=True))
     with server(cloud, tier="    completions: true\n") as tandem:
@@ -269,7 +298,7 @@ def test_vaults_outlive_the_server_encrypted_where_that_is_asked_for():
         assert b"acme" not in stored and b"example" not in stored
         for key in ("cd" * 32, "short"):
             with Tandem(config, env={**env, "TEST_VAULT_KEY": key}, wait=False) as tandem:
-                assert tandem.process.wait(20) != 0
+                assert tandem.ended(20) != 0
         equal(Path(f"{folder}/vaults").read_bytes(), stored)
         with Tandem(config, env=env) as tandem:
             tandem.chat(text, CLOUD)

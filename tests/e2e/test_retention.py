@@ -78,7 +78,7 @@ def test_no_file_and_no_memory_holds_a_canary():
                 wait_until(lambda: counts.append(in_memory(pid, b"zebracanary")) or counts[-1] == 0, 10,
                            f"process {pid} of {pids}: memory without a canary")
         tandem.process.send_signal(signal.SIGSEGV)
-        tandem.process.wait(20)
+        tandem.ended(20)
         held = {path: path.read_bytes() for path in tandem.state.rglob("*") if path.is_file()}
         assert any(path.name == "ledger.db" for path in held), held.keys()
         for path, content in held.items():
@@ -146,7 +146,7 @@ def test_a_route_of_its_own_keeps_nothing_while_others_do():
             equal(asked_of(tandem, "silent", "zebracanary"), 0, "computed before")
             assert asked_of(tandem, "auto", "lioncanary") > 0, "there is no cache to stay out of"
             tandem.process.send_signal(signal.SIGTERM)
-            equal(tandem.process.wait(20), 0)
+            equal(tandem.ended(20), 0)
             held = {path: path.read_bytes() for where in (tandem.state, Path(folder)) for path in where.rglob("*")
                     if path.is_file()}
             assert any(b"lioncanary" in content for path, content in held.items() if "ledger" in path.name), held.keys()
@@ -169,7 +169,7 @@ def test_a_route_of_its_own_keeps_nothing_while_others_do():
 def test_it_excludes_stored_prompts_and_the_doctor_names_it():
     config = "privacy:\n  zero_retention: true\nledger:\n  store_prompts: true\n"
     tandem = Tandem(config, wait=False)
-    equal(tandem.process.wait(20), 1)
+    equal(tandem.ended(20), 1)
     wait_until(lambda: "exclude each other" in "".join(tandem.log), what="the reason")
     tandem.stop()
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

@@ -108,7 +108,7 @@ def test_a_route_starts_by_the_expected_gain_and_says_the_number():
 @case
 def test_a_gate_without_a_classifier_is_refused_at_load():
     tandem = Tandem(with_gate("http://127.0.0.1:9/v1", "none", "p_local_under: 0.5"), env={"TEST_CLOUD_KEY": "k"}, wait=False)
-    tandem.process.wait(20)
+    tandem.ended(20)
     log = "".join(tandem.log)
     assert tandem.process.returncode != 0 and "router.classifier" in log, log
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Many requests at once on the local tier: the same answers as alone, second turns, priorities, what the metrics say."""
+import shutil
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from check import case, equal, main
-from tandem import Tandem, wait_until
+from check import Skip, case, equal, main
+from tandem import NANO, SHARED, Tandem, run, wait_until
 
 LOCAL = {"x-tandem-mode": "only-local"}
 QUESTIONS = ["Classify the intent: please transfer one hundred dollars from checking to savings",
@@ -83,6 +85,47 @@ def test_metrics_tell_what_the_engine_does():
         assert 1 <= metric(tandem, "tandem_engine_kv_pages_used") <= metric(tandem, "tandem_engine_kv_pages")
         tandem.chat(QUESTIONS[2], LOCAL, max_tokens=8)
         assert metric(tandem, "tandem_engine_cached_prompt_tokens_total") >= 1
+
+
+@case
+def test_a_draft_model_guesses_ahead_and_changes_nothing():
+    stories = SHARED / "golden" / "real" / "stories260K-f32.gguf"
+    if not stories.exists():
+        raise Skip(f"{stories.name} is not here (golden data)")
+    ways = [{"temperature": 0}, {"temperature": 0.8, "seed": 5}, {"temperature": 0.8, "seed": 6, "top_k": 5},
+            {"temperature": 0.7, "seed": 7, "repetition_penalty": 1.1, "stop": ["park"]}]
+
+    def tell(tandem):
+        def one(way):
+            answer = tandem.request("POST", "/v1/completions", {"prompt": "Once upon a time", "max_tokens": 160, **way})
+            equal(answer.status, 200, answer.body)
+            return answer.json["choices"]
+        alone = [one(way) for way in ways]
+        with ThreadPoolExecutor(4) as pool:
+            equal(list(pool.map(one, ways)), alone)
+        return alone
+    engine = f"engine: {{model: {stories}, speculation: %s}}\n"
+    with Tandem(engine % "none") as tandem:
+        plain = tell(tandem)
+    with Tandem(engine % f"draft, draft_model: {stories}") as tandem:
+        equal(tell(tandem), plain)
+        wait_until(lambda: metric(tandem, "tandem_engine_running") == 0, what="the end of the jobs")
+        drafted, accepted = (metric(tandem, f"tandem_engine_{kind}_tokens_total") for kind in ("drafted", "accepted"))
+        assert drafted >= 16 and accepted >= 0.8 * drafted, (drafted, accepted)
+
+
+@case
+def test_a_draft_model_that_does_not_belong_is_refused():
+    config = Path(tempfile.mkdtemp(prefix="tandem-test-")) / "tandem.yaml"
+    try:
+        for engine, words in ((f"speculation: draft", "draft_model"), (f"draft_model: {NANO}", "speculation: draft"),
+                              ("speculation: draft, draft_model: no-such-model", "engine.draft_model"),
+                              (f"speculation: draft, draft_model: {SHARED}/golden/real/stories260K-f32.gguf", "draft")):
+            config.write_text(f"engine: {{model: {NANO}, {engine}}}\n")
+            code, _, err = run("serve", "--config", config, "--listen", "127.0.0.1:0")
+            assert code == 1 and words in err, (engine, code, err)
+    finally:
+        shutil.rmtree(config.parent)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def test_a_gate_uses_the_file_and_a_reload_reads_it_again():
 def test_a_file_of_another_gate_or_a_broken_one_does_not_start():
     for path, words in [(thresholds("g1.json", 0.5, "g1"), ("gate g1", "--gate g3")), (thresholds("wrong.json", 7), ("wrong.json", "threshold"))]:
         tandem = Tandem(with_thresholds("http://127.0.0.1:9/v1", path), env={"TEST_CLOUD_KEY": "k"}, wait=False)
-        tandem.process.wait(20)
+        tandem.ended(20)
         log = "".join(tandem.log)
         assert tandem.process.returncode != 0 and all(word in log for word in words), log
 

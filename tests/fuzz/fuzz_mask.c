@@ -1,5 +1,7 @@
-/* Any text: what is masked and echoed comes back byte for byte, and no found value is left. */
+/* Any text: what is masked and echoed comes back byte for byte, but for letters in a value that were written
+ * as JSON's escapes: they come back as themselves. */
 #include "base/str.h"
+#include "privacy/escaped.h"
 #include "privacy/mask.h"
 #include "privacy/restore.h"
 
@@ -7,6 +9,19 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool is_same(struct td_str back, struct td_str text)
+{
+    struct buf a, b;
+    buf_init(&a, 1 << 26);
+    buf_init(&b, 1 << 26);
+    escaped_value(back, &a);
+    escaped_value(text, &b);
+    bool same = a.failed || b.failed || str_equal(buf_view(&a), buf_view(&b));
+    buf_deinit(&a);
+    buf_deinit(&b);
+    return same;
+}
 
 static void echo(struct vault *vault, struct vault_uses *uses, struct td_str masked,
                  struct td_str text)
@@ -19,7 +34,7 @@ static void echo(struct vault *vault, struct vault_uses *uses, struct td_str mas
         for (size_t i = 0; i < masked.len; i += 7)
             restorer_feed(&restorer, str_slice(masked, i, i + 7), &back);
         restorer_end(&restorer, &back);
-        if (!back.failed && !str_equal(buf_view(&back), text))
+        if (!back.failed && !str_equal(buf_view(&back), text) && !is_same(buf_view(&back), text))
             abort();
         restorer_deinit(&restorer);
     }

@@ -6,16 +6,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+enum { SPANS = 64 };
+
+/* In order, apart, inside the text. */
+static size_t check_spans(const struct privacy_span *spans, size_t count, size_t size)
 {
-    char *text = malloc(size + (size == 0)); /* exact size: a byte read too many is seen */
-    if (text == NULL)
-        return 0;
-    memcpy(text, data, size);
-    struct privacy_span spans[64];
-    size_t count = privacy_scan((struct td_str){text, size}, spans, 64);
     size_t before = 0;
-    for (size_t i = 0; i < count && i < 64; i++) {
+    for (size_t i = 0; i < count && i < SPANS; i++) {
         if (spans[i].begin < before || spans[i].begin >= spans[i].end || spans[i].end > size ||
             (unsigned)spans[i].kind >= PRIVACY_KIND_COUNT ||
             spans[i].data_class < privacy_kind_class(spans[i].kind) || !(spans[i].score > 0) ||
@@ -23,6 +20,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         before = spans[i].end;
     }
+    return count;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + (size == 0)); /* exact size: a byte read too many is seen */
+    if (text == NULL)
+        return 0;
+    memcpy(text, data, size);
+    struct privacy_span spans[SPANS];
+    const struct td_str all = {text, size};
+    size_t count = check_spans(spans, privacy_scan(all, spans, SPANS), size);
+    struct privacy_span strict[SPANS];
+    if (check_spans(strict, privacy_scan_strict(all, strict, SPANS), size) < count)
+        abort(); /* without names there is no less */
     struct privacy_tally found = {0};
     enum td_data_class data_class = privacy_classify((struct td_str){text, size}, &found);
     size_t total = 0;

@@ -4,6 +4,7 @@
 #include "router/similarity.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define HEADER_BYTES 64
 #define GROWN_MAX 65536

@@ -68,7 +68,8 @@ class Tandem:
                                         stderr=subprocess.STDOUT, text=True, errors="replace")
         self.port = None
         self._ready = threading.Event()
-        threading.Thread(target=self._read_log, daemon=True).start()
+        self._reader = threading.Thread(target=self._read_log, daemon=True)
+        self._reader.start()
         if wait and not self._ready.wait(30):
             self.stop(signal.SIGKILL)
             raise RuntimeError("tandem did not start:\n" + "".join(self.log))
@@ -90,6 +91,12 @@ class Tandem:
     def __exit__(self, *_):
         self.stop()
 
+    def ended(self, timeout=20):
+        """Waits for the server to end by itself; its exit code. The log is whole then."""
+        code = self.process.wait(timeout)
+        self._reader.join(timeout)
+        return code
+
     def stop(self, with_signal=signal.SIGTERM, timeout=20):
         """Ends the server and gives its exit code."""
         if self.process.poll() is None:
@@ -100,7 +107,7 @@ class Tandem:
                 self.process.kill()
                 self.process.wait()
                 raise
-        code = self.process.returncode
+        code = self.ended()
         if with_signal == signal.SIGTERM and any("Sanitizer" in line for line in self.log):
             raise AssertionError("a sanitizer reported:\n" + "".join(self.log))
         if self.state.exists():

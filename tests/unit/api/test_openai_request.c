@@ -171,6 +171,17 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"dynatemp_exponent\":\"1\""), "dynatemp_exponent"},
         {WITH("\"dry_allowed_length\":-1"), "dry_allowed_length"},
         {WITH("\"dry_base\":0.5"), "dry_base"},
+        {WITH("\"dry_sequence_breakers\":[]"), "dry_sequence_breakers"},
+        {WITH("\"dry_sequence_breakers\":\"x\""), "dry_sequence_breakers"},
+        {WITH("\"dry_sequence_breakers\":[\"x\",\"\"]"), "dry_sequence_breakers"},
+        {WITH("\"dry_sequence_breakers\":[\"x\",5]"), "dry_sequence_breakers"},
+        {WITH("\"dry_sequence_breakers\":["
+              "\"0123456789012345678901234567890123456789012345678901234567"
+              "8901234\"]"),
+         "dry_sequence_breakers"},
+        {WITH("\"dry_penalty_last_n\":-2"), "dry_penalty_last_n"},
+        {WITH("\"dry_penalty_last_n\":1.5"), "dry_penalty_last_n"},
+        {WITH("\"ignore_eos\":1"), "ignore_eos"},
         {WITH("\"mirostat\":3"), "mirostat"},
         {WITH("\"mirostat\":true"), "mirostat"},
         {WITH("\"top_n_sigma\":-0.5"), "top_n_sigma"},
@@ -336,6 +347,15 @@ static void test_llama_cpp_s_names_for_sampling_mean_the_same(void)
     REQUIRE(
         parse(WITH("\"repeat_last_n\":0,\"repeat_penalty\":3"), NULL, &arena, &request, &fault));
     CHECK(sampling->repetition_penalty == 1); /* looks back at nothing */
+    openai_request_deinit(&request);
+    arena_free(arena);
+    /* The samplers that a list leaves out are off. */
+    REQUIRE(parse(WITH("\"dry_sequence_breakers\":[\"\\n\",\"end\"],\"dry_penalty_last_n\":-1,"
+                       "\"ignore_eos\":true,\"top_k\":5,\"min_p\":0.5,\"temperature\":0.5,"
+                       "\"dry_multiplier\":1,\"samplers\":[\"dry\",\"min_p\"]"),
+                  NULL, &arena, &request, &fault));
+    CHECK(sampling->top_k == 0 && sampling->min_p == 0.5f && sampling->temperature == 1);
+    CHECK(sampling->dry_multiplier == 1);
     openai_request_deinit(&request);
     arena_free(arena);
 }

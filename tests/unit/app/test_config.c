@@ -193,6 +193,8 @@ static void test_mistakes_name_file_line_and_nearest_name(void)
          {"test.yaml:2", "base_url"}},
         {"tiers:\n  - {name: a, kind: local, place: cloud}\n", {"test.yaml:2", "on the device"}},
         {"tiers:\n  - {name: a, kind: local, base_url: \"http://x\"}\n", {"test.yaml:2"}},
+        {"tiers:\n  - {name: a, kind: local, model: big.gguf}\n",
+         {"test.yaml:2", "engine.model", "'big.gguf'"}},
         {"tiers:\n  - {name: a, kind: local}\n  - {name: a, kind: openai}\n",
          {"test.yaml:3", "two tiers"}},
         {"tiers:\n  - {name: a, kind: local}\n  - {name: b, kind: local}\n",

@@ -121,10 +121,13 @@ static void test_a_line_s_end_breaks_a_repetition(void)
     struct td_model *model = tiny_model(1);
     REQUIRE(model != NULL);
     const int32_t newline = 4 + '\n', a = 261, b = 262; /* "ab", "abc" */
-    CHECK(repeat_is_broken_by(model->tokenizer, newline));
-    CHECK(repeat_is_broken_by(model->tokenizer, 4 + ':'));
-    CHECK(repeat_is_broken_by(model->tokenizer, 1)); /* a control token */
-    CHECK(!repeat_is_broken_by(model->tokenizer, a));
+    struct sampler asked = make_sampler(td_sampling_default());
+    asked.tokenizer = model->tokenizer;
+    CHECK(repeat_is_broken_by(&asked, newline));
+    CHECK(repeat_is_broken_by(&asked, 4 + ':'));
+    CHECK(repeat_is_broken_by(&asked, 1)); /* a control token */
+    CHECK(!repeat_is_broken_by(&asked, a));
+    sampler_deinit(&asked);
     static float row[TINY_VOCAB];
     for (int with = 0; with < 2; with++) {
         struct td_sampling sampling = td_sampling_default();
@@ -144,11 +147,70 @@ static void test_a_line_s_end_breaks_a_repetition(void)
     td_model_close(model);
 }
 
+/* Texts of the caller's own take the place of the default ones, within a token and across several,
+ * in what was noted before as well. */
+static void test_breakers_of_the_caller_s_own_hold(void)
+{
+    struct td_model *model = tiny_model(1);
+    REQUIRE(model != NULL);
+    struct td_sampling sampling = td_sampling_default();
+    sampling.dry_multiplier = 1;
+    struct sampler sampler = make_sampler(sampling);
+    sampler.tokenizer = model->tokenizer;
+    /* "abc", "ab" "c", "x" "y" "z", a newline, and "a" alone */
+    const int32_t text[] = {262,     261,      4 + 'c', 4 + 'x', 4 + 'y',
+                            4 + 'z', 4 + '\n', 4 + 'a', 1,       4 + 'y'};
+    const bool breaks[] = {true, false, true, false, false, true, false, false, true, false};
+    const size_t count = sizeof text / sizeof *text;
+    const struct sampler_dry dry = {.breakers = "bc\0xyz\0"};
+    for (size_t i = 0; i < count; i++)
+        sampler_accept(&sampler, text[i]);
+    CHECK(!sampler.recent_breaks[0] && sampler.recent_breaks[6]);
+    sampler_set_dry(&sampler, &dry);
+    for (size_t i = 0; i < count; i++)
+        sampler_accept(&sampler, text[i]);
+    for (size_t i = 0; i < 2 * count; i++)
+        CHECK(sampler.recent_breaks[i] == breaks[i % count]);
+    /* The longest and the most that there can be. */
+    struct sampler_dry full;
+    memset(full.breakers, 'y', sizeof full.breakers);
+    full.breakers[SAMPLER_BREAKER_BYTES_MAX] = '\0';
+    full.window = UINT32_MAX;
+    sampler_set_dry(&sampler, &full);
+    for (int i = 0; i < 70; i++)
+        sampler_accept(&sampler, 4 + 'y');
+    for (int i = 0; i < 70; i++) /* the text ended with one already */
+        CHECK(sampler.recent_breaks[2 * count + (size_t)i] == (i >= SAMPLER_BREAKER_BYTES_MAX - 2));
+    sampler_deinit(&sampler);
+    td_model_close(model);
+}
+
+static void test_dry_looks_back_as_far_as_asked(void)
+{
+    struct td_sampling sampling = td_sampling_default();
+    sampling.dry_multiplier = 1;
+    struct sampler sampler = make_sampler(sampling);
+    static const int32_t text[] = {5, 6, 7, 8, 9, 10, 11, 5, 6, 7};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+        sampler_accept(&sampler, text[i]);
+    for (uint32_t window = 7; window <= 11; window++) {
+        const struct sampler_dry dry = {.window = window == 11 ? 0 : window};
+        sampler_set_dry(&sampler, &dry);
+        set_logits();
+        repeat_apply(&sampler, logits, VOCAB, &changes);
+        CHECK(changes.count == (window >= 9)); /* "6 7" and what followed it */
+        repeat_restore(logits, &changes);
+    }
+    sampler_deinit(&sampler);
+}
+
 int main(void)
 {
     RUN(test_the_repetition_window_is_as_wide_as_asked);
     RUN(test_going_on_with_a_repetition_costs_more_the_longer_it_is);
     RUN(test_both_penalties_are_taken_back_together);
     RUN(test_a_line_s_end_breaks_a_repetition);
+    RUN(test_breakers_of_the_caller_s_own_hold);
+    RUN(test_dry_looks_back_as_far_as_asked);
     return test_finish();
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define DAY_MS 86400000u
 
@@ -90,6 +91,36 @@ static void test_tokens_are_those_of_24_hours(void)
     hands.wall_ms += 10ull * DAY_MS;
     CHECK(near(spending_day_tokens(spending), 0));
     spending_free(spending);
+}
+
+static void test_tokens_of_other_hours_count_where_they_are_of_the_last_24(void)
+{
+    struct hands hands;
+    hands_init(&hands);
+    struct spending *spending = spending_new(&hands.clock, 10);
+    uint64_t now = hands.wall_ms / 3600000;
+    spending_add_tokens_of(spending, now - 23, 7);
+    spending_add_tokens_of(spending, now - 24, 100);
+    spending_add_tokens_of(spending, now + 1, 100);
+    spending_add_tokens_of(spending, UINT64_MAX, 100);
+    CHECK(near(spending_day_tokens(spending), 7));
+    hands.wall_ms += 3600000;
+    CHECK(near(spending_day_tokens(spending), 0));
+    spending_free(spending);
+}
+
+static void test_a_day_begins_at_local_midnight(void)
+{
+    struct hands hands;
+    hands_init(&hands); /* noon in UTC */
+    setenv("TZ", "UTC", 1);
+    tzset();
+    CHECK(spending_day_begin_ms(&hands.clock) == 20000ull * DAY_MS);
+    setenv("TZ", "IST-5:30", 1);
+    tzset();
+    CHECK(spending_day_begin_ms(&hands.clock) == 20000ull * DAY_MS - 19800000u);
+    setenv("TZ", "UTC", 1);
+    tzset();
 }
 
 /* --- exchanges --- */
@@ -192,6 +223,8 @@ int main(void)
     RUN(test_a_new_day_begins_with_nothing_spent);
     RUN(test_who_comes_to_a_full_table_shares_an_entry);
     RUN(test_tokens_are_those_of_24_hours);
+    RUN(test_tokens_of_other_hours_count_where_they_are_of_the_last_24);
+    RUN(test_a_day_begins_at_local_midnight);
     RUN(test_a_spent_budget_leaves_the_local_tier_and_says_so);
     RUN(test_budgets_of_users_are_apart);
     RUN(test_running_exchanges_hold_their_promise);

@@ -89,10 +89,67 @@ static void test_each_exchange_comes_once_with_all_its_attempts(void)
     ledger_reader_close(reader);
 }
 
+struct sums {
+    double usd, of_anna, of_app;
+    uint64_t tokens;
+    size_t rows;
+};
+
+static void sum_up(void *ctx, const struct ledger_spent *spent)
+{
+    struct sums *sums = ctx;
+    sums->rows++;
+    sums->usd += spent->cost_usd;
+    sums->tokens += spent->tokens;
+    CHECK(spent->hour == 1 || spent->hour == 2);
+    CHECK(spent->route == NULL);
+    if (spent->user && strcmp(spent->user, "anna") == 0)
+        sums->of_anna += spent->cost_usd;
+    if (spent->app && strcmp(spent->app, "mail") == 0)
+        sums->of_app += spent->cost_usd;
+}
+
+static void test_what_was_spent_is_summed_by_whom_and_hour(void)
+{
+    static const struct {
+        const char *user, *signals;
+        uint64_t wall_ms;
+        double usd;
+    } rows[] = {{"anna", "{\"app\":\"mail\"}", 3600000, 1},
+                {"anna", "{\"app\":\"mail\"}", 7199999, 2},
+                {"anna", NULL, 7200000, 4},
+                {NULL, "no JSON", 7200000, 8},
+                {"anna", "{}", 3599999, 1000} /* before the time */};
+    const char *path = fixture_path("spent.db");
+    struct ledger *ledger = NULL;
+    struct ledger_reader *reader = NULL;
+    struct sums sums = {0};
+    REQUIRE(ledger_open(path, &ledger, NULL) == TD_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "ex_%zu", i);
+        struct ledger_exchange x = fixture_exchange(id, rows[i].wall_ms);
+        x.user = rows[i].user;
+        x.signals_json = rows[i].signals;
+        x.cost_usd = rows[i].usd;
+        x.attempts = tried;
+        x.attempt_count = 3;
+        CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
+    }
+    ledger_close(ledger);
+    REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
+    CHECK(ledger_reader_spent(reader, 3600000, sum_up, &sums, NULL) == TD_OK);
+    CHECK(fabs(sums.usd - 15) < 1e-9 && fabs(sums.of_anna - 7) < 1e-9);
+    CHECK(fabs(sums.of_app - 3) < 1e-9);
+    CHECK(sums.rows == 3 && sums.tokens == 4 * (11 + 3 + 12 + 40));
+    ledger_reader_close(reader);
+}
+
 int main(void)
 {
     fixture_begin();
     RUN(test_each_exchange_comes_once_with_all_its_attempts);
+    RUN(test_what_was_spent_is_summed_by_whom_and_hour);
     fixture_end();
     return test_finish();
 }

@@ -241,6 +241,93 @@ static void test_json_escapes_are_read_and_written(void)
     world_deinit(&world);
 }
 
+/* What looks like an escape of JSON may be a path. */
+static void test_a_name_behind_a_backslash_is_masked_and_restored(void)
+{
+    struct world world;
+    static const char *const names[] = {"Nina", "Rita", "Tara"};
+    for (size_t i = 0; i < 3; i++) {
+        char text[256], answer[256], expected[256];
+        snprintf(text, sizeof text, "Dear %s Kowalska, see C:\\Users\\%s\\t and C:\\n%s.", names[i],
+                 names[i], names[i]);
+        REQUIRE(world_init(&world, text));
+        CHECK(strstr(world.masked.data, names[i]) == NULL);
+        check_answer(&world, world.masked.data, text, false);
+        const char *name = surrogate_of(&world, names[i]);
+        REQUIRE(*name);
+        /* A line's end of a program that stands in the text. */
+        snprintf(answer, sizeof answer, "print(\"a\\n%s\\n\") \\t%s \\\\n%s", name, name, name);
+        snprintf(expected, sizeof expected, "print(\"a\\n%s\\n\") \\t%s \\\\n%s", names[i],
+                 names[i], names[i]);
+        check_answer(&world, answer, expected, false);
+        check_answer(&world, answer, expected, true);
+        world_deinit(&world);
+    }
+}
+
+static void test_only_a_literal_backslash_makes_a_letter_of_jsons_n(void)
+{
+    struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
+    const struct vault_entry entry = {.kind = PRIVACY_PERSON,
+                                      .form = SURROGATE_WORD,
+                                      .surrogate = STR("Nora"),
+                                      .original = STR("Ada")};
+    buf_init(&world.masked, 64);
+    REQUIRE(vault_put(world.vault, &entry, NULL) == TD_OK);
+    REQUIRE(vault_uses_all(world.vault, world.uses, NULL) == TD_OK);
+    world.table = restore_table_new(world.vault, world.uses);
+    check_answer(&world, "{\"p\":\"C:\\\\nora\\\\x\"}", "{\"p\":\"C:\\\\ada\\\\x\"}", true);
+    check_answer(&world, "{\"p\":\"one\\nora\"}", "{\"p\":\"one\\nora\"}", true); /* ora */
+    check_answer(&world, "C:\\nora\\x", "C:\\ada\\x", false);
+    check_answer(&world, "a\\nNora, \\\\nNora", "a\\nAda, \\\\nAda", true);
+    check_answer(&world, "annora \\xnora", "annora \\xnora", false);
+    world_deinit(&world);
+}
+
+static void world_of_dates(struct world *world, const char *const pairs[][2], size_t count)
+{
+    *world = (struct world){.vault = vault_with_key(key), .uses = calloc(1, sizeof *world->uses)};
+    buf_init(&world->masked, 64);
+    for (size_t i = 0; i < count; i++) {
+        const struct vault_entry entry = {.kind = PRIVACY_DATE,
+                                          .form = surrogate_form_of(PRIVACY_DATE),
+                                          .surrogate = view(pairs[i][0]),
+                                          .original = view(pairs[i][1])};
+        CHECK(vault_put(world->vault, &entry, NULL) == TD_OK);
+    }
+    CHECK(vault_uses_all(world->vault, world->uses, NULL) == TD_OK);
+    world->table = restore_table_new(world->vault, world->uses);
+}
+
+static void test_a_date_that_is_written_otherwise_is_restored_where_the_day_is_certain(void)
+{
+    struct world world;
+    static const char *const one[][2] = {{"12 March 1987", "2 July 1985"}};
+    world_of_dates(&world, one, 1);
+    check_answer(&world, "1987-03-12, 12.03.1987; 03/12/1987 3/12/1987 (12.3.1987) 1987/03/12!",
+                 "1985-07-02, 02.07.1985; 07/02/1985 7/2/1985 (2.7.1985) 1985/07/02!", false);
+    check_answer(&world,
+                 "12 March 1987. March 12, 1987; Mar 12, 1987, 12 Mar 1987, March 12th, 1987.",
+                 "2 July 1985. July 2, 1985; Jul 2, 1985, 2 Jul 1985, July 2nd, 1985.", false);
+    check_answer(&world, "{\"born\":\"1987-03-12\"}", "{\"born\":\"1985-07-02\"}", true);
+    check_answer(&world, "1987-03-1 11987-03-12 1987-03-123 March 1987 in 1987",
+                 "1987-03-1 11987-03-12 1987-03-123 March 1987 in 1987", false);
+    world_deinit(&world);
+    /* Day and month the other way round: 03/12 is of both and of neither. */
+    static const char *const both[][2] = {{"12 March 1987", "2 July 1985"},
+                                          {"3 December 1987", "25 March 1986"}};
+    world_of_dates(&world, both, 2);
+    check_answer(&world, "03/12/1987 12/3/1987 12.03.1987 1987-03-12 1987-12-03",
+                 "03/12/1987 12/3/1987 02.07.1985 1985-07-02 1986-03-25", false);
+    world_deinit(&world);
+    /* Nobody knows whether that is April or March; and this has no year. */
+    static const char *const unsure[][2] = {{"05/20/1985", "03/04/1987"}, {"12 May", "1 April"}};
+    world_of_dates(&world, unsure, 2);
+    check_answer(&world, "1985-05-20, May 20, 1985; 05/20/1985. 12 May",
+                 "1985-05-20, May 20, 1985; 03/04/1987. 1 April", false);
+    world_deinit(&world);
+}
+
 static void test_a_value_with_quotes_is_escaped_in_json(void)
 {
     struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
@@ -308,6 +395,50 @@ static void test_the_same_value_keeps_its_surrogate(void)
     REQUIRE(mask_text(&world, "Again: ann.lee@acme.com, and bob@acme.com"));
     CHECK(strstr(world.masked.data, first) != NULL);
     CHECK(strstr(world.masked.data, "bob@") == NULL);
+    world_deinit(&world);
+}
+
+static void test_strict_rules_replace_unknown_numbers_too(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "Case C1203345678 of ann@acme.com"));
+    CHECK(strstr(world.masked.data, "C1203345678") != NULL);
+    world_deinit(&world);
+    static const struct mask_rules strict = {.strict = true,
+                                             .classes = {[TD_CLASS_SENSITIVE] = true}};
+    struct td_error err = {0};
+    const struct td_str text = view("Case C1203345678 of ann@acme.com");
+    REQUIRE(world_init(&world, "nothing"));
+    struct mask *mask = mask_new(world.vault, &strict, world.uses);
+    mask_read(mask, text);
+    REQUIRE(mask_find(mask, text, &err) == TD_OK && mask_seal(mask, &err) == TD_OK);
+    buf_clear(&world.masked);
+    REQUIRE(mask_write(mask, text, &world.masked, &world.rest, &err) == TD_OK);
+    CHECK(strstr(world.masked.data, "C1203345678") == NULL);
+    CHECK(world.rest == TD_CLASS_PUBLIC);
+    mask_free(mask);
+    restore_table_free(world.table);
+    world.table = restore_table_new(world.vault, world.uses);
+    CHECK(strstr(restore(&world, buf_view(&world.masked), 1, false, NULL), "C1203345678") != NULL);
+    world_deinit(&world);
+}
+
+/* A tool call's arguments in a text: what is escaped is replaced whole, and no escape is cut in two. */
+static void test_escaped_values_are_masked_whole(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "{\"to\": \"ann\\u0040acme.com\", \"note\": \"line\\nbob@acme.com\\n"
+                               "\\u0020carl@acme.com\"} or plain ann@acme.com"));
+    const char *masked = world.masked.data;
+    CHECK(strstr(masked, "ann") == NULL && strstr(masked, "bob") == NULL);
+    CHECK(strstr(masked, "carl") == NULL && strstr(masked, "acme") == NULL);
+    CHECK(strstr(masked, "line\\n") != NULL && strstr(masked, "\\n\\u0020") != NULL);
+    CHECK(world.rest == TD_CLASS_PUBLIC);
+    const char *plain = surrogate_of(&world, "ann@acme.com");
+    const char *first = strstr(masked, plain);
+    CHECK(first != NULL && strstr(first + 1, plain) != NULL); /* escaped or not, it is the same */
+    CHECK(strstr(restore(&world, buf_view(&world.masked), 3, true, NULL), "ann@acme.com\", ") !=
+          NULL);
     world_deinit(&world);
 }
 
@@ -385,10 +516,15 @@ int main(void)
     RUN(test_other_spellings_of_a_name_are_restored);
     RUN(test_numbers_are_restored_with_the_answers_separators);
     RUN(test_json_escapes_are_read_and_written);
+    RUN(test_a_name_behind_a_backslash_is_masked_and_restored);
+    RUN(test_only_a_literal_backslash_makes_a_letter_of_jsons_n);
+    RUN(test_a_date_that_is_written_otherwise_is_restored_where_the_day_is_certain);
     RUN(test_a_value_with_quotes_is_escaped_in_json);
     RUN(test_only_what_may_be_a_surrogates_beginning_is_held_back);
     RUN(test_a_surrogate_is_never_a_word_of_the_text);
     RUN(test_the_same_value_keeps_its_surrogate);
+    RUN(test_escaped_values_are_masked_whole);
+    RUN(test_strict_rules_replace_unknown_numbers_too);
     RUN(test_random_texts_come_back_whole);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();

@@ -222,6 +222,9 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
         "May 1 ",
         "Rue 5, ",
         "A B1 ",
+        "\\u0031",
+        "\\\\n1",
+        "\\u00e94111 ",
     };
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES);
@@ -237,6 +240,69 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
             fprintf(stderr, "1 MB of '%s': %zu findings, half of it %zu\n", units[u], whole, half);
         CHECK(whole <= 2 * half + 2 && whole + 2 >= 2 * half);
     }
+    free(text);
+}
+
+/* Texts in a text: brackets of 0x01 and 0x02 stand around what must be found, as it is written. */
+static void test_what_json_escapes_hide_is_found_where_it_stands(void)
+{
+    static const struct {
+        enum privacy_kind kind;
+        const char *text;
+    } rows[] = {
+        {PRIVACY_EMAIL, "{\"to\": \"\x01"
+                        "ann\\u0040example.com\x02\"}"},
+        {PRIVACY_CARD, "\x01\\u0034111 1111 1111 111\\u0031\x02 is mine"},
+        {PRIVACY_EMAIL, "said:\\n\x01"
+                        "bob@example.com\x02\\nand left"},
+        {PRIVACY_NO_FNR, "My f\\u00f8dselsnummer is \x01"
+                         "07028869910\x02."},
+        {PRIVACY_NO_FNR, "{\\\"a\\\": \\\"f\\\\u00F8dselsnummer \x01"
+                         "07028869910\x02\\\"}"},
+        {PRIVACY_CARD, "\\ud83d\\ude00\x01"
+                       "4111\\u00a01111 1111\\u00a01111\x02"},
+        {PRIVACY_IBAN, "\\u0020\x01"
+                       "\\u0044E89 3704 0044 0532 0130 00\x02"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        size_t len = 0, begin = 0, end = 0;
+        for (const char *p = rows[i].text; *p; p++)
+            if (*p == 1)
+                begin = len;
+            else if (*p == 2)
+                end = len;
+            else
+                text[len++] = *p;
+        struct privacy_span spans[8];
+        size_t count = scan_private((struct td_str){text, len}, spans, 8);
+        CHECK(count == 1 && spans[0].kind == rows[i].kind && spans[0].begin == begin &&
+              spans[0].end == end);
+        if (count != 1 || spans[0].begin != begin || spans[0].end != end)
+            fprintf(stderr, "%s: %zu findings, %zu..%zu for %zu..%zu\n", rows[i].text, count,
+                    spans[0].begin, spans[0].end, begin, end);
+    }
+}
+
+/* Escapes all along a text of several pieces: a value is found wherever it stands. */
+static void test_escapes_all_along_a_text_hide_nothing(void)
+{
+    enum { TIMES = 20000 };
+    static const char unit[] = "\\u00e9 bob\\u0040example.com ";
+    size_t unit_len = sizeof unit - 1;
+    char *text = malloc(TIMES * unit_len);
+    struct privacy_span *spans = malloc((TIMES + 1) * sizeof *spans);
+    REQUIRE(text != NULL && spans != NULL);
+    for (size_t i = 0; i < TIMES; i++)
+        memcpy(text + i * unit_len, unit, unit_len);
+    size_t count = privacy_scan((struct td_str){text, TIMES * unit_len}, spans, TIMES + 1);
+    CHECK(count == TIMES);
+    for (size_t i = 0; i < TIMES && i < count; i++)
+        if (spans[i].begin != i * unit_len + 7 || spans[i].end != (i + 1) * unit_len - 1) {
+            CHECK(spans[i].begin == i * unit_len + 7 && spans[i].end == (i + 1) * unit_len - 1);
+            break;
+        }
+    free(spans);
     free(text);
 }
 
@@ -288,6 +354,8 @@ int main(void)
     RUN(test_tokens_are_covered_to_their_end_however_long);
     RUN(test_classify_gives_the_highest_class_and_adds_to_counts);
     RUN(test_hostile_megabytes_are_read_to_their_end);
+    RUN(test_what_json_escapes_hide_is_found_where_it_stands);
+    RUN(test_escapes_all_along_a_text_hide_nothing);
     RUN(test_a_long_value_is_covered_to_its_end);
     RUN(test_every_cut_of_a_text_is_safe);
     return test_finish();

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/hash.h"
+#include "base/str.h"
 #include "privacy/name_finder.h"
 
 #include <math.h>
@@ -297,6 +298,44 @@ static void test_a_scan_reports_names_beside_other_kinds(void)
     CHECK(privacy_scan(view(text), spans, 8) == 1);
 }
 
+static bool has_span(const struct privacy_span *spans, size_t count, const char *text,
+                     const char *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(str_slice(view(text), spans[i].begin, spans[i].end), view(value)))
+            return true;
+    return false;
+}
+
+/* Recall first: what was a name once is one wherever it stands, and unknown numbers count. */
+static void test_a_strict_scan_finds_names_again_and_codes(void)
+{
+    const char *text = "John Quennell called about case C1203345678. What did quennell want? The "
+                       "number 20394857 was his; 1999 and 12 apples are not.";
+    struct privacy_span spans[16];
+    struct tagger *tagger = NULL;
+    struct td_error err = {0};
+    REQUIRE(tagger_open(NAMES_FILE, &tagger, &err) == TD_OK);
+    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    size_t count = privacy_scan_strict(view(text), spans, 16);
+    CHECK(count <= 16 && has_span(spans, count, text, "John Quennell"));
+    CHECK(has_span(spans, count, text, "quennell"));
+    CHECK(has_span(spans, count, text, "C1203345678") && has_span(spans, count, text, "20394857"));
+    CHECK(!has_span(spans, count, text, "1999") && !has_span(spans, count, text, "12"));
+    for (size_t i = 0; i < count; i++) {
+        CHECK(spans[i].data_class >= privacy_kind_class(spans[i].kind));
+        CHECK(i == 0 || spans[i - 1].end <= spans[i].begin);
+        CHECK(spans[i].kind != PRIVACY_PERSON || spans[i].data_class == TD_CLASS_SENSITIVE);
+    }
+    count = privacy_scan(view(text), spans, 16);
+    CHECK(has_span(spans, count, text, "John Quennell"));
+    CHECK(!has_span(spans, count, text, "C1203345678") &&
+          !has_span(spans, count, text, "20394857"));
+    CHECK(privacy_classify(view(text), NULL) ==
+          TD_CLASS_PUBLIC); /* strict says nothing of classes */
+    name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
+}
+
 int main(void)
 {
     RUN(test_a_damaged_file_is_refused_and_says_why);
@@ -315,6 +354,7 @@ int main(void)
     RUN(test_seams_of_chunks_lose_nothing);
     RUN(test_a_long_row_of_capitals_ends);
     RUN(test_a_scan_reports_names_beside_other_kinds);
+    RUN(test_a_strict_scan_finds_names_again_and_codes);
     tagger_close(shipped);
     return test_finish();
 }

@@ -91,6 +91,43 @@ static void test_what_was_learnt_is_told_of_new_texts(void)
     classifier_close(classifier);
 }
 
+#define EASY "please set an alarm for tuesday morning and play some music by groups"
+#define HARD "prove the theorem about matrices, derive the integral of series"
+
+static void test_words_at_an_end_do_not_decide_alone(void)
+{
+    struct classifier *classifier = train_and_open(1);
+    REQUIRE(classifier != NULL);
+    struct verdict easy = judge(classifier, EASY), hard = judge(classifier, HARD);
+    REQUIRE(easy.gain < 0.3f && hard.gain > 0.6f);
+    CHECK(hard.gain >= hard.gain_whole && hard.gain <= hard.gain_whole);
+    struct verdict raised = judge(classifier, EASY " " HARD);
+    CHECK(raised.gain_whole > easy.gain + 0.25f);
+    CHECK(raised.gain < raised.gain_whole - 0.25f && raised.p_local > 0.5f);
+    struct verdict prefixed = judge(
+        classifier, HARD " " EASY ", turn on the light in the kitchen, what is the capital of "
+                         "paris, set an alarm for monday, play some music by queues");
+    CHECK(prefixed.gain < 0.4f);
+    struct verdict all = judge(classifier, HARD ", refactor the kernel of queues " HARD);
+    CHECK(all.gain > 0.6f);
+    classifier_close(classifier);
+}
+
+static void test_text_without_blanks_is_cut_between_characters(void)
+{
+    struct classifier *classifier = train_and_open(1);
+    char text[1200];
+    REQUIRE(classifier != NULL);
+    for (size_t i = 0; i + 3 < sizeof text; i += 3)
+        memcpy(text + i, i / 3 % 2 ? "\xE6\x97\xA5" : "\xE6\x9C\xAC", 4);
+    for (size_t len = 3; len < sizeof text - 3; len += 3) {
+        char part[sizeof text];
+        snprintf(part, sizeof part, "%.*s", (int)len, text);
+        CHECK(isfinite(judge(classifier, part).gain));
+    }
+    classifier_close(classifier);
+}
+
 static void test_probabilities_are_calibrated(void)
 {
     struct classifier *classifier = train_and_open(1);
@@ -279,6 +316,8 @@ int main(void)
 {
     snprintf(path, sizeof path, "/tmp/test_classifier_%d.tdr", (int)getpid());
     RUN(test_what_was_learnt_is_told_of_new_texts);
+    RUN(test_words_at_an_end_do_not_decide_alone);
+    RUN(test_text_without_blanks_is_cut_between_characters);
     RUN(test_probabilities_are_calibrated);
     RUN(test_a_seed_gives_the_same_file);
     RUN(test_labels_may_be_any_subset);

@@ -108,6 +108,24 @@ static void test_ngrams_are_unique_and_halve_with_their_bits(void)
     }
 }
 
+static void test_pieces_divide_the_ngrams_and_do_not_change_them(void)
+{
+    static struct ngrams whole, pieces, head;
+    const struct td_str text = STR("set an alarm for seven and then prove the theorem of seven");
+    utterance_read_text(text, &utterance);
+    ngrams_read(&utterance, 17, &whole);
+    const size_t cuts[NGRAM_PIECES - 1] = {12, 22}; /* "set an alarm" " for seven" " and ..." */
+    ngrams_read_pieces(&utterance, 17, cuts, &pieces);
+    CHECK(pieces.count == whole.count && pieces.word_count == whole.word_count);
+    CHECK(memcmp(pieces.bucket, whole.bucket, whole.count * sizeof *whole.bucket) == 0);
+    CHECK(pieces.word_end[0] == 6 && pieces.word_end[1] == 10); /* three words and pairs; two */
+    CHECK(pieces.word_end[2] == pieces.word_count && pieces.byte_end[2] == pieces.count);
+    CHECK(pieces.byte_end[0] > pieces.word_count && pieces.byte_end[1] > pieces.byte_end[0]);
+    utterance_read_text(STR("set an alarm"), &utterance);
+    ngrams_read(&utterance, 17, &head);
+    CHECK(head.bucket[0] == pieces.bucket[0] && head.bucket[5] == pieces.bucket[5]);
+}
+
 static void test_the_longest_utterance_fits(void)
 {
     static struct ngrams ngrams;
@@ -132,6 +150,7 @@ int main(void)
     RUN(test_a_word_again_and_again_is_one);
     RUN(test_ngrams_see_canonical_text_and_no_digits);
     RUN(test_ngrams_are_unique_and_halve_with_their_bits);
+    RUN(test_pieces_divide_the_ngrams_and_do_not_change_them);
     RUN(test_the_longest_utterance_fits);
     return test_finish();
 }

@@ -165,6 +165,12 @@ static void test_a_tier_without_the_asked_for_capability_is_removed(void)
     s.signals.needs = CAPABILITY_SCHEMA;
     scene_plan(&s);
     CHECK(reason_of(&s.plan, "local")->code == REASON_REMOVED_CAPABILITY);
+    s.facts[0].lacks = CAPABILITY_SAMPLING;
+    s.signals.needs = CAPABILITY_SAMPLING;
+    s.signals.sampling = "min_tokens";
+    scene_plan(&s);
+    CHECK(strcmp(reason_of(&s.plan, "local")->text,
+                 "the request sets min_tokens, which local does not have") == 0);
 }
 
 static void test_an_unknown_context_is_not_checked(void)

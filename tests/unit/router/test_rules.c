@@ -186,12 +186,15 @@ static void test_the_flip_names_the_nearest_bound(void)
     bound(&rule, RULE_GAIN, 0.1, INFINITY);
     facts.number[RULE_TOKENS] = 2100;
     facts.number[RULE_GAIN] = 0.9;
-    rule_explain_flip(&rule, &facts, text);
+    rule_explain_flip(&rule, facts.number, text);
     CHECK(strstr(text, "tokens of at most 2000 instead of 2100") && strstr(text, "'long'"));
     rule = any_rule("code");
     rule.any[RULE_TASK] = 1;
-    rule_explain_flip(&rule, &facts, text);
+    rule_explain_flip(&rule, facts.number, text);
     CHECK(strstr(text, "another task") != NULL);
+    rule = any_rule("all");
+    rule_explain_flip(&rule, facts.number, text);
+    CHECK(strcmp(text, "without rule 'all', which always matches") == 0);
 }
 
 int main(void)

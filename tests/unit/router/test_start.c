@@ -1,6 +1,7 @@
 /* Where an exchange begins: rules, the weighing formula with its closed form, measured tails against what a request asks of its time. */
 #include "router/policy.h"
 #include "router/score.h"
+#include "router/thresholds.h"
 
 #include "base/rng.h"
 #include "base/str.h"
@@ -84,6 +85,38 @@ static void test_a_rule_says_where_to_start_and_is_named(void)
     s.rule.start = 2;
     s.signals.data_class = TD_CLASS_RESTRICTED; /* a class forbids what a rule wishes */
     CHECK(begin(&s) == 0 && s.plan.rung_count == 1);
+}
+
+static void test_a_rule_tells_what_would_not_have_matched_it(void)
+{
+    struct scene s;
+    scene_init(&s);
+    s.signals.rule = &s.rule;
+    s.signals.prompt_tokens = 2100;
+    s.rule.start = 2;
+    for (size_t i = 0; i < RULE_CHOICE_COUNT; i++)
+        s.rule.any[i] = RULE_WHATEVER;
+    CHECK(begin(&s) == 2 && strstr(s.plan.decision.flip, "without rule 'r'"));
+    s.rule.asked = 1u << RULE_TOKENS;
+    s.rule.range[RULE_TOKENS] = (struct rule_range){2000, INFINITY};
+    CHECK(begin(&s) == 2);
+    CHECK(strstr(s.plan.decision.flip, "tokens of at most 2000 instead of 2100") != NULL);
+    s.rule.deny = "no";
+    CHECK(begin(&s) == SIZE_MAX && strstr(s.plan.decision.flip, "at most 2000 instead of 2100"));
+}
+
+static void test_an_unreachable_risk_is_said_and_not_printed_as_a_number(void)
+{
+    struct scene s;
+    const struct thresholds unreachable = {.gate = THRESHOLD_G0, .threshold = INFINITY};
+    scene_init(&s);
+    s.signals.judged = true;
+    s.signals.p_local = 0.9;
+    s.route.gates.thresholds[THRESHOLD_G0] = &unreachable;
+    CHECK(begin(&s) == 1 && strcmp(by(&s), "gate") == 0);
+    CHECK(strstr(s.plan.reasons[0].text, "not reachable") != NULL);
+    CHECK(strstr(s.plan.decision.flip, "reachable") != NULL);
+    CHECK(!strstr(s.plan.reasons[0].text, "inf") && !strstr(s.plan.decision.flip, "inf"));
 }
 
 static void test_a_rules_stay_closes_the_gates(void)
@@ -287,6 +320,8 @@ static void test_weights_come_from_the_nearest_that_has_some(void)
 int main(void)
 {
     RUN(test_a_rule_says_where_to_start_and_is_named);
+    RUN(test_a_rule_tells_what_would_not_have_matched_it);
+    RUN(test_an_unreachable_risk_is_said_and_not_printed_as_a_number);
     RUN(test_a_rules_stay_closes_the_gates);
     RUN(test_a_denial_leaves_no_tier_and_gives_its_reason);
     RUN(test_a_rule_raises_the_class);

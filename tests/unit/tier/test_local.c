@@ -274,6 +274,35 @@ static void test_a_completion_begins_with_its_echo_and_its_tokens_are_listed(voi
     tier_free(s.tier);
 }
 
+/* Bytes that no character has are sent as a U+FFFD each, and are a character then. */
+static void test_offsets_count_characters_where_tokens_are_parts_of_them(void)
+{
+    static const struct {
+        const char *piece;
+        int offset;
+    } tokens[] = {{"\xe2", 4},          {"\x82", 4},      {"\xac!", 4}, {"", 6},
+                  {"\xc3", 6},          {"A", 7},         {"\xff", 8},  {"b", 9},
+                  {"\xf0\x9f\x98", 10}, {"", 10},         {"\xe2", 13}, {"\x82", 13},
+                  {"\xe2\x82\xac", 15}, {"\xf0\x9f", 16}, {"\x98", 16}, {"\x80 \xc3", 16},
+                  {"\xa9", 18},         {"end", 19}};
+    struct scene s;
+    scene_init(&s, 0, 10);
+    s.request.completion = &echoing;
+    s.request.logprobs = true;
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        char expected[64];
+        struct td_token token = {.id = 1, .piece = str_from(tokens[i].piece)};
+        engine.job.request.on_token(engine.job.request.ctx, &token, STR(""));
+        snprintf(expected, sizeof expected, "\"text_offset\":[%d]", tokens[i].offset);
+        CHECK(strstr(s.calls, expected) != NULL);
+        if (!strstr(s.calls, expected))
+            fprintf(stderr, "token %zu: %s, not %s\n", i, s.calls, expected);
+    }
+    finish_job(TD_OK);
+    tier_free(s.tier);
+}
+
 static void test_a_prompt_that_is_only_scored_is_echoed_at_the_end(void)
 {
     struct td_completion scored = echoing;
@@ -525,6 +554,7 @@ int main(void)
     RUN(test_a_request_runs_with_the_adapters_that_it_means);
     RUN(test_tokens_become_pieces_with_stats);
     RUN(test_a_completion_begins_with_its_echo_and_its_tokens_are_listed);
+    RUN(test_offsets_count_characters_where_tokens_are_parts_of_them);
     RUN(test_a_prompt_that_is_only_scored_is_echoed_at_the_end);
     RUN(test_a_client_may_leave_while_its_prompt_is_echoed);
     RUN(test_calls_of_tools_come_as_openai_has_them);

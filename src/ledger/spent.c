@@ -1,0 +1,37 @@
+/* What exchanges have cost, summed by whom and by hour: a server counts its budgets on from it when it starts. */
+#include "ledger/reader.h"
+
+/* An application stands in the signals; what is no JSON (or was erased) has none. */
+static const char spent_sql[] =
+    "SELECT x.user, x.route,"
+    " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.app' END AS app,"
+    " x.wall_ms / 3600000 AS hour, total(x.cost_usd),"
+    " CAST(total((SELECT total(a.prompt_tokens + a.completion_tokens)"
+    "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER)"
+    " FROM exchange x WHERE x.wall_ms >= ?1 GROUP BY x.user, x.route, app, hour";
+
+enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_wall_ms,
+                                   ledger_spent_fn *each, void *ctx, struct td_error *err)
+{
+    enum td_status status = TD_IO;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = reader_prepare_locked(reader, spent_sql, since_wall_ms, err);
+    if (statement) {
+        int code;
+        while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+            const struct ledger_spent spent = {
+                .user = (const char *)sqlite3_column_text(statement, 0),
+                .route = (const char *)sqlite3_column_text(statement, 1),
+                .app = (const char *)sqlite3_column_text(statement, 2),
+                .hour = (uint64_t)sqlite3_column_int64(statement, 3),
+                .cost_usd = sqlite3_column_double(statement, 4),
+                .tokens = (uint64_t)sqlite3_column_int64(statement, 5),
+            };
+            each(ctx, &spent);
+        }
+        status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
+        sqlite3_finalize(statement);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    return status;
+}

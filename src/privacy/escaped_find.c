@@ -1,0 +1,106 @@
+/* Only the surroundings of escapes are read a second time, by pieces of bounded size; findings have the
+ * places of the text as it stands. */
+#include "privacy/escaped.h"
+
+#include "base/str.h"
+#include "privacy/rules.h"
+#include "privacy/scan.h"
+#include "privacy/spans.h"
+
+#include <stdlib.h>
+
+#define REACH 256u   /* around an escape: a word that announces something, a value */
+#define PIECE 65536u /* bytes of the text at a time */
+#define OVERLAP \
+    4096u /* of two pieces where escapes go on: longer than any finding but the largest keys */
+#define ESCAPED_LEVELS 3 /* JSON in JSON in JSON: deeper is nobody's habit */
+
+struct escaped {
+    struct spans found;
+    bool strict;
+    size_t base; /* of the piece */
+    char plain[PIECE + REACH];
+    uint32_t origin[PIECE + REACH + 1];
+};
+
+static void add_span(void *ctx, const struct privacy_span *span)
+{
+    struct escaped *escaped = ctx;
+    struct privacy_span own = *span;
+    own.begin = escaped->base + escaped->origin[span->begin];
+    own.end = escaped->base + escaped->origin[span->end];
+    spans_add(&escaped->found, &own);
+}
+
+static void scan_decoded(struct escaped *escaped, struct td_str text)
+{
+    struct privacy_span *rules;
+    size_t count = privacy_rules_find(text, &rules);
+    if (count == SIZE_MAX) {
+        const struct privacy_span whole = privacy_unread(text);
+        add_span(escaped, &whole);
+        return;
+    }
+    scan_text(text, rules, count, escaped->strict, add_span, escaped);
+    free(rules);
+}
+
+static void read_piece(struct escaped *escaped, struct td_str text, size_t begin, size_t end)
+{
+    struct td_str piece = str_slice(text, begin, end);
+    const uint32_t *from = NULL;
+    escaped->base = begin;
+    for (int level = 0; level < ESCAPED_LEVELS && escaped_next(piece, 0) != SIZE_MAX; level++) {
+        piece.len = escaped_read(piece, from, escaped->plain, escaped->origin);
+        piece.data = escaped->plain;
+        from = escaped->origin;
+        scan_decoded(escaped, piece);
+    }
+}
+
+/* Reads the piece that begins with the escape at `at` and not before `floor`; answers from where on the
+ * next escape is looked for. */
+static size_t next_piece(struct escaped *escaped, struct td_str text, size_t at, size_t floor)
+{
+    size_t begin = at > floor + REACH ? at - REACH : floor, last = at, next;
+    while ((next = escaped_next(text, last + 1)) != SIZE_MAX && next - last <= 2 * REACH &&
+           next - begin < PIECE)
+        last = next;
+    bool goes_on = next != SIZE_MAX && next - last <= 2 * REACH;
+    size_t end = text.len - last > REACH ? last + REACH : text.len;
+    read_piece(escaped, text, begin, end);
+    if (!goes_on)
+        return end;
+    size_t resume = end - OVERLAP; /* not inside an escape */
+    for (size_t back = 1; back <= 5; back++)
+        if (text.data[resume - back] == '\\')
+            return resume - back;
+    return resume;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct privacy_span *first = a, *second = b;
+    return first->begin < second->begin ? -1 : first->begin > second->begin;
+}
+
+bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans, size_t *count)
+{
+    size_t at = escaped_next(text, 0), floor = 0;
+    if (at == SIZE_MAX)
+        return true;
+    struct escaped *escaped = malloc(sizeof *escaped);
+    if (escaped == NULL)
+        return false;
+    escaped->found = (struct spans){*spans, *count, *count, false};
+    escaped->strict = strict;
+    for (; at != SIZE_MAX; at = escaped_next(text, floor))
+        floor = next_piece(escaped, text, at, floor);
+    *spans = escaped->found.spans;
+    *count = escaped->found.count;
+    if (*count > 1)
+        qsort(*spans, *count, sizeof **spans, by_begin);
+    bool ok = !escaped->found.failed;
+    free(escaped);
+    return ok;
+}

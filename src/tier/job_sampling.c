@@ -1,0 +1,69 @@
+#include "tier/job_sampling.h"
+
+#include "base/error.h"
+
+static bool absent(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
+}
+
+static enum td_status read_breakers(const struct json *list, struct job_request *job,
+                                    struct td_error *err)
+{
+    size_t used = 0;
+    if (absent(list))
+        return TD_OK;
+    if (json_kind_of(list) != JSON_KIND_ARRAY || json_count(list) == 0)
+        return error_set(err, TD_INVALID,
+                         "dry_sequence_breakers must be a non-empty array of strings");
+    for (size_t i = 0; i < json_count(list); i++) {
+        struct td_str text = json_text(json_at(list, i));
+        if (text.len == 0 || text.len > SAMPLER_BREAKER_BYTES_MAX || memchr(text.data, 0, text.len))
+            return error_set(
+                err, TD_INVALID,
+                "dry_sequence_breakers[%zu] must be a string of 1 to %d bytes, none of "
+                "them NUL",
+                i, SAMPLER_BREAKER_BYTES_MAX);
+        if (used + text.len + 2 > SAMPLER_BREAKERS_BYTES)
+            return error_set(err, TD_INVALID,
+                             "dry_sequence_breakers[%zu]: with one more for each, all may have %d "
+                             "bytes together",
+                             i, SAMPLER_BREAKERS_BYTES - 1);
+        memcpy(job->dry.breakers + used, text.data, text.len);
+        used += text.len + 1;
+    }
+    return TD_OK;
+}
+
+/* -1: the whole context, which may be longer than the engine looks back; 0: no DRY. */
+static enum td_status read_window(const struct json *value, struct job_request *job,
+                                  struct td_error *err)
+{
+    int64_t count = absent(value) ? -1 : json_int(value, -2);
+    if (count < -1 || count > UINT32_MAX)
+        return error_set(err, TD_INVALID, "dry_penalty_last_n must be a number of tokens, or -1");
+    if (count == 0)
+        job->options.sampling.dry_multiplier = 0;
+    job->dry.window = count <= 0 ? 0 : (uint32_t)count;
+    return TD_OK;
+}
+
+enum td_status job_sampling_read(const struct json *body, struct job_request *job,
+                                 const char **member, struct td_error *err)
+{
+    const struct json *ignore = json_get(body, "ignore_eos");
+    const char *at = "dry_sequence_breakers";
+    job->dry = (struct sampler_dry){0};
+    enum td_status status = read_breakers(json_get(body, at), job, err);
+    if (status == TD_OK)
+        status = read_window(json_get(body, at = "dry_penalty_last_n"), job, err);
+    if (status == TD_OK && !absent(ignore) && json_kind_of(ignore) != JSON_KIND_BOOL) {
+        at = "ignore_eos";
+        status = error_set(err, TD_INVALID, "ignore_eos must be true or false");
+    }
+    job->options.ignore_eos = json_bool(ignore, false);
+    if (status != TD_OK && member)
+        *member = at;
+    return status;
+}

@@ -1,0 +1,14 @@
+/* What a body says of sampling under llama.cpp's names, beyond the numbers of td_sampling:
+ * dry_sequence_breakers, dry_penalty_last_n and ignore_eos. No state. */
+#ifndef TIER_JOB_SAMPLING_H
+#define TIER_JOB_SAMPLING_H
+
+#include "base/json.h"
+#include "engine/scheduler.h"
+
+/* Into job->dry and job->options; body may be NULL. TD_INVALID with *member (unless NULL) the name of
+ * the one at fault. */
+TD_MUST_CHECK enum td_status job_sampling_read(const struct json *body, struct job_request *job,
+                                               const char **member, struct td_error *err);
+
+#endif
