@@ -38,7 +38,11 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/models/*", false, models_handle_one},
     {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
-    {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
+    {HTTP_GET, "/tandem/v1/shadows", false, shadows_handle_list},
+    {HTTP_GET,
+     "/tandem/v1/alarms, "
+     "/tandem/v1/shadows",
+     false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
     {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
     {HTTP_GET, "/tandem/v1/consents", false, consents_handle_list},

@@ -1,8 +1,7 @@
-/* What starting where earlier exchanges did comes to (exchange/consistency.h), and shadows (shadow.h), for GET /metrics. */
+/* What starting where earlier exchanges did comes to (exchange/consistency.h), for GET /metrics. */
 #include "api/api_internal.h"
 #include "api/metrics.h"
 #include "exchange/consistency.h"
-#include "exchange/shadow.h"
 
 #include <stdio.h>
 
@@ -40,18 +39,4 @@ void consistency_write_metrics(struct consistency *consistency, struct buf *out)
                         "What keeping dearer tiers cost more, in USD", numbers.usd);
     metrics_write_value(out, "tandem_remembered_starts", "gauge",
                         "Questions and conversations that are remembered", numbers.entries);
-}
-
-void shadows_write_metrics(struct shadows *shadows, struct buf *out)
-{
-    struct shadow_numbers numbers;
-    shadow_numbers(shadows, &numbers);
-    metrics_write_value(out, "tandem_shadows_compared_total", "counter",
-                        "Answers of another tier that were compared", (double)numbers.compared);
-    metrics_write_value(out, "tandem_shadows_failed_total", "counter",
-                        "Shadows that gave no answer", (double)numbers.failed);
-    metrics_write_value(out, "tandem_shadows_dropped_total", "counter",
-                        "Shadows that there was no room for", (double)numbers.dropped);
-    metrics_write_value(out, "tandem_shadow_agreement_sum", "counter",
-                        "Agreement of those that were compared, added up", numbers.agreement_sum);
 }

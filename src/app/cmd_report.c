@@ -45,17 +45,31 @@ static void print_consistency(const struct json *of)
                member(of, "given_up"), member(of, "usd"));
 }
 
+static void print_same(const struct json *of)
+{
+    printf("%.0f of %.0f the same (%.1f%%, 95%% interval %.1f..%.1f%%)", member(of, "same"),
+           member(of, "compared"), 100 * member(of, "same_share"), 100 * member(of, "same_low"),
+           100 * member(of, "same_high"));
+}
+
 static void print_shadows(const struct json *list)
 {
     for (size_t i = 0; i < json_count(list); i++) {
         const struct json *of = json_at(list, i), *examples = json_get(of, "examples");
-        printf("\n%s in the shadow of %s: %.0f answers compared (%.0f failed), agreement %.3f, "
-               "another answer in %.1f%%, %.6f USD\n",
-               json_cstr(json_get(of, "shadow")), json_cstr(json_get(of, "tier")),
-               member(of, "compared"), member(of, "failed"), member(of, "agreement"),
-               100 * member(of, "disagree"), member(of, "cost_usd"));
+        const struct json *tasks = json_get(of, "tasks");
+        const char *tier = json_cstr(json_get(of, "tier"));
+        printf("\n%s in the shadow of %s: ", json_cstr(json_get(of, "shadow")), tier ? tier : "-");
+        print_same(of);
+        printf(", mean agreement %.3f, %.0f failed, %.6f USD\n", member(of, "agreement"),
+               member(of, "failed"), member(of, "cost_usd"));
+        for (size_t j = 0; j < json_count(tasks); j++) {
+            const char *name = json_cstr(json_get(json_at(tasks, j), "task"));
+            printf("  %-16s ", name && *name ? name : "(not judged)");
+            print_same(json_at(tasks, j));
+            printf("\n");
+        }
         for (size_t j = 0; j < json_count(examples); j++)
-            printf("  other: %s\n", json_cstr(json_at(examples, j)));
+            printf("  another answer: %s\n", json_cstr(json_at(examples, j)));
     }
 }
 

@@ -187,6 +187,7 @@ struct config {
     } router;
     struct {
         uint32_t running_max;
+        double usd_per_day;
     } shadow;
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */

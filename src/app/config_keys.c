@@ -395,6 +395,8 @@ static const struct config_section watch_section = {watch_keys, COUNT(watch_keys
 static const struct config_key shadow_keys[] = {
     {"running_max", CONFIG_KEY_UINT, AT(shadow.running_max), "1", 1, 64,
      .help = "shadows at once; what comes beside them is dropped; a change needs a restart"},
+    {"usd_per_day", CONFIG_KEY_NUMBER, AT(shadow.usd_per_day), "1", 0, 1e6,
+     .help = "for the shadows of all routes; those that a cloud would answer are dropped beyond"},
 };
 static const struct config_section shadow_section = {shadow_keys, COUNT(shadow_keys), 0, 0};
 

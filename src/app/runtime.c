@@ -254,8 +254,7 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = open_consents(runtime, config, err);
     if (status == TD_OK)
         status = open_consistency(runtime, config, err);
-    runtime->base.shadows = shadows_new(config->shadow.running_max);
-    if (status == TD_OK && !runtime->base.shadows)
+    if (status == TD_OK && !(runtime->base.shadows = shadows_new(config->shadow.running_max)))
         status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
     if (status == TD_OK)
         status = vault_keep_load(config, runtime->base.vaults, err);

@@ -60,7 +60,8 @@ struct exchange_services {
         *consistency; /* NULL = nothing is remembered from one exchange to the next */
     const struct similarity *similarity; /* with it */
     struct keeping_settings keeping;
-    struct shadows *shadows; /* NULL = there are none */
+    struct shadows *shadows;   /* NULL = there are none */
+    double shadow_usd_per_day; /* for those that cost something */
     /* One more, and one less, who uses these services beyond their exchange; NULL = they stay. */
     void (*hold)(struct exchange_services *services);
     void (*release)(struct exchange_services *services);

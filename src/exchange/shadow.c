@@ -15,6 +15,8 @@
 
 #define DEADLINE_MS 60000
 #define TEXT_BYTES_MAX (64 * 1024)
+/* No budget of a configuration has a blank in its name. */
+#define OWN_BUDGET "the shadows"
 
 struct shadow {
     struct shadow *previous, *next; /* in shadows->first */
@@ -23,16 +25,18 @@ struct shadow {
     struct exchange_services *services; /* held */
     struct tier *tier;
     struct tier_attempt *running;
-    struct loop_timer *deadline;
+    struct loop_timer *timer; /* to begin, to be too late, to be freed */
     struct egress_pass pass;
+    enum shadow_place place;
+    bool began; /* the tier was asked; else it waits for its turn */
     char id[EXCHANGE_ID_BYTES];
     struct buf shown, answer; /* of the exchange, and of the shadow */
     struct td_request request;
     struct td_message *messages;
-    char *texts; /* of messages and stops */
-    uint64_t budget_keys[BUDGETS_MAX];
+    char *texts;                           /* of messages and stops */
+    uint64_t budget_keys[BUDGETS_MAX + 1]; /* the exchange's, and the shadows' own */
     double promised_usd;
-    bool ended; /* inside of a callback: freed by the deadline's timer */
+    bool ended; /* maybe inside of a callback: freed by the timer */
 };
 
 struct shadows {
@@ -75,7 +79,7 @@ static bool on_device(const struct exchange *ex, size_t tier)
 }
 
 /* Of those that the plan allowed, the first on the other side; for the device also one that the plan did not have because of a route's
- * kind or a mode, which say where the answer comes from, not where it may not be compared. */
+ * kind or a mode, which say where the answer comes from: what stays on the device may be compared there. */
 static size_t shadow_tier(const struct exchange *ex, bool device)
 {
     for (size_t i = 0; i < ex->plan.rung_count; i++)
@@ -112,9 +116,37 @@ bool shadow_is_wanted(const struct exchange *ex)
 
 /* --- one of them --- */
 
+/* Its place among those that run. */
+static void give_back(struct shadows *all)
+{
+    pthread_mutex_lock(&all->lock);
+    all->numbers.running--;
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void count_dropped(struct shadows *all, enum shadow_place place)
+{
+    pthread_mutex_lock(&all->lock);
+    all->numbers.of[place].dropped++;
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* Also one that did not come into the list. */
+static void shadow_free(struct shadow *shadow)
+{
+    if (shadow->timer)
+        loop_timer_free(shadow->loop, shadow->timer);
+    buf_deinit(&shadow->shown);
+    buf_deinit(&shadow->answer);
+    free(shadow->messages);
+    free(shadow->texts);
+    free(shadow);
+}
+
 static void unlink_and_free(struct shadow *shadow)
 {
     struct shadows *all = shadow->all;
+    struct exchange_services *services = shadow->services;
     pthread_mutex_lock(&all->lock);
     if (shadow->previous)
         shadow->previous->next = shadow->next;
@@ -122,47 +154,63 @@ static void unlink_and_free(struct shadow *shadow)
         all->first = shadow->next;
     if (shadow->next)
         shadow->next->previous = shadow->previous;
-    all->numbers.running--;
     pthread_mutex_unlock(&all->lock);
-    loop_timer_free(shadow->loop, shadow->deadline);
-    struct exchange_services *services = shadow->services;
-    buf_deinit(&shadow->shown);
-    buf_deinit(&shadow->answer);
-    free(shadow->messages);
-    free(shadow->texts);
-    free(shadow);
+    give_back(all);
+    shadow_free(shadow);
     if (services->release)
         services->release(services);
 }
 
 static void settle(struct shadow *shadow, double usd)
 {
-    for (size_t i = 0; i < BUDGETS_MAX; i++)
+    for (size_t i = 0; i <= BUDGETS_MAX; i++)
         if (shadow->budget_keys[i])
             spending_settle(shadow->services->spending, shadow->budget_keys[i],
                             shadow->promised_usd, usd);
 }
 
+/* The device had something better to do: that says nothing of its answers. */
+static bool gave_way(const struct shadow *shadow, const struct tier_result *result)
+{
+    return shadow->place == SHADOW_ON_DEVICE &&
+           (result->status == TD_BUSY || result->status == TD_TIMEOUT ||
+            result->status == TD_CANCELLED);
+}
+
+static void count(struct shadow *shadow, const struct agreement *agreement, double cost)
+{
+    struct shadow_count *counted = &shadow->all->numbers.of[shadow->place];
+    pthread_mutex_lock(&shadow->all->lock);
+    counted->compared += agreement != NULL;
+    counted->failed += agreement == NULL;
+    counted->same += agreement && agreement->same;
+    counted->agreement_sum += agreement ? agreement->score : 0;
+    counted->cost_usd += cost;
+    pthread_mutex_unlock(&shadow->all->lock);
+}
+
 static void record(struct shadow *shadow, const struct tier_result *result)
 {
-    struct agreement agreement = {0};
+    struct agreement agreement = {.kind = AGREEMENT_TEXT};
     struct td_error err = {0};
     bool answered = result->status == TD_OK;
     double cost = exchange_cost(&shadow->tier->facts, &result->usage);
-    if (answered)
-        agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer), &agreement);
-    pthread_mutex_lock(&shadow->all->lock);
-    shadow->all->numbers.compared += answered;
-    shadow->all->numbers.failed += !answered;
-    shadow->all->numbers.agreement_sum += agreement.score;
-    pthread_mutex_unlock(&shadow->all->lock);
     settle(shadow, cost);
+    if (gave_way(shadow, result)) {
+        count_dropped(shadow->all, shadow->place);
+        return;
+    }
+    if (answered)
+        agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
+                          result->finish == TD_FINISH_LENGTH, &agreement);
+    count(shadow, answered ? &agreement : NULL, cost);
     const struct ledger_shadow row = {
         .exchange = shadow->id,
         .wall_ms = clock_wall_ms(shadow->services->clock),
         .tier = shadow->tier->facts.name,
         .agreement = answered ? agreement.score : (double)NAN,
-        .label = agreement.label,
+        .same = agreement.same,
+        .kind = agreement_kind_name(agreement.kind),
         .completion_tokens = result->usage.completion_tokens,
         .total_ms = result->total_ms,
         .cost_usd = cost,
@@ -188,14 +236,31 @@ static void on_done(void *ctx, const struct tier_result *result)
     shadow->running = NULL;
     shadow->ended = true;
     record(shadow, result);
-    loop_timer_start(shadow->loop, shadow->deadline, 0);
+    loop_timer_start(shadow->loop, shadow->timer, 0);
 }
 
-static void on_deadline(void *ctx)
+static void ask(struct shadow *shadow)
+{
+    struct tier_result failure = {0};
+    const struct tier_sink sink = {
+        .on_piece = on_piece, .on_done = on_done, .ctx = shadow, .pass = &shadow->pass};
+    shadow->began = true;
+    loop_timer_start(shadow->loop, shadow->timer, DEADLINE_MS);
+    failure.status = tier_start(shadow->tier, shadow->loop, &shadow->request, &sink,
+                                &shadow->running, &failure.err);
+    if (failure.status != TD_OK)
+        on_done(shadow, &failure);
+}
+
+static void on_timer(void *ctx)
 {
     struct shadow *shadow = ctx;
+    if (!shadow->began) {
+        ask(shadow);
+        return;
+    }
     if (!shadow->ended) {
-        struct tier_result late = {.status = TD_TIMEOUT};
+        struct tier_result late = {.status = TD_TIMEOUT, .total_ms = DEADLINE_MS};
         late.egress_bytes = tier_egress_bytes(shadow->tier, shadow->running);
         tier_cancel(shadow->tier, shadow->running);
         record(shadow, &late);
@@ -213,10 +278,10 @@ void shadows_cancel(struct shadows *shadows, struct loop *loop)
         pthread_mutex_unlock(&shadows->lock);
         if (!shadow)
             return;
-        if (!shadow->ended) {
+        if (shadow->began && !shadow->ended)
             tier_cancel(shadow->tier, shadow->running);
+        if (!shadow->ended)
             settle(shadow, 0);
-        }
         unlink_and_free(shadow);
     }
 }
@@ -257,7 +322,8 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
         .sampling = from->sampling,
         .stop_count = from->stop_count,
         .data_class = from->data_class,
-        .priority = TD_PRIORITY_BATCH,
+        .priority = TD_PRIORITY_SPARE,
+        .caller = "a shadow", /* nobody's: what is computed is shared with no caller */
     };
     shadow->request.sampling.biases = NULL;
     shadow->request.sampling.bias_count = 0;
@@ -266,12 +332,33 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
     return true;
 }
 
-/* Room for one, or it is dropped. */
-static bool reserve(const struct exchange *ex)
+/* Promises what it may come to cost, unless the shadows have had their money of the day. */
+static bool promise(struct shadow *shadow, const struct exchange *ex, size_t tier)
+{
+    struct spending *spending = ex->services->spending;
+    const struct tier_usage most = {.prompt_tokens = ex->states[tier].prompt_tokens,
+                                    .completion_tokens = SHADOW_TOKENS_MAX};
+    double usd = exchange_cost(&ex->facts[tier], &most);
+    uint64_t own = spending ? spending_key(OWN_BUDGET, "") : 0;
+    if (!spending || !(usd > 0))
+        return true;
+    if (spending_today(spending, own) + usd > ex->services->shadow_usd_per_day)
+        return false;
+    shadow->promised_usd = usd;
+    memcpy(shadow->budget_keys, ex->budget_keys, sizeof ex->budget_keys);
+    shadow->budget_keys[BUDGETS_MAX] = own;
+    for (size_t i = 0; i <= BUDGETS_MAX; i++)
+        if (shadow->budget_keys[i])
+            spending_promise(spending, shadow->budget_keys[i], usd);
+    return true;
+}
+
+/* Room for one? */
+static bool reserve(const struct exchange *ex, enum shadow_place place)
 {
     struct shadows *all = ex->services->shadows;
     bool on_battery = false;
-    if (ex->services->device) {
+    if (ex->services->device && place == SHADOW_ON_DEVICE) {
         struct device_state state;
         device_read(ex->services->device, &state);
         on_battery = state.on_battery;
@@ -279,87 +366,77 @@ static bool reserve(const struct exchange *ex)
     pthread_mutex_lock(&all->lock);
     bool room = !on_battery && all->numbers.running < all->running_max;
     all->numbers.running += room;
-    all->numbers.dropped += !room;
     pthread_mutex_unlock(&all->lock);
     return room;
 }
 
-static void promise(struct shadow *shadow, const struct exchange *ex, size_t tier)
+static void link_and_start(struct shadow *shadow)
 {
-    const struct tier_usage most = {.prompt_tokens = ex->states[tier].prompt_tokens,
-                                    .completion_tokens = SHADOW_TOKENS_MAX};
-    shadow->promised_usd = exchange_cost(&ex->facts[tier], &most);
-    memcpy(shadow->budget_keys, ex->budget_keys, sizeof shadow->budget_keys);
-    for (size_t i = 0; i < BUDGETS_MAX; i++)
-        if (shadow->budget_keys[i])
-            spending_promise(ex->services->spending, shadow->budget_keys[i], shadow->promised_usd);
+    struct shadows *all = shadow->all;
+    if (shadow->services->hold)
+        shadow->services->hold(shadow->services);
+    pthread_mutex_lock(&all->lock);
+    shadow->next = all->first;
+    if (shadow->next)
+        shadow->next->previous = shadow;
+    all->first = shadow;
+    pthread_mutex_unlock(&all->lock);
+    loop_timer_start(shadow->loop, shadow->timer, 0);
 }
 
-static void start(struct shadow *shadow)
+/* NULL without memory. */
+static struct shadow *shadow_new(const struct exchange *ex, size_t tier, enum shadow_place place)
 {
-    struct tier_result failure = {0};
-    const struct tier_sink sink = {
-        .on_piece = on_piece, .on_done = on_done, .ctx = shadow, .pass = &shadow->pass};
-    loop_timer_start(shadow->loop, shadow->deadline, DEADLINE_MS);
-    failure.status = tier_start(shadow->tier, shadow->loop, &shadow->request, &sink,
-                                &shadow->running, &failure.err);
-    if (failure.status != TD_OK)
-        on_done(shadow, &failure);
-}
-
-void shadow_begin(const struct exchange *ex)
-{
-    struct exchange_services *services = ex->services;
-    const struct route *route = ex->plan.route;
-    bool was_device = on_device(ex, ex->current->tier);
-    size_t tier = shadow_tier(ex, !was_device);
-    double share = was_device ? route->shadow_cloud_share : route->shadow_edge_share;
-    if (tier == SIZE_MAX || !is_drawn(ex, share) || !fits(ex, tier) || ex->answer.failed ||
-        policy_sends_masked(route, &ex->signals, &ex->facts[tier]) ||
-        policy_sends_masked(route, &ex->signals, &ex->facts[ex->current->tier]) || !reserve(ex))
-        return;
+    const struct td_request *request = place == SHADOW_ELSEWHERE && ex->minimised
+                                           ? minimised_request(ex->minimised)
+                                           : &ex->request;
     struct shadow *shadow = calloc(1, sizeof *shadow);
-    struct loop_timer *deadline = shadow ? loop_timer_new(ex->loop, on_deadline, shadow) : NULL;
-    const struct td_request *request =
-        was_device && ex->minimised ? minimised_request(ex->minimised) : &ex->request;
-    if (!deadline || !copy_request(shadow, request)) {
-        if (deadline)
-            loop_timer_free(ex->loop, deadline);
-        if (shadow) {
-            free(shadow->messages);
-            free(shadow->texts);
-        }
-        free(shadow);
-        pthread_mutex_lock(&services->shadows->lock);
-        services->shadows->numbers.running--;
-        pthread_mutex_unlock(&services->shadows->lock);
-        return;
-    }
-    shadow->all = services->shadows;
+    if (!shadow)
+        return NULL;
+    shadow->all = ex->services->shadows;
     shadow->loop = ex->loop;
-    shadow->services = services;
-    shadow->tier = services->tiers[tier];
-    shadow->deadline = deadline;
+    shadow->services = ex->services;
+    shadow->tier = ex->services->tiers[tier];
+    shadow->place = place;
     memcpy(shadow->id, ex->id, sizeof shadow->id);
     shadow->pass = (struct egress_pass){
         .purpose = EGRESS_SHADOW,
-        .data_class = policy_class_for(route, &ex->signals, &ex->facts[tier]),
+        .data_class = policy_class_for(ex->plan.route, &ex->signals, &ex->facts[tier]),
         .exchange = shadow->id,
     };
     buf_init(&shadow->shown, TEXT_BYTES_MAX);
     buf_init(&shadow->answer, TEXT_BYTES_MAX);
-    struct td_str shown = buf_view(&ex->answer);
-    buf_append_str(&shadow->shown,
-                   str_slice(shown, 0, shown.len < TEXT_BYTES_MAX ? shown.len : TEXT_BYTES_MAX));
-    if (was_device)
-        promise(shadow, ex, tier);
-    if (services->hold)
-        services->hold(services);
-    pthread_mutex_lock(&shadow->all->lock);
-    shadow->next = shadow->all->first;
-    if (shadow->next)
-        shadow->next->previous = shadow;
-    shadow->all->first = shadow;
-    pthread_mutex_unlock(&shadow->all->lock);
-    start(shadow);
+    buf_append_str(&shadow->shown, str_slice(buf_view(&ex->answer), 0, TEXT_BYTES_MAX));
+    shadow->timer = loop_timer_new(ex->loop, on_timer, shadow);
+    if (!shadow->timer || shadow->shown.failed || !copy_request(shadow, request)) {
+        shadow_free(shadow);
+        return NULL;
+    }
+    return shadow;
+}
+
+void shadow_begin(const struct exchange *ex)
+{
+    const struct route *route = ex->plan.route;
+    struct shadows *all = ex->services->shadows;
+    enum shadow_place place =
+        on_device(ex, ex->current->tier) ? SHADOW_ELSEWHERE : SHADOW_ON_DEVICE;
+    double share = place == SHADOW_ON_DEVICE ? route->shadow_edge_share : route->shadow_cloud_share;
+    size_t tier = shadow_tier(ex, place == SHADOW_ON_DEVICE);
+    if (tier == SIZE_MAX || !is_drawn(ex, share) || !fits(ex, tier) || ex->answer.failed ||
+        policy_sends_masked(route, &ex->signals, &ex->facts[tier]))
+        return;
+    if (!reserve(ex, place)) {
+        count_dropped(all, place);
+        return;
+    }
+    struct shadow *shadow = shadow_new(ex, tier, place);
+    if (shadow && promise(shadow, ex, tier)) {
+        link_and_start(shadow);
+        return;
+    }
+    if (shadow)
+        shadow_free(shadow);
+    give_back(all);
+    count_dropped(all, place);
 }

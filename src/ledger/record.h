@@ -22,7 +22,7 @@ TD_MUST_CHECK enum td_status record_new(const struct ledger_exchange *exchange, 
 TD_MUST_CHECK enum td_status record_new_feedback(const struct ledger_feedback *feedback,
                                                  size_t bytes_max, struct record **out,
                                                  struct td_error *err);
-/* **returns new** (free). TD_INVALID: no id, no tier, an agreement outside 0..1. */
+/* **returns new** (free). TD_INVALID: no id, tier or kind, an agreement outside 0..1. */
 TD_MUST_CHECK enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t bytes_max,
                                                struct record **out, struct td_error *err);
 

@@ -5,7 +5,6 @@
 #include "ledger/reader.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Of several words about an answer the last one counts. */
 #define NEWEST_SCORE \
@@ -163,61 +162,6 @@ static enum td_status put_consistency(struct ledger_reader *reader, struct json 
     return err->status;
 }
 
-/* By the tier that answered and the one in its shadow. */
-static const char shadows_sql[] =
-    "SELECT x.tier, s.tier, count(s.agreement), count(*) - count(s.agreement), avg(s.agreement),"
-    " total(s.agreement < 0.5), total(s.cost_usd), (SELECT group_concat(id) FROM (SELECT y.id FROM"
-    "  shadow t JOIN exchange y ON y.seq = t.exchange WHERE y.wall_ms >= ?1 AND y.tier IS x.tier"
-    "  AND t.tier = s.tier AND t.agreement < 0.5 ORDER BY t.agreement, t.seq LIMIT 5))"
-    " FROM shadow s JOIN exchange x ON x.seq = s.exchange WHERE x.wall_ms >= ?1"
-    " GROUP BY x.tier, s.tier ORDER BY x.tier, s.tier";
-
-static struct json *ids_of(const char *joined)
-{
-    struct json *ids = json_new_array();
-    while (joined && *joined) {
-        size_t len = strcspn(joined, ",");
-        json_push(ids, json_new_text((struct td_str){joined, len}));
-        joined += len + (joined[len] == ',');
-    }
-    return ids;
-}
-
-static struct json *shadow_object(sqlite3_stmt *row)
-{
-    struct json *object = json_new_object();
-    double compared = sqlite3_column_double(row, 2);
-    json_put(object, "tier", json_new_cstr((const char *)sqlite3_column_text(row, 0)));
-    json_put(object, "shadow", json_new_cstr((const char *)sqlite3_column_text(row, 1)));
-    json_put(object, "compared", json_new_int((int64_t)compared));
-    json_put(object, "failed", json_new_int(sqlite3_column_int64(row, 3)));
-    json_put(object, "agreement",
-             compared > 0 ? json_new_double(sqlite3_column_double(row, 4)) : json_new_null());
-    json_put(object, "disagree",
-             compared > 0 ? json_new_double(sqlite3_column_double(row, 5) / compared)
-                          : json_new_null());
-    json_put(object, "cost_usd", json_new_double(sqlite3_column_double(row, 6)));
-    json_put(object, "examples", ids_of((const char *)sqlite3_column_text(row, 7)));
-    return object;
-}
-
-static enum td_status put_shadows(struct ledger_reader *reader, struct json *report,
-                                  uint64_t since_wall_ms, struct td_error *err)
-{
-    sqlite3_stmt *statement = reader_prepare_locked(reader, shadows_sql, since_wall_ms, err);
-    if (statement == NULL)
-        return err->status;
-    struct json *list = json_new_array();
-    int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-        json_push(list, shadow_object(statement));
-    if (code != SQLITE_DONE)
-        reader_error_locked(reader, err);
-    sqlite3_finalize(statement);
-    json_put(report, "shadows", list);
-    return err->status;
-}
-
 static enum td_status report_locked(struct ledger_reader *reader, struct json *report,
                                     uint64_t since_wall_ms, struct td_error *err)
 {
@@ -247,7 +191,11 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     enum td_status status = put_tiers(reader, report, since_wall_ms, exchanges, err);
     if (status == TD_OK)
         status = put_consistency(reader, report, since_wall_ms, err);
-    return status == TD_OK ? put_shadows(reader, report, since_wall_ms, err) : status;
+    struct json *shadows = NULL;
+    if (status == TD_OK)
+        status = shadows_locked(reader, since_wall_ms, &shadows, err);
+    json_put(report, "shadows", shadows);
+    return status;
 }
 
 enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since_wall_ms,

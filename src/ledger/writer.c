@@ -22,9 +22,10 @@ static const char insert_attempt_sql[] =
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
                                           " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1";
 static const char insert_shadow_sql[] =
-    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, label, completion_tokens, total_ms,"
-    " cost_usd, egress_bytes) SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM exchange WHERE id = "
-    "?1";
+    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens, "
+    "total_ms,"
+    " cost_usd, egress_bytes) SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM exchange"
+    " WHERE id = ?1";
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
@@ -164,7 +165,8 @@ static int insert_shadow(struct writer *writer, const struct ledger_shadow *x)
     bind_integer(s, &next, x->wall_ms);
     bind_text(s, &next, x->tier);
     bind_number(s, &next, x->agreement);
-    bind_integer(s, &next, x->label);
+    bind_integer(s, &next, x->same);
+    bind_text(s, &next, x->kind);
     bind_integer(s, &next, x->completion_tokens);
     bind_number(s, &next, x->total_ms);
     bind_number(s, &next, x->cost_usd);

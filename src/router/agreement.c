@@ -1,18 +1,28 @@
 #include "router/agreement.h"
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "router/fold.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Words as hashes; numbers apart, too. */
+/* Words, or leaves, as hashes; numbers among the words apart, too. */
 struct word_list {
     uint64_t word[AGREEMENT_WORDS_MAX];
     uint64_t number[AGREEMENT_WORDS_MAX];
-    size_t count, number_count;
+    size_t count, number_count, max;
 };
+
+const char *agreement_kind_name(enum agreement_kind kind)
+{
+    static const char *const names[] = {"label", "text", "json"};
+    return names[kind];
+}
+
+/* --- words --- */
 
 static bool is_word_byte(unsigned char c)
 {
@@ -24,7 +34,7 @@ static void end_word(struct word_list *list, const char *word, size_t len)
     bool leading = list->count == 0;
     bool article = (len == 1 && word[0] == 'a') || (len == 2 && memcmp(word, "an", 2) == 0) ||
                    (len == 3 && memcmp(word, "the", 3) == 0);
-    if (len == 0 || (leading && article) || list->count == AGREEMENT_WORDS_MAX)
+    if (len == 0 || (leading && article) || list->count == list->max)
         return;
     uint64_t hash = hash_fnv1a64(word, len, HASH_FNV1A64_BASIS);
     list->word[list->count++] = hash;
@@ -33,12 +43,13 @@ static void end_word(struct word_list *list, const char *word, size_t len)
 }
 
 /* Letters and digits, and a point or comma between digits: "3.14" is a word. */
-static void read_words(struct td_str text, struct word_list *out)
+static void read_words(struct td_str text, size_t max, struct word_list *out)
 {
     char word[64], folded[FOLD_BYTES_MAX];
     size_t len = 0;
     out->count = out->number_count = 0;
-    for (size_t at = 0; at < text.len && out->count < AGREEMENT_WORDS_MAX;) {
+    out->max = max;
+    for (size_t at = 0; at < text.len && out->count < max;) {
         unsigned char byte = (unsigned char)text.data[at];
         size_t folded_len = 1;
         if (byte < 0x80) {
@@ -97,22 +108,104 @@ static void sort(struct word_list *list)
     qsort(list->number, list->number_count, sizeof *list->number, compare_hashes);
 }
 
-void agreement_compare(struct td_str a, struct td_str b, struct agreement *out)
+/* --- JSON --- */
+
+/* Without the white space and the fence that models like to put around JSON. */
+static struct td_str unwrap(struct td_str text)
+{
+    text = str_trim(text);
+    if (!str_starts_with(text, STR("```")) || !str_ends_with(text, STR("```")) || text.len < 6)
+        return text;
+    text = str_slice(text, 3, text.len - 3);
+    if (str_starts_with(text, STR("json")))
+        text = str_slice(text, 4, text.len);
+    return str_trim(text);
+}
+
+static void add_leaf(struct word_list *list, uint64_t path, char kind, const void *data, size_t len)
+{
+    if (list->count < list->max)
+        list->word[list->count++] = hash_fnv1a64(data, len, hash_fnv1a64(&kind, 1, path));
+}
+
+/* json_parse has bounded the depth. */
+static void read_leaves(const struct json *value, uint64_t path, struct word_list *out)
+{
+    enum json_kind kind = json_kind_of(value);
+    uint64_t inner = hash_mix64(path + (kind == JSON_KIND_ARRAY ? 1 : 2));
+    if (kind == JSON_KIND_ARRAY && json_count(value) > 0) {
+        for (size_t i = 0; i < json_count(value); i++)
+            read_leaves(json_at(value, i), hash_fnv1a64(&i, sizeof i, inner), out);
+    } else if (kind == JSON_KIND_OBJECT && json_count(value) > 0) {
+        const struct json *member;
+        const char *key;
+        void *iterator = NULL;
+        while (json_next(value, &iterator, &key, &member))
+            read_leaves(member, hash_fnv1a64(key, strlen(key), inner), out);
+    } else if (kind == JSON_KIND_TEXT) {
+        struct td_str text = json_text(value);
+        add_leaf(out, path, 't', text.data, text.len);
+    } else if (kind == JSON_KIND_INT || kind == JSON_KIND_DOUBLE) {
+        double number = json_number(value, 0) + 0.0; /* 1 and 1.0, -0 and 0 are one */
+        add_leaf(out, path, 'n', &number, sizeof number);
+    } else { /* null, false, true, [] and {} */
+        char which[2] = {(char)kind, json_bool(value, false)};
+        add_leaf(out, path, 'k', which, sizeof which);
+    }
+}
+
+static bool read_json(struct td_str text, struct word_list *out)
+{
+    struct td_error err = {0};
+    struct json *value = NULL;
+    text = unwrap(text);
+    if (text.len == 0 || (text.data[0] != '{' && text.data[0] != '[') ||
+        json_parse(text, &value, &err) != TD_OK)
+        return false;
+    out->count = out->number_count = 0;
+    out->max = AGREEMENT_WORDS_MAX;
+    read_leaves(value, HASH_FNV1A64_BASIS, out);
+    json_free(value);
+    return true;
+}
+
+/* --- the comparison --- */
+
+static double f1(const struct word_list *a, const struct word_list *b)
+{
+    size_t both = common(a->word, a->count, b->word, b->count);
+    return 2.0 * (double)both / (double)(a->count + b->count);
+}
+
+static double text_score(struct word_list *a, struct word_list *b)
+{
+    sort(a);
+    sort(b);
+    size_t numbers = common(a->number, a->number_count, b->number, b->number_count);
+    bool other_numbers = a->number_count > 0 && b->number_count > 0 &&
+                         (numbers < a->number_count || numbers < b->number_count);
+    return other_numbers ? f1(a, b) / 2 : f1(a, b);
+}
+
+void agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out)
 {
     struct word_list left, right;
-    read_words(a, &left);
-    read_words(b, &right);
-    out->label = left.count <= AGREEMENT_LABEL_WORDS || right.count <= AGREEMENT_LABEL_WORDS;
-    out->score = same_label(&left, &right) ? 1 : 0;
-    if (out->label)
+    if (read_json(a, &left) && read_json(b, &right)) {
+        sort(&left);
+        sort(&right);
+        *out = (struct agreement){.kind = AGREEMENT_JSON, .score = f1(&left, &right)};
+        out->same = out->score >= 1;
         return;
-    sort(&left);
-    sort(&right);
-    size_t words = common(left.word, left.count, right.word, right.count);
-    size_t numbers = common(left.number, left.number_count, right.number, right.number_count);
-    bool other_numbers = left.number_count > 0 && right.number_count > 0 &&
-                         (numbers < left.number_count || numbers < right.number_count);
-    out->score = 2.0 * (double)words / (double)(left.count + right.count);
-    if (other_numbers)
-        out->score /= 2;
+    }
+    read_words(b, AGREEMENT_WORDS_MAX, &right);
+    read_words(a, b_cut ? right.count : AGREEMENT_WORDS_MAX, &left);
+    if (left.count <= AGREEMENT_LABEL_WORDS || right.count <= AGREEMENT_LABEL_WORDS) {
+        out->kind = AGREEMENT_LABEL;
+        out->same = same_label(&left, &right);
+        out->score = out->same ? 1 : 0;
+        return;
+    }
+    out->kind = AGREEMENT_TEXT;
+    out->score = text_score(&left, &right);
+    out->same = out->score >= AGREEMENT_SAME_TEXT;
 }

@@ -5,7 +5,8 @@ CREATE TABLE shadow (
     wall_ms INTEGER NOT NULL,
     tier TEXT NOT NULL,
     agreement REAL CHECK (agreement >= 0 AND agreement <= 1), -- NULL: it gave no answer
-    label INTEGER NOT NULL, -- compared as a label
+    same INTEGER NOT NULL CHECK (same IN (0, 1)),
+    kind TEXT NOT NULL, -- how they were compared: label, text, json
     completion_tokens INTEGER NOT NULL,
     total_ms REAL,
     cost_usd REAL,

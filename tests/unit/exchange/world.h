@@ -38,6 +38,7 @@ struct world {
     char text[1024]; /* shown, corrections applied */
     char events[64]; /* S start, T text, C correction, D done, F failed */
     int end_count;
+    int local_starts_at_end; /* of the local tier, when the client was told the end */
     char id[64], tier[32], disclosure[512], message[2048], param[32], start_disclosure[512];
     bool degraded, reduced;
     enum td_status status;
@@ -112,6 +113,7 @@ static void world_keep_end(struct world *world, const struct exchange_event *eve
 {
     const struct exchange_summary *summary = event->summary;
     world->end_count++;
+    world->local_starts_at_end = world->tiers[LOCAL].start_count;
     world->exchange = NULL;
     world->summary = *summary;
     world->degraded = summary->degraded;
@@ -246,7 +248,7 @@ static void world_run(struct world *world)
     CHECK(world->end_count == ends + 1);
 }
 
-static bool world_has_reason(const struct world *world, enum reason_code code, const char *tier)
+static inline bool world_has_reason(const struct world *world, enum reason_code code, const char *tier)
 {
     for (size_t i = 0; i < world->reason_count; i++)
         if (world->reasons[i].code == code && strcmp(world->reasons[i].tier, tier) == 0)
