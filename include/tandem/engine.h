@@ -46,6 +46,8 @@ struct td_model_info {
     uint32_t exit_count;    /* early exits that the file brings */
     bool has_probe;         /* it brings a probe */
     struct td_calibration calibration;
+    /* What the file recommends (general.sampling.*); td_sampling_default() where it is silent. */
+    struct td_sampling sampling;
     const char *chat_family; /* recognised template family, or "" */
     /* What renders chats: "jinja", the template in the file (the family stands by for messages that
      * it refuses), or "family", where the file has none or one that the interpreter cannot run. */

@@ -70,6 +70,8 @@ def add_vocabulary(out, vocab):
     out.add("tokenizer.ggml.add_bos_token", BOOL, False)
     out.add("tokenizer.chat_template", STRING, CHAT_TEMPLATE)
     out.add("tandem.not_mine_token_id", U32, vocab.not_mine)
+    # Answers are labels and values, which are right or wrong: greedy, unless a request says otherwise.
+    out.add("general.sampling.temp", F32, 0.0)
 
 
 def add_heads(out, net, fitted):

@@ -319,7 +319,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default=soft_lines.WORK)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--count", type=int, default=300000, help="soft lines of each task")
+    parser.add_argument("--count", type=int, default=1000000, help="soft lines of each task")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)

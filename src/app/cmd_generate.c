@@ -238,7 +238,7 @@ static enum td_status answer(const struct generate_options *options, const struc
 {
     struct td_str stop = str_from(options->stop);
     struct td_generate_options how = {
-        .sampling = td_sampling_default(),
+        .sampling = td_model_get_info(parts->model)->sampling,
         .tokens_max = options->tokens_max,
         .stops = &stop,
         .stop_count = stop.len ? 1 : 0,

@@ -7,6 +7,7 @@
 #include "engine/heads.h"
 #include "engine/memory.h"
 #include "engine/model.h"
+#include "engine/recommended_sampling.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -118,6 +119,8 @@ static enum td_status fill_info(struct td_model *model, struct td_error *err)
         .has_probe = model->heads && model->heads->probe.stage_count > 0,
     };
     enum td_status status = take_calibration(gguf, &info->calibration, err);
+    if (status == TD_OK)
+        status = recommended_sampling_read(gguf, &info->sampling, err);
     if (status != TD_OK || !gguf_has(gguf, "tandem.not_mine_token_id"))
         return status;
     if (!gguf_get_u32(gguf, "tandem.not_mine_token_id", &not_mine) ||

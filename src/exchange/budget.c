@@ -43,21 +43,49 @@ void budget_read(struct exchange *ex, const struct route *route)
     }
 }
 
-void budget_promise(struct exchange *ex)
+/* What one answer of the tier may come to. */
+static double answer_usd(const struct exchange *ex, size_t tier)
 {
     uint32_t wanted = ex->request.tokens_max;
-    struct tier_usage usage = {
+    const struct tier_usage usage = {
+        .prompt_tokens = ex->states[tier].prompt_tokens,
         .completion_tokens = wanted && wanted < ANSWER_TOKENS_MAX ? wanted : ANSWER_TOKENS_MAX};
-    if (!ex->signals.budget)
-        return;
-    for (size_t i = 0; i < ex->plan.rung_count; i++) {
-        size_t tier = ex->plan.rungs[i];
-        usage.prompt_tokens = ex->states[tier].prompt_tokens;
-        ex->promised_usd = fmax(ex->promised_usd, exchange_cost(&ex->facts[tier], &usage));
-    }
+    return exchange_cost(&ex->facts[tier], &usage);
+}
+
+static void promise(struct exchange *ex, double usd)
+{
+    ex->promised_usd += usd;
     for (size_t i = 0; i < BUDGETS_MAX; i++)
         if (ex->budget_keys[i])
-            spending_promise(ex->services->spending, ex->budget_keys[i], ex->promised_usd);
+            spending_promise(ex->services->spending, ex->budget_keys[i], usd);
+}
+
+void budget_promise(struct exchange *ex)
+{
+    double most = 0;
+    if (!ex->signals.budget)
+        return;
+    for (size_t i = 0; i < ex->plan.rung_count; i++)
+        most = fmax(most, answer_usd(ex, ex->plan.rungs[i]));
+    promise(ex, most);
+}
+
+bool budget_has_room(const struct exchange *ex, size_t tier)
+{
+    const struct policy *policy = ex->services->policy;
+    double usd = answer_usd(ex, tier);
+    for (size_t i = 0; usd > 0 && i < policy->budget_count && i < BUDGETS_MAX; i++)
+        if (ex->budget_keys[i] && spending_today(ex->services->spending, ex->budget_keys[i]) + usd >
+                                      policy->budgets[i].usd_per_day)
+            return false;
+    return true;
+}
+
+void budget_promise_more(struct exchange *ex, size_t tier)
+{
+    if (ex->signals.budget)
+        promise(ex, answer_usd(ex, tier));
 }
 
 void budget_settle(struct exchange *ex)

@@ -49,7 +49,7 @@ void deliver_summarize(struct exchange *ex, const struct attempt *by)
     summary->model = ex->facts[by->tier].model;
     summary->place = ex->facts[by->tier].place;
     summary->confidence =
-        by->outcome ? by->confidence : confidence_value(&ex->confidence); /* so far */
+        by->outcome ? by->confidence : confidence_value(&ex->lane->confidence); /* so far */
     summary->review = ex->hopeless || (by->outcome && by->confidence < ex->plan.gates.human_under);
     summary->finish = by->finish;
     summary->usage = by->usage;
@@ -100,9 +100,19 @@ static bool show(void *ctx, const struct tier_piece *piece)
     return !ex->ended;
 }
 
+/* From the start upward; then what lies below it, nearest first. */
+bool attempt_is_above(const struct attempt *attempt, const struct attempt *other)
+{
+    if (attempt->fallback != other->fallback)
+        return other->fallback;
+    return attempt->fallback ? attempt->rung < other->rung : attempt->rung > other->rung;
+}
+
 bool exchange_can_climb(const struct exchange *ex)
 {
-    return ex->rung_next < ex->plan.climb_count;
+    const struct lane *other = hedge_other(ex);
+    return ex->rung_next < ex->plan.climb_count ||
+           (other && ex->current && attempt_is_above(other->attempt, ex->current));
 }
 
 bool exchange_is_stuck(const struct exchange *ex)
@@ -112,35 +122,36 @@ bool exchange_is_stuck(const struct exchange *ex)
 
 static bool commit_is_due(const struct exchange *ex, const struct tier_piece *piece)
 {
-    if (!ex->hold_visible)
+    if (!ex->lane->hold_visible)
         return false;
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
     /* A tier without stats is not judged: holding it back would gain nothing. */
-    return ex->token_count >= ex->plan.gates.commit_tokens ||
-           (ex->token_count == 0 && !piece->has_stats);
+    return ex->lane->token_count >= ex->plan.gates.commit_tokens ||
+           (ex->lane->token_count == 0 && !piece->has_stats);
 }
 
 /* Shows what is held back. Clients that take corrections may get the old answer back, so it is
  * kept. */
 static void commit(struct exchange *ex)
 {
-    ex->committed = true;
-    hold_replay(&ex->hold, show, ex);
+    ex->lane->committed = true;
+    hedge_settle(ex);
+    hold_replay(&ex->lane->hold, show, ex);
     if (!ex->request.corrections)
-        hold_deinit(&ex->hold);
+        hold_deinit(&ex->lane->hold);
 }
 
 void deliver_piece(struct exchange *ex, const struct tier_piece *piece)
 {
-    bool keep = !ex->committed || (ex->request.corrections && ex->current->gated);
-    bool held = keep && hold_add(&ex->hold, piece);
-    ex->hold_whole = ex->hold_whole && held;
-    if (ex->committed) {
+    bool keep = !ex->lane->committed || (ex->request.corrections && ex->current->gated);
+    bool held = keep && hold_add(&ex->lane->hold, piece);
+    ex->lane->hold_whole = ex->lane->hold_whole && held;
+    if (ex->lane->committed) {
         show(ex, piece);
         return;
     }
-    ex->hold_visible = ex->hold_visible || piece_is_visible(piece);
+    ex->lane->hold_visible = ex->lane->hold_visible || piece_is_visible(piece);
     if (held && !commit_is_due(ex, piece))
         return;
     commit(ex);
@@ -156,6 +167,7 @@ static void end(struct exchange *ex, const char *status)
     loop_timer_stop(ex->loop, ex->step_timer);
     if (ex->deadline_timer)
         loop_timer_stop(ex->loop, ex->deadline_timer);
+    hedge_end(ex);
     budget_settle(ex);
     remember_end(ex, strcmp(status, "ok") == 0);
     record_put(ex, status);
@@ -166,7 +178,7 @@ static void end(struct exchange *ex, const char *status)
 
 void deliver_answer(struct exchange *ex)
 {
-    if (!ex->committed)
+    if (!ex->lane->committed)
         commit(ex);
     if (ex->ended)
         return;
@@ -198,7 +210,7 @@ void deliver_kept(struct exchange *ex)
     disclosure_write(ex);
     if (ex->shown != ex->kept)
         hold_replay(&ex->kept_hold, show, ex);
-    ex->committed = true;
+    ex->lane->committed = true;
     if (!ex->ended)
         deliver_answer(ex);
 }

@@ -77,6 +77,14 @@ static void add_failures(const struct exchange *ex, char *out, size_t size)
     }
 }
 
+static void add_outrun(const struct exchange *ex, char *out, size_t size)
+{
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].outrun)
+            add(out, size, "tier %s had not answered after %.0f ms",
+                ex->facts[ex->attempts[i].tier].name, ex->attempts[i].total_ms);
+}
+
 static const struct tier_facts *facts_of(const struct exchange *ex, const char *tier)
 {
     for (size_t i = 0; i < ex->services->tier_count; i++)
@@ -127,6 +135,8 @@ void disclosure_write(struct exchange *ex)
         add_spent(ex, cause, sizeof cause);
     if (!cause[0])
         add_failures(ex, cause, sizeof cause);
+    if (!cause[0] && ex->current->fallback)
+        add_outrun(ex, cause, sizeof cause);
     if (!cause[0] && ex->capped)
         add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
             ex->services->escalations_per_hour);

@@ -30,7 +30,9 @@ static void exchange_free(struct exchange *ex)
 {
     loop_timer_free(ex->loop, ex->step_timer);
     loop_timer_free(ex->loop, ex->deadline_timer);
-    hold_deinit(&ex->hold);
+    hedge_deinit(ex);
+    for (size_t i = 0; i < LANES_MAX; i++)
+        hold_deinit(&ex->lanes[i].hold);
     hold_deinit(&ex->kept_hold);
     buf_deinit(&ex->answer);
     pseudonyms_free(ex->pseudonyms);
@@ -58,14 +60,14 @@ static void on_done(void *ctx, const struct tier_result *result);
 
 /* What ended the attempt goes into its record; an estimate stands in for a usage that nobody
  * sent. */
-static void close_attempt(struct exchange *ex, const char *outcome,
-                          const struct tier_result *result)
+static void close_attempt(struct lane *lane, const char *outcome, const struct tier_result *result)
 {
-    struct attempt *attempt = ex->current;
-    ex->running = NULL;
+    const struct exchange *ex = lane->exchange;
+    struct attempt *attempt = lane->attempt;
+    lane->running = NULL;
     attempt->outcome = outcome;
     attempt->total_ms = exchange_now_ms(ex) - ex->created_ms - attempt->start_ms;
-    attempt->confidence = confidence_value(&ex->confidence);
+    attempt->confidence = confidence_value(&lane->confidence);
     if (result) {
         attempt->status = result->status;
         attempt->http_status = result->http_status;
@@ -77,7 +79,7 @@ static void close_attempt(struct exchange *ex, const char *outcome,
     } else {
         /* A cloud seldom says how many tokens it had sent so far, and bills them all the same: four
          * bytes a token. */
-        uint64_t tokens = ex->token_count + (ex->plain_bytes + 3) / 4;
+        uint64_t tokens = lane->token_count + (lane->plain_bytes + 3) / 4;
         attempt->usage = (struct tier_usage){
             .prompt_tokens = ex->states[attempt->tier].prompt_tokens,
             .completion_tokens = tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX,
@@ -90,14 +92,20 @@ static void close_attempt(struct exchange *ex, const char *outcome,
               attempt->total_ms, attempt->usage.completion_tokens);
 }
 
-static void cancel_attempt(struct exchange *ex, const char *outcome)
+void exchange_stop_lane(struct lane *lane, const char *outcome)
 {
-    if (!ex->running)
+    if (!lane->running)
         return;
-    struct tier *tier = ex->services->tiers[ex->current->tier];
-    ex->current->egress_bytes = tier_egress_bytes(tier, ex->running);
-    tier_cancel(tier, ex->running);
-    close_attempt(ex, outcome, NULL);
+    struct tier *tier = lane->exchange->services->tiers[lane->attempt->tier];
+    lane->attempt->egress_bytes = tier_egress_bytes(tier, lane->running);
+    tier_cancel(tier, lane->running);
+    close_attempt(lane, outcome, NULL);
+}
+
+void exchange_turn_to(struct exchange *ex, struct lane *lane)
+{
+    ex->lane = lane;
+    ex->current = lane->attempt;
 }
 
 /* How long the tier took, for those who ask for a time. What it answered for us alone: an answer
@@ -123,7 +131,7 @@ static void report_health(struct exchange *ex, const struct attempt *attempt)
 static void fail_attempt(struct exchange *ex, const struct tier_result *result)
 {
     char cause[REASON_TEXT_BYTES];
-    close_attempt(ex, "failed", result);
+    close_attempt(ex->lane, "failed", result);
     report_health(ex, ex->current);
     disclosure_cause(ex, ex->current, cause, sizeof cause);
     bool late = result->status == TD_TIMEOUT;
@@ -134,14 +142,14 @@ static void fail_attempt(struct exchange *ex, const struct tier_result *result)
 static void reset_attempt_state(struct exchange *ex)
 {
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
-    confidence_init(&ex->confidence, facts->confidence_temperature, facts->confidence_bias);
-    ex->confidence.model = facts->confidence_model;
-    hold_deinit(&ex->hold);
-    ex->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
-    ex->token_count = 0;
-    ex->plain_bytes = 0;
-    ex->hold_whole = true;
-    ex->hold_visible = ex->committed = false;
+    confidence_init(&ex->lane->confidence, facts->confidence_temperature, facts->confidence_bias);
+    ex->lane->confidence.model = facts->confidence_model;
+    hold_deinit(&ex->lane->hold);
+    ex->lane->verdict = (struct gate_result){GATE_STAY, NAN, NAN};
+    ex->lane->token_count = 0;
+    ex->lane->plain_bytes = 0;
+    ex->lane->hold_whole = true;
+    ex->lane->hold_visible = ex->lane->committed = false;
 }
 
 /* An echoed prompt is shown before there is anything to judge, and a scored one has no answer. */
@@ -152,31 +160,36 @@ static bool can_be_judged(const struct td_request *request)
 }
 
 /* False when it failed at once; its record says why. */
-static bool begin_attempt(struct exchange *ex, size_t tier, bool fallback)
+bool exchange_ask(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
     const struct gate_settings *gates = &ex->plan.gates;
+    size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];
     struct tier_result failure = {.status = TD_OK};
     struct attempt *attempt = &ex->attempts[ex->attempt_count++];
+    struct lane *lane = &ex->lanes[ex->lanes[0].running ? 1 : 0];
     *attempt = (struct attempt){
         .tier = tier,
+        .rung = rung,
+        .purpose = purpose,
         .fallback = fallback,
-        .gated = gates_on(gates) && can_be_judged(&ex->request) &&
-                 (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex)),
         .start_ms = exchange_now_ms(ex) - ex->created_ms,
         .confidence = NAN,
     };
-    ex->current = attempt;
+    lane->attempt = attempt;
+    exchange_turn_to(ex, lane);
+    attempt->gated = gates_on(gates) && can_be_judged(&ex->request) &&
+                     (facts->place == TD_PLACE_DEVICE || exchange_can_climb(ex));
     reset_attempt_state(ex);
     const struct td_request *request = outgoing_request(ex, facts);
-    if (!egress_allowed(ex->pass.data_class, facts)) {
+    if (!egress_allowed(lane->pass.data_class, facts)) {
         failure.status = error_set(&failure.err, TD_DENIED, "%s data may not reach it",
-                                   names_class(ex->pass.data_class));
+                                   names_class(lane->pass.data_class));
     } else {
         struct tier_sink sink = {
-            .on_piece = on_piece, .on_done = on_done, .ctx = ex, .pass = &ex->pass};
+            .on_piece = on_piece, .on_done = on_done, .ctx = lane, .pass = &lane->pass};
         failure.status = tier_start(ex->services->tiers[tier], ex->loop, request, &sink,
-                                    &ex->running, &failure.err);
+                                    &lane->running, &failure.err);
     }
     if (failure.status == TD_OK)
         return true;
@@ -231,17 +244,18 @@ static void advance(struct exchange *ex, enum outcome outcome)
 {
     for (;;) {
         bool begun = false, fallback;
-        size_t tier;
+        size_t rung;
+        if ((outcome == OUTCOME_LEFT || outcome == OUTCOME_FAILED) && hedge_goes_on(ex))
+            return; /* the other attempt runs already */
         switch (find_step(ex, outcome)) {
         case STEP_NEXT_RUNG:
-            fallback = !exchange_can_climb(ex);
-            tier = ex->plan.rungs[ex->rung_next++];
-            begun = begin_attempt(ex, tier, fallback);
+            fallback = ex->rung_next >= ex->plan.climb_count;
+            begun = exchange_ask(ex, ex->rung_next++, fallback, EGRESS_ATTEMPT);
             break;
         case STEP_ASK_AGAIN:
-            tier = ex->left->tier;
+            rung = ex->left->rung;
             ex->left = NULL;
-            begun = begin_attempt(ex, tier, true);
+            begun = exchange_ask(ex, rung, true, EGRESS_ATTEMPT);
             break;
         case STEP_FINISH:
             deliver_answer(ex);
@@ -253,8 +267,10 @@ static void advance(struct exchange *ex, enum outcome outcome)
             deliver_failure(ex);
             return;
         }
-        if (begun)
+        if (begun) {
+            hedge_arm(ex);
             return;
+        }
         outcome = OUTCOME_FAILED;
     }
 }
@@ -263,24 +279,25 @@ static void advance(struct exchange *ex, enum outcome outcome)
 
 /* A question that no tier is expected to get right is not made better by asking another one (the
  * meta-verifier of Aggarwal et al. 2023, "AutoMix", section 3.3, has the same third way). */
-static bool is_hopeless(const struct exchange *ex)
+bool exchange_is_hopeless(const struct exchange *ex)
 {
     return ex->signals.judged && ex->signals.p_strong < ex->plan.gates.hopeless_under;
 }
 
 static bool may_leave(const struct exchange *ex)
 {
-    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped && !is_hopeless(ex);
+    return exchange_can_climb(ex) && !exchange_is_stuck(ex) && !ex->capped &&
+           !exchange_is_hopeless(ex);
 }
 
 static void explain_leaving(struct exchange *ex, bool complete)
 {
     const char *name = ex->facts[ex->current->tier].name;
-    const struct gate_result *verdict = &ex->verdict;
+    const struct gate_result *verdict = &ex->lane->verdict;
     if (verdict->verdict == GATE_NOT_MINE)
         plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
                         "%s's first token says that this is not its task (probability %.2f)", name,
-                        (double)ex->confidence.not_mine);
+                        (double)ex->lane->confidence.not_mine);
     else if (verdict->verdict == GATE_LOW_PROBE && isinf(verdict->threshold))
         plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
                         "the asked risk is out of reach: %s keeps no such answer", name);
@@ -290,7 +307,8 @@ static void explain_leaving(struct exchange *ex, bool complete)
                         verdict->confidence, verdict->threshold);
     else if (verdict->verdict == GATE_CUT)
         plan_add_reason(&ex->plan, REASON_LEFT_CUT, name,
-                        "%s's context ended the answer after %u tokens", name, ex->token_count);
+                        "%s's context ended the answer after %u tokens", name,
+                        ex->lane->token_count);
     else if (isinf(verdict->threshold))
         plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
                         "the asked risk is out of reach: %s keeps no such answer", name);
@@ -301,24 +319,24 @@ static void explain_leaving(struct exchange *ex, bool complete)
     else
         plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
                         "confidence %.2f after %u tokens is below %.2f", verdict->confidence,
-                        ex->token_count, verdict->threshold);
+                        ex->lane->token_count, verdict->threshold);
 }
 
 static void explain_keeping(struct exchange *ex)
 {
     const char *name = ex->facts[ex->current->tier].name;
-    const struct gate_result *verdict = &ex->verdict;
+    const struct gate_result *verdict = &ex->lane->verdict;
     if (verdict->verdict == GATE_CUT)
         plan_add_reason(
             &ex->plan, REASON_KEPT_LAST, name,
             "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
-            ex->token_count);
+            ex->lane->token_count);
     else if (ex->current->low && exchange_can_climb(ex) && ex->capped)
         plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, name,
                         "confidence %.2f is too low, but the caller has had its %u escalations an "
                         "hour",
                         verdict->confidence, ex->services->escalations_per_hour);
-    else if (ex->current->low && exchange_can_climb(ex) && is_hopeless(ex)) {
+    else if (ex->current->low && exchange_can_climb(ex) && exchange_is_hopeless(ex)) {
         ex->hopeless = true;
         plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, name,
                         "not escalated: the next tier is right with probability %.2f, under %.2f",
@@ -343,15 +361,16 @@ static void explain_keeping(struct exchange *ex)
 /* A gate's verdict while the answer still comes. True when the attempt was left. */
 static bool leave_early(struct exchange *ex)
 {
-    if (!ex->current->gated || ex->verdict.verdict != GATE_STAY)
+    if (!ex->current->gated || ex->lane->verdict.verdict != GATE_STAY)
         return false;
-    struct gate_result result = gates_look(&ex->plan.gates, &ex->confidence, ex->token_count);
+    struct gate_result result =
+        gates_look(&ex->plan.gates, &ex->lane->confidence, ex->lane->token_count);
     if (result.verdict == GATE_STAY)
         return false;
-    ex->verdict = result;
+    ex->lane->verdict = result;
     if (!may_leave(ex))
         return false; /* judged at the end: there may be no better answer to be had */
-    cancel_attempt(ex, "escalated");
+    exchange_stop_lane(ex->lane, "escalated");
     explain_leaving(ex, false);
     ex->left = ex->current;
     advance(ex, OUTCOME_LEFT);
@@ -367,15 +386,16 @@ static bool was_cut(const struct exchange *ex, const struct tier_result *result)
 
 static void complete_attempt(struct exchange *ex, const struct tier_result *result)
 {
-    confidence_end(&ex->confidence, result->finish != TD_FINISH_LENGTH);
-    close_attempt(ex, "answered", result);
+    confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
+    close_attempt(ex->lane, "answered", result);
     report_health(ex, ex->current);
     report_latency(ex, ex->current);
-    if (ex->current->gated && ex->verdict.verdict == GATE_STAY)
-        ex->verdict = gates_judge(&ex->plan.gates, &ex->confidence, ex->token_count);
-    if (ex->current->gated && ex->verdict.verdict == GATE_STAY && was_cut(ex, result))
-        ex->verdict.verdict = GATE_CUT;
-    ex->current->low = ex->verdict.verdict != GATE_STAY;
+    if (ex->current->gated && ex->lane->verdict.verdict == GATE_STAY)
+        ex->lane->verdict =
+            gates_judge(&ex->plan.gates, &ex->lane->confidence, ex->lane->token_count);
+    if (ex->current->gated && ex->lane->verdict.verdict == GATE_STAY && was_cut(ex, result))
+        ex->lane->verdict.verdict = GATE_CUT;
+    ex->current->low = ex->lane->verdict.verdict != GATE_STAY;
     if (!ex->current->low || !may_leave(ex)) {
         explain_keeping(ex);
         advance(ex, OUTCOME_ANSWERED);
@@ -383,13 +403,13 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
     }
     explain_leaving(ex, true);
     ex->current->outcome = "escalated";
-    if (ex->hold_whole) {
+    if (!ex->lane->hold_whole) {
+        ex->left = ex->current; /* too long to keep: it would have to be asked again */
+    } else if (!ex->kept || attempt_is_above(ex->current, ex->kept)) {
         ex->kept = ex->current;
         hold_deinit(&ex->kept_hold);
-        ex->kept_hold = ex->hold;
-        ex->hold = (struct hold){0};
-    } else {
-        ex->left = ex->current; /* too long to keep: it would have to be asked again */
+        ex->kept_hold = ex->lane->hold;
+        ex->lane->hold = (struct hold){0};
     }
     advance(ex, OUTCOME_LEFT);
 }
@@ -398,19 +418,21 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
 
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
-    struct exchange *ex = ctx;
+    struct lane *lane = ctx;
+    struct exchange *ex = lane->exchange;
     enter(ex);
-    if (ex->current->first_ms == 0)
+    exchange_turn_to(ex, lane);
+    if (ex->current->first_ms == 0 && (piece->has_stats || piece_is_visible(piece)))
         ex->current->first_ms = exchange_now_ms(ex) - ex->created_ms - ex->current->start_ms;
     if (piece->has_stats) {
-        confidence_add(&ex->confidence, &piece->stats);
+        confidence_add(&ex->lane->confidence, &piece->stats);
         if (piece->stats.probe > 0)
             ex->signals.probe = (double)piece->stats.probe;
-        if (ex->token_count == 0 && piece->stats.not_mine > 0)
+        if (ex->lane->token_count == 0 && piece->stats.not_mine > 0)
             ex->signals.not_mine = (double)piece->stats.not_mine;
-        ex->token_count++;
+        ex->lane->token_count++;
     } else {
-        ex->plain_bytes += piece->text.len;
+        ex->lane->plain_bytes += piece->text.len;
     }
     if (!piece->has_stats || !leave_early(ex)) {
         const struct tier_piece *shown = outgoing_piece(ex, piece);
@@ -422,9 +444,11 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
 
 static void on_done(void *ctx, const struct tier_result *result)
 {
-    struct exchange *ex = ctx;
+    struct lane *lane = ctx;
+    struct exchange *ex = lane->exchange;
     enter(ex);
-    ex->running = NULL;
+    exchange_turn_to(ex, lane);
+    lane->running = NULL;
     const struct tier_piece *rest = result->status == TD_OK ? outgoing_end(ex) : NULL;
     if (rest)
         deliver_piece(ex, rest);
@@ -455,11 +479,15 @@ static void on_deadline(void *ctx)
     enter(ex);
     ex->past_deadline = true;
     loop_timer_stop(ex->loop, ex->step_timer);
-    if (ex->running) {
-        cancel_attempt(ex, "failed");
-        ex->current->status = TD_TIMEOUT;
-        snprintf(ex->current->error, sizeof ex->current->error, "no answer within the deadline");
-        plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[ex->current->tier].name,
+    for (size_t i = 0; i < LANES_MAX; i++) {
+        struct lane *lane = &ex->lanes[i];
+        if (!lane->running)
+            continue;
+        exchange_stop_lane(lane, "failed");
+        lane->attempt->status = TD_TIMEOUT;
+        snprintf(lane->attempt->error, sizeof lane->attempt->error,
+                 "no answer within the deadline");
+        plan_add_reason(&ex->plan, REASON_LEFT_TIMEOUT, ex->facts[lane->attempt->tier].name,
                         "the exchange's deadline of %u ms passed", ex->services->deadline_ms);
     }
     advance(ex, OUTCOME_DEADLINE);
@@ -608,6 +636,9 @@ enum td_status exchange_start(struct exchange_services *services, struct loop *l
     ex->on_event = on_event;
     ex->ctx = ctx;
     ex->created_ms = exchange_now_ms(ex);
+    for (size_t i = 0; i < LANES_MAX; i++)
+        ex->lanes[i].exchange = ex;
+    ex->lane = ex->lanes;
     enum td_status status = prepare(ex, err);
     if (status != TD_OK) {
         exchange_free(ex);
@@ -625,7 +656,8 @@ void exchange_cancel(struct exchange *ex)
     if (ex->ended)
         return;
     enter(ex);
-    cancel_attempt(ex, "cancelled");
+    for (size_t i = 0; i < LANES_MAX; i++)
+        exchange_stop_lane(&ex->lanes[i], "cancelled");
     deliver_cancelled(ex);
     leave(ex);
 }

@@ -26,6 +26,7 @@ struct consents;
 struct spending;
 struct device;
 struct watch;
+struct hedging;
 struct consistency;
 struct shadows;
 struct similarity;
@@ -69,6 +70,7 @@ struct exchange_services {
     size_t tier_count;
     struct tier_health *health;
     struct tier_latency *latency; /* NULL = not measured */
+    struct hedging *hedging;      /* NULL = nothing is hedged */
     struct spending *spending;    /* NULL = budgets do not count */
     struct device *device;        /* NULL = battery and network are not known */
     struct conversation_classes *classes;

@@ -6,6 +6,7 @@
 #include "exchange/commit.h"
 #include "exchange/exchange.h"
 #include "exchange/gates.h"
+#include "exchange/hedge.h"
 #include "exchange/shadow.h"
 #include "ledger/ledger.h"
 #include "privacy/tally.h"
@@ -21,10 +22,13 @@ _Static_assert(RUNGS_MAX + 1 <= ATTEMPTS_MAX, "a plan can make more attempts tha
 
 /* One tier's try. */
 struct attempt {
-    size_t tier;         /* index into services->tiers */
+    size_t tier; /* index into services->tiers */
+    size_t rung; /* in plan.rungs */
+    enum egress_purpose purpose;
     bool gated;          /* its answer is judged */
     bool fallback;       /* below the plan's start, or a restart: second best whatever it says */
     bool low;            /* the gates would not have kept it */
+    bool outrun;         /* cancelled because a hedge's answer came first */
     const char *outcome; /* the ledger's word; NULL while it runs */
     enum td_status status;
     int http_status;
@@ -38,6 +42,23 @@ struct attempt {
     bool masked; /* it was sent surrogates */
     struct pseudonym_counts pseudonyms;
     struct left_out left_out;
+};
+
+/* Where an attempt runs. There are two, so that a hedge can run beside an attempt that is slow (hedge.h). */
+#define LANES_MAX 2
+struct lane {
+    struct exchange *exchange;
+    struct attempt *attempt;      /* that runs here, or ran last */
+    struct tier_attempt *running; /* NULL = none */
+    struct egress_pass pass;
+    struct confidence confidence;
+    struct gate_result verdict; /* the first that is not GATE_STAY */
+    uint32_t token_count;       /* with stats */
+    uint64_t plain_bytes;       /* of text without stats */
+    struct hold hold;           /* not yet shown; for clients that take corrections also what was */
+    bool hold_whole;            /* hold has every piece of the attempt */
+    bool hold_visible;          /* hold has something to see */
+    bool committed;
 };
 
 struct exchange {
@@ -68,18 +89,10 @@ struct exchange {
     struct attempt attempts[ATTEMPTS_MAX];
     size_t attempt_count;
 
-    /* Of the attempt that runs, or ran last. */
-    struct attempt *current;
-    struct tier_attempt *running; /* NULL = none */
-    struct egress_pass pass;
-    struct confidence confidence;
-    struct gate_result verdict; /* the first that is not GATE_STAY */
-    uint32_t token_count;       /* with stats */
-    uint64_t plain_bytes;       /* of text without stats */
-    struct hold hold;           /* not yet shown; for clients that take corrections also what was */
-    bool hold_whole;            /* hold has every piece of the attempt */
-    bool hold_visible;          /* hold has something to see */
-    bool committed;
+    struct lane lanes[LANES_MAX];
+    struct lane *lane;       /* whose turn it is, or was last; never NULL */
+    struct attempt *current; /* lane->attempt; at the end: the one whose answer it is */
+    struct hedge hedge;
 
     /* complete, but not confident enough: the answer if nothing better comes */
     struct attempt *kept;
@@ -104,15 +117,28 @@ struct exchange {
 
 double exchange_now_ms(const struct exchange *exchange);
 double exchange_cost(const struct tier_facts *facts, const struct tier_usage *usage); /* USD */
-/* A rung is left that gates may climb to. */
+/* A rung is left that gates may climb to, or a better one is being asked beside the current one. */
 bool exchange_can_climb(const struct exchange *exchange);
+/* Is this attempt's answer preferred to that one's? */
+bool attempt_is_above(const struct attempt *attempt, const struct attempt *other);
 /* The client holds text that it would not take back. */
 bool exchange_is_stuck(const struct exchange *exchange);
+
+/* For what runs beside the machine (hedge.c): asks the tier of a rung in the lane that is free, which becomes the current one; false when it
+ * failed at once. And ends what runs in a lane. */
+bool exchange_ask(struct exchange *exchange, size_t rung, bool fallback,
+                  enum egress_purpose purpose);
+void exchange_stop_lane(struct lane *lane, const char *outcome);
+void exchange_turn_to(struct exchange *exchange, struct lane *lane); /* makes it the current one */
+bool exchange_is_hopeless(const struct exchange *exchange); /* no tier is expected to be right */
 
 /* Money (budget.c): reads how full the request's budgets are into its signals, promises them what the plan may cost, and counts at the
  * end what it did cost. */
 void budget_read(struct exchange *exchange, const struct route *route);
 void budget_promise(struct exchange *exchange);
+/* Beside what was promised: would one more answer, of this tier, still fit? And promises that too. */
+bool budget_has_room(const struct exchange *exchange, size_t tier);
+void budget_promise_more(struct exchange *exchange, size_t tier);
 void budget_settle(struct exchange *exchange);
 
 /* What the client is told (deliver.c). The exchange may have ended when these return. */

@@ -102,11 +102,17 @@ const struct td_request *outgoing_plain(const struct exchange *ex, const struct 
                                                             : &ex->request;
 }
 
+/* Each lane has a restorer of its own. */
+static size_t lane_of(const struct exchange *ex)
+{
+    return (size_t)(ex->lane - ex->lanes);
+}
+
 const struct td_request *outgoing_request(struct exchange *ex, const struct tier_facts *facts)
 {
     ex->current->masked = policy_sends_masked(ex->plan.route, &ex->signals, facts);
-    ex->pass = (struct egress_pass){
-        .purpose = EGRESS_ATTEMPT,
+    ex->lane->pass = (struct egress_pass){
+        .purpose = ex->current->purpose,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, facts),
         .exchange = ex->id,
     };
@@ -114,21 +120,21 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         ex->current->left_out = minimised_left_out(ex->minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);
-    pseudonyms_begin(ex->pseudonyms);
-    ex->pass.replaced = pseudonyms_replaced(ex->pseudonyms, &ex->pass.replaced_count);
+    pseudonyms_begin(ex->pseudonyms, lane_of(ex));
+    ex->lane->pass.replaced = pseudonyms_replaced(ex->pseudonyms, &ex->lane->pass.replaced_count);
     return pseudonyms_request(ex->pseudonyms);
 }
 
 static void take_counts(struct exchange *ex)
 {
-    ex->current->pseudonyms = pseudonyms_count(ex->pseudonyms);
+    ex->current->pseudonyms = pseudonyms_count(ex->pseudonyms, lane_of(ex));
 }
 
 const struct tier_piece *outgoing_piece(struct exchange *ex, const struct tier_piece *piece)
 {
     if (!ex->current->masked)
         return piece;
-    const struct tier_piece *restored = pseudonyms_restore(ex->pseudonyms, piece);
+    const struct tier_piece *restored = pseudonyms_restore(ex->pseudonyms, lane_of(ex), piece);
     take_counts(ex);
     return restored->text.len > 0 || restored->has_stats || restored->raw_delta ? restored : NULL;
 }
@@ -137,7 +143,7 @@ const struct tier_piece *outgoing_end(struct exchange *ex)
 {
     if (!ex->current->masked)
         return NULL;
-    const struct tier_piece *rest = pseudonyms_end(ex->pseudonyms);
+    const struct tier_piece *rest = pseudonyms_end(ex->pseudonyms, lane_of(ex));
     take_counts(ex);
     return rest;
 }

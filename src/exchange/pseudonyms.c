@@ -24,7 +24,7 @@ struct pseudonyms {
     struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX]; /* what `replaced` names */
     struct egress_replaced replaced[PRIVACY_TALLY_ROWS_MAX];
     size_t replaced_count;
-    struct restore_delta *delta;
+    struct restore_delta *deltas[PSEUDONYM_ANSWERS_MAX];
 };
 
 /* --- the three passes over a request --- */
@@ -200,9 +200,11 @@ static enum td_status mask_request(struct pseudonyms *p, const struct mask_rules
     if (walk.status == TD_OK) {
         count_replaced(p, walk.mask);
         p->table = restore_table_new(vault, &p->uses);
-        p->delta = p->table ? restore_delta_new(p->table) : NULL;
-        if (!p->delta)
-            walk.status = error_set(err, TD_NO_MEMORY, "no memory for a masked request");
+        for (size_t i = 0; i < PSEUDONYM_ANSWERS_MAX; i++) {
+            p->deltas[i] = p->table ? restore_delta_new(p->table) : NULL;
+            if (!p->deltas[i])
+                walk.status = error_set(err, TD_NO_MEMORY, "no memory for a masked request");
+        }
     }
     mask_free(walk.mask);
     vault_hold_unlock(p->hold);
@@ -236,7 +238,8 @@ void pseudonyms_free(struct pseudonyms *p)
 {
     if (!p)
         return;
-    restore_delta_free(p->delta);
+    for (size_t i = 0; i < PSEUDONYM_ANSWERS_MAX; i++)
+        restore_delta_free(p->deltas[i]);
     restore_table_free(p->table);
     vault_uses_deinit(&p->uses);
     vault_hold_drop(p->hold);
@@ -263,23 +266,24 @@ const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *p, si
 
 /* --- answers --- */
 
-void pseudonyms_begin(struct pseudonyms *p)
+void pseudonyms_begin(struct pseudonyms *p, size_t answer)
 {
-    restore_delta_reset(p->delta);
+    restore_delta_reset(p->deltas[answer]);
 }
 
-const struct tier_piece *pseudonyms_restore(struct pseudonyms *p, const struct tier_piece *piece)
+const struct tier_piece *pseudonyms_restore(struct pseudonyms *p, size_t answer,
+                                            const struct tier_piece *piece)
 {
-    return restore_delta_piece(p->delta, piece);
+    return restore_delta_piece(p->deltas[answer], piece);
 }
 
-const struct tier_piece *pseudonyms_end(struct pseudonyms *p)
+const struct tier_piece *pseudonyms_end(struct pseudonyms *p, size_t answer)
 {
-    return restore_delta_end(p->delta);
+    return restore_delta_end(p->deltas[answer]);
 }
 
-struct pseudonym_counts pseudonyms_count(const struct pseudonyms *p)
+struct pseudonym_counts pseudonyms_count(const struct pseudonyms *p, size_t answer)
 {
-    struct restore_counts counts = restore_delta_counts(p->delta);
+    struct restore_counts counts = restore_delta_counts(p->deltas[answer]);
     return (struct pseudonym_counts){p->uses.count, counts.seen, counts.restored};
 }

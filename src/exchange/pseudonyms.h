@@ -35,15 +35,17 @@ enum td_data_class pseudonyms_class(const struct pseudonyms *pseudonyms);
 const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *pseudonyms,
                                                   size_t *count);
 
-/* A new attempt begins: what the last one held back is forgotten. */
-void pseudonyms_begin(struct pseudonyms *pseudonyms);
-/* The piece with values in the place of surrogates; **borrows** until the next call. Text may be held back
- * for a later piece. */
-const struct tier_piece *pseudonyms_restore(struct pseudonyms *pseudonyms,
+/* Answers that are read at the same time are told apart by a number below this. */
+#define PSEUDONYM_ANSWERS_MAX 2
+/* A new attempt begins: what the last answer of that number held back is forgotten. */
+void pseudonyms_begin(struct pseudonyms *pseudonyms, size_t answer);
+/* The piece with values in the place of surrogates; **borrows** until the answer's next call. Text may be held
+ * back for a later piece. */
+const struct tier_piece *pseudonyms_restore(struct pseudonyms *pseudonyms, size_t answer,
                                             const struct tier_piece *piece);
 /* The answer is whole: what is still held back, or NULL. */
-const struct tier_piece *pseudonyms_end(struct pseudonyms *pseudonyms);
+const struct tier_piece *pseudonyms_end(struct pseudonyms *pseudonyms, size_t answer);
 /* Of the attempt, so far. */
-struct pseudonym_counts pseudonyms_count(const struct pseudonyms *pseudonyms);
+struct pseudonym_counts pseudonyms_count(const struct pseudonyms *pseudonyms, size_t answer);
 
 #endif

@@ -122,7 +122,7 @@ void remember_end(struct exchange *ex, bool answered)
         consistency_put(consistency, &person, ex->signals.sketch.bits, likes, user,
                         consistency_tier_hash(ex->facts[decision->start].name));
     }
-    if (ex->current->fallback)
+    if (ex->current->fallback || ex->current->purpose == EGRESS_HEDGE)
         return; /* it stood in: the next turn tries the other one again */
     conversation_bits(ex, bits);
     consistency_identify(consistency, CONSISTENCY_CONVERSATIONS, &ex->request, route, &person);

@@ -44,6 +44,10 @@ const char *reason_code_name(enum reason_code code)
         [REASON_KEPT_HOPELESS] = "kept_hopeless",
         [REASON_KEPT_CAPPED] = "kept_capped",
         [REASON_REVIEW] = "review",
+        [REASON_HEDGED] = "hedged",
+        [REASON_HEDGE_WON] = "hedge_won",
+        [REASON_HEDGE_LOST] = "hedge_lost",
+        [REASON_HEDGE_REFUSED] = "hedge_refused",
     };
     return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
 }

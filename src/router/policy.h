@@ -44,6 +44,14 @@ struct gate_settings {
     const struct thresholds *thresholds[THRESHOLD_GATE_COUNT];
 };
 
+/* Another rung is asked beside an attempt that has said nothing for so long. */
+struct hedge_settings {
+    bool on;
+    uint32_t percentile; /* of the tier's measured time to its first text */
+    uint32_t after_ms;   /* in its place; 0 = the percentile */
+    double share;        /* of the requests that may be hedged */
+};
+
 struct route {
     const char *name;
     enum route_kind kind;
@@ -60,6 +68,7 @@ struct route {
     /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
     double shadow_edge_share, shadow_cloud_share;
     struct gate_settings gates;
+    struct hedge_settings hedge;
     struct td_weights weights; /* for requests that bring none */
 };
 
@@ -131,6 +140,10 @@ enum reason_code {
     REASON_KEPT_HOPELESS,
     REASON_KEPT_CAPPED,
     REASON_REVIEW,
+    REASON_HEDGED,        /* asked beside a tier that is slow */
+    REASON_HEDGE_WON,     /* and answered first */
+    REASON_HEDGE_LOST,    /* or did not */
+    REASON_HEDGE_REFUSED, /* would have been asked, but for the share that may be, or a budget */
     REASON_CODE_COUNT
 };
 

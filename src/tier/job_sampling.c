@@ -2,6 +2,9 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+#include <string.h>
+
 static bool absent(const struct json *value)
 {
     enum json_kind kind = json_kind_of(value);
@@ -66,4 +69,43 @@ enum td_status job_sampling_read(const struct json *body, struct job_request *jo
     if (status != TD_OK && member)
         *member = at;
     return status;
+}
+
+#define NAMES_MAX 4
+#define AT(member) offsetof(struct td_sampling, member)
+#define MIROSTAT "mirostat", "mirostat_version", "mirostat_tau", "mirostat_eta"
+
+/* A number of 4 bytes, and the members of a body any of which speaks of it. */
+static const struct {
+    size_t offset;
+    const char *names[NAMES_MAX];
+} recommendable[] = {
+    {AT(temperature), {"temperature"}},
+    {AT(top_k), {"top_k"}},
+    {AT(top_p), {"top_p"}},
+    {AT(min_p), {"min_p"}},
+    {AT(repetition_penalty), {"repetition_penalty", "repeat_penalty"}},
+    {AT(repetition_window), {"repetition_window", "repeat_last_n"}},
+    {AT(xtc_probability), {"xtc_probability"}},
+    {AT(xtc_threshold), {"xtc_threshold"}},
+    {AT(mirostat_version), {MIROSTAT}},
+    {AT(mirostat_tau), {MIROSTAT}},
+    {AT(mirostat_eta), {MIROSTAT}},
+};
+
+_Static_assert(sizeof(float) == 4 && sizeof(uint32_t) == 4, "recommendable numbers are of 4 bytes");
+
+void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,
+                            struct td_sampling *sampling)
+{
+    if (!body)
+        return;
+    for (size_t i = 0; i < sizeof recommendable / sizeof *recommendable; i++) {
+        bool named = false;
+        for (size_t n = 0; n < NAMES_MAX && recommendable[i].names[n]; n++)
+            named = named || !absent(json_get(body, recommendable[i].names[n]));
+        size_t at = recommendable[i].offset;
+        if (!named)
+            memcpy((char *)sampling + at, (const char *)recommended + at, 4);
+    }
 }

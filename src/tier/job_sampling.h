@@ -1,5 +1,6 @@
-/* What a body says of sampling under llama.cpp's names, beyond the numbers of td_sampling:
- * dry_sequence_breakers, dry_penalty_last_n and ignore_eos. No state. */
+/* What a body says of sampling under llama.cpp's names, beyond the numbers of td_sampling
+ * (dry_sequence_breakers, dry_penalty_last_n and ignore_eos), and what it leaves to the model. No
+ * state. */
 #ifndef TIER_JOB_SAMPLING_H
 #define TIER_JOB_SAMPLING_H
 
@@ -10,5 +11,10 @@
  * the one at fault. */
 TD_MUST_CHECK enum td_status job_sampling_read(const struct json *body, struct job_request *job,
                                                const char **member, struct td_error *err);
+
+/* Into *sampling what the model recommends of the settings that the body does not name. body NULL:
+ * nothing, for then the settings come from a program that means all of them. */
+void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,
+                            struct td_sampling *sampling);
 
 #endif

@@ -55,15 +55,22 @@ static size_t bucket_of(double ms)
     return at < BUCKET_COUNT - 1 ? (size_t)at : BUCKET_COUNT - 1;
 }
 
-static double quantile(const struct histogram *histogram, double q)
+/* `at` of its bucket's width: 0.5 is the middle, 1 the upper edge. */
+static double quantile(const struct histogram *histogram, double q, double at)
 {
     double below = 0;
     for (size_t i = 0; i < BUCKET_COUNT; i++) {
         below += histogram->count[i];
         if (below >= q * histogram->sum && below > 0)
-            return exp2(((double)i + 0.5) / BUCKETS_A_DOUBLING);
+            return exp2(((double)i + at) / BUCKETS_A_DOUBLING);
     }
     return 0;
+}
+
+static void add(struct histogram *histogram, double ms)
+{
+    histogram->count[bucket_of(ms)]++;
+    histogram->sum++;
 }
 
 static void fade(struct histogram *histogram, double factor)
@@ -92,11 +99,33 @@ void tier_latency_add(struct tier_latency *latency, size_t tier_index, double tt
     pthread_mutex_lock(&latency->lock);
     struct record *record = &latency->records[tier_index];
     fade_locked(record, now_ms);
-    record->ttft.count[bucket_of(ttft_ms)]++;
-    record->ttft.sum++;
-    record->total.count[bucket_of(total_ms)]++;
-    record->total.sum++;
+    add(&record->ttft, ttft_ms);
+    add(&record->total, total_ms);
     pthread_mutex_unlock(&latency->lock);
+}
+
+void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
+                           uint64_t now_ms)
+{
+    if (tier_index >= latency->tier_count)
+        return;
+    pthread_mutex_lock(&latency->lock);
+    struct record *record = &latency->records[tier_index];
+    fade_locked(record, now_ms);
+    add(&record->ttft, waited_ms);
+    pthread_mutex_unlock(&latency->lock);
+}
+
+double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q, uint64_t now_ms)
+{
+    if (tier_index >= latency->tier_count)
+        return 0;
+    pthread_mutex_lock(&latency->lock);
+    struct record *record = &latency->records[tier_index];
+    fade_locked(record, now_ms);
+    double ms = record->ttft.sum >= KNOWN_MIN ? quantile(&record->ttft, q, 1) : 0;
+    pthread_mutex_unlock(&latency->lock);
+    return ms;
 }
 
 void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
@@ -109,9 +138,9 @@ void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t
     struct record *record = &latency->records[tier_index];
     fade_locked(record, now_ms);
     if (record->total.sum >= KNOWN_MIN) {
-        out->ttft_p95_ms = quantile(&record->ttft, 0.95);
-        out->total_p50_ms = quantile(&record->total, 0.5);
-        out->total_p95_ms = quantile(&record->total, 0.95);
+        out->ttft_p95_ms = quantile(&record->ttft, 0.95, 0.5);
+        out->total_p50_ms = quantile(&record->total, 0.5, 0.5);
+        out->total_p95_ms = quantile(&record->total, 0.95, 0.5);
     }
     pthread_mutex_unlock(&latency->lock);
 }

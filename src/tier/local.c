@@ -434,6 +434,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
                            tier->facts.name, local->context_tokens);
         goto out;
     }
+    job_sampling_recommend(request->body, &td_model_get_info(local->model)->sampling,
+                           &job.options.sampling);
     status = job_sampling_read(request->body, &job, NULL, err);
     if (status == TD_OK)
         status = choose_adapters(local, request, &job.adapters, err);

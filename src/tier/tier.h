@@ -142,6 +142,12 @@ tier_latency_new(size_t tier_count); /* **returns new** (tier_latency_free), or 
 void tier_latency_free(struct tier_latency *latency);
 void tier_latency_add(struct tier_latency *latency, size_t tier_index, double ttft_ms,
                       double total_ms, uint64_t now_ms);
+/* Of an attempt that was given up before its first text: it would have taken so long at least. */
+void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
+                           uint64_t now_ms);
+/* A time to the first text that a share q of the measured ones does not exceed; 0 = not known. */
+double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q,
+                         uint64_t now_ms);
 /* Fills ttft_p95_ms, total_p50_ms and total_p95_ms; 0 = not known. */
 void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
                        struct tier_state *out);

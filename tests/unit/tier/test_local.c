@@ -73,7 +73,14 @@ void adapter_set_release(struct adapter_set *set)
 
 const struct td_model_info *td_model_get_info(const struct td_model *model)
 {
-    static const struct td_model_info info = {.context_tokens = 512};
+    static const struct td_model_info info = {.context_tokens = 512,
+                                              .sampling = {.temperature = 0.25f,
+                                                           .top_k = 20,
+                                                           .top_p = 0.5f,
+                                                           .repetition_penalty = 1.5f,
+                                                           .repetition_window = 32,
+                                                           .mirostat_tau = 4,
+                                                           .mirostat_version = 2}};
     (void)model;
     return &info;
 }
@@ -126,6 +133,11 @@ void job_cancel(struct job *job)
 {
     CHECK(job == &engine.job);
     engine.cancel_count++;
+}
+
+struct td_sampling td_sampling_default(void)
+{
+    return (struct td_sampling){.temperature = 1.0f, .top_p = 1.0f, .repetition_penalty = 1.0f};
 }
 
 /* --- the scene --- */
@@ -426,6 +438,35 @@ static void test_an_answer_gets_the_room_that_is_left(void)
     }
 }
 
+static struct td_sampling sampling_of(const char *body)
+{
+    struct scene s;
+    struct json *json = NULL;
+    scene_init(&s, 4096, 10);
+    s.request.sampling = td_sampling_default();
+    if (body)
+        CHECK(json_parse(str_from(body), &json, NULL) == TD_OK);
+    s.request.body = json;
+    CHECK(scene_start(&s, NULL) == TD_OK);
+    tier_cancel(s.tier, s.attempt);
+    tier_free(s.tier);
+    json_free(json);
+    return engine.job.request.options.sampling;
+}
+
+static void test_the_model_recommends_what_the_body_leaves_open(void)
+{
+    struct td_sampling got = sampling_of("{\"temperature\": null}");
+    CHECK(got.temperature == 0.25f && got.top_k == 20 && got.top_p == 0.5f);
+    CHECK(got.repetition_window == 32 && got.repetition_penalty == 1.5f);
+    CHECK(got.mirostat_tau == 4 && got.mirostat_version == 2);
+    got = sampling_of("{\"temperature\": 1, \"repeat_penalty\": 1, \"mirostat\": 0}");
+    CHECK(got.temperature == 1 && got.top_k == 20 && got.repetition_penalty == 1);
+    CHECK(got.mirostat_tau == 0 && got.mirostat_version == 0);
+    got = sampling_of(NULL); /* a program that means every member */
+    CHECK(got.temperature == 1 && got.top_k == 0 && got.mirostat_tau == 0);
+}
+
 static void test_a_prompt_without_room_is_refused(void)
 {
     struct scene s;
@@ -561,6 +602,7 @@ int main(void)
     RUN(test_a_mark_that_is_a_control_token_and_a_call_at_the_very_end);
     RUN(test_tools_that_may_not_be_called_leave_the_answer_alone);
     RUN(test_an_answer_gets_the_room_that_is_left);
+    RUN(test_the_model_recommends_what_the_body_leaves_open);
     RUN(test_a_prompt_without_room_is_refused);
     RUN(test_refusals_of_the_engine_are_passed_on);
     RUN(test_a_failed_job_has_words);
