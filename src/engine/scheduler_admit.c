@@ -24,7 +24,8 @@ static uint32_t pages_needed(const struct scheduler *scheduler, const struct job
 
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job)
 {
-    atomic_fetch_sub(&scheduler->jobs, 1);
+    bool spare = job->request.priority == TD_PRIORITY_SPARE;
+    atomic_fetch_sub(spare ? &scheduler->spares : &scheduler->jobs, 1);
     job_release(job);
 }
 
@@ -40,7 +41,7 @@ static void remove_waiting(struct scheduler *scheduler, uint32_t index)
 void scheduler_collect(struct scheduler *scheduler)
 {
     struct job *job;
-    while (scheduler->waiting_count < scheduler->jobs_max &&
+    while (scheduler->waiting_count < scheduler->places_max &&
            (job = queue_pop(scheduler->submitted))) {
         uint32_t at = scheduler->waiting_count++;
         scheduler->waiting[at] = job;

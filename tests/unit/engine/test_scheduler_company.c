@@ -163,6 +163,34 @@ static void test_interactive_jobs_overtake_a_batch_job_but_not_for_ever(void)
     scheduler_free(scheduler);
 }
 
+/* Spare jobs are counted apart: as many as there are slots, and never instead of others. */
+static void test_spare_work_takes_no_place_in_the_queue(void)
+{
+    enum { PLACES = 3, SPARES = 2 };
+    int32_t ids[10];
+    struct client spare[SPARES + 1] = {0}, wanted[PLACES + 1] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(60);
+    struct scheduler *scheduler = open_scheduler(2, PLACES - 2);
+    fill_prompt(ids, 10, 4);
+    for (int i = 0; i < SPARES; i++)
+        CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &spare[i], ids, 10, &options, &err) == TD_OK);
+    CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &spare[SPARES], ids, 10, &options, &err) ==
+          TD_BUSY);
+    for (int i = 0; i < PLACES; i++)
+        CHECK(submit(scheduler, &wanted[i], ids, 10, &options, &err) == TD_OK);
+    CHECK(submit(scheduler, &wanted[PLACES], ids, 10, &options, &err) == TD_BUSY);
+    run_until_done(wanted, PLACES);
+    run_until_done(spare, SPARES);
+    for (int i = 0; i < PLACES; i++)
+        CHECK(wanted[i].status == TD_OK && wanted[i].tokens == 60);
+    for (int i = 0; i <= PLACES; i++)
+        buf_deinit(&wanted[i].text);
+    for (int i = 0; i <= SPARES; i++)
+        buf_deinit(&spare[i].text);
+    scheduler_free(scheduler);
+}
+
 /* One slot; loops that take nothing make what runs stay. */
 static void test_spare_work_gives_its_place_up_and_waits_for_none(void)
 {
@@ -178,12 +206,15 @@ static void test_spare_work_gives_its_place_up_and_waits_for_none(void)
     CHECK(submit(scheduler, &wanted, ids, 10, &options, &err) == TD_OK);
     run_until_done(&spare, 1);
     CHECK(spare.status == TD_BUSY && strstr(spare.message, "needed"));
-    CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &late, ids, 10, &brief, &err) == TD_OK);
+    while (submit_as(TD_PRIORITY_SPARE, scheduler, &late, ids, 10, &brief, &err) == TD_BUSY)
+        usleep(100); /* the place of the one before is given back after its end was told */
     run_until_done(&late, 1);
     CHECK(late.status == TD_BUSY && late.tokens == 0 && !wanted.done);
+    CHECK(scheduler_get_load(scheduler).running == 1);
     run_until_done(&wanted, 1);
     CHECK(wanted.status == TD_OK && wanted.tokens == 100);
-    CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &alone, ids, 10, &brief, &err) == TD_OK);
+    while (submit_as(TD_PRIORITY_SPARE, scheduler, &alone, ids, 10, &brief, &err) == TD_BUSY)
+        usleep(100);
     run_until_done(&alone, 1);
     CHECK(alone.status == TD_OK && alone.tokens == 4);
     expect_text(ids, 10, &brief, &alone.text);
@@ -294,6 +325,7 @@ int main(void)
     RUN(test_speculating_streams_write_what_they_would_alone);
     RUN(test_a_faulty_job_fails_alone);
     RUN(test_interactive_jobs_overtake_a_batch_job_but_not_for_ever);
+    RUN(test_spare_work_takes_no_place_in_the_queue);
     RUN(test_spare_work_gives_its_place_up_and_waits_for_none);
     RUN(test_jobs_wait_for_pages_and_never_run_out_of_them);
     RUN(test_thousands_of_mixed_jobs_all_end);
