@@ -202,7 +202,7 @@ static void ascend(float *weight, float *square, float gradient)
 }
 
 static void learn_transitions(struct trainer *trainer, const struct chain *chain,
-                              const enum tagger_label *gold, const chain_transitions potential)
+                              const enum tagger_label *gold, const struct chain_steps *steps)
 {
     for (size_t i = 0; i <= chain->count; i++) {
         float pair[LABEL_COUNT][LABEL_COUNT], sum = 0;
@@ -212,7 +212,7 @@ static void learn_transitions(struct trainer *trainer, const struct chain *chain
                 float before = i == 0 ? (k == LABEL_O) : chain->forward[i - 1][k];
                 float behind =
                     i == chain->count ? (l == LABEL_O) : chain->score[i][l] * chain->backward[i][l];
-                sum += pair[k][l] = before * potential[gap][k][l] * behind;
+                sum += pair[k][l] = before * steps->forward[gap][k][l] * behind;
             }
         enum tagger_label gold_before = i == 0 ? LABEL_O : gold[i - 1];
         enum tagger_label gold_here = i == chain->count ? LABEL_O : gold[i];
@@ -228,7 +228,7 @@ static void learn_transitions(struct trainer *trainer, const struct chain *chain
 }
 
 static void learn_island(struct trainer *trainer, const struct tagger_chunk *chunk, size_t begin,
-                         size_t end, const enum tagger_label *gold, chain_transitions potential)
+                         size_t end, const enum tagger_label *gold, struct chain_steps *steps)
 {
     static struct chain chain;
     static struct island island;
@@ -264,12 +264,10 @@ static void learn_island(struct trainer *trainer, const struct tagger_chunk *chu
     for (size_t i = 0; i <= chain.count; i++)
         for (size_t k = 0; k < LABEL_COUNT; k++)
             for (size_t l = 0; l < LABEL_COUNT; l++)
-                potential[chain.gap[i]][k][l] =
-                    chain_allowed((enum tagger_label)k, (enum tagger_label)l)
-                        ? expf(trainer->transitions[chain.gap[i]][k][l])
-                        : 0;
-    chain_run(&chain, (const float(*)[LABEL_COUNT][LABEL_COUNT])potential);
-    trainer->likelihood += gold_score - (double)chain.likelihood;
+                chain_steps_set(steps, chain.gap[i], (enum tagger_label)k, (enum tagger_label)l,
+                                trainer->transitions[chain.gap[i]][k][l]);
+    chain_run(&chain, steps);
+    trainer->likelihood += gold_score - chain_likelihood(&chain, steps);
     trainer->words += chain.count;
     for (size_t i = 0; i < chain.count; i++)
         for (size_t l = 0; l < LABEL_COUNT; l++) {
@@ -281,13 +279,13 @@ static void learn_island(struct trainer *trainer, const struct tagger_chunk *chu
                 ascend(&trainer->weights[at], &trainer->squares[at], gradient);
             }
         }
-    learn_transitions(trainer, &chain, gold, (const float(*)[LABEL_COUNT][LABEL_COUNT])potential);
+    learn_transitions(trainer, &chain, gold, steps);
 }
 
 static void learn_example(struct trainer *trainer, const struct example *example)
 {
     static struct tagger_chunk chunk;
-    static chain_transitions potential;
+    static struct chain_steps steps;
     size_t begin, end, done = 0;
     chunk_init(&chunk, &trainer->file, example->text);
     while (chunk_next(&chunk, &begin, &end)) {
@@ -302,7 +300,7 @@ static void learn_example(struct trainer *trainer, const struct example *example
             trainer->wanted += gold[i - begin] != LABEL_O;
         }
         done += broken;
-        learn_island(trainer, &chunk, begin, end, gold, potential);
+        learn_island(trainer, &chunk, begin, end, gold, &steps);
     }
     trainer->lost += done;
 }

@@ -42,6 +42,7 @@ void alarms_write_metrics(struct watch *watch, struct buf *out);
 /* And those of what ran in shadows (shadow_metrics.c). */
 void shadows_write_metrics(struct shadows *shadows, struct buf *out);
 void consistency_write_metrics(struct consistency *consistency, struct buf *out);
+void hedging_write_metrics(struct hedging *hedging, struct buf *out);
 api_handler_fn consents_handle_grant, consents_handle_list, consents_handle_revoke;
 api_handler_fn health_handle_live, health_handle_ready, health_handle_metrics, health_handle_hello;
 

@@ -53,6 +53,8 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
         consistency_write_metrics(services->consistency, &body);
     if (services->shadows)
         shadows_write_metrics(services->shadows, &body);
+    if (services->hedging)
+        hedging_write_metrics(services->hedging, &body);
     host->release(host->ctx, services);
     if (host->ledger)
         metrics_write_value(&body, "tandem_ledger_dropped_total", "counter",

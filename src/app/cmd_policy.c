@@ -110,6 +110,10 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
             warn(warnings, config, route->line,
                  "route '%s' has gate g0 and one tier: there is nowhere to start instead",
                  route->name);
+        if (route->tiers.count == 1 && route->climb)
+            warn(warnings, config, route->line,
+                 "route '%s' climbs hedged and has one tier: there is none to ask beside it",
+                 route->name);
         if (config_weights_read(&route->weights).set &&
             (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0 ||
              route->start))

@@ -135,7 +135,10 @@ struct config_route {
     double g2_abandon_under;
     double g3_confidence_min;
     double hopeless_under, human_under;
-    uint32_t commit_tokens;                       /* UINT32_MAX = the whole answer */
+    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
+    int climb;              /* 1: hedged */
+    uint32_t hedge_percentile, hedge_after_ms;
+    double hedge_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
     struct config_weights weights;

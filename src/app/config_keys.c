@@ -9,6 +9,7 @@
 
 static const char *const tier_kinds[] = {"local", "openai", NULL};
 /* In the order of enum td_speculation and enum log_level: the index is the value. */
+static const char *const climb_names[] = {"sequential", "hedged", NULL};
 static const char *const consent_names[] = {"none", "required", NULL};
 static const char *const speculation_names[] = {"none", "ngram", "draft", NULL};
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
@@ -173,6 +174,16 @@ static const struct config_key route_shadow_keys[] = {
 static const struct config_section route_shadow_section = {route_shadow_keys,
                                                            COUNT(route_shadow_keys), 0, 0};
 
+static const struct config_key hedge_keys[] = {
+    {"after_percentile", CONFIG_KEY_UINT, AT(hedge_percentile), "95", 50, 99,
+     .help = "of the tier's own measured time to its first text"},
+    {"after_ms", CONFIG_KEY_UINT, AT(hedge_after_ms), "0", 0, MINUTES_MS(10),
+     .help = "a fixed time in the place of the percentile; 0 = the percentile"},
+    {"requests_share", CONFIG_KEY_NUMBER, AT(hedge_share), "0.05", 0.001, 1,
+     .help = "hedges for each request of the route, so that an outage does not double the load"},
+};
+static const struct config_section hedge_section = {hedge_keys, COUNT(hedge_keys), 0, 0};
+
 static const struct config_key route_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "a request may ask for it as its model; the first route is also called auto"},
@@ -202,6 +213,10 @@ static const struct config_key route_keys[] = {
      .help = "when an exchange climbs to the next tier"},
     {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &route_shadow_section,
      .help = "answers that are only compared"},
+    {"climb", CONFIG_KEY_CHOICE, AT(climb), "sequential", .choices = climb_names,
+     .help = "hedged: the next tier is asked beside one that is slow; the first answer is given"},
+    {"hedge", CONFIG_KEY_SECTION, 0, NULL, .section = &hedge_section,
+     .help = "when a tier is slow, and how often another one may be asked for that"},
     {"weights", CONFIG_KEY_SECTION, 0, NULL, .section = &config_route_weights_section,
      .help = "what counts, for requests that bring no weights"},
 };

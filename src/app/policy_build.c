@@ -70,6 +70,9 @@ static void write_routes(const struct config *config, const struct policy_learne
             route->g2_abandon_under, route->g3_confidence_min, route->hopeless_under,
             route->human_under, route->commit_tokens);
         write_weights(&weights, out);
+        if (route->climb)
+            buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
+                       route->hedge_share);
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(out, " %s", route->tiers.items[t]);
         buf_append_char(out, '\n');
@@ -218,6 +221,10 @@ static void fill_route(const struct config *config, const struct config_route *f
                   .hopeless_under = from->hopeless_under,
                   .human_under = from->human_under,
                   .commit_tokens = from->commit_tokens},
+        .hedge = {.on = from->climb == 1,
+                  .percentile = from->hedge_percentile,
+                  .after_ms = from->hedge_after_ms,
+                  .share = from->hedge_share},
         .weights = config_weights_read(&from->weights),
     };
     for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)

@@ -21,6 +21,7 @@
 #include "exchange/consents.h"
 #include "exchange/consistency.h"
 #include "exchange/egress.h"
+#include "exchange/hedging.h"
 #include "exchange/shadow.h"
 #include "exchange/spending.h"
 #include "exchange/watch.h"
@@ -288,7 +289,9 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         runtime->base.device = device_new(config->device.root, NULL);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
-    if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending)
+    runtime->base.hedging = hedging_new();
+    if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending ||
+        !runtime->base.hedging)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     runtime->base.watch = watch_new(NULL);
@@ -346,6 +349,7 @@ void runtime_close(struct runtime *runtime)
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
+    hedging_free(runtime->base.hedging);
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
     shadows_free(runtime->base.shadows);

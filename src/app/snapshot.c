@@ -211,6 +211,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .latency = tier_latency_new(config->tier_count),
         .classes = base->classes,
         .spending = base->spending,
+        .hedging = base->hedging,
         .device = base->device,
         .minimise = config->privacy.minimise,
         .consents = base->consents,

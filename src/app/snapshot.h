@@ -11,6 +11,7 @@ struct scheduler;
 struct snapshot;
 struct watch;
 struct consistency;
+struct hedging;
 struct shadows;
 struct similarity;
 
@@ -27,6 +28,7 @@ struct snapshot_base {
     struct egress_log *egress;           /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct spending *spending;
+    struct hedging *hedging;
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;

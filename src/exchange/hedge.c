@@ -168,6 +168,7 @@ void hedge_settle(struct exchange *ex)
         ex->rung_next = stopped->rung; /* it can still be climbed to */
     } else if (stopped) {
         stopped->outrun = true;
+        ex->left = stopped;
         report_wait(ex, stopped);
     }
     if (ex->hedge.asked)

@@ -214,18 +214,18 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     }
 }
 
-/* Is an IBAN possible here: two letters and a digit, or characters whose plain form is not known
- * yet? */
+/* Is an IBAN possible here: two letters and a digit, maybe behind a separator, or characters whose plain
+ * form is not known yet? */
 static bool iban_possible(const struct scan *scan, size_t i)
 {
     const unsigned char *p = (const unsigned char *)scan->text.data;
-    for (size_t k = 1; k <= 2; k++) {
+    for (size_t k = 1; k <= 3; k++) {
         if (i + k >= scan->text.len)
             return false;
-        if (p[i + k] >= 0x80)
+        unsigned char c = p[i + k];
+        if (c >= 0x80 || (k >= 2 && is_digit(c)))
             return true;
-        if (k == 1 ? !is_alpha(p[i + k])
-                   : !is_digit(p[i + k]) && p[i + k] != ' ' && p[i + k] != '-' && p[i + k] != '.')
+        if (k == 1 ? !is_alpha(c) : c != ' ' && c != '-' && c != '.')
             return false;
     }
     return true;

@@ -3,7 +3,7 @@
  *
  *   offset  bytes  what
  *        0      8  "TDNAMES" and a zero byte
- *        8      4  version, 1
+ *        8      4  version, 3
  *       12      4  lexicon slots S, a power of two
  *       16      4  feature rows R, a power of two
  *       20      4  float: what one step of a weight is worth
@@ -22,7 +22,7 @@
 
 #include "privacy/tagger_words.h"
 
-enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 2 };
+enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 3 };
 #define TAGGER_MAGIC "TDNAMES"
 
 /* BIO labels of three types, and one for every word of a street's name and its numbers. */

@@ -42,6 +42,7 @@ tiers:
 routes:
   - {{name: auto, kind: hybrid, tiers: [local, house, near, cloud]}}
   - {{name: far, kind: hybrid, tiers: [local, cloud]}}
+  - {{name: pair, kind: hybrid, tiers: [local, house, near, cloud], climb: hedged, hedge: {{after_ms: 2, requests_share: 1}}}}
 ledger: {{egress: "{folder}/egress", store_prompts: true}}
 """
 
@@ -100,7 +101,7 @@ class Tap:
     # -- conversations -----------------------------------------------------------------------------
 
     def ask(self, rng, messages, members, path="/v1/chat/completions"):
-        body = {"model": rng.choice(["auto", "auto", "far"]), "temperature": 0, "max_tokens": 4,
+        body = {"model": rng.choice(["auto", "auto", "far", "pair", "pair"]), "temperature": 0, "max_tokens": 4,
                 "stream": rng.random() < 0.5, **members}
         if messages is not None:
             body["messages"] = messages
@@ -217,6 +218,9 @@ def check_record(tap):
     record = json.loads(out)["transfers"]
     for entry in record:
         assert entry["class"] == "public" or (entry["class"], entry["tier"]) == ("sensitive", "house"), entry
+    purposes = Counter(entry["purpose"] for entry in record)
+    print(f"  on record: {dict(purposes)}")
+    assert purposes["hedge"] > 0 and purposes["retry"] > 0, f"a kind of transfer was never tried: {dict(purposes)}"
     hashes = {entry["sha256"] for entry in record}
     for name, place in tap.places.items():
         for request in place.requests:

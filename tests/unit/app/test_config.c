@@ -57,6 +57,7 @@ static void test_defaults_serve_the_embedded_model_and_openai(void)
     CHECK(route->tiers.count == 2 && strcmp(route->tiers.items[1], "openai") == 0);
     CHECK(route->g2_tokens == 1 && route->g2_confidence_min == 0.35);
     CHECK(route->g3_confidence_min == 0.55 && route->commit_tokens == 32);
+    CHECK(route->climb == 0 && route->hedge_percentile == 95 && route->hedge_share == 0.05);
     config_free(config);
 }
 
@@ -102,6 +103,7 @@ static void test_every_key_arrives(void)
               "    data_class: sensitive\n    mode: prefer-cloud\n"
               "    gates: {g0: {tokens_over: 5}, g2: {tokens: 6, confidence_min: 0.5},\n"
               "            g3: {confidence_min: 0.75}, commit_tokens: all}\n"
+              "    climb: hedged\n    hedge: {after_percentile: 90, requests_share: 0.1}\n"
               "privacy: {data_class: sensitive, conversations_max: 20}\n"
               "ledger: {enabled: false, path: /l.db, store_prompts: true}\n"
               "log: {level: debug}\n",
@@ -129,6 +131,8 @@ static void test_every_key_arrives(void)
     CHECK(strcmp(route->start, "near") == 0 && route->mode == TD_MODE_PREFER_CLOUD);
     CHECK(route->data_class == TD_CLASS_SENSITIVE && route->g0_tokens_over == 5);
     CHECK(route->g2_tokens == 6 && route->commit_tokens == UINT32_MAX);
+    CHECK(route->climb == 1 && route->hedge_percentile == 90 && route->hedge_after_ms == 0);
+    CHECK(route->hedge_share == 0.1);
     CHECK(config->privacy.data_class == TD_CLASS_SENSITIVE);
     CHECK(!config->ledger.enabled && strcmp(config->ledger.path, "/l.db") == 0);
     config_free(config);
@@ -205,6 +209,9 @@ static void test_mistakes_name_file_line_and_nearest_name(void)
         {ROUTE("    tiers: []\n"), {"test.yaml:5"}},
         {ROUTE("    tiers: [local]\n    start: cloud\n"), {"test.yaml:5", "start"}},
         {ROUTE("    tiers: [local]\n    mode: fast\n"), {"test.yaml:8", "mode", "only-local"}},
+        {ROUTE("    tiers: [local]\n    climb: race\n"), {"test.yaml:8", "climb", "hedged"}},
+        {ROUTE("    tiers: [local]\n    hedge: {after_percentile: 100}\n"),
+         {"test.yaml:8", "after_percentile", "50"}},
         {ROUTE("    tiers: [local]\n    gates: {commit_tokens: some}\n"),
          {"test.yaml:8", "commit_tokens", "all"}},
         {TIERS "routes:\n  - {name: r, kind: local-only, tiers: [local, cloud]}\n",
