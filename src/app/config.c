@@ -364,8 +364,7 @@ static enum td_status check_shadow(const struct config *config, const struct con
     if ((route->shadow_edge_share > 0 || route->shadow_cloud_share > 0) &&
         (route->zero_retention || config->privacy.zero_retention))
         return fail(config, route->line, err,
-                    "zero_retention leaves a shadow nothing to compare: route",
-                    route->name);
+                    "zero_retention leaves a shadow nothing to compare: route", route->name);
     return TD_OK;
 }
 

@@ -248,7 +248,8 @@ static void world_run(struct world *world)
     CHECK(world->end_count == ends + 1);
 }
 
-static inline bool world_has_reason(const struct world *world, enum reason_code code, const char *tier)
+static inline bool world_has_reason(const struct world *world, enum reason_code code,
+                                    const char *tier)
 {
     for (size_t i = 0; i < world->reason_count; i++)
         if (world->reasons[i].code == code && strcmp(world->reasons[i].tier, tier) == 0)
