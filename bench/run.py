@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 import bench_consistency
+import bench_ramp
 import bench_engine
 import bench_evidence
 import bench_grammar
@@ -32,7 +33,7 @@ SECTIONS = {
     "grammar": bench_grammar.run,
     "streams": bench_streams.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
-    "router": lambda: (bench_router.run(), bench_consistency.run()),
+    "router": lambda: (bench_router.run(), bench_consistency.run(), bench_ramp.run()),
     "evidence": bench_evidence.run,
     "privacy": lambda: program("bench_privacy", "Privacy scan"),
     "egress": lambda: program("bench_egress", "Record of what leaves"),

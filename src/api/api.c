@@ -39,6 +39,8 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
     {HTTP_GET, "/tandem/v1/shadows", false, shadows_handle_list},
+    {HTTP_GET, "/tandem/v1/ramps", false, ramps_handle_list},
+    {HTTP_POST, "/tandem/v1/ramps/*", false, ramps_handle_restart},
     {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
     {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
@@ -321,7 +323,7 @@ void api_handle(void *ctx, struct http_request *request)
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
               "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
               "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
-              "/tandem/v1/alarms, /tandem/v1/shadows",
+              "/tandem/v1/alarms, /tandem/v1/shadows, /tandem/v1/ramps",
               path);
     api_reply_fault(api, request, &fault);
 }

@@ -5,6 +5,7 @@
 
 #include "app/class_rules.h"
 #include "app/config_keys.h"
+#include "app/config_ramp.h"
 #include "app/config_rules.h"
 #include "app/yaml_tree.h"
 #include "base/error.h"
@@ -396,7 +397,8 @@ static enum td_status check_route(const struct config *config, size_t index, str
     if (route->kind == ROUTE_CLOUD_ONLY && on_device)
         return fail(config, route->line, err,
                     "a cloud-only route may not list a tier on the device: route", route->name);
-    return check_shadow(config, route, on_device, elsewhere, err);
+    status = check_shadow(config, route, on_device, elsewhere, err);
+    return status == TD_OK ? config_ramp_check(config, route, err) : status;
 }
 
 static enum td_status check(const struct config *config, struct td_error *err)

@@ -141,6 +141,12 @@ struct config_route {
     double hedge_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
     double shadow_edge_share, shadow_cloud_share;
+    struct {
+        const char *to; /* NULL = there is none */
+        struct config_texts steps;
+        uint32_t judged_min, slo_ms;
+        double disagreement_max, loss_margin;
+    } ramp;
     struct config_weights weights;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "base/str.h"
+#include "router/ramp.h"
 
 #include <stdio.h>
 
@@ -184,6 +185,22 @@ static const struct config_key hedge_keys[] = {
 };
 static const struct config_section hedge_section = {hedge_keys, COUNT(hedge_keys), 0, 0};
 
+static const struct config_key ramp_keys[] = {
+    {"to", CONFIG_KEY_TEXT, AT(ramp.to), NULL,
+     .help = "tier that a growing share of the users starts on, while nothing is lost"},
+    {"steps", CONFIG_KEY_TEXTS, AT(ramp.steps), NULL, 0, RAMP_STEPS_MAX,
+     .help = "percent of the users; default [1, 5, 20, 50, 100]"},
+    {"judged_min", CONFIG_KEY_UINT, AT(ramp.judged_min), "50", 1, 1000000,
+     .help = "exchanges that are judged at a step before the next one, at least"},
+    {"disagreement_max", CONFIG_KEY_NUMBER, AT(ramp.disagreement_max), "0.2", 0.01, 0.9,
+     .help = "share of shadows that may give another answer; beyond it the ramp stops"},
+    {"loss_margin", CONFIG_KEY_NUMBER, AT(ramp.loss_margin), "0.05", 0.01, 0.5,
+     .help = "by which more of the exchanges may fail, be late or be disliked"},
+    {"slo_ms", CONFIG_KEY_UINT, AT(ramp.slo_ms), "0", 0, MINUTES_MS(10),
+     .help = "a later answer is lost; 0 = only where the request wishes for a time"},
+};
+static const struct config_section ramp_section = {ramp_keys, COUNT(ramp_keys), 0, 0};
+
 static const struct config_key route_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
      .help = "a request may ask for it as its model; the first route is also called auto"},
@@ -213,6 +230,8 @@ static const struct config_key route_keys[] = {
      .help = "when an exchange climbs to the next tier"},
     {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &route_shadow_section,
      .help = "answers that are only compared"},
+    {"ramp", CONFIG_KEY_SECTION, 0, NULL, .section = &ramp_section,
+     .help = "moves users to another tier step by step, and back when too much is lost"},
     {"climb", CONFIG_KEY_CHOICE, AT(climb), "sequential", .choices = climb_names,
      .help = "hedged: the next tier is asked beside one that is slow; the first answer is given"},
     {"hedge", CONFIG_KEY_SECTION, 0, NULL, .section = &hedge_section,

@@ -222,6 +222,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .consistency = config->router.consistency.on ? base->consistency : NULL,
         .similarity = base->consistency ? base->similarity : NULL,
         .shadows = base->shadows,
+        .ramps = base->ramps,
         .shadow_usd_per_day = config->shadow.usd_per_day,
         .hold = hold_services,
         .release = release_services,

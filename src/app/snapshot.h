@@ -13,6 +13,7 @@ struct watch;
 struct consistency;
 struct hedging;
 struct shadows;
+struct ramps;
 struct similarity;
 
 /* What outlives snapshots. */
@@ -22,6 +23,7 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
+    struct ramps *ramps;                 /* or NULL */
     struct shadows *shadows;             /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */

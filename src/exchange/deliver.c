@@ -172,6 +172,7 @@ static void end(struct exchange *ex, const char *status)
     remember_end(ex, strcmp(status, "ok") == 0);
     record_put(ex, status);
     observe_end(ex);
+    rollout_end(ex, status);
     if (ex->shadowed && strcmp(status, "ok") == 0)
         shadow_begin(ex);
 }

@@ -174,6 +174,10 @@ void observe_end(struct exchange *exchange);
 void remember_read(struct exchange *exchange, const struct route *route);
 void remember_end(struct exchange *exchange, bool answered);
 
+/* The route's ramp (rollout.c). Before the plan; and when the end is known. */
+void rollout_read(struct exchange *exchange, const struct route *route);
+void rollout_end(struct exchange *exchange, const char *status);
+
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "exchange/exchange_internal.h"
+#include "exchange/ramps.h"
 #include "exchange/spending.h"
 #include "router/agreement.h"
 
@@ -28,7 +29,9 @@ struct shadow {
     struct loop_timer *timer; /* to begin, to be too late, to be freed */
     struct egress_pass pass;
     enum shadow_place place;
-    bool began; /* the tier was asked; else it waits for its turn */
+    const struct route *ramp_route; /* whose ramp's two tiers are compared; else NULL */
+    bool is_candidate;              /* of that ramp */
+    bool began;                     /* the tier was asked; else it waits for its turn */
     char id[EXCHANGE_ID_BYTES];
     struct buf shown, answer; /* of the exchange, and of the shadow */
     struct td_request request;
@@ -189,6 +192,14 @@ static void count(struct shadow *shadow, const struct agreement *agreement, doub
     pthread_mutex_unlock(&shadow->all->lock);
 }
 
+/* The ramp learns how often its two tiers differ; a candidate that gives no answer differs, too. */
+static void tell_ramp(const struct shadow *shadow, bool answered, bool same)
+{
+    if (shadow->ramp_route && (answered || shadow->is_candidate))
+        ramps_judge(shadow->services->ramps, shadow->ramp_route, RAMP_AGREEMENT, false,
+                    same ? 0 : 1);
+}
+
 static void record(struct shadow *shadow, const struct tier_result *result)
 {
     struct agreement agreement = {.kind = AGREEMENT_TEXT};
@@ -204,6 +215,7 @@ static void record(struct shadow *shadow, const struct tier_result *result)
         agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
                           result->finish == TD_FINISH_LENGTH, &agreement);
     count(shadow, answered ? &agreement : NULL, cost);
+    tell_ramp(shadow, answered, agreement.same);
     const struct ledger_shadow row = {
         .exchange = shadow->id,
         .wall_ms = clock_wall_ms(shadow->services->clock),
@@ -415,6 +427,18 @@ static struct shadow *shadow_new(const struct exchange *ex, size_t tier, enum sh
     return shadow;
 }
 
+/* Only what the ramp may draw lots for: the candidate beside another one. */
+static void join_ramp(struct shadow *shadow, const struct exchange *ex)
+{
+    const struct route *route = ex->plan.route;
+    if (!ex->services->ramps || !ex->plan.decision.ramp.on)
+        return;
+    bool answered = strcmp(ex->facts[ex->current->tier].name, route->ramp_to) == 0;
+    shadow->is_candidate = strcmp(shadow->tier->facts.name, route->ramp_to) == 0;
+    if (answered != shadow->is_candidate)
+        shadow->ramp_route = route;
+}
+
 void shadow_begin(const struct exchange *ex)
 {
     const struct route *route = ex->plan.route;
@@ -432,6 +456,7 @@ void shadow_begin(const struct exchange *ex)
     }
     struct shadow *shadow = shadow_new(ex, tier, place);
     if (shadow && promise(shadow, ex, tier)) {
+        join_ramp(shadow, ex);
         link_and_start(shadow);
         return;
     }
