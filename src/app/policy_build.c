@@ -74,6 +74,8 @@ static void write_routes(const struct config *config, const struct policy_learne
         if (route->climb)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
                        route->hedge_share);
+        if (route->ramp.to)
+            buf_printf(out, " ramp %s", route->ramp.to);
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(out, " %s", route->tiers.items[t]);
         buf_append_char(out, '\n');
