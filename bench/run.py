@@ -4,7 +4,7 @@
 Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
 memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
 (its cost), kernels (beside the read bandwidth), privacy (scan speed), egress (its record), router (what it recovers
-beside published routers, decision time, paraphrases), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
+beside published routers, decision time, paraphrases), hedging (the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
 programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
 printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
 """
@@ -18,6 +18,7 @@ import bench_ramp
 import bench_engine
 import bench_evidence
 import bench_grammar
+import bench_hedging
 import bench_model
 import bench_nano
 import bench_router
@@ -34,6 +35,7 @@ SECTIONS = {
     "streams": bench_streams.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
     "router": lambda: (bench_router.run(), bench_consistency.run(), bench_ramp.run()),
+    "hedging": bench_hedging.run,
     "evidence": bench_evidence.run,
     "privacy": lambda: program("bench_privacy", "Privacy scan"),
     "egress": lambda: program("bench_egress", "Record of what leaves"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes names.bin: lexicon, generated texts, training, all from one seed.
 
-    python3 train.py --trainer ../../build/models/names/names_train [--texts 120000] [--rows 19] [--epochs 4]
+    python3 train.py --trainer ../../build/models/names/names_train [--texts 160000] [--rows 19] [--epochs 4]
 """
 import argparse
 import pathlib
@@ -60,13 +60,13 @@ def lexicon():
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--trainer", default=str(HERE.parent.parent / "build" / "models" / "names" / "names_train"))
-    options.add_argument("--texts", type=int, default=120000)
+    options.add_argument("--texts", type=int, default=160000)
     options.add_argument("--rows", type=int, default=19, help="log2 of the rows of features")
     options.add_argument("--epochs", type=int, default=4)
     options.add_argument("--drop", type=int, default=30, help="of 100 features, how many a step does not see")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--out", default=str(HERE / "names.bin"))
-    options.add_argument("--real", type=int, default=3, help="how often WNUT17's training sentences are seen for one time of a generated text")
+    options.add_argument("--real", type=int, default=8, help="how often WNUT17's training sentences are seen for one time of a generated text")
     options.add_argument("--work", help="keep the texts here")
     args = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:

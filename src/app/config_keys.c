@@ -177,10 +177,10 @@ static const struct config_section route_shadow_section = {route_shadow_keys,
 
 static const struct config_key hedge_keys[] = {
     {"after_percentile", CONFIG_KEY_UINT, AT(hedge_percentile), "95", 50, 99,
-     .help = "of the tier's own measured time to its first text"},
+     .help = "of the tier's own measured time to its first text; at most four times its median"},
     {"after_ms", CONFIG_KEY_UINT, AT(hedge_after_ms), "0", 0, MINUTES_MS(10),
      .help = "a fixed time in the place of the percentile; 0 = the percentile"},
-    {"requests_share", CONFIG_KEY_NUMBER, AT(hedge_share), "0.05", 0.001, 1,
+    {"requests_share", CONFIG_KEY_NUMBER, AT(hedge_share), "0.1", 0.001, 1,
      .help = "hedges for each request of the route, so that an outage does not double the load"},
 };
 static const struct config_section hedge_section = {hedge_keys, COUNT(hedge_keys), 0, 0};

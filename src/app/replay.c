@@ -109,10 +109,16 @@ struct step {
     bool not_mine;
 };
 
+/* Its times, tokens and confidence are of as much as there was. */
+static bool was_stopped(const struct ledger_attempt *attempt)
+{
+    return attempt->outcome && strcmp(attempt->outcome, "cancelled") == 0;
+}
+
 static const struct ledger_attempt *attempt_at(const struct step *step, size_t tier)
 {
     for (size_t i = 0; i < step->row->attempt_count; i++)
-        if (step->row->attempts[i].tier &&
+        if (step->row->attempts[i].tier && !was_stopped(&step->row->attempts[i]) &&
             strcmp(step->row->attempts[i].tier, step->replay->facts[tier].name) == 0)
             return &step->row->attempts[i];
     return NULL;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "exchange/consents.h"
 #include "router/classifier.h"
 
 #include <stdatomic.h>
@@ -183,6 +184,16 @@ static void release_services(struct exchange_services *services)
     snapshot_drop(snapshot_of(services));
 }
 
+/* Where nothing of an exchange is kept, nobody's name is kept with a consent either. */
+static enum td_status keep_less(const struct config *config, struct consents *consents,
+                                struct td_error *err)
+{
+    bool less = config->privacy.zero_retention;
+    for (size_t i = 0; i < config->route_count; i++)
+        less |= config->routes[i].zero_retention;
+    return less && consents ? consents_keep_hashes(consents, err) : TD_OK;
+}
+
 enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
                             struct snapshot **out, struct td_error *err)
 {
@@ -238,6 +249,8 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
     snapshot->pseudonyms.vaults = base->vaults;
     if (status == TD_OK)
         status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
+    if (status == TD_OK)
+        status = keep_less(config, base->consents, err);
     if (!(services->health && services->latency) && status == TD_OK)
         status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/keyed.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 
 struct entry {
     char id[CONSENT_ID_BYTES_MAX + 1], scope[CONSENT_SCOPE_BYTES_MAX + 1];
-    char user[USER_BYTES_MAX + 1];   /* "" = anybody */
+    char user[USER_BYTES_MAX + 1]; /* "" = anybody; hashed: salt and hash */
+    bool hashed;
     uint64_t expires_ms, revoked_ms; /* 0 = not revoked */
 };
 
@@ -26,6 +28,7 @@ struct consents {
     char *path;
     struct entry *entries;
     size_t count, capacity;
+    bool hashes; /* instead of names */
 };
 
 const char *consent_state_text(enum consent_state state)
@@ -40,6 +43,51 @@ const char *consent_state_text(enum consent_state state)
     return (size_t)state < sizeof texts / sizeof *texts ? texts[state] : "its consent is not valid";
 }
 
+/* --- whose it is --- */
+
+#define SALT_BYTES 16
+#define HASH_CHARS \
+    (2 * (SALT_BYTES + KEYED_MAC_BYTES)) /* the salt, then the hash, in hexadecimal */
+_Static_assert(HASH_CHARS <= USER_BYTES_MAX, "a hash stands where a name would");
+
+/* HMAC-SHA-256 of the name under the salt. salt: its hexadecimal digits. */
+static void hash_user(const char *salt, const char *user, char out[static HASH_CHARS + 1])
+{
+    uint8_t key[KEYED_KEY_BYTES] = {0}, mac[KEYED_MAC_BYTES];
+    _Static_assert(2 * SALT_BYTES <= KEYED_KEY_BYTES, "the salt's digits are the key");
+    memcpy(key, salt, 2 * SALT_BYTES);
+    keyed_mac(key, user, strlen(user), mac);
+    memcpy(out, salt, 2 * SALT_BYTES);
+    crypto_hex(mac, sizeof mac, out + 2 * SALT_BYTES);
+    out[HASH_CHARS] = '\0';
+}
+
+static bool is_users(const struct entry *entry, const char *user)
+{
+    char hash[HASH_CHARS + 1];
+    if (!entry->hashed || !*user)
+        return strcmp(entry->user, user) == 0;
+    hash_user(entry->user, user, hash);
+    return strcmp(entry->user, hash) == 0;
+}
+
+static enum td_status forget_name(struct entry *entry, struct td_error *err)
+{
+    uint8_t salt[SALT_BYTES];
+    char digits[2 * SALT_BYTES + 1] = "", hash[HASH_CHARS + 1];
+    if (entry->hashed || !entry->user[0])
+        return TD_OK;
+    enum td_status status = crypto_random(salt, sizeof salt, err);
+    if (status != TD_OK)
+        return status;
+    crypto_hex(salt, sizeof salt, digits);
+    hash_user(digits, entry->user, hash);
+    explicit_bzero(entry->user, sizeof entry->user);
+    memcpy(entry->user, hash, sizeof hash);
+    entry->hashed = true;
+    return TD_OK;
+}
+
 /* --- the file --- */
 
 static struct json *entry_json(const struct entry *entry)
@@ -47,7 +95,8 @@ static struct json *entry_json(const struct entry *entry)
     struct json *object = json_new_object();
     json_put(object, "id", json_new_cstr(entry->id));
     json_put(object, "scope", json_new_cstr(entry->scope));
-    json_put(object, "user", entry->user[0] ? json_new_cstr(entry->user) : json_new_null());
+    json_put(object, entry->hashed ? "user_hash" : "user",
+             entry->user[0] ? json_new_cstr(entry->user) : json_new_null());
     json_put(object, "expires", json_new_int((int64_t)(entry->expires_ms / 1000)));
     if (entry->revoked_ms)
         json_put(object, "revoked", json_new_int((int64_t)(entry->revoked_ms / 1000)));
@@ -101,6 +150,14 @@ static struct entry *add_locked(struct consents *consents)
     return entry;
 }
 
+static bool is_hash(struct td_str text)
+{
+    size_t digits = 0;
+    while (digits < text.len && strchr("0123456789abcdef", text.data[digits]) && text.data[digits])
+        digits++;
+    return digits == HASH_CHARS && text.len == HASH_CHARS;
+}
+
 static enum td_status read_entries(struct consents *consents, const struct json *list,
                                    struct td_error *err)
 {
@@ -110,13 +167,17 @@ static enum td_status read_entries(struct consents *consents, const struct json 
         int64_t expires = json_int(json_get(item, "expires"), -1);
         int64_t revoked = json_int(json_get(item, "revoked"), 0);
         struct td_str id = json_text(json_get(item, "id"));
+        struct td_str hash = json_text(json_get(item, "user_hash"));
         if (!entry || id.len == 0 || expires < 0 || revoked < 0 || expires > INT64_MAX / 1000 ||
             revoked > INT64_MAX / 1000 || !copy(id, entry->id, CONSENT_ID_BYTES_MAX) ||
             !copy(json_text(json_get(item, "scope")), entry->scope, CONSENT_SCOPE_BYTES_MAX) ||
-            !copy(json_text(json_get(item, "user")), entry->user, USER_BYTES_MAX))
+            (hash.len > 0 && !is_hash(hash)) ||
+            !copy(hash.len > 0 ? hash : json_text(json_get(item, "user")), entry->user,
+                  USER_BYTES_MAX))
             return error_set(err, TD_CORRUPT,
                              "%s: consent %zu is malformed; mend the file or move it away",
                              consents->path, i);
+        entry->hashed = hash.len > 0;
         entry->expires_ms = (uint64_t)expires * 1000;
         entry->revoked_ms = (uint64_t)revoked * 1000;
     }
@@ -170,6 +231,22 @@ void consents_close(struct consents *consents)
     free(consents->path);
     free(consents->entries);
     free(consents);
+}
+
+enum td_status consents_keep_hashes(struct consents *consents, struct td_error *err)
+{
+    enum td_status status = TD_OK;
+    size_t changed = 0;
+    pthread_mutex_lock(&consents->mutex);
+    consents->hashes = true;
+    for (size_t i = 0; i < consents->count && status == TD_OK; i++) {
+        changed += consents->entries[i].user[0] && !consents->entries[i].hashed;
+        status = forget_name(&consents->entries[i], err);
+    }
+    if (status == TD_OK && changed > 0)
+        status = save_locked(consents, err);
+    pthread_mutex_unlock(&consents->mutex);
+    return status;
 }
 
 /* --- giving and taking back --- */
@@ -238,7 +315,7 @@ static enum td_status grant_locked(struct consents *consents, const struct conse
     const char *user = consent->user ? consent->user : "";
     if (entry && entry->revoked_ms)
         return error_set(err, TD_DENIED, "consent %s was taken back: give another", id);
-    if (entry && strcmp(entry->user, user) != 0)
+    if (entry && !is_users(entry, user))
         return error_set(err, TD_DENIED, "consent %s is another user's", id);
     if (!entry && consents->count >= CONSENTS_MAX)
         drop_expired_locked(consents, now_ms);
@@ -249,8 +326,10 @@ static enum td_status grant_locked(struct consents *consents, const struct conse
     snprintf(entry->id, sizeof entry->id, "%s", id);
     snprintf(entry->scope, sizeof entry->scope, "%s", consent->scope);
     snprintf(entry->user, sizeof entry->user, "%s", user);
+    entry->hashed = false;
     entry->expires_ms = consent->expires_ms;
-    return save_locked(consents, err);
+    enum td_status status = consents->hashes ? forget_name(entry, err) : TD_OK;
+    return status == TD_OK ? save_locked(consents, err) : status;
 }
 
 enum td_status consents_grant(struct consents *consents, const struct consent *consent,
@@ -293,7 +372,7 @@ enum td_status consents_forget(struct consents *consents, const char *user, uint
     enum td_status status = TD_OK;
     pthread_mutex_lock(&consents->mutex);
     for (size_t i = 0; i < consents->count; i++)
-        if (!*user || strcmp(consents->entries[i].user, user) != 0)
+        if (!*user || !is_users(&consents->entries[i], user))
             consents->entries[kept++] = consents->entries[i];
     *erased = consents->count - kept;
     if (*erased)
@@ -323,7 +402,7 @@ enum consent_state consents_check(struct consents *consents, const char *id, con
     if (state == CONSENT_VALID && strcmp(entry->scope, "*") != 0 &&
         strcmp(entry->scope, route) != 0)
         state = CONSENT_OTHER_SCOPE;
-    if (state == CONSENT_VALID && entry->user[0] && (!user || strcmp(entry->user, user) != 0))
+    if (state == CONSENT_VALID && entry->user[0] && (!user || !is_users(entry, user)))
         state = CONSENT_OTHER_USER;
     pthread_mutex_unlock(&consents->mutex);
     return state;

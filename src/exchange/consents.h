@@ -38,6 +38,9 @@ struct consent {
 TD_MUST_CHECK enum td_status consents_open(const char *path, struct consents **out,
                                            struct td_error *err);
 void consents_close(struct consents *consents);
+/* From now on no user's name is kept, in the file and in memory: a hash with a salt of each consent's own
+ * stands in its place, of those that were given before as well. TD_IO: the file could not be written. */
+TD_MUST_CHECK enum td_status consents_keep_hashes(struct consents *consents, struct td_error *err);
 
 /* id_out: of the consent. TD_INVALID: malformed, or for longer than a year; TD_DENIED: that id was taken
  * back or is another's; TD_LIMIT: too many. */
@@ -54,7 +57,7 @@ TD_MUST_CHECK enum td_status consents_forget(struct consents *consents, const ch
                                              uint64_t *erased, struct td_error *err);
 enum consent_state consents_check(struct consents *consents, const char *id, const char *route,
                                   const char *user, uint64_t now_ms);
-/* [{"id", "scope", "user", "expires", "state"}]: **returns new** (json_free). id NULL: all. */
+/* [{"id", "scope", "user", "expires", "state"}] ("user_hash" where names are not kept): **returns new** (json_free). id NULL: all. */
 struct json *consents_list(struct consents *consents, const char *id, uint64_t now_ms);
 
 #endif

@@ -34,16 +34,22 @@ static bool has_rung(const struct exchange *ex)
            tier_health_usable(ex->services->health, tier, (uint64_t)exchange_now_ms(ex));
 }
 
+/* A tier whose 95th percentile lies beyond has more than a wide spread: a log-normal distribution with that quotient has a sigma of 0.84. It then
+ * lies among the spikes themselves, and waiting for it would find none of them. */
+#define MEDIANS_MAX 4
+
 /* NAN = not known yet. */
 static double delay_ms(const struct exchange *ex, size_t tier)
 {
     const struct hedge_settings *settings = &ex->plan.route->hedge;
+    struct tier_latency *latency = ex->services->latency;
+    uint64_t now_ms = (uint64_t)exchange_now_ms(ex);
     if (settings->after_ms > 0)
         return settings->after_ms;
-    double ms = ex->services->latency
-                    ? tier_latency_ttft(ex->services->latency, tier, settings->percentile / 100.0,
-                                        (uint64_t)exchange_now_ms(ex))
-                    : 0;
+    if (!latency)
+        return NAN;
+    double ms = fmin(tier_latency_ttft(latency, tier, settings->percentile / 100.0, now_ms),
+                     MEDIANS_MAX * tier_latency_ttft(latency, tier, 0.5, now_ms));
     return ms > 0 ? ms : NAN;
 }
 
@@ -100,6 +106,8 @@ static void on_slow(void *ctx)
 
 void hedge_arm(struct exchange *ex)
 {
+    if (ex->hedge.timer)
+        loop_timer_stop(ex->loop, ex->hedge.timer); /* of an attempt before this one */
     if (!is_hedged(ex) || !has_rung(ex))
         return;
     if (!ex->hedge.paid)

@@ -13,7 +13,12 @@
 
 struct date_form {
     char surrogate[DATE_FORM_BYTES], original[DATE_FORM_BYTES];
+    uint32_t owner; /* the caller's */
 };
+
+/* The day as a word ("day19870312") in out, where day, month and year are said. False when they are not. */
+#define DATE_DAY_BYTES 16
+bool date_forms_day(struct td_str value, char out[static DATE_DAY_BYTES]);
 
 /* The surrogate and the value in each other form of the two. How many there are; 0: it is not certain which
  * days they are. */

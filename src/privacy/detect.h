@@ -130,6 +130,7 @@ static inline size_t window_digits(const struct window *window, size_t i)
 struct numbers {
     struct window window;
     struct word last;   /* the last word that is a number */
+    struct word behind; /* the last word of letters that stood behind a number */
     size_t address_end; /* of the last street address */
 };
 #define NUMBER_FINDINGS_MAX 12

@@ -122,7 +122,8 @@ static size_t short_first(struct td_str text, const struct word *word)
 static bool is_dated_name(struct td_str text, const struct word *month)
 {
     struct word day = spelled_before(text, month->begin, 1);
-    return (month->roles & ROLE_MONTH) && day.begin < day.end && text.data[day.begin] < 'Z' &&
+    return (month->roles & ROLE_MONTH) && day.begin < day.end && text.data[day.begin] >= 'I' &&
+           text.data[day.begin] <= 'X' &&
            word_in(text, &day, "i ii iii iv v vi viii ix x xi xii xv xx xxiv xxv xxvi xxvii xxix");
 }
 

@@ -41,7 +41,10 @@ static bool years_follow(struct td_str text, size_t end, struct word unit)
 
 static bool age_precedes(struct td_str text, struct word before, size_t end)
 {
-    if (before.begin == before.end || before.digits)
+    int first = before.begin < before.end ? (unsigned char)text.data[before.begin] | 0x20 : 0;
+    if (before.begin == before.end || before.digits ||
+        (!(before.roles & (ROLE_AGE_BEFORE | ROLE_VERB_BEING)) && first != 't' && first != 'o' &&
+         first != 'i' && first != 'w'))
         return false;
     struct word second = spelled_before(text, before.begin, 1);
     if ((before.roles & ROLE_AGE_BEFORE))
@@ -81,6 +84,8 @@ static bool stands_in_commas(const struct place *place, size_t run, size_t end)
 static bool is_birthday(const struct place *place, size_t end)
 {
     struct td_str text = place->text;
+    if (end >= text.len || !is_alpha((unsigned char)text.data[end]))
+        return false;
     struct word tail = spelled_after(text, end, 0), next = spelled_after(text, tail.end, 1);
     return word_in(text, &tail, "st nd rd th") && word_in(text, &next, "birthday");
 }

@@ -6,9 +6,17 @@
 #include "base/str.h"
 #include "privacy/lexicon.h"
 
+#include <string.h>
+
 #define YEAR_FIRST 1800
 #define YEAR_LAST 2099
 #define BIRTH_REACH 48 /* "geboren wurde sie in Hamburg am " */
+
+/* The last letter of "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Fri", "Sat" in either case. */
+static bool ends_weekday(char c)
+{
+    return memchr("neudrsit", c | 0x20, 8) != NULL;
+}
 
 static void finish(const struct place *place, size_t begin, size_t end, float score,
                    struct privacy_span *out)
@@ -16,6 +24,7 @@ static void finish(const struct place *place, size_t begin, size_t end, float sc
     struct word day = spelled_before(place->text, begin, 2);
     if (day.end < begin && day.begin < day.end && place->text.data[begin - 1] == ' ' &&
         place->text.data[day.begin] >= 'A' && place->text.data[day.begin] <= 'Z' &&
+        ends_weekday(place->text.data[day.end - 1]) &&
         word_in(place->text, &day, "mon tue tues wed thu thur thurs fri sat sun"))
         begin = day.begin;
     *out = (struct privacy_span){.kind = PRIVACY_DATE, .begin = begin, .end = end, .score = score};

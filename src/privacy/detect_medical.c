@@ -4,6 +4,7 @@
 #include "privacy/lexicon.h"
 
 #define REACH 64
+#define NAME_REACH 128 /* three words of the longest kind before a dose */
 
 /* ICD-10(-CM): a letter (U is reserved), a digit, a digit or A or B, then maybe a dot and one to four
  * more. With a dot the form says much, but so do parts lists; a word of medicine must stand
@@ -53,8 +54,9 @@ bool detect_dose(const struct place *place, const struct window *window, struct 
     struct word unit = at == run ? *place->next : word_after(place->text, end, 1);
     if (!(unit.roles & ROLE_DOSE))
         return false;
-    struct word name = word_before(place->text, place->begin, 2);
-    for (int back = 0; back < 3 && name.end > name.begin; back++) {
+    struct word name = *place->previous;
+    bool named = place_context(place, CONTEXT_MEDICINE, NAME_REACH);
+    for (int back = 0; named && back < 3 && name.end > name.begin; back++) {
         if (name.roles & ROLE_MEDICINE) {
             *out = (struct privacy_span){
                 .kind = PRIVACY_MEDICATION, .begin = name.begin, .end = unit.end, .score = 0.9f};

@@ -308,12 +308,20 @@ void detect_national_init(void)
 /* The beginning of the shape that the window can refuse: most forms end here. */
 static bool may_fit(const char *shape, const struct window *window)
 {
-    for (size_t i = 0; shape[i] != '\0' && shape[i] != 'l' && shape[i] != 'n' && shape[i] != '?';
-         i++)
+    bool spaced = false;
+    size_t i = 0;
+    for (; shape[i] != '\0' && shape[i] != 'l' && shape[i] != 'n' && shape[i] != '?'; i++) {
         if (i > window->count ||
             (shape[i] == 'd' ? !is_digit(window->c[i]) : window->c[i] != shape[i]))
             return false;
-    return true;
+        spaced |= shape[i] == ' ';
+    }
+    if (shape[i] != '\0' || i > window->count)
+        return shape[i] != '\0';
+    int behind = window->c[i]; /* it must not go on, as in a row of numbers */
+    return !is_word(behind) &&
+           !(is_digit(window->c[i + 1]) &&
+             (behind == '-' || behind == '.' || behind == '/' || (spaced && behind == ' ')));
 }
 
 static bool stands_alone(const struct place *place)

@@ -10,10 +10,14 @@ static bool parts_numbers(int c)
            c == ':';
 }
 
-/* The words beside a number. In a row of numbers these are numbers, which need not be read again. */
+/* The words beside a number. In a row of numbers these are numbers, which need not be read again; nor
+ * need a word between two numbers. */
 static struct word previous_of(const struct numbers *numbers, const struct place *place)
 {
     size_t end = numbers->last.end;
+    if (numbers->behind.end != 0 && numbers->behind.end == place->before_begin &&
+        numbers->behind.end + 1 == place->begin && place->before == ' ')
+        return numbers->behind;
     return end != 0 && end == place->before_begin && end + 1 == place->begin &&
                    parts_numbers(place->before)
                ? numbers->last
@@ -88,6 +92,8 @@ size_t detect_number(struct numbers *numbers, struct place *place, size_t word_e
     if (window->count == 0 || !window_move(window, place->begin))
         window_read(place->text, place->begin, window);
     struct word previous = previous_of(numbers, place), next = next_of(window, place->text);
+    if (word_has_letters(&next) && next.begin > window->end[window->run - 1])
+        numbers->behind = next;
     place->previous = &previous;
     place->next = &next;
     if (word_end - place->begin == window->run)

@@ -46,8 +46,17 @@ uint64_t lexicon_hash(const char *word, size_t len)
     }
     if (len == 0)
         return hash;
-    block = 0;
-    memcpy(&block, word, len);
+    if (len >= 4) { /* two loads that overlap: the bytes that both have are the same */
+        uint32_t first, last;
+        memcpy(&first, word, 4);
+        memcpy(&last, word + len - 4, 4);
+        block = first | (uint64_t)last << (8 * (len - 4));
+    } else {
+        size_t middle = len / 2;
+        block = (uint64_t)(unsigned char)word[0] |
+                (uint64_t)(unsigned char)word[middle] << (8 * middle) |
+                (uint64_t)(unsigned char)word[len - 1] << (8 * (len - 1));
+    }
     return lexicon_mix(hash, block | LEXICON_FOLD >> (64 - 8 * len));
 }
 

@@ -12,6 +12,7 @@ enum {
     CONTEXT_HOME,     /* "address", "lives at": a street may follow that no word marks */
     CONTEXT_HEALTH,   /* "diagnosis", "patient" */
     CONTEXT_IDENTITY, /* "national id", "tax number": any country's */
+    CONTEXT_MEDICINE, /* its name */
     CONTEXT_COUNT,
     CONTEXT_NONE = 255
 };

@@ -5,6 +5,7 @@
 /* clang-format off */
 #define CONTEXT(kind, words) {0, kind, words}
 #define ROLE(roles, words) {roles, CONTEXT_NONE, words}
+#define BOTH(roles, kind, words) {roles, kind, words}
 
 const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_PHONE,
@@ -297,7 +298,7 @@ const struct lexicon_list lexicon_lists[] = {
     ROLE(ROLE_COMPANY, "inc incorporated ltd limited llc plc llp gmbh corp corporation pty pvt sarl srl oyj aps kft zrt bv nv"),
     ROLE(ROLE_KEY, "bearer password passphrase secret secrets"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
-    ROLE(ROLE_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
+    BOTH(ROLE_MEDICINE, CONTEXT_MEDICINE, "acetaminophen adalimumab albuterol allopurinol alprazolam amiodarone amitriptyline amlodipine amoxicillin "
         "apixaban aripiprazole aspirin atenolol atorvastatin azithromycin baclofen bisoprolol budesonide bupropion "
         "buspirone candesartan carbamazepine carvedilol cefalexin ceftriaxone celecoxib cephalexin cetirizine ciprofloxacin "
         "citalopram clindamycin clonazepam clonidine clopidogrel clozapine codeine colchicine cyclobenzaprine dapagliflozin "

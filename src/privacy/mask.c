@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/automaton.h"
+#include "privacy/date_forms.h"
 #include "privacy/escaped.h"
+#include "privacy/restore.h"
 #include "privacy/restore_spell.h"
 #include "privacy/spell.h"
 
@@ -20,6 +22,7 @@ struct span_list {
 };
 
 struct text_spans {
+    struct td_str text;
     size_t first, count;
 };
 
@@ -128,7 +131,7 @@ static enum td_status replace(struct mask *mask, enum privacy_kind kind, struct 
     return status;
 }
 
-static bool begin_text(struct mask *mask)
+static bool begin_text(struct mask *mask, struct td_str text)
 {
     if (mask->text_count == mask->text_capacity) {
         size_t capacity = mask->text_capacity ? 2 * mask->text_capacity : 16;
@@ -138,7 +141,7 @@ static bool begin_text(struct mask *mask)
         mask->texts = texts;
         mask->text_capacity = capacity;
     }
-    mask->texts[mask->text_count++] = (struct text_spans){.first = mask->found.count};
+    mask->texts[mask->text_count++] = (struct text_spans){.text = text, .first = mask->found.count};
     return true;
 }
 
@@ -196,32 +199,102 @@ static bool note_rule(struct mask *mask, uint16_t rule)
     return mask->rule_of != NULL;
 }
 
-enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err)
+/* Gives every finding of a text its surrogate. */
+static enum td_status replace_found(struct mask *mask, const struct text_spans *of,
+                                    struct td_error *err)
 {
-    struct span_list all;
+    enum td_status status = TD_OK;
     struct buf surrogate;
-    enum td_status status = scan(text, mask->rules.strict, &all, err);
-    if (status != TD_OK)
-        return status;
     buf_init(&surrogate, TEXT_BYTES_MAX);
-    if (!begin_text(mask))
-        status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    for (size_t i = 0; i < all.count && status == TD_OK; i++)
-        if (is_wanted(mask, &all.spans[i]) && !keep(mask, whole_words(text, all.spans[i])))
-            status = error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
-                               MASK_SPANS_MAX);
-    for (size_t i = 0; status == TD_OK && i < mask->texts[mask->text_count - 1].count; i++) {
-        const struct privacy_span *span =
-            &mask->found.spans[mask->texts[mask->text_count - 1].first + i];
+    for (size_t i = 0; status == TD_OK && i < of->count; i++) {
+        const struct privacy_span *span = &mask->found.spans[of->first + i];
         buf_clear(&surrogate);
         status =
-            replace(mask, span->kind, str_slice(text, span->begin, span->end), &surrogate, err);
+            replace(mask, span->kind, str_slice(of->text, span->begin, span->end), &surrogate, err);
         if (status == TD_OK && span->kind == PRIVACY_CUSTOM && !note_rule(mask, span->rule))
             status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
     }
     buf_deinit(&surrogate);
-    free(all.spans);
     return status;
+}
+
+enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err)
+{
+    struct span_list all;
+    enum td_status status = scan(text, mask->rules.strict, &all, err);
+    if (status != TD_OK)
+        return status;
+    if (!begin_text(mask, text))
+        status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+    for (size_t i = 0; i < all.count && status == TD_OK; i++) {
+        const struct privacy_span *span = &all.spans[i];
+        char day[DATE_DAY_BYTES];
+        if (is_wanted(mask, span)) {
+            if (!keep(mask, whole_words(text, *span)))
+                status = error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
+                                   MASK_SPANS_MAX);
+        } else if (span->kind == PRIVACY_DATE &&
+                   date_forms_day(str_slice(text, span->begin, span->end), day)) {
+            word_set_add(&mask->words, str_from(day)); /* it is sent as it is, in whatever form */
+        }
+    }
+    free(all.spans);
+    return status == TD_OK ? replace_found(mask, &mask->texts[mask->text_count - 1], err) : status;
+}
+
+/* --- what stands in the texts already --- */
+
+#define ROUNDS_MAX 8
+
+/* Is a day that the surrogate names in one of the texts, however it is written there? */
+static bool is_day_of_texts(const struct mask *mask, const struct vault_entry *entry)
+{
+    char day[DATE_DAY_BYTES];
+    return entry->kind == PRIVACY_DATE && date_forms_day(entry->surrogate, day) &&
+           word_set_has(&mask->words, str_from(day));
+}
+
+/* Retires the surrogates that an answer could have from the texts themselves. *count: how many. */
+static enum td_status retire_met(struct mask *mask, size_t *count, struct td_error *err)
+{
+    struct vault_uses *uses = mask->uses;
+    struct restore_table *table = restore_table_new(mask->vault, uses);
+    bool *met = calloc(uses->count + 1, sizeof *met);
+    bool ok = table != NULL && met != NULL;
+    for (size_t i = 0; ok && i < mask->text_count; i++)
+        ok = restore_meet(table, mask->texts[i].text, met);
+    restore_table_free(table);
+    *count = 0;
+    for (size_t i = 0; ok && i < uses->count; i++) {
+        struct vault_entry entry = vault_at(mask->vault, uses->entries[i]);
+        if (!met[i] && !is_day_of_texts(mask, &entry))
+            continue;
+        vault_retire(mask->vault, uses->entries[i]);
+        ++*count;
+    }
+    free(met);
+    return ok ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+}
+
+/* Words cannot be the texts' (word_set.h), but a name's ending, a number's grouping and a day's form
+ * are an answer's to choose: read as an answer, the texts must have no surrogate either. */
+static enum td_status settle(struct mask *mask, struct td_error *err)
+{
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        size_t count;
+        enum td_status status =
+            mask->uses->count > 0 ? retire_met(mask, &count, err) : (count = 0, TD_OK);
+        if (status != TD_OK || count == 0)
+            return status;
+        vault_uses_clear(mask->uses);
+        for (size_t i = 0; i < mask->text_count && status == TD_OK; i++)
+            status = replace_found(mask, &mask->texts[i], err);
+        if (status != TD_OK)
+            return status;
+    }
+    return error_set(err, TD_LIMIT,
+                     "no surrogates are left that the texts do not have: ask a tier that may see "
+                     "the values");
 }
 
 /* --- what is known by now --- */
@@ -260,6 +333,9 @@ static bool can_stand_alone(const struct vault_entry *entry)
 
 enum td_status mask_seal(struct mask *mask, struct td_error *err)
 {
+    enum td_status status = settle(mask, err);
+    if (status != TD_OK)
+        return status;
     mask->known = automaton_new(KNOWN_NODES_MAX);
     bool ok = mask->known != NULL;
     struct buf folded;

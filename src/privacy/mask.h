@@ -24,9 +24,11 @@ struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struc
 void mask_free(struct mask *mask);
 
 void mask_read(struct mask *mask, struct td_str text);
-/* TD_LIMIT: there is more than can be replaced. After a failure the mask is of no use. */
+/* **borrows** the text until mask_seal. TD_LIMIT: there is more than can be replaced. After a failure the
+ * mask is of no use. */
 TD_MUST_CHECK enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err);
-/* Between finding and writing. */
+/* Between finding and writing. No surrogate stands in any of the texts then, in no form in which an answer
+ * that means the text would have it replaced. */
 TD_MUST_CHECK enum td_status mask_seal(struct mask *mask, struct td_error *err);
 /* Appends the next text. *rest: the highest class of what was found in the written text and is not a
  * surrogate; raised only. */

@@ -15,12 +15,16 @@
 
 #define NONE AUTOMATON_NONE
 #define NODES_MAX (1u << 21)
-#define DATES_MAX 32 /* of a request that are known in other forms, too */
+#define DATES_MAX 32      /* of a request that are known in other forms, too */
+#define LOCALS_MAX 256    /* mail addresses that are known by their local parts, too */
+#define LOCAL_SIGNS_MIN 5 /* a family name of three letters and two digits */
 #define PENDING_BYTES_MAX ((size_t)256 << 20)
+#define MEET_BYTES 65536
 
 struct restore_table {
     struct vault_entry *entries;
     uint32_t *next_alike; /* [count] the next with the same letters and digits */
+    uint32_t *owners;     /* [count] the use that it came from */
     size_t count;
     struct automaton *automaton;
     size_t ring;             /* a power of two */
@@ -86,7 +90,7 @@ static struct vault_entry without_frame(struct vault_entry entry)
     return entry;
 }
 
-static bool add_entry(struct restore_table *table, const struct vault_entry *entry)
+static bool add_entry(struct restore_table *table, const struct vault_entry *entry, uint32_t owner)
 {
     struct buf folded;
     buf_init(&folded, VAULT_VALUE_BYTES_MAX * 8);
@@ -96,6 +100,7 @@ static bool add_entry(struct restore_table *table, const struct vault_entry *ent
               automaton_add(table->automaton, buf_view(&folded), gaps, &first);
     if (ok) {
         table->entries[index] = *entry;
+        table->owners[index] = owner;
         table->next_alike[index] = NONE;
         if (first != index) { /* behind the first of its kind */
             table->next_alike[index] = table->next_alike[first];
@@ -140,8 +145,11 @@ static bool write_dates(struct restore_table *table, const struct vault *vault,
         if (entry.kind != PRIVACY_DATE)
             continue;
         days--;
-        table->date_count +=
-            date_forms_write(entry.surrogate, entry.original, table->dates + table->date_count);
+        struct date_form *forms = table->dates + table->date_count;
+        size_t count = date_forms_write(entry.surrogate, entry.original, forms);
+        for (size_t k = 0; k < count; k++)
+            forms[k].owner = (uint32_t)i;
+        table->date_count += count;
     }
     return table->dates != NULL;
 }
@@ -157,7 +165,45 @@ static bool add_dates(struct restore_table *table)
             .surrogate = str_from(form->surrogate),
             .original = str_from(form->original)};
         if (!is_anothers(table, form))
-            ok = add_entry(table, &entry);
+            ok = add_entry(table, &entry, form->owner);
+    }
+    return ok;
+}
+
+/* --- mail addresses by what stands before the @ --- */
+
+static struct td_str local_part(struct td_str address)
+{
+    size_t at = str_find(address, STR("@"), 0);
+    return at == SIZE_MAX ? (struct td_str){NULL, 0} : str_slice(address, 0, at);
+}
+
+/* Has another address that was used a surrogate of that local part? */
+static bool is_shared(const struct restore_table *table, size_t own_count, uint32_t owner,
+                      struct td_str local)
+{
+    for (size_t i = 0; i < own_count; i++)
+        if (table->entries[i].kind == PRIVACY_EMAIL && table->owners[i] != owner &&
+            str_equal(local_part(table->entries[i].surrogate), local))
+            return true;
+    return false;
+}
+
+/* "write to emily.carter123": without the host it still means the address's owner. */
+static bool add_locals(struct restore_table *table, size_t own_count)
+{
+    bool ok = true;
+    size_t left = LOCALS_MAX;
+    for (size_t i = 0; ok && i < own_count && left > 0; i++) {
+        struct vault_entry entry = table->entries[i];
+        entry.surrogate = local_part(entry.surrogate);
+        entry.original = local_part(entry.original);
+        if (entry.kind != PRIVACY_EMAIL || spell_count(entry.surrogate) < LOCAL_SIGNS_MIN ||
+            entry.original.len == 0 ||
+            is_shared(table, own_count, table->owners[i], entry.surrogate))
+            continue;
+        left--;
+        ok = add_entry(table, &entry, table->owners[i]);
     }
     return ok;
 }
@@ -168,15 +214,16 @@ struct restore_table *restore_table_new(const struct vault *vault, const struct 
     if (table == NULL)
         return NULL;
     table->automaton = automaton_new(NODES_MAX);
-    size_t days = count_dates(vault, uses), capacity = uses->count + days * DATE_FORMS + 1;
+    size_t days = count_dates(vault, uses), capacity = 2 * uses->count + days * DATE_FORMS + 1;
     table->entries = calloc(capacity, sizeof *table->entries);
     table->next_alike = calloc(capacity, sizeof *table->next_alike);
-    bool ok = table->automaton && table->entries && table->next_alike;
+    table->owners = calloc(capacity, sizeof *table->owners);
+    bool ok = table->automaton && table->entries && table->next_alike && table->owners;
     for (size_t i = 0; ok && i < uses->count; i++) {
         struct vault_entry entry = without_frame(vault_at(vault, uses->entries[i]));
-        ok = add_entry(table, &entry);
+        ok = add_entry(table, &entry, (uint32_t)i);
     }
-    ok = ok && write_dates(table, vault, uses, days) &&
+    ok = ok && add_locals(table, table->count) && write_dates(table, vault, uses, days) &&
          add_dates(table); /* behind the vault's own, which go first */
     if (!ok || !automaton_seal(table->automaton)) {
         restore_table_free(table);
@@ -198,6 +245,7 @@ void restore_table_free(struct restore_table *table)
     free(table->dates);
     free(table->entries);
     free(table->next_alike);
+    free(table->owners);
     free(table);
 }
 
@@ -292,8 +340,12 @@ static void set_best(struct restorer *r, uint32_t first, uint64_t begin, uint64_
     for (uint32_t i = first; i != NONE; i = table->next_alike[i])
         if (str_equal(table->entries[i].surrogate, raw)) {
             restore_exactly(table->entries[i].original, r->json, &r->best_text);
+            if (r->met)
+                r->met[table->owners[i]] = true;
             return;
         }
+    if (r->met)
+        r->met[table->owners[first]] = true;
     restore_respell(&table->entries[first], raw, r->json, &r->best_text);
 }
 
@@ -427,4 +479,24 @@ void restorer_end(struct restorer *r, struct buf *out)
     r->gap_bytes = 0;
     r->backslashes = (struct backslashes){0};
     compact(r);
+}
+
+bool restore_meet(const struct restore_table *table, struct td_str text, bool *met)
+{
+    struct restorer restorer;
+    struct buf out;
+    if (!restorer_init(&restorer, table, false))
+        return false;
+    restorer.met = met;
+    buf_init(&out, PENDING_BYTES_MAX);
+    for (size_t at = 0; at < text.len; at += MEET_BYTES) {
+        size_t end = text.len - at > MEET_BYTES ? at + MEET_BYTES : text.len;
+        restorer_feed(&restorer, str_slice(text, at, end), &out);
+        buf_clear(&out);
+    }
+    restorer_end(&restorer, &out);
+    bool ok = !out.failed && !restorer.pending.failed;
+    restorer_deinit(&restorer);
+    buf_deinit(&out);
+    return ok;
 }

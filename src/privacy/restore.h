@@ -44,6 +44,7 @@ struct restorer {
     struct restore_match best, miss;
     struct buf best_text;
     struct restore_counts counts;
+    bool *met; /* restore_meet's; NULL */
 };
 
 /* **borrows** table until restorer_deinit. False without memory. */
@@ -54,6 +55,9 @@ void restorer_deinit(struct restorer *restorer); /* wipes what it holds */
 void restorer_feed(struct restorer *restorer, struct td_str bytes, struct buf *out);
 /* The stream has ended: the rest. The restorer can be used for another stream. */
 void restorer_end(struct restorer *restorer, struct buf *out);
+/* Which surrogates would be taken for values in a text that is not an answer: of those met[i] becomes true,
+ * i the place in the uses that the table was made of. False without memory. */
+TD_MUST_CHECK bool restore_meet(const struct restore_table *table, struct td_str text, bool *met);
 /* Bytes that are held back. */
 static inline size_t restorer_held(const struct restorer *restorer)
 {

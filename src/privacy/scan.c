@@ -17,8 +17,9 @@
 #include "privacy/name_finder.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
- * findings that could still grow. When it is full the oldest goes out. */
-#define PENDING_MAX 16
+ * findings that could still grow than PENDING_KEPT. When the list is full the older ones go out. */
+#define PENDING_MAX 64
+#define PENDING_KEPT 16
 
 struct scan {
     struct td_str text;
@@ -79,12 +80,23 @@ static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
     return len_a != len_b ? len_a > len_b : a->score > b->score;
 }
 
-static void emit_oldest(struct scan *scan)
+/* All but the last `kept`. */
+static void emit_older(struct scan *scan, size_t kept)
 {
-    scan->emit(scan->ctx, &scan->pending[0]);
-    scan->floor = scan->pending[0].end;
-    scan->pending_count--;
-    memmove(scan->pending, scan->pending + 1, scan->pending_count * sizeof scan->pending[0]);
+    size_t count = scan->pending_count - kept;
+    for (size_t i = 0; i < count; i++)
+        scan->emit(scan->ctx, &scan->pending[i]);
+    if (count > 0)
+        scan->floor = scan->pending[count - 1].end;
+    scan->pending_count = kept;
+    memmove(scan->pending, scan->pending + count, kept * sizeof scan->pending[0]);
+}
+
+static void append(struct scan *scan, const struct privacy_span *span)
+{
+    if (scan->pending_count == PENDING_MAX)
+        emit_older(scan, PENDING_KEPT);
+    scan->pending[scan->pending_count++] = *span;
 }
 
 /* What stands behind the backslash of an escape in a text within a text belongs to the escape, not to the
@@ -107,6 +119,11 @@ static void add(struct scan *scan, struct privacy_span span)
         return;
     if (span.data_class < privacy_kind_class(span.kind))
         span.data_class = privacy_kind_class(span.kind);
+    if (scan->pending_count == 0 ||
+        scan->pending[scan->pending_count - 1].end <= span.begin) { /* most come in order */
+        append(scan, &span);
+        return;
+    }
     size_t kept = 0;
     for (size_t i = 0; i < scan->pending_count; i++) {
         struct privacy_span *old = &scan->pending[i];
@@ -124,15 +141,13 @@ static void add(struct scan *scan, struct privacy_span span)
         span = merged;
     }
     scan->pending_count = kept;
-    if (scan->pending_count == PENDING_MAX)
-        emit_oldest(scan);
-    size_t at = scan->pending_count;
+    append(scan, &span);
+    size_t at = scan->pending_count - 1;
     while (at > 0 && scan->pending[at - 1].begin > span.begin) {
         scan->pending[at] = scan->pending[at - 1];
         at--;
     }
     scan->pending[at] = span;
-    scan->pending_count++;
 }
 
 static void add_found(void *ctx, const struct privacy_span *span)
@@ -274,6 +289,21 @@ static inline bool key_possible(int first, size_t len, int after)
     return (first == 'b' || first == 'p' || first == 's') && (len == 6 || len == 8 || len == 10);
 }
 
+/* Two hex digits and a sign, which stands behind the next two as well, or four and a dot; or characters
+ * whose plain form is not known yet. */
+static bool mac_possible(struct td_str text, size_t begin, size_t len, int first, int after)
+{
+    if (!is_hex(first) ||
+        (len == 4 ? after != '.' : len != 2 || (after != ':' && after != '-' && after < 0x80)))
+        return false;
+    if (len == 4)
+        return true;
+    for (size_t i = begin + 2; i < text.len && i < begin + 6; i++)
+        if ((unsigned char)text.data[i] >= 0x80)
+            return true;
+    return begin + 5 < text.len && text.data[begin + 5] == after;
+}
+
 /* Words that are no plain words: long, with digits, with a sign behind that leads on. */
 static void scan_odd_word(struct scan *scan, const struct place *place, const struct run *run,
                           int first, int after)
@@ -297,8 +327,7 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
         else if (detect_random(place, run->end, &span))
             add(scan, span);
     }
-    bool pair = len == 2 && (after == ':' || after == '-' || after >= 0x80);
-    if (is_hex(first) && (pair || (len == 4 && after == '.')) && detect_mac(place, &span))
+    if (mac_possible(scan->text, begin, len, first, after) && detect_mac(place, &span))
         add(scan, span);
     if (after == '.' && detect_domain(place, run->end, &span)) {
         struct privacy_span address;
@@ -580,8 +609,7 @@ static void scan_pass(struct td_str text, const struct sources *sources, scan_fn
         add(&scan, others[others_taken++]);
     if (names != NULL)
         add_names(&scan, names, text.len);
-    while (scan.pending_count > 0)
-        emit_oldest(&scan);
+    emit_older(&scan, 0);
 }
 
 void scan_plain(struct td_str text, const struct place *around, scan_fn *emit, void *ctx)

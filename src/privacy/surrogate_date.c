@@ -301,3 +301,17 @@ size_t date_forms_write(struct td_str surrogate, struct td_str original,
     }
     return DATE_FORMS;
 }
+
+bool date_forms_day(struct td_str value, char out[static DATE_DAY_BYTES])
+{
+    struct date date;
+    if (value.len > 64 || !read_date(value, &date) || !is_there(&date.day, 1) ||
+        !is_there(&date.month, 1) || !is_there(&date.year, 2))
+        return false;
+    long year = date.year.value;
+    if (date.year.end - date.year.begin == 2)
+        year += year < 40 ? 2000 : 1900;
+    snprintf(out, DATE_DAY_BYTES, "day%04ld%02d%02d", year % 10000, date.month.value % 100,
+             date.day.value % 100);
+    return true;
+}

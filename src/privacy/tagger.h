@@ -36,12 +36,18 @@ struct tagger_cursor {
     struct tagger_chunk chunk;
     struct chain chain;
     size_t island, at; /* first word of the chain in the chunk; next word of the chain to look at */
+    size_t judged;     /* words so far */
 };
 
 /* Borrows both until the last tagger_next. */
 void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
                   float min_score);
-/* The next name, in order, not overlapping; false at the end. */
+/* The next name, in order, not overlapping; false at the end. Words that may be part of a name are
+ * judged as long as they are not denser than in any language (one in TAGGER_WORD_BYTES bytes, behind the first
+ * TAGGER_WORDS_FREE): more of them are names, of people and with score 0, because nobody looked at them.
+ * Else a text of capitals would take as long as it likes, or hide a name behind them. */
+#define TAGGER_WORD_BYTES 6
+#define TAGGER_WORDS_FREE 8192
 bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out);
 
 #endif

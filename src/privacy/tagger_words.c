@@ -229,8 +229,8 @@ static bool read_gap(struct tagger_reader *reader, struct tagger_word *word)
     size_t at = reader->at;
     bool found = false;
     if (set == 0 && at + 1 < text.len && text.data[at] == ' ') {
-        uint32_t letter = ((unsigned char)text.data[at + 1] | 0x20u) - 'a';
-        if (letter < 26) { /* one space: most gaps are that */
+        unsigned char next = (unsigned char)text.data[at + 1];
+        if ((next | 0x20u) - 'a' < 26 || is_ascii_digit(next)) { /* most gaps are one space */
             reader->at = at + 1;
             word->gap = GAP_SPACE;
             word->sentence = false;
@@ -317,7 +317,8 @@ static size_t read_ascii(struct td_str text, size_t begin, struct letters *lette
         uint64_t others = ~is_letter & 0x80 * EACH_BYTE;
         unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
         uint64_t kept = count == 8 ? ~UINT64_C(0) : (UINT64_C(1) << (8 * count)) - 1;
-        size_t upper = (size_t)__builtin_popcountll(~bytes & kept & 0x20 * EACH_BYTE);
+        uint64_t capitals = (~bytes & kept & 0x20 * EACH_BYTE) >> 5; /* one bit a byte */
+        size_t upper = (size_t)(capitals * EACH_BYTE >> 56);
         letters->upper += upper;
         letters->lower += count - upper;
         at += count;
@@ -329,6 +330,23 @@ static size_t read_ascii(struct td_str text, size_t begin, struct letters *lette
         unsigned char next = (unsigned char)p[at];
         return next >= 0x80 || next == '\'' || is_ascii_digit(next) ? 0 : at;
     }
+}
+
+/* A number of ASCII digits alone, all of which count as zeros: answers its end, or 0 when there is
+ * anything else in it. */
+static size_t read_digits(struct td_str text, size_t begin, struct letters *letters)
+{
+    size_t end = begin;
+    while (end < text.len && is_ascii_digit((unsigned char)text.data[end]))
+        end++;
+    unsigned char next = end < text.len ? (unsigned char)text.data[end] : ' ';
+    if (end == begin || next >= 0x80 || (next | 0x20u) - 'a' < 26)
+        return 0;
+    size_t count = letters->digits = end - begin;
+    for (; count >= 8; count -= 8)
+        letters->hash = hash_block(letters->hash, '0' * EACH_BYTE);
+    letters->block = count == 0 ? 0 : '0' * EACH_BYTE >> (64 - 8 * count);
+    return end;
 }
 
 /* Of a folded letter: 1 Latin, 2 Greek or Cyrillic, 0 another script. */
@@ -405,8 +423,9 @@ bool tagger_read(struct tagger_reader *reader, struct tagger_word *word)
         return false;
     word->mixed = false;
     word->begin = reader->at;
-    word->end = read_ascii(reader->text, word->begin, &letters);
-    if (word->end > 0) {
+    if ((word->end = read_digits(reader->text, word->begin, &letters)) > 0) {
+        reader->at = word->end;
+    } else if ((word->end = read_ascii(reader->text, word->begin, &letters)) > 0) {
         reader->at = word->end;
         letters.first_upper = !(reader->text.data[word->begin] & 0x20);
     } else {

@@ -163,6 +163,11 @@ const uint8_t *vault_key(const struct vault *vault)
     return vault->key;
 }
 
+void vault_retire(struct vault *vault, uint32_t index)
+{
+    vault->pairs[index].entry.retired = true;
+}
+
 size_t vault_count(const struct vault *vault)
 {
     return vault->count;
@@ -182,6 +187,12 @@ void vault_uses_deinit(struct vault_uses *uses)
 {
     free(uses->entries);
     *uses = (struct vault_uses){0};
+}
+
+void vault_uses_clear(struct vault_uses *uses)
+{
+    uses->count = 0;
+    memset(uses->seen, 0, sizeof uses->seen);
 }
 
 enum td_status vault_use(const struct vault_job *job, uint32_t index)
@@ -230,6 +241,13 @@ uint32_t vault_find(const struct vault_job *job, const char *space, struct td_st
         return NONE;
     }
     return index;
+}
+
+uint32_t vault_salt(const struct vault_job *job, const char *space, struct td_str original)
+{
+    uint32_t index = map_get(&job->vault->by_original, key_of(space, original));
+    return index != NONE && job->vault->pairs[index].entry.retired ? (uint32_t)job->vault->count
+                                                                   : 0;
 }
 
 bool vault_is_free(const struct vault_job *job, struct td_str surrogate)

@@ -34,6 +34,7 @@ struct vault_uses {
     uint8_t seen[VAULT_ENTRIES_MAX / 8];
 };
 void vault_uses_deinit(struct vault_uses *uses);
+void vault_uses_clear(struct vault_uses *uses);
 /* Notes all entries of the vault. */
 TD_MUST_CHECK enum td_status vault_uses_all(const struct vault *vault, struct vault_uses *uses,
                                             struct td_error *err);
@@ -45,6 +46,8 @@ struct vault *vault_with_key(const uint8_t key[static KEYED_KEY_BYTES]);
 void vault_free(struct vault *vault); /* wipes */
 const uint8_t *vault_key(const struct vault *vault);
 
+/* The entry's surrogate came to stand in a text: it is never given out again. */
+void vault_retire(struct vault *vault, uint32_t index);
 size_t vault_count(const struct vault *vault);
 size_t vault_bytes(const struct vault *vault);
 struct vault_entry vault_at(const struct vault *vault, uint32_t index);

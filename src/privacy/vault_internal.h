@@ -15,6 +15,9 @@ struct vault_job {
 /* The entry for exactly this value, or UINT32_MAX. An entry whose surrogate the texts have by now is
  * retired first. */
 uint32_t vault_find(const struct vault_job *job, const char *space, struct td_str original);
+/* What draws of a value that is not found depend on beside it: 0, or another number each time that its
+ * surrogate was retired. */
+uint32_t vault_salt(const struct vault_job *job, const char *space, struct td_str original);
 /* May it be a new value's surrogate? */
 bool vault_is_free(const struct vault_job *job, struct td_str surrogate);
 /* Adds a pair and notes its use. */

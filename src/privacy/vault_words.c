@@ -172,11 +172,12 @@ static struct word_wish wish_of_person(const struct phrase *phrase, size_t i)
 }
 
 /* An initial is the first letter of the other name where that is known. */
-static void append_initial(const struct vault_job *job, struct td_str letter, struct buf *out)
+static void append_initial(const struct vault_job *job, struct td_str letter, uint32_t salt,
+                           struct buf *out)
 {
     struct sign wanted = spell_at(letter, 0, false);
     char c = 0;
-    for (uint32_t i = 0; i < vault_count(job->vault) && c == 0; i++) {
+    for (uint32_t i = 0; i < vault_count(job->vault) && c == 0 && salt == 0; i++) {
         struct vault_entry entry = vault_at(job->vault, i);
         struct sign first = spell_at(entry.original, 0, false);
         if (entry.form == SURROGATE_WORD && entry.kind == PRIVACY_PERSON && !entry.retired &&
@@ -185,7 +186,7 @@ static void append_initial(const struct vault_job *job, struct td_str letter, st
     }
     if (c == 0) {
         struct draw draw;
-        draw_init(&draw, vault_key(job->vault), "initial", letter, 0);
+        draw_init(&draw, vault_key(job->vault), "initial", letter, salt);
         do /* not the letter itself */
             c = (char)('A' + (char)draw_below(&draw, 26));
         while ((uint32_t)(c | 0x20) == wanted.c);
@@ -267,7 +268,7 @@ static bool stays(const struct phrase *phrase, size_t i)
 
 /* *alone: the part means nothing outside this phrase. */
 static enum td_status replace_token(const struct vault_job *job, const struct phrase *phrase,
-                                    size_t i, bool *alone, struct buf *out)
+                                    size_t i, uint32_t salt, bool *alone, struct buf *out)
 {
     const struct token *token = &phrase->tokens[i];
     struct td_str word = token_text(phrase, i);
@@ -277,13 +278,13 @@ static enum td_status replace_token(const struct vault_job *job, const struct ph
     }
     if (token->digits) {
         struct draw draw;
-        draw_init(&draw, vault_key(job->vault), "number", word, 0);
+        draw_init(&draw, vault_key(job->vault), "number", word, salt);
         surrogate_write_shape(word, &draw, out);
         *alone = true;
         return TD_OK;
     }
     if (token->count == 1 && !token->unspaced) {
-        append_initial(job, word, out);
+        append_initial(job, word, salt, out);
         *alone = true;
         return TD_OK;
     }
@@ -314,13 +315,14 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
     }
     struct phrase phrase = {.value = value, .kind = kind, .group = names_group_of(value)};
     bool alone = !read_tokens(&phrase);
+    uint32_t salt = vault_salt(job, VAULT_SPACE_PHRASE, value);
     enum td_status status = TD_OK;
     struct buf surrogate;
     buf_init(&surrogate, VAULT_VALUE_BYTES_MAX * 4);
     size_t done = 0;
     for (size_t i = 0; i < phrase.count && status == TD_OK && phrase.count < WORDS_MAX; i++) {
         buf_append_str(&surrogate, str_slice(value, done, phrase.tokens[i].begin));
-        status = replace_token(job, &phrase, i, &alone, &surrogate);
+        status = replace_token(job, &phrase, i, salt, &alone, &surrogate);
         done = phrase.tokens[i].end;
     }
     buf_append_str(&surrogate, str_slice(value, done, value.len));

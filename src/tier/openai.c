@@ -139,11 +139,14 @@ static uint64_t backoff_ms(void)
     return BACKOFF_MS_MIN + random % (BACKOFF_MS_SPAN + 1);
 }
 
-/* A failure that another try may mend, while nobody has seen anything of an answer. */
+/* A failure that another try may mend, while nobody has seen anything of an answer. A hedge is itself the second try, and has the first one
+ * beside it. */
 static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
 {
+    const struct egress_pass *pass = attempt->sink.pass;
     bool asked_to_wait = attempt->retry_after_ms != UINT64_MAX;
     return attempt->retry_count < RETRIES_MAX && !attempt->passed_on &&
+           !(pass && pass->purpose == EGRESS_HEDGE) &&
            (status == TD_BUSY || status == TD_UNAVAILABLE) &&
            (!asked_to_wait || attempt->retry_after_ms <= RETRY_AFTER_MS_MAX);
 }

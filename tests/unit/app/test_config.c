@@ -57,7 +57,7 @@ static void test_defaults_serve_the_embedded_model_and_openai(void)
     CHECK(route->tiers.count == 2 && strcmp(route->tiers.items[1], "openai") == 0);
     CHECK(route->g2_tokens == 1 && route->g2_confidence_min == 0.35);
     CHECK(route->g3_confidence_min == 0.55 && route->commit_tokens == 32);
-    CHECK(route->climb == 0 && route->hedge_percentile == 95 && route->hedge_share == 0.05);
+    CHECK(route->climb == 0 && route->hedge_percentile == 95 && route->hedge_share == 0.1);
     config_free(config);
 }
 
@@ -103,7 +103,7 @@ static void test_every_key_arrives(void)
               "    data_class: sensitive\n    mode: prefer-cloud\n"
               "    gates: {g0: {tokens_over: 5}, g2: {tokens: 6, confidence_min: 0.5},\n"
               "            g3: {confidence_min: 0.75}, commit_tokens: all}\n"
-              "    climb: hedged\n    hedge: {after_percentile: 90, requests_share: 0.1}\n"
+              "    climb: hedged\n    hedge: {after_percentile: 90, requests_share: 0.2}\n"
               "privacy: {data_class: sensitive, conversations_max: 20}\n"
               "ledger: {enabled: false, path: /l.db, store_prompts: true}\n"
               "log: {level: debug}\n",
@@ -132,7 +132,7 @@ static void test_every_key_arrives(void)
     CHECK(route->data_class == TD_CLASS_SENSITIVE && route->g0_tokens_over == 5);
     CHECK(route->g2_tokens == 6 && route->commit_tokens == UINT32_MAX);
     CHECK(route->climb == 1 && route->hedge_percentile == 90 && route->hedge_after_ms == 0);
-    CHECK(route->hedge_share == 0.1);
+    CHECK(route->hedge_share == 0.2);
     CHECK(config->privacy.data_class == TD_CLASS_SENSITIVE);
     CHECK(!config->ledger.enabled && strcmp(config->ledger.path, "/l.db") == 0);
     config_free(config);

@@ -152,6 +152,27 @@ static void test_what_was_not_the_models_task_and_hopeless_questions(void)
     replay_deinit(&s.replay);
 }
 
+static void test_what_a_hedge_outran_tells_nothing_of_its_tier(void)
+{
+    struct scene s;
+    struct ledger_attempt attempts[2] = {answered_locally, answered_elsewhere};
+    attempts[0].outcome = "cancelled"; /* before its first token */
+    attempts[0].completion_tokens = 0;
+    attempts[0].total_ms = 5;
+    attempts[0].confidence = NAN;
+    struct ledger_history rows[2] = {row_of(&answered_locally, PUBLIC "}"),
+                                     row_of(attempts, PUBLIC "}")};
+    rows[1].id = "ex_2";
+    rows[1].tier = "cloud";
+    rows[1].place = "cloud";
+    rows[1].attempt_count = 2;
+    scene_init(&s, 0.5);
+    run_all(&s, rows, 2);
+    /* Like the other one, it would have been kept here, after 20 ms. */
+    CHECK(near(s.replay.rows[1].local_after, 1) && near(s.replay.rows[1].ms_after, 20));
+    replay_deinit(&s.replay);
+}
+
 static void test_quality_is_of_outcomes_else_feedback_else_the_classifier(void)
 {
     struct scene s;
@@ -204,6 +225,7 @@ int main(void)
     RUN(test_a_higher_bar_leaves_the_device_at_the_clouds_price_and_time);
     RUN(test_a_try_that_was_never_made_is_kept_by_the_share_of_recorded_confidences);
     RUN(test_what_was_not_the_models_task_and_hopeless_questions);
+    RUN(test_what_a_hedge_outran_tells_nothing_of_its_tier);
     RUN(test_quality_is_of_outcomes_else_feedback_else_the_classifier);
     RUN(test_what_no_tier_may_answer_is_refused_and_what_cannot_be_read_skipped);
     return test_finish();

@@ -59,6 +59,47 @@ static void test_what_was_taken_back_stays_so_over_a_restart(void)
     consents_close(consents);
 }
 
+static bool file_has(const char *word)
+{
+    char text[4096] = "";
+    FILE *file = fopen(path, "r");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[len] = '\0';
+    if (file)
+        fclose(file);
+    return strstr(text, word) != NULL;
+}
+
+static void test_where_names_are_not_kept_a_hash_says_whose_a_consent_is(void)
+{
+    struct consents *consents = open_here();
+    char id[CONSENT_ID_BYTES_MAX + 1];
+    uint64_t erased = 0;
+    const struct consent before = {
+        .id = "before", .scope = "*", .user = "annabelle", .expires_ms = NOW + HOUR};
+    const struct consent after = {
+        .id = "after", .scope = "*", .user = "annabelle", .expires_ms = NOW + HOUR};
+    CHECK(consents_grant(consents, &before, NOW, id, NULL) == TD_OK);
+    CHECK(file_has("annabelle"));
+    CHECK(consents_keep_hashes(consents, NULL) == TD_OK);
+    CHECK(!file_has("annabelle") && file_has("user_hash"));
+    CHECK(consents_grant(consents, &after, NOW, id, NULL) == TD_OK);
+    CHECK(!file_has("annabelle"));
+    consents_close(consents);
+    consents = open_here();
+    CHECK(consents_keep_hashes(consents, NULL) == TD_OK);
+    CHECK(consents_check(consents, "before", "any", "annabelle", NOW) == CONSENT_VALID);
+    CHECK(consents_check(consents, "after", "any", "annabelle", NOW) == CONSENT_VALID);
+    CHECK(consents_check(consents, "after", "any", "bob", NOW) == CONSENT_OTHER_USER);
+    CHECK(consents_check(consents, "after", "any", NULL, NOW) == CONSENT_OTHER_USER);
+    const struct consent bobs = {
+        .id = "after", .scope = "*", .user = "bob", .expires_ms = NOW + HOUR};
+    CHECK(consents_grant(consents, &bobs, NOW, id, NULL) == TD_DENIED);
+    CHECK(consents_grant(consents, &after, NOW, id, NULL) == TD_OK);
+    CHECK(consents_forget(consents, "annabelle", &erased, NULL) == TD_OK && erased == 2);
+    consents_close(consents);
+}
+
 static void test_a_malformed_consent_or_file_is_refused(void)
 {
     struct consents *consents = NULL;
@@ -82,6 +123,11 @@ static void test_a_malformed_consent_or_file_is_refused(void)
     fclose(file);
     CHECK(consents_open(path, &consents, &err) == TD_CORRUPT);
     CHECK(strstr(err.message, path) != NULL);
+    file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fputs("[{\"id\": \"one\", \"scope\": \"*\", \"expires\": 9, \"user_hash\": \"ab\"}]", file);
+    fclose(file);
+    CHECK(consents_open(path, &consents, &err) == TD_CORRUPT);
 }
 
 int main(void)
@@ -93,6 +139,7 @@ int main(void)
     unlink(path);
     RUN(test_a_consent_holds_for_its_scope_user_and_time);
     RUN(test_what_was_taken_back_stays_so_over_a_restart);
+    RUN(test_where_names_are_not_kept_a_hash_says_whose_a_consent_is);
     RUN(test_a_malformed_consent_or_file_is_refused);
     unlink(path);
     return test_finish();

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "base/str.h"
+#include "privacy/date_forms.h"
 #include "privacy/mask.h"
 #include "privacy/name_finder.h"
 #include "privacy/restore.h"
@@ -502,6 +503,118 @@ static void test_random_texts_come_back_whole(void)
     CHECK(restored == positions);
 }
 
+/* A surrogate as a text of the conversation's next turn could have it by chance. */
+static void date_as_iso(const char *surrogate, char *out, size_t size)
+{
+    struct date_form forms[DATE_FORMS];
+    REQUIRE(date_forms_write(view(surrogate), view(surrogate), forms) > 0);
+    snprintf(out, size, "%s", forms[0].surrogate);
+}
+
+static void date_in_a_form_of_its_own(const char *surrogate, char *out, size_t size)
+{
+    int day = 0, year = 0;
+    char month[32] = "";
+    REQUIRE(sscanf(surrogate, "%d %31s %d", &day, month, &year) == 3);
+    snprintf(out, size, "%02d. %.3s %d", day, month, year);
+}
+
+static void name_with_an_ending(const char *surrogate, char *out, size_t size)
+{
+    snprintf(out, size, "%sa", surrogate);
+}
+
+static void digits_in_pairs(const char *surrogate, char *out, size_t size)
+{
+    size_t digits = 0, len = 0;
+    for (const char *p = surrogate; *p && len + 2 < size; p++) {
+        if (*p < '0' || *p > '9')
+            continue;
+        out[len++] = *p;
+        if (++digits % 2 == 0)
+            out[len++] = '-';
+    }
+    out[len - (digits % 2 == 0)] = '\0';
+}
+
+static void local_part_alone(const char *surrogate, char *out, size_t size)
+{
+    snprintf(out, size, "%.*s", (int)strcspn(surrogate, "@"), surrogate);
+}
+
+/* The later text has the surrogate in another form: read as an answer it would have been replaced. */
+static void test_what_later_stands_in_a_text_is_no_surrogate_any_more(void)
+{
+    static const struct {
+        const char *text, *value;
+        void (*write)(const char *surrogate, char *out, size_t size);
+    } cases[] = {
+        {"She was born on 12 March 1987 in a village.", "12 March 1987", date_as_iso},
+        {"She was born on 12 March 1987 in a village.", "12 March 1987", date_in_a_form_of_its_own},
+        {"Dear Mr. Kowalski, thank you.", "Kowalski", name_with_an_ending},
+        {"Pay with card 4111 1111 1111 1111 please.", "4111 1111 1111 1111", digits_in_pairs},
+        {"IBAN DE89 3704 0044 0532 0130 00 it is.", "DE89 3704 0044 0532 0130 00", digits_in_pairs},
+        {"Her SSN is 536-22-1234.", "536-22-1234", digits_in_pairs},
+        {"Mail jane.doe@acme.com now.", "jane.doe@acme.com", local_part_alone},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        char first[256], form[256], text[600];
+        REQUIRE(world_init(&world, cases[i].text));
+        snprintf(first, sizeof first, "%s", surrogate_of(&world, cases[i].value));
+        cases[i].write(first, form, sizeof form);
+        snprintf(text, sizeof text, "%s Unlike it, lot %s is for sale.", cases[i].text, form);
+        vault_uses_clear(world.uses);
+        REQUIRE(mask_text(&world, text));
+        const char *back = restore(&world, buf_view(&world.masked), 5, false, NULL);
+        if (strcmp(back, text) != 0)
+            printf("first  %s\ntext   %s\nmasked %s\nback   %s\n", first, text, world.masked.data,
+                   back);
+        CHECK(strcmp(back, text) == 0);
+        CHECK(strstr(world.masked.data, cases[i].value) == NULL);
+        world_deinit(&world);
+    }
+}
+
+/* The same where the text comes first: whatever day the surrogate is, the text may have it. */
+static void test_a_surrogate_is_no_day_of_the_text(void)
+{
+    struct world world;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    buf_append_str(&text, STR("She was born on 12 March 1987. Days off:"));
+    for (int year = 1982; year <= 1992; year++)
+        for (int month = 1; month <= 12; month++)
+            for (int day = 1; day <= 28; day += 1 + (month & 1))
+                buf_printf(&text, " %04d-%02d-%02d,", year, month, day);
+    buf_append_str(&text, STR(" that is all."));
+    REQUIRE(!text.failed && world_init(&world, text.data));
+    char day[DATE_DAY_BYTES];
+    const char *surrogate = surrogate_of(&world, "12 March 1987");
+    REQUIRE(date_forms_day(view(surrogate), day));
+    char iso[16];
+    snprintf(iso, sizeof iso, "%.4s-%.2s-%.2s", day + 3, day + 7, day + 9);
+    CHECK(strstr(text.data, iso) == NULL);
+    CHECK(strcmp(restore(&world, buf_view(&world.masked), 9, false, NULL), text.data) == 0);
+    buf_deinit(&text);
+    world_deinit(&world);
+}
+
+static void test_a_mail_addresss_local_part_is_restored_alone(void)
+{
+    struct world world;
+    char local[128], answer[400];
+    REQUIRE(world_init(&world, "Mail jane.doe@acme.com, not jane.doe@corp.org."));
+    local_part_alone(surrogate_of(&world, "jane.doe@acme.com"), local, sizeof local);
+    snprintf(answer, sizeof answer, "Write to %s (%s), or to %s@elsewhere.org.", local,
+             surrogate_of(&world, "jane.doe@acme.com"), local);
+    CHECK(strcmp(restore(&world, view(answer), 3, false, NULL),
+                 "Write to jane.doe (jane.doe@acme.com), or to jane.doe@elsewhere.org.") == 0);
+    local_part_alone(surrogate_of(&world, "jane.doe@corp.org"), local, sizeof local);
+    CHECK(strcmp(restore(&world, view(local), 1, false, NULL), "jane.doe") == 0);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -525,6 +638,9 @@ int main(void)
     RUN(test_the_same_value_keeps_its_surrogate);
     RUN(test_escaped_values_are_masked_whole);
     RUN(test_strict_rules_replace_unknown_numbers_too);
+    RUN(test_what_later_stands_in_a_text_is_no_surrogate_any_more);
+    RUN(test_a_surrogate_is_no_day_of_the_text);
+    RUN(test_a_mail_addresss_local_part_is_restored_alone);
     RUN(test_random_texts_come_back_whole);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();

@@ -2,6 +2,7 @@
  * shipped finds. */
 #include "test.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "privacy/name_finder.h"
@@ -335,6 +336,30 @@ static void test_a_strict_scan_finds_names_again_and_codes(void)
     name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
 }
 
+/* What is denser in possible names than any text is not judged word by word, but nothing hides in it. */
+static void test_what_is_too_dense_to_be_judged_counts_as_names(void)
+{
+    struct tagger_cursor cursor;
+    struct tagger_span span;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < 40000; i++)
+        buf_append_str(&text, STR("Xi Yu "));
+    size_t hidden = text.len;
+    buf_append_str(&text, STR("Jon Smi Xi Yu"));
+    REQUIRE(!text.failed);
+    size_t covered = hidden, unjudged = 0;
+    tagger_begin(&cursor, shipped, buf_view(&text), 0.5f);
+    while (tagger_next(&cursor, &span)) {
+        unjudged += span.score == 0;
+        if (span.end > hidden && span.begin <= covered + 1)
+            covered = span.end;
+    }
+    CHECK(unjudged > 0);
+    CHECK(covered == text.len);
+    buf_deinit(&text);
+}
+
 int main(void)
 {
     RUN(test_a_damaged_file_is_refused_and_says_why);
@@ -352,6 +377,7 @@ int main(void)
     RUN(test_a_lower_threshold_finds_more);
     RUN(test_seams_of_chunks_lose_nothing);
     RUN(test_a_long_row_of_capitals_ends);
+    RUN(test_what_is_too_dense_to_be_judged_counts_as_names);
     RUN(test_a_scan_reports_names_beside_other_kinds);
     RUN(test_a_strict_scan_finds_names_again_and_codes);
     tagger_close(shipped);

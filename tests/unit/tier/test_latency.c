@@ -85,6 +85,28 @@ static void test_a_reload_takes_over_what_was_measured(void)
     tier_latency_free(after);
 }
 
+static void test_what_was_given_up_counts_as_a_wait_and_not_as_an_answer(void)
+{
+    struct tier_latency *latency = tier_latency_new(1);
+    struct tier_state state;
+    CHECK(tier_latency_ttft(latency, 0, 0.9, 0) == 0); /* nothing is known */
+    for (int i = 0; i < 8; i++)
+        tier_latency_add_wait(latency, 0, 100, 0);
+    tier_latency_read(latency, 0, 0, &state);
+    CHECK(state.total_p50_ms == 0);
+    /* Never less than was measured, and at most a bucket more. */
+    double usual = tier_latency_ttft(latency, 0, 0.5, 0);
+    CHECK(usual >= 100 && usual < 119);
+    for (int i = 0; i < 2; i++)
+        tier_latency_add(latency, 0, 900, 1000, 0);
+    CHECK(tier_latency_ttft(latency, 0, 0.8, 0) == usual);
+    CHECK(tier_latency_ttft(latency, 0, 0.9, 0) >= 900);
+    CHECK(tier_latency_ttft(latency, 1, 0.9, 0) == 0); /* no such tier */
+    tier_latency_add_wait(latency, 1, 100, 0);
+    CHECK(tier_latency_ttft(latency, 0, 0.5, 3600000) == 0); /* long ago */
+    tier_latency_free(latency);
+}
+
 int main(void)
 {
     RUN(test_nothing_is_known_of_few);
@@ -92,5 +114,6 @@ int main(void)
     RUN(test_what_is_new_outweighs_what_is_old);
     RUN(test_extremes_stay_within_the_histogram);
     RUN(test_a_reload_takes_over_what_was_measured);
+    RUN(test_what_was_given_up_counts_as_a_wait_and_not_as_an_answer);
     return test_finish();
 }

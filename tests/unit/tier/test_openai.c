@@ -114,7 +114,7 @@ static void on_done(void *ctx, const struct tier_result *result)
     scene->attempt = NULL;
 }
 
-static void scene_start(struct scene *scene)
+static void scene_start_with(struct scene *scene, const struct egress_pass *with)
 {
     static const struct td_message message = {TD_ROLE_USER, {"twelve bytes", 12}};
     struct td_request request = {.messages = &message, .message_count = 1};
@@ -125,9 +125,14 @@ static void scene_start(struct scene *scene)
     struct tier_openai_options options = {.base_url = "https://api.example.com/v1/",
                                           .api_key = scene->key};
     CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
-    struct tier_sink sink = {on_piece, on_done, scene, &pass};
+    struct tier_sink sink = {on_piece, on_done, scene, with};
     CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
           TD_OK);
+}
+
+static void scene_start(struct scene *scene)
+{
+    scene_start_with(scene, &pass);
 }
 
 static void scene_end(struct scene *scene)
@@ -227,6 +232,16 @@ static void test_one_retry_after_a_backoff(void)
     CHECK(s.done_count == 1 && s.result.status == TD_UNAVAILABLE && s.result.retry_count == 1);
     CHECK(s.result.http_status == 503 && strstr(s.result.err.message, "starting up"));
     CHECK(s.result.egress_bytes == 2 * strlen(net.body));
+    scene_end(&s);
+}
+
+static void test_a_hedge_is_not_repeated(void)
+{
+    static const struct egress_pass hedge = {.purpose = EGRESS_HEDGE, .exchange = "ex_1"};
+    struct scene s;
+    scene_start_with(&s, &hedge);
+    net_done(TD_UNAVAILABLE, "connection refused");
+    CHECK(s.done_count == 1 && s.result.retry_count == 0 && net.start_count == 1);
     scene_end(&s);
 }
 
@@ -443,6 +458,7 @@ int main(void)
     RUN(test_usage_is_estimated_and_said_so);
     RUN(test_a_whole_answer_may_come_instead_of_a_stream);
     RUN(test_one_retry_after_a_backoff);
+    RUN(test_a_hedge_is_not_repeated);
     RUN(test_a_retry_can_mend);
     RUN(test_retry_after_is_honoured_up_to_two_seconds);
     RUN(test_refusals_that_a_retry_cannot_mend_are_not_retried);
