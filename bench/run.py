@@ -14,13 +14,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 import bench_consistency
-import bench_ramp
 import bench_engine
 import bench_evidence
 import bench_grammar
 import bench_hedging
 import bench_model
 import bench_nano
+import bench_ramp
 import bench_router
 import bench_serving
 import bench_streams

@@ -34,6 +34,7 @@ struct api {
 typedef void api_handler_fn(struct api *api, struct http_request *request, const char *rest);
 
 api_handler_fn chat_handle, completions_handle, embeddings_handle;
+api_handler_fn messages_handle, messages_handle_count, responses_handle;
 api_handler_fn models_handle_list, models_handle_one;
 api_handler_fn exchanges_handle_list, exchanges_handle_one, shadows_handle_list, ramps_handle_list,
     ramps_handle_restart, feedback_handle, forget_handle, alarms_handle;
