@@ -1,7 +1,7 @@
 /* The state machine that runs a plan.
  *
  * An exchange is always in one of three situations: about to take a step (the step timer), running
- * one attempt, or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up
+ * one attempt (and one beside it where that is slow: hedge.c), or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up
  * the next step in one table (`transitions`). A new pattern is a new plan, not a new path through
  * this file.
  *
