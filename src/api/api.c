@@ -12,6 +12,7 @@
 #include "api/metrics.h"
 #include "base/crypto.h"
 #include "base/str.h"
+#include "exchange/shadow.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -43,6 +44,9 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/models/*", false, models_handle_one},
     {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
+    {HTTP_GET, "/tandem/v1/shadows", false, shadows_handle_list},
+    {HTTP_GET, "/tandem/v1/ramps", false, ramps_handle_list},
+    {HTTP_POST, "/tandem/v1/ramps/*", false, ramps_handle_restart},
     {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
     {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
@@ -74,6 +78,10 @@ void api_cancel(struct api *api)
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
     forget_cancel_all(api);
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    if (services->shadows)
+        shadows_cancel(services->shadows, api->loop);
+    api->host->release(api->host->ctx, services);
 }
 
 void api_free(struct api *api)
@@ -332,7 +340,7 @@ void api_handle(void *ctx, struct http_request *request)
               "no such path: '%.200s'; see /v1/chat/completions, /v1/responses, /v1/messages, "
               "/v1/completions, /v1/embeddings, "
               "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
-              "/tandem/v1/alarms",
+              "/tandem/v1/alarms, /tandem/v1/shadows, /tandem/v1/ramps",
               path);
     api_reply_fault(api, request, &fault);
 }

@@ -610,9 +610,11 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     apply_rules(ex, route);
     observe_begin(ex);
     remember_read(ex, route);
+    rollout_read(ex, route);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
     outgoing_explain(ex);
+    ex->shadowed = shadow_is_wanted(ex);
     ex->signals.mode = ex->plan.mode;
     budget_promise(ex);
     observe_plan(ex);
