@@ -108,7 +108,8 @@ void ledger_reader_close(struct ledger_reader *reader);
  *    cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals (what signals_json
  *    held), reasons (likewise), prompt and answer (only when stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
- *                start_ms, first_ms, total_ms, cost_usd, egress_bytes}]}
+ *                start_ms, first_ms, total_ms, cost_usd, egress_bytes}],
+ *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms, cost_usd, egress_bytes}]}
  * Members that have no value are null. */
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
                                                 struct json **out, struct td_error *err);

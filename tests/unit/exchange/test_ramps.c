@@ -8,6 +8,7 @@
 #include "exchange/shadow.h"
 #include "exchange/watch.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tandem-ramps-XXXXXX";
@@ -314,6 +315,50 @@ static void test_shadows_tell_the_ramp_whether_its_two_tiers_agree(void)
     world_deinit(&world);
 }
 
+#define THREADS 4
+#define ROUNDS 3000
+
+struct crowd {
+    struct ramps *ramps;
+    const struct policy *policy;
+};
+
+static void *judge_much(void *ctx)
+{
+    const struct crowd *crowd = ctx;
+    const struct route *route = crowd->policy->routes;
+    struct ramp_view view;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct ramp_signal signal;
+        const struct td_request request = {.user = "ann"};
+        ramps_read(crowd->ramps, route, &request, &signal);
+        ramps_judge(crowd->ramps, route, RAMP_AGREEMENT, false, 0);
+        if (i % 16 == 0)
+            ramps_list(crowd->ramps, &view, 1);
+        if (i % 64 == 0)
+            ramps_set_policy(crowd->ramps, crowd->policy); /* a reload without a change */
+    }
+    return NULL;
+}
+
+static void test_nothing_is_lost_between_loops_and_reloads(void)
+{
+    struct world world;
+    pthread_t threads[THREADS];
+    world_init(&world);
+    set_route(&world);
+    struct crowd crowd = {open_ramps(NULL, NULL), &world.policy};
+    ramps_set_policy(crowd.ramps, &world.policy);
+    for (int i = 0; i < THREADS; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, judge_much, &crowd) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(view_of(crowd.ramps).evidence[RAMP_AGREEMENT].judged == THREADS * ROUNDS);
+    CHECK(!view_of(crowd.ramps).stopped && view_of(crowd.ramps).step == 0);
+    ramps_close(crowd.ramps);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -326,6 +371,7 @@ int main(void)
     RUN(test_an_exchange_is_taken_says_so_and_is_judged);
     RUN(test_constraints_and_wishes_by_name_come_before_the_ramp);
     RUN(test_shadows_tell_the_ramp_whether_its_two_tiers_agree);
+    RUN(test_nothing_is_lost_between_loops_and_reloads);
     static const char *const files[] = {"users.json", "stops.json", "forged.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         unlink(path_of(files[i]));
