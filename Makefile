@@ -48,6 +48,7 @@ bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 te
 	@python3 bench/bench_privacy.py
 	@ninja -C $(BUILD) --quiet bench/bench_privacy && $(BUILD)/bench/bench_privacy models/names/names.bin
 	@ninja -C $(BUILD) --quiet bench/bench_pseudonyms && $(BUILD)/bench/bench_pseudonyms models/names/names.bin
+	@python3 tests/e2e/test_dialects.py cut_at_every_place
 	@TAP_CONVERSATIONS=$${TAP_CONVERSATIONS:-500} python3 tests/e2e/test_wire_tap.py
 
 lint: all ## format, include levels, headers, symbols, longest files and functions

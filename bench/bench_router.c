@@ -1,10 +1,12 @@
 /* The time of one decision with everything on: canonical text, features, n-grams and the classifier's outputs for a prompt of 500 tokens,
- * 48 rules of which the last matches, constraints, measured tails, weights and the plan with its sentences; alone and while the engine
- * generates on one thread.
+ * its sketch, a look among a person's 128 remembered questions of 100,000, 48 rules of which the last matches, constraints, measured tails,
+ * weights and the plan with its sentences; alone and while the engine generates on one thread.
  *
- *     bench_router CLASSIFIER MODEL */
+ *     bench_router CLASSIFIER TABLE MODEL */
 #include "base/clock.h"
+#include "base/rng.h"
 #include "base/str.h"
+#include "exchange/consistency.h"
 #include "router/classifier.h"
 #include "router/signals.h"
 #include "tandem/engine.h"
@@ -16,6 +18,7 @@
 #include <time.h>
 
 enum { DECISIONS = 4000, PROMPTS = 32, PROMPT_TOKENS = 500, BYTES_A_TOKEN = 4 };
+enum { REMEMBERED_MAX = 100000 };
 
 static atomic_bool stop;
 
@@ -136,26 +139,63 @@ static void write_rules(struct rule rules[RULES], struct rule_set *set)
     }
 }
 
-static void decide(const struct policy *policy, struct signals *signals)
+/* What a decision is made with. */
+struct parts {
+    struct classifier *classifier;
+    struct similarity *table;
+    struct consistency *memory;
+};
+
+/* The person who asks here has as many as a person may have, the others fill it up. */
+static void fill_memory(struct consistency *memory)
+{
+    struct rng rng;
+    rng_init(&rng, 1);
+    for (size_t i = 0; i < REMEMBERED_MAX; i++) {
+        char user[24];
+        struct consistency_person person;
+        snprintf(user, sizeof user, "user%zu", i / CONSISTENCY_PERSON_MAX);
+        struct td_request request = {.user = user};
+        uint64_t bits[2] = {rng_u64(&rng), rng_u64(&rng)};
+        consistency_identify(memory, CONSISTENCY_QUESTIONS, &request, route.name, &person);
+        consistency_put(memory, &person, bits, 0, user, consistency_tier_hash("office"));
+    }
+}
+
+static void remember(struct consistency *memory, struct td_request *request,
+                     struct signals *signals)
+{
+    struct consistency_person person;
+    uint64_t tier;
+    consistency_identify(memory, CONSISTENCY_QUESTIONS, request, route.name, &person);
+    if (consistency_find(memory, &person, signals->sketch.bits, SIMILARITY_NEAR, &tier))
+        signals->remembered =
+            (struct remembered){.by = REMEMBERED_SIMILAR, .tier = 1, .margin = 0.7};
+}
+
+static void decide(const struct parts *parts, const struct policy *policy,
+                   struct td_request *request)
 {
     static struct plan plan;
-    signals->user = "somebody";
-    signals->prompt_tokens = 500;
-    signals->moment.day_tokens = 1000;
-    signals->slo_ms = 2000;
-    policy_apply_rules(policy, &route, NULL, NULL, signals);
-    plan_make(&route, SIZE_MAX, signals, facts, states, TIERS, &plan);
+    static struct signals signals;
+    signals_extract(request, parts->classifier, parts->table, &signals);
+    remember(parts->memory, request, &signals);
+    signals.user = request->user;
+    signals.prompt_tokens = 500;
+    signals.moment.day_tokens = 1000;
+    signals.slo_ms = 2000;
+    policy_apply_rules(policy, &route, NULL, NULL, &signals);
+    plan_make(&route, SIZE_MAX, &signals, facts, states, TIERS, &plan);
     if (plan.rung_count == 0)
         abort();
 }
 
-static void measure(const struct classifier *classifier, const char *when)
+static void measure(const struct parts *parts, const char *when)
 {
     static char prompts[PROMPTS][PROMPT_TOKENS * BYTES_A_TOKEN];
     static double times[DECISIONS];
     static struct rule rules[RULES];
     struct rule_set set;
-    struct signals signals;
     write_rules(rules, &set);
     const struct policy policy = {
         .routes = &route,
@@ -167,10 +207,9 @@ static void measure(const struct classifier *classifier, const char *when)
     for (size_t i = 0; i < DECISIONS; i++) {
         struct td_message message = {.role = TD_ROLE_USER,
                                      .content = str_from(prompts[i % PROMPTS])};
-        struct td_request request = {.messages = &message, .message_count = 1};
+        struct td_request request = {.messages = &message, .message_count = 1, .user = "user7"};
         double begin = now_us();
-        signals_extract(&request, classifier, NULL, &signals);
-        decide(&policy, &signals);
+        decide(parts, &policy, &request);
         times[i] = now_us() - begin;
         if (i % 64 == 0) /* requests do not come without a pause */
             nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
@@ -181,32 +220,46 @@ static void measure(const struct classifier *classifier, const char *when)
            p50 <= 50 ? "  met" : "  MISSED", p99, p99 <= 300 ? "  met" : "  MISSED");
 }
 
+static enum td_status open_parts(char **argv, struct parts *parts, struct td_error *err)
+{
+    struct consistency_options memory = {.entries_max = REMEMBERED_MAX, .ttl_s = 30 * 86400};
+    enum td_status status = classifier_open(argv[1], &parts->classifier, err);
+    if (status == TD_OK)
+        status = similarity_open(argv[2], &parts->table, err);
+    if (status == TD_OK)
+        status = consistency_open(&memory, &parts->memory, err);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct td_error err = {0};
-    struct classifier *classifier = NULL;
+    struct parts parts = {0};
     struct td_model *model = NULL;
     struct td_session *session = NULL;
     pthread_t thread;
-    if (argc != 3) {
-        fprintf(stderr, "usage: bench_router CLASSIFIER MODEL\n");
+    if (argc != 4) {
+        fprintf(stderr, "usage: bench_router CLASSIFIER TABLE MODEL\n");
         return 2;
     }
-    if (classifier_open(argv[1], &classifier, &err) != TD_OK ||
-        td_model_open(argv[2], NULL, &model, &err) != TD_OK ||
+    if (open_parts(argv, &parts, &err) != TD_OK ||
+        td_model_open(argv[3], NULL, &model, &err) != TD_OK ||
         td_session_new(model, &(struct td_session_options){.thread_count = 1}, &session, &err) !=
             TD_OK) {
         fprintf(stderr, "bench_router: %s\n", err.message);
         return 1;
     }
-    measure(classifier, "alone");
+    fill_memory(parts.memory);
+    measure(&parts, "alone");
     if (pthread_create(&thread, NULL, generate, session) != 0)
         return 1;
-    measure(classifier, "while the engine generates");
+    measure(&parts, "while the engine generates");
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
     td_session_free(session);
     td_model_close(model);
-    classifier_close(classifier);
+    consistency_close(parts.memory);
+    similarity_close(parts.table);
+    classifier_close(parts.classifier);
     return 0;
 }

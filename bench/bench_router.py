@@ -370,4 +370,4 @@ def run():
     hill_climb()
     bench_mixed.run()
     program("bench_router", "Decision time, 500-token prompt", ROOT / "models" / "router" / "default.tdr",
-            ROOT / "models" / "nano" / "nano.gguf")
+            ROOT / "models" / "similar" / "similar.tds", ROOT / "models" / "nano" / "nano.gguf")

@@ -20,6 +20,7 @@ import bench_grammar
 import bench_hedging
 import bench_model
 import bench_nano
+import bench_ramp
 import bench_router
 import bench_serving
 import bench_streams
@@ -33,7 +34,7 @@ SECTIONS = {
     "grammar": bench_grammar.run,
     "streams": bench_streams.run,
     "kernels": lambda: program("bench_kernels", "Kernels"),
-    "router": lambda: (bench_router.run(), bench_consistency.run()),
+    "router": lambda: (bench_router.run(), bench_consistency.run(), bench_ramp.run()),
     "hedging": bench_hedging.run,
     "evidence": bench_evidence.run,
     "privacy": lambda: program("bench_privacy", "Privacy scan"),

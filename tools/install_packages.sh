@@ -5,7 +5,7 @@ set -eu
 
 build="gcc libc6-dev make meson ninja-build pkg-config python3 libevent-dev libcurl4-openssl-dev \
 libjansson-dev libpcre2-dev libseccomp-dev libssl-dev libsqlite3-dev libyaml-dev"
-test="clang clang-format llvm libclang-rt-14-dev git nodejs npm curl"
+test="clang clang-format llvm libclang-rt-14-dev git nodejs npm python3-venv curl"
 cross="gcc-aarch64-linux-gnu qemu-user-static"
 
 # Provided by something other than the package (a language manager, say) is good enough.
@@ -13,6 +13,7 @@ provided() {
     case $1 in
     gcc | make | python3 | git | curl | clang | clang-format | npm) command -v "$1" >/dev/null 2>&1 ;;
     nodejs) command -v node >/dev/null 2>&1 ;;
+    python3-venv) python3 -c 'import ensurepip' >/dev/null 2>&1 ;;
     meson) command -v meson >/dev/null 2>&1 ;;
     ninja-build) command -v ninja >/dev/null 2>&1 ;;
     pkg-config) command -v pkg-config >/dev/null 2>&1 ;;

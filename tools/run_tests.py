@@ -21,8 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
-THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop", "hedging")
-SANITIZED_E2E = ("bad_requests", "confined", "failures", "forget", "privacy")  # what hostile input reaches
+THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop", "hedging", "ramps")
+SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")  # what hostile input reaches
 SUITE_SECONDS_MAX = 600
 
 

@@ -87,7 +87,8 @@ enum td_mode {
 /* Whose work the local engine does first when there is more than it can do at once. */
 enum td_priority {
     TD_PRIORITY_INTERACTIVE, /* somebody waits */
-    TD_PRIORITY_BATCH        /* gets what the others leave, and a turn when it has waited long */
+    TD_PRIORITY_BATCH,       /* gets what the others leave, and a turn when it has waited long */
+    TD_PRIORITY_SPARE /* only while nobody else runs; ended (TD_BUSY) for who needs its place */
 };
 
 /* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */

@@ -1,5 +1,6 @@
 /* A request's way through this file: CORS and origin, key, route, method, handler. Every refusal
- * is in OpenAI's shape, because every client of this server parses that.
+ * is in OpenAI's shape, because every client of this server parses that, but those of
+ * /v1/messages, whose clients parse Anthropic's.
  *
  * A browser may send a POST to 127.0.0.1 from any page without asking (a "simple request"). A
  * page that was not allowed could so spend the user's money; therefore a request with an Origin
@@ -7,9 +8,11 @@
  * no Origin. */
 #include "api/api_internal.h"
 
+#include "api/messages_response.h"
 #include "api/metrics.h"
 #include "base/crypto.h"
 #include "base/str.h"
+#include "exchange/shadow.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -27,6 +30,10 @@ struct route_row {
 static const struct route_row routes[] = {
     {HTTP_POST, "/v1/chat/completions", false, chat_handle},
     {HTTP_POST, "/chat/completions", false, chat_handle},
+    {HTTP_POST, "/v1/messages", false, messages_handle},
+    {HTTP_POST, "/v1/messages/count_tokens", false, messages_handle_count},
+    {HTTP_POST, "/v1/responses", false, responses_handle},
+    {HTTP_POST, "/responses", false, responses_handle},
     {HTTP_POST, "/v1/completions", false, completions_handle},
     {HTTP_POST, "/completions", false, completions_handle},
     {HTTP_POST, "/v1/embeddings", false, embeddings_handle},
@@ -37,6 +44,9 @@ static const struct route_row routes[] = {
     {HTTP_GET, "/models/*", false, models_handle_one},
     {HTTP_GET, "/tandem/v1/exchanges", false, exchanges_handle_list},
     {HTTP_GET, "/tandem/v1/exchanges/*", false, exchanges_handle_one},
+    {HTTP_GET, "/tandem/v1/shadows", false, shadows_handle_list},
+    {HTTP_GET, "/tandem/v1/ramps", false, ramps_handle_list},
+    {HTTP_POST, "/tandem/v1/ramps/*", false, ramps_handle_restart},
     {HTTP_GET, "/tandem/v1/alarms", false, alarms_handle},
     {HTTP_POST, "/tandem/v1/feedback", false, feedback_handle},
     {HTTP_POST, "/tandem/v1/consents", false, consents_handle_grant},
@@ -68,6 +78,10 @@ void api_cancel(struct api *api)
     embeddings_cancel_all(api);
     exchanges_cancel_all(api);
     forget_cancel_all(api);
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    if (services->shadows)
+        shadows_cancel(services->shadows, api->loop);
+    api->host->release(api->host->ctx, services);
 }
 
 void api_free(struct api *api)
@@ -113,11 +127,19 @@ void api_reply_json(struct api *api, struct http_request *request, int code, str
     api_reply_text(api, request, code, "application/json", buf_view(body));
 }
 
+static bool speaks_messages(const char *path)
+{
+    return str_starts_with(str_from(path), STR("/v1/messages"));
+}
+
 void api_reply_fault(struct api *api, struct http_request *request, const struct fault *fault)
 {
     struct buf body;
     buf_init(&body, 16384);
-    fault_write(fault, &body);
+    if (speaks_messages(http_request_path(request)))
+        messages_write_fault(fault, &body);
+    else
+        fault_write(fault, &body);
     if (fault->no_retry)
         http_reply_header(request, "x-should-retry", "false");
     if (fault->retry_after_s) {
@@ -280,6 +302,8 @@ static void set_request_id(struct api *api, struct http_request *request)
              (unsigned long long)(salt + api->request_count * UINT64_C(0x9e3779b97f4a7c15)));
     api->request_count++;
     http_reply_header(request, "x-request-id", id);
+    if (speaks_messages(http_request_path(request)))
+        http_reply_header(request, "request-id", id); /* where Anthropic's clients look for it */
 }
 
 void api_handle(void *ctx, struct http_request *request)
@@ -313,9 +337,10 @@ void api_handle(void *ctx, struct http_request *request)
     }
     struct fault fault;
     fault_set(&fault, 404, "invalid_request_error", "unknown_url",
-              "no such path: '%.200s'; see /v1/chat/completions, /v1/completions, /v1/embeddings, "
+              "no such path: '%.200s'; see /v1/chat/completions, /v1/responses, /v1/messages, "
+              "/v1/completions, /v1/embeddings, "
               "/v1/models, /tandem/v1/exchanges, /tandem/v1/feedback, "
-              "/tandem/v1/alarms",
+              "/tandem/v1/alarms, /tandem/v1/shadows, /tandem/v1/ramps",
               path);
     api_reply_fault(api, request, &fault);
 }

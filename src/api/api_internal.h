@@ -34,11 +34,16 @@ struct api {
 typedef void api_handler_fn(struct api *api, struct http_request *request, const char *rest);
 
 api_handler_fn chat_handle, completions_handle, embeddings_handle;
+api_handler_fn messages_handle, messages_handle_count, responses_handle;
 api_handler_fn models_handle_list, models_handle_one;
-api_handler_fn exchanges_handle_list, exchanges_handle_one, feedback_handle, forget_handle,
-    alarms_handle;
+api_handler_fn exchanges_handle_list, exchanges_handle_one, shadows_handle_list, ramps_handle_list,
+    ramps_handle_restart, feedback_handle, forget_handle, alarms_handle;
 /* Appends the watch's metrics (alarms_handler.c). */
 void alarms_write_metrics(struct watch *watch, struct buf *out);
+/* And those of ramps (ramps_handler.c). */
+void ramps_write_metrics(struct ramps *ramps, struct buf *out);
+/* And those of what ran in shadows (shadow_metrics.c). */
+void shadows_write_metrics(struct shadows *shadows, struct buf *out);
 void consistency_write_metrics(struct consistency *consistency, struct buf *out);
 void hedging_write_metrics(struct hedging *hedging, struct buf *out);
 api_handler_fn consents_handle_grant, consents_handle_list, consents_handle_revoke;

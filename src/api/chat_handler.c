@@ -1,23 +1,22 @@
-/* POST /v1/chat/completions: one request, one exchange, one reply or stream.
+/* POST /v1/chat/completions and the other dialects of a chat (dialect.h): one request, one exchange,
+ * one reply or stream.
  *
  * A struct chat lives from the request until one turn of the loop after its end: the exchange
  * still looks at the request's strings and the snapshot when it calls back for the last time, so
  * nothing is freed inside a callback. The `reaper` timer does it.
  *
  *   exchange event     not streamed            streamed
- *   START              remember nothing        headers, role chunk with `tandem`
- *   TEXT               collect                 content chunk
- *   CORRECTION         forget, collect anew    chunk with empty choices and tandem.correction
- *   DONE               headers, whole reply    finish chunk, usage chunk if asked, [DONE]
- *   FAILED             status and error body   the same before a byte; else error chunk, [DONE]
+ *   START              remember nothing        headers, the dialect's first events
+ *   TEXT               collect                 its events for a piece
+ *   CORRECTION         forget, collect anew    its events for one (chat alone has them)
+ *   DONE               headers, whole reply    its last events
+ *   FAILED             status and error body   the same before a byte; else an error event
  */
 #include "api/api_internal.h"
-#include "api/event_stream.h"
+#include "api/dialect.h"
 #include "api/exchange_reply.h"
 #include "api/format_task.h"
 #include "api/metrics.h"
-#include "api/openai_request.h"
-#include "api/openai_response.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -25,14 +24,14 @@
 struct chat {
     struct chat *previous, *next; /* in api->chats */
     struct api *api;
+    const struct dialect *dialect;
     struct event_stream stream;        /* its http is NULL once replied or gone */
     struct background_task *compiling; /* what the exchange waits for, or NULL */
     struct exchange *exchange;         /* NULL before it began and once final */
     struct exchange_services *services;
     struct arena *arena;
     struct chat_request request;
-    struct response_writer writer;
-    struct response_answer answer;
+    struct dialect_reply reply;
     struct loop_timer *reaper;
     bool in_event; /* inside the exchange's callback: it must not be cancelled now */
 };
@@ -67,11 +66,14 @@ static void chat_free(void *ctx)
     metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", -1);
     loop_timer_free(api->loop, chat->reaper);
     openai_request_deinit(&chat->request);
-    response_answer_deinit(&chat->answer);
+    response_answer_deinit(&chat->reply.answer);
     event_stream_deinit(&chat->stream);
     arena_free(chat->arena);
     if (chat->services)
         api->host->release(api->host->ctx, chat->services);
+    if (chat->dialect->deinit)
+        chat->dialect->deinit(chat->reply.state);
+    free(chat->reply.state);
     free(chat);
 }
 
@@ -113,7 +115,7 @@ void chat_cancel_all(struct api *api)
 
 /* --- writing --- */
 
-static void send_chunk(struct chat *chat)
+static void send_frame(struct chat *chat)
 {
     event_stream_send(&chat->stream, chat->exchange ? exchange_id(chat->exchange) : "-");
 }
@@ -124,19 +126,27 @@ static void start_stream(struct chat *chat, const struct exchange_summary *summa
         return;
     exchange_reply_headers(chat->stream.http, summary);
     event_stream_start(&chat->stream);
-    response_chunk_role(&chat->writer, summary, event_stream_chunk(&chat->stream));
-    send_chunk(chat);
+    chat->dialect->write_start(&chat->reply, summary, event_stream_frame(&chat->stream));
+    send_frame(chat);
+}
+
+/* The tier's answer cannot be said to this client. What runs is stopped after the event. */
+static void fail_stream(struct chat *chat, const struct fault *fault)
+{
+    event_stream_send_fault(&chat->stream, fault);
+    event_stream_done(&chat->stream);
 }
 
 static void finish_stream(struct chat *chat, const struct exchange_summary *summary)
 {
+    struct fault fault = {0};
     start_stream(chat, summary); /* an empty answer has no earlier event */
-    response_chunk_finish(&chat->writer, summary, event_stream_chunk(&chat->stream));
-    send_chunk(chat);
-    if (chat->request.include_usage) {
-        response_chunk_usage(&chat->writer, summary, event_stream_chunk(&chat->stream));
-        send_chunk(chat);
+    struct buf *frame = event_stream_frame(&chat->stream);
+    if (!chat->dialect->write_finish(&chat->reply, summary, frame, &fault)) {
+        fail_stream(chat, &fault);
+        return;
     }
+    send_frame(chat);
     event_stream_done(&chat->stream);
 }
 
@@ -144,12 +154,17 @@ static void finish_whole(struct chat *chat, const struct exchange_summary *summa
 {
     if (!chat->stream.http)
         return;
+    struct fault fault = {0};
     struct buf body;
-    buf_init(&body, 4 * chat->api->host->answer_bytes_max + 65536);
-    if (!response_write_completion(&chat->writer, summary, &chat->answer, &body))
+    size_t repeated = 2 * chat->request.asked_bytes; /* what a dialect repeats of the request */
+    buf_init(&body, 4 * chat->api->host->answer_bytes_max + repeated + 65536);
+    if (!chat->dialect->write_answer(&chat->reply, summary, &body, &fault))
         body.failed = true;
     exchange_reply_headers(chat->stream.http, summary);
-    api_reply_json(chat->api, chat->stream.http, 200, &body);
+    if (fault.code)
+        api_reply_fault(chat->api, chat->stream.http, &fault);
+    else
+        api_reply_json(chat->api, chat->stream.http, 200, &body);
     buf_deinit(&body);
     chat_end(chat);
 }
@@ -160,39 +175,43 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
         return;
     struct fault fault;
     exchange_reply_fault(event, &fault);
+    dialect_name_fault(chat->dialect, &fault);
     if (!chat->stream.started) {
         exchange_reply_headers(chat->stream.http, event->summary);
         api_reply_fault(chat->api, chat->stream.http, &fault);
         chat_end(chat);
         return;
     }
-    event_stream_send_fault(&chat->stream, &fault);
-    event_stream_done(&chat->stream);
+    fail_stream(chat, &fault);
 }
 
 /* --- the exchange's events --- */
 
 static void on_text(struct chat *chat, const struct exchange_event *event)
 {
+    struct fault fault = {0};
     if (!chat->request.stream) {
-        response_answer_add(&chat->writer, &chat->answer, event->piece);
+        response_answer_add(&chat->reply.writer, &chat->reply.answer, event->piece);
         return;
     }
     start_stream(chat, event->summary);
-    if (response_chunk_content(&chat->writer, event->summary, event->piece,
-                               event_stream_chunk(&chat->stream)))
-        send_chunk(chat);
+    struct buf *frame = event_stream_frame(&chat->stream);
+    if (chat->dialect->write_piece(&chat->reply, event->summary, event->piece, frame, &fault))
+        send_frame(chat);
+    else
+        fail_stream(chat, &fault);
 }
 
 static void on_correction(struct chat *chat, const struct exchange_event *event)
 {
     if (!chat->request.stream) {
-        response_answer_clear(&chat->answer);
+        response_answer_clear(&chat->reply.answer);
         return;
     }
-    response_chunk_correction(&chat->writer, event->summary, event_stream_chunk(&chat->stream));
+    struct buf *frame = event_stream_frame(&chat->stream);
+    chat->dialect->write_correction(&chat->reply, event->summary, frame);
     if (chat->stream.started)
-        send_chunk(chat);
+        send_frame(chat);
 }
 
 static void on_event(void *ctx, const struct exchange_event *event)
@@ -235,20 +254,25 @@ static void on_event(void *ctx, const struct exchange_event *event)
 
 /* --- the request --- */
 
-static struct chat *chat_new(struct api *api, struct http_request *http)
+static struct chat *chat_new(struct api *api, const struct dialect *dialect,
+                             struct http_request *http)
 {
     struct chat *chat = calloc(1, sizeof *chat);
     if (!chat)
         return NULL;
     chat->api = api;
+    chat->dialect = dialect;
     chat->arena = arena_new(api->host->arena_bytes_max);
-    bool streams = event_stream_init(&chat->stream, api, http);
+    chat->reply.request = &chat->request;
+    chat->reply.state = calloc(1, dialect->state_bytes + 1);
+    bool streams = event_stream_init(&chat->stream, api, http, dialect->form, &chat->reply);
     chat->reaper = loop_timer_new(api->loop, chat_free, chat);
-    response_answer_init(&chat->answer, api->host->answer_bytes_max);
-    if (!chat->arena || !streams || !chat->reaper) {
+    response_answer_init(&chat->reply.answer, api->host->answer_bytes_max);
+    if (!chat->arena || !chat->reply.state || !streams || !chat->reaper) {
         arena_free(chat->arena);
         event_stream_deinit(&chat->stream);
         loop_timer_free(api->loop, chat->reaper);
+        free(chat->reply.state);
         free(chat);
         return NULL;
     }
@@ -261,8 +285,9 @@ static struct chat *chat_new(struct api *api, struct http_request *http)
     return chat;
 }
 
-static void refuse(struct chat *chat, const struct fault *fault)
+static void refuse(struct chat *chat, struct fault *fault)
 {
+    dialect_name_fault(chat->dialect, fault);
     api_reply_fault(chat->api, chat->stream.http, fault);
     event_stream_forget(&chat->stream);
     chat_free(chat);
@@ -282,10 +307,9 @@ static void begin_exchange(struct chat *chat)
         refuse(chat, &fault);
         return;
     }
-    response_writer_init(&chat->writer, exchange_id(chat->exchange),
+    response_writer_init(&chat->reply.writer, exchange_id(chat->exchange),
                          (int64_t)(clock_wall_ms(chat->services->clock) / 1000), &chat->request.td,
                          api->host->model);
-    chat->writer.include_usage = chat->request.include_usage;
 }
 
 static void format_compiled(void *owner, enum td_status status, struct td_grammar *grammar,
@@ -317,18 +341,17 @@ static void compile_format(struct chat *chat)
     refuse(chat, &fault);
 }
 
-void chat_handle(struct api *api, struct http_request *request, const char *rest)
+static void handle(struct api *api, struct http_request *request, const struct dialect *dialect)
 {
-    (void)rest;
     struct fault fault = {0};
-    struct chat *chat = chat_new(api, request);
+    struct chat *chat = chat_new(api, dialect, request);
     if (!chat) {
         fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (!openai_request_parse(http_request_body(request), api_find_header, request, chat->arena,
-                              &chat->request, &fault)) {
+    if (!dialect_read(dialect, http_request_body(request), api_find_header, request, chat->arena,
+                      &chat->request, &fault)) {
         refuse(chat, &fault);
         return;
     }
@@ -345,4 +368,22 @@ void chat_handle(struct api *api, struct http_request *request, const char *rest
         compile_format(chat);
     else
         begin_exchange(chat);
+}
+
+void chat_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_chat);
+}
+
+void messages_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_messages);
+}
+
+void responses_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    handle(api, request, &dialect_responses);
 }

@@ -9,19 +9,13 @@
 #define LOGPROBS_MAX 5 /* as OpenAI's */
 #define PROMPT_BYTES_MAX ((size_t)64 << 20)
 
-static bool absent(const struct json *value)
-{
-    enum json_kind kind = json_kind_of(value);
-    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
-}
-
 /* An integer from min to max; `otherwise` when the body has none. */
 static bool read_count(const struct json *body, const char *name, int64_t min, int64_t max,
                        int64_t otherwise, int64_t *out, struct fault *fault)
 {
     const struct json *value = json_get(body, name);
-    *out = absent(value) ? otherwise : json_int(value, min - 1);
-    if (absent(value) || (json_kind_of(value) == JSON_KIND_INT && *out >= min && *out <= max))
+    *out = json_absent(value) ? otherwise : json_int(value, min - 1);
+    if (json_absent(value) || (json_kind_of(value) == JSON_KIND_INT && *out >= min && *out <= max))
         return true;
     return fault_request(fault, name, "%s must be an integer from %lld to %lld", name,
                          (long long)min, (long long)max);
@@ -95,7 +89,7 @@ static bool read_prompts(const struct json *body, const struct td_model *model, 
 {
     const struct json *prompt = json_get(body, "prompt");
     bool list = json_kind_of(prompt) == JSON_KIND_ARRAY && !is_ids(prompt);
-    if (absent(prompt))
+    if (json_absent(prompt))
         return fault_request(fault, "prompt", "the request needs a prompt");
     out->prompt_count = list ? json_count(prompt) : 1;
     if (out->prompt_count == 0 || out->prompt_count * out->n > COMPLETION_CHOICES_MAX)
@@ -143,7 +137,7 @@ static bool is_one_of(const char *key, const char *const *names, size_t count)
 static bool says_nothing(const struct json *value)
 {
     enum json_kind kind = json_kind_of(value);
-    return absent(value) || (kind == JSON_KIND_TEXT && json_text(value).len == 0) ||
+    return json_absent(value) || (kind == JSON_KIND_TEXT && json_text(value).len == 0) ||
            (kind == JSON_KIND_ARRAY && json_count(value) == 0) ||
            str_equal(json_text(json_get(value, "type")), STR("text"));
 }
@@ -175,7 +169,7 @@ static bool read_members(const struct json *body, const struct td_model *model, 
         !read_count(body, "n", 1, 128, 1, &n, fault))
         return false;
     out->n = (uint32_t)n;
-    if (!absent(echo) && json_kind_of(echo) != JSON_KIND_BOOL)
+    if (!json_absent(echo) && json_kind_of(echo) != JSON_KIND_BOOL)
         return fault_request(fault, "echo", "echo must be true or false, not %s",
                              json_kind_name(json_kind_of(echo)));
     td->tokens_max = (uint32_t)tokens_max;

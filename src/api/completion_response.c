@@ -64,9 +64,9 @@ bool text_answer_write(const struct response_writer *writer, const struct text_a
 void completion_write_head(const struct response_writer *writer,
                            const struct exchange_summary *summary, struct buf *out)
 {
-    /* The writer's id is a chat's: "chatcmpl-..." */
-    buf_printf(out, "{\"id\":\"%s\",\"object\":\"text_completion\",\"created\":%lld,\"model\":",
-               writer->id + 4, (long long)writer->created);
+    buf_printf(out,
+               "{\"id\":\"cmpl-%s\",\"object\":\"text_completion\",\"created\":%lld,\"model\":",
+               writer->id, (long long)writer->created);
     json_write_text(str_from(summary && summary->model ? summary->model : writer->model), out);
 }
 

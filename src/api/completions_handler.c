@@ -142,15 +142,20 @@ static void send_piece(struct completion_call *call, const struct exchange_summa
     if (!call->stream.http)
         return;
     start_stream(call, summary);
-    completion_chunk(&call->writer, summary, index, piece, event_stream_chunk(&call->stream));
+    struct buf *frame = event_stream_frame(&call->stream);
+    sse_begin(frame, NULL);
+    completion_chunk(&call->writer, summary, index, piece, frame);
+    sse_end(frame);
     event_stream_send(&call->stream, summary->id);
 }
 
 static void finish_stream(struct completion_call *call, const struct exchange_summary *summary)
 {
     if (call->request.common.include_usage) {
-        completion_chunk_usage(&call->writer, summary, &call->usage,
-                               event_stream_chunk(&call->stream));
+        struct buf *frame = event_stream_frame(&call->stream);
+        sse_begin(frame, NULL);
+        completion_chunk_usage(&call->writer, summary, &call->usage, frame);
+        sse_end(frame);
         event_stream_send(&call->stream, summary->id);
     }
     event_stream_done(&call->stream);
@@ -330,7 +335,8 @@ static struct completion_call *call_new(struct api *api, struct http_request *ht
     call->api = api;
     call->arena = arena_new(api->host->arena_bytes_max);
     call->step = loop_timer_new(api->loop, step, call);
-    if (!event_stream_init(&call->stream, api, http) || !call->arena || !call->step) {
+    if (!event_stream_init(&call->stream, api, http, &event_form_openai, NULL) || !call->arena ||
+        !call->step) {
         event_stream_deinit(&call->stream);
         loop_timer_free(api->loop, call->step);
         arena_free(call->arena);

@@ -2,37 +2,52 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "net/sse.h"
 
 /* Proxies and browsers cut a stream that is silent for 30 to 60 s. */
 #define HEARTBEAT_MS 10000
 /* Far above what any tier's answer makes in chunks: only a client that does not read gets there. */
 #define STREAM_PENDING_MAX (4u << 20)
-#define CHUNK_BYTES_MAX (4u << 20)
+
+static void write_fault(void *ctx, const struct fault *fault, struct buf *out)
+{
+    (void)ctx;
+    sse_begin(out, NULL);
+    fault_write(fault, out);
+    sse_end(out);
+}
+
+#define KEEP_ALIVE ": keep-alive\n\n"
+#define LAST "data: [DONE]\n\n"
+
+const struct event_form event_form_openai = {
+    .keep_alive = {KEEP_ALIVE, sizeof KEEP_ALIVE - 1},
+    .last = {LAST, sizeof LAST - 1},
+    .frame_bytes_max = 4u << 20,
+    .write_fault = write_fault,
+};
 
 static void heartbeat(void *ctx)
 {
     struct event_stream *stream = ctx;
     if (!stream->http || !stream->started)
         return;
-    http_stream_write(stream->http, STR(": keep-alive\n\n"));
+    http_stream_write(stream->http, stream->form->keep_alive);
     if (stream->http)
         loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
 }
 
-bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http)
+bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http,
+                       const struct event_form *form, void *form_ctx)
 {
-    *stream = (struct event_stream){.api = api, .http = http};
+    *stream = (struct event_stream){.api = api, .http = http, .form = form, .form_ctx = form_ctx};
     stream->heartbeat = loop_timer_new(api->loop, heartbeat, stream);
-    buf_init(&stream->chunk, CHUNK_BYTES_MAX);
-    buf_init(&stream->frame, CHUNK_BYTES_MAX);
+    buf_init(&stream->frame, form->frame_bytes_max);
     return stream->heartbeat != NULL;
 }
 
 void event_stream_deinit(struct event_stream *stream)
 {
     loop_timer_free(stream->api->loop, stream->heartbeat);
-    buf_deinit(&stream->chunk);
     buf_deinit(&stream->frame);
 }
 
@@ -55,7 +70,8 @@ void event_stream_done(struct event_stream *stream)
 {
     if (!stream->http)
         return;
-    http_stream_write(stream->http, STR("data: [DONE]\n\n"));
+    if (stream->form->last.len > 0)
+        http_stream_write(stream->http, stream->form->last);
     if (stream->http)
         http_stream_end(stream->http);
     event_stream_forget(stream);
@@ -65,13 +81,12 @@ void event_stream_done(struct event_stream *stream)
 static void end_too_large(struct event_stream *stream, const char *exchange)
 {
     struct fault fault;
-    log_event(LOG_LEVEL_WARN, "chunk_too_large", "exchange=%s limit=%u", exchange, CHUNK_BYTES_MAX);
+    size_t bytes_max = stream->form->frame_bytes_max;
+    log_event(LOG_LEVEL_WARN, "chunk_too_large", "exchange=%s limit=%zu", exchange, bytes_max);
     fault_set(&fault, 502, "server_error", "chunk_too_large",
-              "a piece of the answer is larger than the %u bytes that a chunk may have",
-              CHUNK_BYTES_MAX);
-    buf_clear(&stream->frame);
-    fault_write(&fault, event_stream_chunk(stream));
-    sse_write(&stream->frame, buf_view(&stream->chunk));
+              "a piece of the answer is larger than the %zu bytes that a chunk may have",
+              bytes_max);
+    stream->form->write_fault(stream->form_ctx, &fault, event_stream_frame(stream));
     http_stream_write(stream->http, buf_view(&stream->frame));
     event_stream_done(stream);
 }
@@ -80,12 +95,12 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
 {
     if (!stream->http)
         return;
-    buf_clear(&stream->frame);
-    sse_write(&stream->frame, buf_view(&stream->chunk));
-    if (stream->chunk.failed || stream->frame.failed) {
+    if (stream->frame.failed) {
         end_too_large(stream, exchange);
         return;
     }
+    if (stream->frame.len == 0)
+        return;
     if (http_stream_pending(stream->http) > STREAM_PENDING_MAX) {
         log_event(LOG_LEVEL_WARN, "stream_cut", "exchange=%s pending=%zu", exchange,
                   http_stream_pending(stream->http));
@@ -99,6 +114,6 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
 
 void event_stream_send_fault(struct event_stream *stream, const struct fault *fault)
 {
-    fault_write(fault, event_stream_chunk(stream));
+    stream->form->write_fault(stream->form_ctx, fault, event_stream_frame(stream));
     event_stream_send(stream, "-");
 }

@@ -1,5 +1,5 @@
-/* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID: the explanation, from the ledger; and the
- * look-up of an exchange for other handlers.
+/* GET /tandem/v1/exchanges and /tandem/v1/exchanges/ID: the explanation, from the ledger;
+ * GET /tandem/v1/shadows: what ran in shadows; and the look-up of an exchange for other handlers.
  *
  * The ledger commits in batches, so an exchange that was answered a moment ago may not be there
  * yet. The loop must not wait for the disk: a look-up that finds nothing is tried again by a
@@ -182,6 +182,26 @@ static bool query_number(const struct http_request *request, struct td_str name,
     return true;
 }
 
+/* since_wall_ms=; false: it was refused. */
+static bool query_since(struct api *api, struct http_request *request, uint64_t *out)
+{
+    struct fault fault;
+    if (query_number(request, STR("since_wall_ms"), 0, out))
+        return true;
+    fault_request(&fault, "since_wall_ms", "since_wall_ms must be milliseconds since 1970");
+    api_reply_fault(api, request, &fault);
+    return false;
+}
+
+/* As OpenAI's lists; takes it. */
+static void reply_list(struct api *api, struct http_request *request, struct json *list)
+{
+    struct json *object = json_new_object();
+    json_put(object, "object", json_new_cstr("list"));
+    json_put(object, "data", list);
+    reply_value(api, request, object, NULL);
+}
+
 void exchanges_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
@@ -193,11 +213,8 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
         api_reply_fault(api, request, &fault);
         return;
     }
-    if (!query_number(request, STR("since_wall_ms"), 0, &since)) {
-        fault_request(&fault, "since_wall_ms", "since_wall_ms must be milliseconds since 1970");
-        api_reply_fault(api, request, &fault);
+    if (!query_since(api, request, &since))
         return;
-    }
     struct td_error err = {0};
     struct json *list = NULL;
     enum td_status status = open_reader(api, &err);
@@ -207,11 +224,25 @@ void exchanges_handle_list(struct api *api, struct http_request *request, const 
         reply_error(api, request, status, &err);
         return;
     }
-    if (json_kind_of(list) == JSON_KIND_ARRAY) {
-        struct json *object = json_new_object();
-        json_put(object, "object", json_new_cstr("list"));
-        json_put(object, "data", list);
-        list = object;
-    }
-    reply_value(api, request, list, NULL);
+    if (json_kind_of(list) == JSON_KIND_ARRAY)
+        reply_list(api, request, list);
+    else
+        reply_value(api, request, list, NULL);
+}
+
+void shadows_handle_list(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    uint64_t since;
+    struct td_error err = {0};
+    struct json *list = NULL;
+    if (!query_since(api, request, &since))
+        return;
+    enum td_status status = open_reader(api, &err);
+    if (status == TD_OK)
+        status = ledger_reader_shadows(api->reader, since, &list, &err);
+    if (status == TD_OK)
+        reply_list(api, request, list);
+    else
+        reply_error(api, request, status, &err);
 }

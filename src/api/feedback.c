@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "exchange/ramps.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
 
@@ -74,6 +75,18 @@ static void reply_stored(struct api *api, struct http_request *request,
     buf_deinit(&body);
 }
 
+/* An exchange that a ramp took, or might have taken, is evidence. */
+static void judge_ramp(const struct exchange_services *services, const struct json *exchange,
+                       double score)
+{
+    const struct json *ramp = json_get(json_get(json_get(exchange, "signals"), "decision"), "ramp");
+    const char *route = json_cstr(json_get(exchange, "route"));
+    const char *id = json_cstr(json_get(exchange, "id"));
+    if (services->ramps && route && id && json_kind_of(ramp) == JSON_KIND_OBJECT)
+        ramps_judge_feedback(services->ramps, services->policy, route, id,
+                             json_bool(json_get(ramp, "taken"), false), 1 - score);
+}
+
 /* The confidence of the device's own answers is held against what people say of them. */
 static void watch_answer(struct api *api, const struct json *exchange, double score)
 {
@@ -82,6 +95,7 @@ static void watch_answer(struct api *api, const struct json *exchange, double sc
     if (services->watch && place && strcmp(place, names_place(TD_PLACE_DEVICE)) == 0)
         watch_add_feedback(services->watch, json_number(json_get(exchange, "confidence"), -1),
                            score);
+    judge_ramp(services, exchange, score);
     api->host->release(api->host->ctx, services);
 }
 

@@ -51,6 +51,10 @@ void health_handle_metrics(struct api *api, struct http_request *request, const 
         alarms_write_metrics(services->watch, &body);
     if (services->consistency)
         consistency_write_metrics(services->consistency, &body);
+    if (services->ramps)
+        ramps_write_metrics(services->ramps, &body);
+    if (services->shadows)
+        shadows_write_metrics(services->shadows, &body);
     if (services->hedging)
         hedging_write_metrics(services->hedging, &body);
     host->release(host->ctx, services);

@@ -5,12 +5,6 @@
 
 #include <stdio.h>
 
-static bool absent(const struct json *value)
-{
-    enum json_kind kind = json_kind_of(value);
-    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
-}
-
 static bool unsupported(struct fault *fault, const char *param, const char *message)
 {
     fault_request(fault, param, "%s", message);
@@ -52,7 +46,7 @@ static bool read_response_format(const struct json *value, struct td_request *re
     if (json_kind_of(named) != JSON_KIND_OBJECT)
         return fault_request(fault, "response_format.json_schema",
                              "json_schema must be an object with name and schema");
-    if (absent(json_get(named, "schema")))
+    if (json_absent(json_get(named, "schema")))
         return read_object(request, fault);
     *format = (struct openai_format){.source = json_get(named, "schema"), .is_schema = true};
     return true;
@@ -63,10 +57,11 @@ bool openai_format_read(const struct json *body, struct td_request *request,
 {
     const struct json *response_format = json_get(body, "response_format");
     const struct json *grammar = json_get(body, "grammar");
-    if (!absent(response_format) && !read_response_format(response_format, request, format, fault))
+    if (!json_absent(response_format) &&
+        !read_response_format(response_format, request, format, fault))
         return false;
     bool is_empty = json_kind_of(grammar) == JSON_KIND_TEXT && json_text(grammar).len == 0;
-    if (absent(grammar) || is_empty) /* llama.cpp's clients send an empty one for none */
+    if (json_absent(grammar) || is_empty) /* llama.cpp's clients send an empty one for none */
         return true;
     if (request->format != TD_FORMAT_TEXT)
         return fault_request(fault, "grammar", "grammar and response_format exclude each other");
@@ -108,7 +103,7 @@ bool openai_format_read_biases(const struct json *body, struct arena *arena,
     size_t count = json_count(biases);
     void *iterator = NULL;
     const char *key;
-    if (absent(biases) || (json_kind_of(biases) == JSON_KIND_OBJECT && count == 0))
+    if (json_absent(biases) || (json_kind_of(biases) == JSON_KIND_OBJECT && count == 0))
         return true;
     if (json_kind_of(biases) != JSON_KIND_OBJECT || count > TD_LOGIT_BIASES_MAX)
         return fault_request(fault, "logit_bias",

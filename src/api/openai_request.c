@@ -38,12 +38,6 @@ static const struct scalar scalars[] = {
     {"logprobs", SCALAR_BOOL, 0, 1, AT(td.logprobs), true},
 };
 
-static bool absent(const struct json *value)
-{
-    enum json_kind kind = json_kind_of(value);
-    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
-}
-
 static bool read_scalar(const struct json *value, const struct scalar *scalar,
                         struct chat_request *out, struct fault *fault)
 {
@@ -72,7 +66,7 @@ static bool read_sampling_key(const struct json *body, const struct sampling_key
 {
     const struct json *value = name ? json_get(body, name) : NULL;
     enum json_kind kind = json_kind_of(value);
-    if (absent(value))
+    if (json_absent(value))
         return true;
     if (kind != JSON_KIND_INT && (kind != JSON_KIND_DOUBLE || key->integer))
         return fault_request(fault, name, "%s must be %s, not %s", name,
@@ -109,7 +103,7 @@ static bool read_text(const struct json *object, const char *name, const char *p
                       size_t bytes_max, const char **out, struct fault *fault)
 {
     const struct json *value = json_get(object, name);
-    if (absent(value))
+    if (json_absent(value))
         return true;
     if (json_kind_of(value) != JSON_KIND_TEXT)
         return fault_request(fault, param, "%s must be a string, not %s", param,
@@ -126,7 +120,7 @@ static bool read_text(const struct json *object, const char *name, const char *p
 static bool read_stops(const struct json *body, struct td_request *request, struct fault *fault)
 {
     const struct json *stop = json_get(body, "stop");
-    if (absent(stop))
+    if (json_absent(stop))
         return true;
     bool list = json_kind_of(stop) == JSON_KIND_ARRAY;
     size_t count = list ? json_count(stop) : 1;
@@ -151,7 +145,7 @@ static bool read_stops(const struct json *body, struct td_request *request, stru
 static bool read_logprobs(const struct json *body, struct td_request *request, struct fault *fault)
 {
     const struct json *top = json_get(body, "top_logprobs");
-    if (absent(top))
+    if (json_absent(top))
         return true;
     int64_t count = json_int(top, -1);
     if (json_kind_of(top) != JSON_KIND_INT || count < 0 || count > TD_TOP_LOGPROBS_MAX)
@@ -167,7 +161,7 @@ static bool read_logprobs(const struct json *body, struct td_request *request, s
 static bool read_seed(const struct json *body, struct td_sampling *sampling, struct fault *fault)
 {
     const struct json *seed = json_get(body, "seed");
-    if (absent(seed))
+    if (json_absent(seed))
         return true;
     if (json_kind_of(seed) != JSON_KIND_INT)
         return fault_request(fault, "seed", "seed must be an integer, not %s",
@@ -181,12 +175,12 @@ static bool read_stream_options(const struct json *body, struct chat_request *ou
                                 struct fault *fault)
 {
     const struct json *options = json_get(body, "stream_options");
-    if (absent(options))
+    if (json_absent(options))
         return true;
     if (json_kind_of(options) != JSON_KIND_OBJECT)
         return fault_request(fault, "stream_options", "stream_options must be an object");
     const struct json *usage = json_get(options, "include_usage");
-    if (absent(usage))
+    if (json_absent(usage))
         return true;
     if (json_kind_of(usage) != JSON_KIND_BOOL)
         return fault_request(fault, "stream_options.include_usage",
@@ -199,7 +193,7 @@ static bool read_stream_options(const struct json *body, struct chat_request *ou
 static bool refuse_unsupported(const struct json *body, struct fault *fault)
 {
     const struct json *n = json_get(body, "n");
-    if (!absent(n) && (json_kind_of(n) != JSON_KIND_INT || json_int(n, 0) != 1))
+    if (!json_absent(n) && (json_kind_of(n) != JSON_KIND_INT || json_int(n, 0) != 1))
         return fault_request(fault, "n", "n must be 1: one answer a request");
     const struct json *modalities = json_get(body, "modalities");
     for (size_t i = 0; i < json_count(modalities); i++) {
@@ -210,7 +204,7 @@ static bool refuse_unsupported(const struct json *body, struct fault *fault)
             return false;
         }
     }
-    if (!absent(json_get(body, "audio"))) {
+    if (!json_absent(json_get(body, "audio"))) {
         fault_request(fault, "audio", "audio output is not supported");
         fault->error_code = "unsupported_parameter";
         return false;
@@ -452,7 +446,7 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
 static bool read_tandem(const struct json *body, struct td_request *request, struct fault *fault)
 {
     const struct json *tandem = json_get(body, "tandem");
-    if (absent(tandem))
+    if (json_absent(tandem))
         return true;
     if (json_kind_of(tandem) != JSON_KIND_OBJECT)
         return fault_request(fault, "tandem", "tandem must be an object, not %s",
@@ -473,7 +467,7 @@ static bool read_tandem(const struct json *body, struct td_request *request, str
                                  near ? "; did you mean '" : "", near ? near : "",
                                  near ? "'?" : "");
         }
-        if (!absent(value) && !read_tandem_value(key, value, request, fault))
+        if (!json_absent(value) && !read_tandem_value(key, value, request, fault))
             return false;
     }
     return true;
@@ -536,7 +530,7 @@ bool openai_request_read_members(const struct json *body, bool chat, struct aren
     struct td_request *request = &out->td;
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         const struct json *value = json_get(body, scalars[i].name);
-        if ((chat || !scalars[i].chat) && !absent(value) &&
+        if ((chat || !scalars[i].chat) && !json_absent(value) &&
             !read_scalar(value, &scalars[i], out, fault))
             return false;
     }
@@ -599,9 +593,16 @@ bool openai_request_read_object(struct td_str body, struct json **out, struct fa
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault)
 {
-    *out = (struct chat_request){.td.sampling = openai_sampling};
-    if (!openai_request_read_object(body, &out->body, fault))
-        return false;
+    struct json *object = NULL;
+    *out = (struct chat_request){.body = NULL};
+    return openai_request_read_object(body, &object, fault) &&
+           openai_request_read(object, header, header_ctx, arena, out, fault);
+}
+
+bool openai_request_read(struct json *body, openai_header_fn *header, void *header_ctx,
+                         struct arena *arena, struct chat_request *out, struct fault *fault)
+{
+    *out = (struct chat_request){.td.sampling = openai_sampling, .body = body};
     bool ok = read_body(out->body, arena, out, fault);
     if (ok && header)
         ok = openai_request_read_headers(header, header_ctx, arena, &out->td, fault);
@@ -619,5 +620,6 @@ void openai_request_deinit(struct chat_request *request)
     td_grammar_free(request->td.grammar);
     request->td.grammar = NULL;
     json_free(request->body);
-    request->body = NULL;
+    json_free(request->asked);
+    request->body = request->asked = NULL;
 }

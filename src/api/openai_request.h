@@ -24,6 +24,8 @@
 struct chat_request {
     struct td_request td; /* borrows from `body` and the arena; owns its grammar */
     struct json *body;    /* the parsed body, owned: openai_request_deinit */
+    struct json *asked;   /* before it was translated (dialect.h), where that is kept; owned */
+    size_t asked_bytes;   /* of its text */
     bool stream;
     bool include_usage;          /* stream_options.include_usage */
     struct openai_format format; /* to be compiled into td.grammar */
@@ -36,6 +38,9 @@ typedef const char *openai_header_fn(void *ctx, const char *name);
  * NULL. On failure nothing needs freeing but the arena. */
 bool openai_request_parse(struct td_str body, openai_header_fn *header, void *header_ctx,
                           struct arena *arena, struct chat_request *out, struct fault *fault);
+/* The same of a body that is parsed already; **takes** it. */
+bool openai_request_read(struct json *body, openai_header_fn *header, void *header_ctx,
+                         struct arena *arena, struct chat_request *out, struct fault *fault);
 /* Parts that requests of other kinds share (completion_request.c). */
 extern const struct td_sampling openai_sampling; /* OpenAI's defaults */
 /* **returns new** *out (json_free): a bounded JSON object. */

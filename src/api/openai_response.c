@@ -13,7 +13,7 @@ void response_writer_init(struct response_writer *writer, const char *exchange_i
                           const struct td_request *request, const struct td_model *local)
 {
     const char *hex = strchr(exchange_id, '_');
-    snprintf(writer->id, sizeof writer->id, "chatcmpl-%s", hex ? hex + 1 : exchange_id);
+    snprintf(writer->id, sizeof writer->id, "%s", hex ? hex + 1 : exchange_id);
     writer->created = created;
     writer->model = request->model ? request->model : "auto";
     writer->mode = request->mode;
@@ -117,7 +117,8 @@ void response_write_tandem(const struct response_writer *writer,
 static void write_head(const struct response_writer *writer, const struct exchange_summary *summary,
                        const char *object, struct buf *out)
 {
-    buf_printf(out, "{\"id\":\"%s\",\"object\":\"%s\",\"created\":%lld,\"model\":", writer->id,
+    buf_printf(out,
+               "{\"id\":\"chatcmpl-%s\",\"object\":\"%s\",\"created\":%lld,\"model\":", writer->id,
                object, (long long)writer->created);
     write_cstr(summary->model ? summary->model : writer->model, out);
 }
@@ -188,8 +189,7 @@ void response_chunk_role(const struct response_writer *writer,
     buf_append_char(out, '}');
 }
 
-/* What an OpenAI-compatible peer sent beside plain text. */
-static const struct json *raw_message(const struct tier_piece *piece)
+const struct json *response_raw_message(const struct tier_piece *piece)
 {
     const struct json *delta = json_get(piece->raw_delta, "delta");
     return delta ? delta : json_get(piece->raw_delta, "message");
@@ -231,10 +231,7 @@ static void write_chunk_logprobs(const struct response_writer *writer,
         buf_append_str(out, STR("],\"refusal\":null}"));
         return;
     }
-    if (!out->failed) {
-        out->len = mark;
-        out->data[mark] = '\0';
-    }
+    buf_truncate(out, mark);
     buf_append_str(out, STR("null"));
 }
 
@@ -251,16 +248,14 @@ bool response_chunk_content(const struct response_writer *writer,
         buf_append_str(out, STR("\"content\":"));
         json_write_text(piece->text, out);
     }
-    show = !write_raw_members(raw_message(piece), !show, out) || show;
+    show = !write_raw_members(response_raw_message(piece), !show, out) || show;
     buf_append_char(out, '}');
     write_chunk_logprobs(writer, piece, out);
     buf_append_str(out, STR(",\"finish_reason\":null}]"));
     write_no_usage(writer, out);
     buf_append_char(out, '}');
-    if (!show && !out->failed) {
-        out->len = mark;
-        out->data[mark] = '\0';
-    }
+    if (!show)
+        buf_truncate(out, mark);
     return show;
 }
 
@@ -344,10 +339,9 @@ static void add_raw_logprobs(struct response_answer *answer, const struct json *
     }
 }
 
-void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
-                         const struct tier_piece *piece)
+void response_answer_add_logprobs(const struct response_writer *writer,
+                                  struct response_answer *answer, const struct tier_piece *piece)
 {
-    buf_append_str(&answer->content, piece->text);
     const struct json *raw = json_get(json_get(piece->raw_delta, "logprobs"), "content");
     if (writer->logprobs && json_count(raw) > 0) {
         add_raw_logprobs(answer, raw);
@@ -356,7 +350,14 @@ void response_answer_add(const struct response_writer *writer, struct response_a
             buf_append_char(&answer->logprobs, ',');
         write_logprob(writer, piece, &answer->logprobs);
     }
-    const struct json *message = raw_message(piece);
+}
+
+void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
+                         const struct tier_piece *piece)
+{
+    buf_append_str(&answer->content, piece->text);
+    response_answer_add_logprobs(writer, answer, piece);
+    const struct json *message = response_raw_message(piece);
     if (!message)
         return;
     buf_append_str(&answer->refusal, json_text(json_get(message, "refusal")));
@@ -372,9 +373,14 @@ void response_answer_add(const struct response_writer *writer, struct response_a
         answer->content.failed = true;
 }
 
-static bool write_message(const struct response_answer *answer, struct buf *out)
+bool response_answer_failed(const struct response_answer *answer)
 {
-    bool ok = true;
+    return answer->content.failed || answer->logprobs.failed || answer->refusal.failed ||
+           answer->reasoning.failed || tool_calls_failed(answer->tool_calls);
+}
+
+static void write_message(const struct response_answer *answer, struct buf *out)
+{
     size_t calls = tool_calls_count(answer->tool_calls);
     buf_append_str(out, STR("{\"role\":\"assistant\",\"content\":"));
     if (answer->content.len == 0 && (calls > 0 || answer->refusal.len > 0))
@@ -392,21 +398,18 @@ static bool write_message(const struct response_answer *answer, struct buf *out)
     }
     if (calls) {
         buf_append_str(out, STR(",\"tool_calls\":"));
-        ok = tool_calls_write(answer->tool_calls, out);
+        tool_calls_write(answer->tool_calls, out);
     }
     buf_append_char(out, '}');
-    return ok;
 }
 
 bool response_write_completion(const struct response_writer *writer,
                                const struct exchange_summary *summary,
                                const struct response_answer *answer, struct buf *out)
 {
-    bool ok = !answer->content.failed && !answer->logprobs.failed && !answer->refusal.failed &&
-              !answer->reasoning.failed;
     write_head(writer, summary, "chat.completion", out);
     buf_append_str(out, STR(",\"choices\":[{\"index\":0,\"message\":"));
-    ok = write_message(answer, out) && ok;
+    write_message(answer, out);
     buf_append_str(out, STR(",\"logprobs\":"));
     if (writer->logprobs) {
         buf_append_str(out, STR("{\"content\":["));
@@ -420,7 +423,7 @@ bool response_write_completion(const struct response_writer *writer,
     buf_append_str(out, STR(",\"tandem\":"));
     response_write_tandem(writer, summary, out);
     buf_append_char(out, '}');
-    return ok && !out->failed;
+    return !response_answer_failed(answer) && !out->failed;
 }
 
 void response_header_text(const char *text, char *out, size_t size)

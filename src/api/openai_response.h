@@ -14,7 +14,7 @@
 #define RESPONSE_ID_BYTES 64
 
 struct response_writer {
-    char id[RESPONSE_ID_BYTES]; /* "chatcmpl-..." */
+    char id[RESPONSE_ID_BYTES]; /* the digits of the exchange's */
     int64_t created;            /* seconds since the Unix epoch */
     const char *model;          /* as asked; used until the answering model is known */
     enum td_mode mode;
@@ -23,10 +23,12 @@ struct response_writer {
     const struct td_model *local; /* spells the local tier's top_logprobs; may be NULL */
 };
 
-/* exchange_id: "ex_..."; the response's id is made of it, so that both lead to the same record. */
+/* exchange_id: "ex_..."; the answer's id is made of it, so that both lead to the same record. */
 void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
                           const struct td_request *request, const struct td_model *local);
 
+/* What an OpenAI-compatible peer sent beside plain text: a message's members, or NULL. */
+const struct json *response_raw_message(const struct tier_piece *piece);
 void response_write_usage(const struct tier_usage *usage, struct buf *out);
 /* Appends the `tandem` object: where the answer came from and why. */
 void response_write_tandem(const struct response_writer *writer,
@@ -60,6 +62,11 @@ void response_answer_clear(
     struct response_answer *answer); /* a correction: forget what was shown */
 void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
                          const struct tier_piece *piece);
+/* Only what is told of a piece's tokens. */
+void response_answer_add_logprobs(const struct response_writer *writer,
+                                  struct response_answer *answer, const struct tier_piece *piece);
+/* Whether something of it is missing because it outgrew its limit. */
+bool response_answer_failed(const struct response_answer *answer);
 /* Appends the chat.completion; false when the answer outgrew its limit. */
 bool response_write_completion(const struct response_writer *writer,
                                const struct exchange_summary *summary,

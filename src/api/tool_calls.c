@@ -74,21 +74,34 @@ size_t tool_calls_count(const struct tool_calls *calls)
     return calls ? calls->count : 0;
 }
 
-bool tool_calls_write(const struct tool_calls *calls, struct buf *out)
+bool tool_calls_failed(const struct tool_calls *calls)
 {
-    bool ok = !calls->failed;
+    bool failed = calls && calls->failed;
+    for (size_t i = 0; i < tool_calls_count(calls) && !failed; i++)
+        failed = calls->calls[i].id.failed || calls->calls[i].name.failed ||
+                 calls->calls[i].arguments.failed;
+    return failed;
+}
+
+struct tool_call_text tool_calls_at(const struct tool_calls *calls, size_t index)
+{
+    const struct tool_call *call = &calls->calls[index];
+    return (struct tool_call_text){buf_view(&call->id), buf_view(&call->name),
+                                   buf_view(&call->arguments)};
+}
+
+void tool_calls_write(const struct tool_calls *calls, struct buf *out)
+{
     buf_append_char(out, '[');
     for (size_t i = 0; i < calls->count; i++) {
-        const struct tool_call *call = &calls->calls[i];
-        ok = ok && !call->id.failed && !call->name.failed && !call->arguments.failed;
+        struct tool_call_text call = tool_calls_at(calls, i);
         buf_append_str(out, i ? STR(",{\"id\":") : STR("{\"id\":"));
-        json_write_text(buf_view(&call->id), out);
+        json_write_text(call.id, out);
         buf_append_str(out, STR(",\"type\":\"function\",\"function\":{\"name\":"));
-        json_write_text(buf_view(&call->name), out);
+        json_write_text(call.name, out);
         buf_append_str(out, STR(",\"arguments\":"));
-        json_write_text(buf_view(&call->arguments), out);
+        json_write_text(call.arguments, out);
         buf_append_str(out, STR("}}"));
     }
     buf_append_char(out, ']');
-    return ok;
 }

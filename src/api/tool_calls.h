@@ -15,7 +15,14 @@ void tool_calls_free(struct tool_calls *calls);
 /* list: delta.tool_calls (with index) or message.tool_calls (in order). */
 void tool_calls_add(struct tool_calls *calls, const struct json *list);
 size_t tool_calls_count(const struct tool_calls *calls);
-/* Appends the JSON array; false when something did not fit. */
-bool tool_calls_write(const struct tool_calls *calls, struct buf *out);
+/* Whether something did not fit, so that calls are missing or cut. */
+bool tool_calls_failed(const struct tool_calls *calls);
+/* **borrows** until the next tool_calls_add. */
+struct tool_call_text {
+    struct td_str id, name, arguments;
+};
+struct tool_call_text tool_calls_at(const struct tool_calls *calls, size_t index);
+/* Appends the JSON array. */
+void tool_calls_write(const struct tool_calls *calls, struct buf *out);
 
 #endif

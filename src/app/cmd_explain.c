@@ -113,6 +113,29 @@ static void print_attempts(const struct json *record)
     }
 }
 
+static void print_shadows(const struct json *record)
+{
+    const struct json *shadows = json_get(record, "shadows");
+    if (json_count(shadows))
+        printf("\nIn its shadow:\n");
+    for (size_t i = 0; i < json_count(shadows); i++) {
+        const struct json *shadow = json_at(shadows, i);
+        const struct json *agreement = json_get(shadow, "agreement");
+        bool answered = json_kind_of(agreement) != JSON_KIND_NULL;
+        printf("  %s: ", text_of(shadow, "tier", "?"));
+        if (answered)
+            printf("%s (agreement %.2f as %s)",
+                   json_bool(json_get(shadow, "same"), false) ? "the same" : "another answer",
+                   json_number(agreement, 0), text_of(shadow, "kind", "?"));
+        else
+            printf("no answer");
+        printf(", %.1f ms, %.6f USD, %lld bytes left the device\n",
+               json_number(json_get(shadow, "total_ms"), 0),
+               json_number(json_get(shadow, "cost_usd"), 0),
+               (long long)json_int(json_get(shadow, "egress_bytes"), 0));
+    }
+}
+
 static enum td_status find_local(const char *config_path, const char *id, struct json **out,
                                  struct td_error *err)
 {
@@ -186,6 +209,7 @@ int cmd_explain(int argc, char **argv)
     print_reasons(record);
     print_decision(record);
     print_attempts(record);
+    print_shadows(record);
     json_free(record);
     return 0;
 }

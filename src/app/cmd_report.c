@@ -45,6 +45,34 @@ static void print_consistency(const struct json *of)
                member(of, "given_up"), member(of, "usd"));
 }
 
+static void print_same(const struct json *of)
+{
+    printf("%.0f of %.0f the same (%.1f%%, 95%% interval %.1f..%.1f%%)", member(of, "same"),
+           member(of, "compared"), 100 * member(of, "same_share"), 100 * member(of, "same_low"),
+           100 * member(of, "same_high"));
+}
+
+static void print_shadows(const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *of = json_at(list, i), *examples = json_get(of, "examples");
+        const struct json *tasks = json_get(of, "tasks");
+        const char *tier = json_cstr(json_get(of, "tier"));
+        printf("\n%s in the shadow of %s: ", json_cstr(json_get(of, "shadow")), tier ? tier : "-");
+        print_same(of);
+        printf(", mean agreement %.3f, %.0f failed, %.6f USD\n", member(of, "agreement"),
+               member(of, "failed"), member(of, "cost_usd"));
+        for (size_t j = 0; j < json_count(tasks); j++) {
+            const char *name = json_cstr(json_get(json_at(tasks, j), "task"));
+            printf("  %-16s ", name && *name ? name : "(not judged)");
+            print_same(json_at(tasks, j));
+            printf("\n");
+        }
+        for (size_t j = 0; j < json_count(examples); j++)
+            printf("  another answer: %s\n", json_cstr(json_at(examples, j)));
+    }
+}
+
 static void print_report(const struct json *report, const char *since)
 {
     printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
@@ -80,6 +108,7 @@ static void print_report(const struct json *report, const char *since)
            member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
            member(report, "saving_usd"), 100 * member(report, "saving_share"));
     print_consistency(json_get(report, "consistency"));
+    print_shadows(json_get(report, "shadows"));
 }
 
 int cmd_report(int argc, char **argv)

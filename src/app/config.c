@@ -5,6 +5,7 @@
 
 #include "app/class_rules.h"
 #include "app/config_keys.h"
+#include "app/config_ramp.h"
 #include "app/config_rules.h"
 #include "app/yaml_tree.h"
 #include "base/error.h"
@@ -346,6 +347,28 @@ static enum td_status check_ladder(const struct config *config, const struct con
 
 /* The declared kind must be possible with the ladder, else every request would end in an empty
  * one. */
+/* A share that nothing would ever draw from is a mistake that nobody would see. */
+static enum td_status check_shadow(const struct config *config, const struct config_route *route,
+                                   bool on_device, bool elsewhere, struct td_error *err)
+{
+    bool any_device = false;
+    for (size_t i = 0; i < config->tier_count; i++)
+        any_device = any_device || config->tiers[i].place == TD_PLACE_DEVICE;
+    if (route->shadow_edge_share > 0 && !(any_device && elsewhere))
+        return fail(config, route->line, err,
+                    "shadow.edge_share needs a tier on the device and a route to another: route",
+                    route->name);
+    if (route->shadow_cloud_share > 0 && !(on_device && elsewhere))
+        return fail(config, route->line, err,
+                    "shadow.cloud_share needs a route to the device and to another tier: route",
+                    route->name);
+    if ((route->shadow_edge_share > 0 || route->shadow_cloud_share > 0) &&
+        (route->zero_retention || config->privacy.zero_retention))
+        return fail(config, route->line, err,
+                    "zero_retention leaves a shadow nothing to compare: route", route->name);
+    return TD_OK;
+}
+
 static enum td_status check_route(const struct config *config, size_t index, struct td_error *err)
 {
     const struct config_route *route = &config->routes[index];
@@ -374,7 +397,8 @@ static enum td_status check_route(const struct config *config, size_t index, str
     if (route->kind == ROUTE_CLOUD_ONLY && on_device)
         return fail(config, route->line, err,
                     "a cloud-only route may not list a tier on the device: route", route->name);
-    return TD_OK;
+    status = check_shadow(config, route, on_device, elsewhere, err);
+    return status == TD_OK ? config_ramp_check(config, route, err) : status;
 }
 
 static enum td_status check(const struct config *config, struct td_error *err)

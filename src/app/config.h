@@ -140,6 +140,13 @@ struct config_route {
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
+    double shadow_edge_share, shadow_cloud_share;
+    struct {
+        const char *to; /* NULL = there is none */
+        struct config_texts steps;
+        uint32_t judged_min, slo_ms;
+        double disagreement_max, loss_margin;
+    } ramp;
     struct config_weights weights;
 };
 
@@ -187,6 +194,10 @@ struct config {
             const char *table; /* NULL = the one that came with the program; "none" */
         } consistency;
     } router;
+    struct {
+        uint32_t running_max;
+        double usd_per_day;
+    } shadow;
     struct {
         uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
         double escalation_share;       /* that is usual; 0 = learnt */

@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "base/str.h"
+#include "router/ramp.h"
 
 #include <stdio.h>
 
@@ -164,6 +165,16 @@ static const struct config_key gate_keys[] = {
 };
 static const struct config_section gate_section = {gate_keys, COUNT(gate_keys), 0, 0};
 
+static const struct config_key route_shadow_keys[] = {
+    {"edge_share", CONFIG_KEY_NUMBER, AT(shadow_edge_share), "0", 0, 1,
+     .help = "of what a cloud answered, the share that the device answers in the background, too"},
+    {"cloud_share", CONFIG_KEY_NUMBER, AT(shadow_cloud_share), "0", 0, 1,
+     .help = "of what the device answered, the share that is sent to a cloud to compare, where it "
+             "might have gone anyway; costs money"},
+};
+static const struct config_section route_shadow_section = {route_shadow_keys,
+                                                           COUNT(route_shadow_keys), 0, 0};
+
 static const struct config_key hedge_keys[] = {
     {"after_percentile", CONFIG_KEY_UINT, AT(hedge_percentile), "95", 50, 99,
      .help = "of the tier's own measured time to its first text; at most four times its median"},
@@ -173,6 +184,22 @@ static const struct config_key hedge_keys[] = {
      .help = "hedges for each request of the route, so that an outage does not double the load"},
 };
 static const struct config_section hedge_section = {hedge_keys, COUNT(hedge_keys), 0, 0};
+
+static const struct config_key ramp_keys[] = {
+    {"to", CONFIG_KEY_TEXT, AT(ramp.to), NULL,
+     .help = "tier that a growing share of the users starts on, while nothing is lost"},
+    {"steps", CONFIG_KEY_TEXTS, AT(ramp.steps), NULL, 0, RAMP_STEPS_MAX,
+     .help = "percent of the users; default [1, 5, 20, 50, 100]"},
+    {"judged_min", CONFIG_KEY_UINT, AT(ramp.judged_min), "50", 1, 1000000,
+     .help = "exchanges that are judged at a step before the next one, at least"},
+    {"disagreement_max", CONFIG_KEY_NUMBER, AT(ramp.disagreement_max), "0.2", 0.01, 0.9,
+     .help = "share of shadows that may give another answer; beyond it the ramp stops"},
+    {"loss_margin", CONFIG_KEY_NUMBER, AT(ramp.loss_margin), "0.05", 0.01, 0.5,
+     .help = "by which more of the exchanges may fail, be late or be disliked"},
+    {"slo_ms", CONFIG_KEY_UINT, AT(ramp.slo_ms), "0", 0, MINUTES_MS(10),
+     .help = "a later answer is lost; 0 = only where the request wishes for a time"},
+};
+static const struct config_section ramp_section = {ramp_keys, COUNT(ramp_keys), 0, 0};
 
 static const struct config_key route_keys[] = {
     {"name", CONFIG_KEY_TEXT, AT(name), NULL, .required = true,
@@ -201,6 +228,10 @@ static const struct config_key route_keys[] = {
      .help = "for requests that say nothing"},
     {"gates", CONFIG_KEY_SECTION, 0, NULL, .section = &gate_section,
      .help = "when an exchange climbs to the next tier"},
+    {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &route_shadow_section,
+     .help = "answers that are only compared"},
+    {"ramp", CONFIG_KEY_SECTION, 0, NULL, .section = &ramp_section,
+     .help = "moves users to another tier step by step, and back when too much is lost"},
     {"climb", CONFIG_KEY_CHOICE, AT(climb), "sequential", .choices = climb_names,
      .help = "hedged: the next tier is asked beside one that is slow; the first answer is given"},
     {"hedge", CONFIG_KEY_SECTION, 0, NULL, .section = &hedge_section,
@@ -395,6 +426,14 @@ static const struct config_key watch_keys[] = {
 };
 static const struct config_section watch_section = {watch_keys, COUNT(watch_keys), 0, 0};
 
+static const struct config_key shadow_keys[] = {
+    {"running_max", CONFIG_KEY_UINT, AT(shadow.running_max), "1", 1, 64,
+     .help = "shadows at once; what comes beside them is dropped; a change needs a restart"},
+    {"usd_per_day", CONFIG_KEY_NUMBER, AT(shadow.usd_per_day), "1", 0, 1e6,
+     .help = "for the shadows of all routes; those that a cloud would answer are dropped beyond"},
+};
+static const struct config_section shadow_section = {shadow_keys, COUNT(shadow_keys), 0, 0};
+
 static const struct config_section router_section = {router_keys, COUNT(router_keys), 0, 0};
 
 static const struct config_key vault_keys[] = {
@@ -507,6 +546,8 @@ static const struct config_key root_keys[] = {
      .help = "what 'tandem models pull' fetches"},
     {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
      .help = "what judges prompts before inference"},
+    {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &shadow_section,
+     .help = "answers that are only compared (routes[].shadow)"},
     {"watch", CONFIG_KEY_SECTION, 0, NULL, .section = &watch_section,
      .help = "alarms on what is out of the ordinary (GET /tandem/v1/alarms)"},
     {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &privacy_section,

@@ -1,6 +1,7 @@
 #include "app/policy_build.h"
 
 #include "app/class_rules.h"
+#include "app/config_ramp.h"
 #include "app/key_source.h"
 #include "app/router_file.h"
 #include "app/threshold_file.h"
@@ -73,6 +74,8 @@ static void write_routes(const struct config *config, const struct policy_learne
         if (route->climb)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
                        route->hedge_share);
+        if (route->ramp.to)
+            buf_printf(out, " ramp %s", route->ramp.to);
         for (size_t t = 0; t < route->tiers.count; t++)
             buf_printf(out, " %s", route->tiers.items[t]);
         buf_append_char(out, '\n');
@@ -204,6 +207,10 @@ static void fill_route(const struct config *config, const struct config_route *f
         .strict = from->strict || config->privacy.pseudonyms.strict,
         .zero_retention = from->zero_retention,
         .mode = (enum td_mode)from->mode,
+        .shadow_edge_share = from->shadow_edge_share,
+        .shadow_cloud_share = from->shadow_cloud_share,
+        .ramp_to = from->ramp.to,
+        .ramp_slo_ms = from->ramp.slo_ms,
         .gates = {.g0_tokens_over = from->g0_tokens_over,
                   .g0_gain_over = from->g0_gain_over,
                   .g0_p_local_under = from->g0_p_local_under,
@@ -225,6 +232,7 @@ static void fill_route(const struct config *config, const struct config_route *f
                   .share = from->hedge_share},
         .weights = config_weights_read(&from->weights),
     };
+    config_ramp_read(config, from, &to->ramp);
     for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
         to->tiers[t] = from->tiers.items[t];
 }

@@ -22,6 +22,8 @@
 #include "exchange/consistency.h"
 #include "exchange/egress.h"
 #include "exchange/hedging.h"
+#include "exchange/ramps.h"
+#include "exchange/shadow.h"
 #include "exchange/spending.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
@@ -212,6 +214,28 @@ static enum td_status open_consistency(struct runtime *runtime, const struct con
     return status;
 }
 
+/* When the first route has one: also after a change of the configuration. */
+static enum td_status open_ramps(struct runtime *runtime, const struct config *config,
+                                 struct td_error *err)
+{
+    struct ramps_options options = {.watch = runtime->base.watch};
+    char path[4096];
+    bool wanted = false;
+    for (size_t i = 0; i < config->route_count; i++)
+        wanted = wanted || config->routes[i].ramp.to;
+    if (!wanted || runtime->base.ramps)
+        return TD_OK;
+    enum td_status status = installation_key(config, options.key, err);
+    if (status != TD_OK)
+        return status;
+    if (config->state_dir) {
+        if (snprintf(path, sizeof path, "%s/ramps.json", config->state_dir) >= (int)sizeof path)
+            return error_set(err, TD_INVALID, "the state folder's path is too long");
+        options.path = path;
+    }
+    return ramps_open(&options, &runtime->base.ramps, err);
+}
+
 /* The confined worker is this program with what was asked of this one. */
 static enum td_status make_sandbox(struct runtime *runtime, const struct config *config,
                                    struct td_error *err)
@@ -254,6 +278,10 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = open_consents(runtime, config, err);
     if (status == TD_OK)
         status = open_consistency(runtime, config, err);
+    if (status == TD_OK)
+        status = open_ramps(runtime, config, err);
+    if (status == TD_OK && !(runtime->base.shadows = shadows_new(config->shadow.running_max)))
+        status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
     if (status == TD_OK)
         status = vault_keep_load(config, runtime->base.vaults, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
@@ -314,6 +342,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         return status;
     }
     runtime->first = snapshot_hold(runtime->current);
+    if (runtime->base.ramps)
+        ramps_set_policy(runtime->base.ramps, snapshot_services(runtime->current)->policy);
     *out = runtime;
     return TD_OK;
 }
@@ -349,6 +379,8 @@ void runtime_close(struct runtime *runtime)
     hedging_free(runtime->base.hedging);
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
+    ramps_close(runtime->base.ramps);
+    shadows_free(runtime->base.shadows);
     consents_close(runtime->base.consents);
     consistency_close(runtime->base.consistency);
     similarity_close(runtime->similarity);
@@ -519,6 +551,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     struct privacy_parts privacy;
     status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
+        status = open_ramps(runtime, config, err);
+    if (status == TD_OK)
         status = privacy_setup_read(config, &privacy, err);
     if (status != TD_OK) {
         config_free(config);
@@ -541,6 +575,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     struct snapshot *old = runtime->current;
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
+    if (runtime->base.ramps)
+        ramps_set_policy(runtime->base.ramps, snapshot_services(fresh)->policy);
     log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
               snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
     snapshot_drop(old);

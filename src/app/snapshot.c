@@ -174,6 +174,16 @@ static enum td_status open_judges(struct snapshot *snapshot, const struct snapsh
     return status;
 }
 
+static void hold_services(struct exchange_services *services)
+{
+    snapshot_hold(snapshot_of(services));
+}
+
+static void release_services(struct exchange_services *services)
+{
+    snapshot_drop(snapshot_of(services));
+}
+
 /* Where nothing of an exchange is kept, nobody's name is kept with a consent either. */
 static enum td_status keep_less(const struct config *config, struct consents *consents,
                                 struct td_error *err)
@@ -222,6 +232,11 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .watch = base->watch,
         .consistency = config->router.consistency.on ? base->consistency : NULL,
         .similarity = base->consistency ? base->similarity : NULL,
+        .shadows = base->shadows,
+        .ramps = base->ramps,
+        .shadow_usd_per_day = config->shadow.usd_per_day,
+        .hold = hold_services,
+        .release = release_services,
         .keeping = {config->router.consistency.margin, config->router.consistency.loss_max,
                     config->router.consistency.usd_per_day},
         .escalations_per_hour = config->watch.escalations_per_hour,

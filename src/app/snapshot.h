@@ -12,6 +12,8 @@ struct snapshot;
 struct watch;
 struct consistency;
 struct hedging;
+struct shadows;
+struct ramps;
 struct similarity;
 
 /* What outlives snapshots. */
@@ -21,6 +23,8 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
+    struct ramps *ramps;                 /* or NULL */
+    struct shadows *shadows;             /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */

@@ -109,6 +109,14 @@ enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error 
     return TD_OK;
 }
 
+void buf_truncate(struct buf *buf, size_t len)
+{
+    if (len >= buf->len)
+        return;
+    buf->len = len;
+    buf->data[len] = '\0';
+}
+
 void buf_consume(struct buf *buf, size_t len)
 {
     if (len >= buf->len) {

@@ -26,6 +26,9 @@ void buf_printf(struct buf *buf, const char *format, ...) TD_PRINTF(2, 3);
  * bytes_max. */
 TD_MUST_CHECK enum td_status buf_read_file(struct buf *buf, const char *path, struct td_error *err);
 
+/* Back to a length that it had; forgets no failure. */
+void buf_truncate(struct buf *buf, size_t len);
+
 /* Removes `len` bytes from the front. */
 void buf_consume(struct buf *buf, size_t len);
 

@@ -6,7 +6,7 @@ uint64_t hash_fnv1a64(const void *data, size_t len, uint64_t basis)
 {
     const unsigned char *bytes = data;
     for (size_t i = 0; i < len; i++)
-        basis = (basis ^ bytes[i]) * UINT64_C(0x100000001b3);
+        basis = hash_fnv1a64_byte(basis, bytes[i]);
     return basis;
 }
 

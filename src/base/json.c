@@ -82,6 +82,12 @@ enum json_kind json_kind_of(const struct json *value)
     return JSON_KIND_NULL;
 }
 
+bool json_absent(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
+}
+
 const char *json_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {"absent", "null",   "boolean", "integer",

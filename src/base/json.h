@@ -30,6 +30,7 @@ TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);
+bool json_absent(const struct json *value);      /* not there, or null */
 const char *json_kind_name(enum json_kind kind); /* "string", "object", ... as JSON calls them */
 const struct json *json_get(const struct json *object, const char *key); /* NULL when absent */
 size_t json_count(const struct json *value); /* elements or members; 0 for anything else */

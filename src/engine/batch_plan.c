@@ -14,6 +14,8 @@
 #define PROMPT_ROWS_MIN 6
 #define PROMPT_ROWS_MAX 65536
 #define BATCH_SHARE_DIVISOR 4
+/* Of spare prompts in a pass: one panel of tokens or two, milliseconds where memory is the bound. */
+#define SPARE_ROWS_MAX 32
 
 /* --- pace --- */
 
@@ -167,15 +169,23 @@ static uint32_t give_interactive(struct plan_entry *entries, uint32_t count,
 
 /* What is left. With nobody waiting, streams first and then prompts as they came: that ends jobs
  * soonest. */
-static void give_batch(struct plan_entry *entries, uint32_t count, uint32_t max, bool alone)
+static uint32_t give_batch(struct plan_entry *entries, uint32_t count, uint32_t max, bool alone)
 {
     struct pick any = {entries, count, TD_PRIORITY_BATCH, true, true, false};
     struct pick streams = {entries, count, TD_PRIORITY_BATCH, true, false, false};
     struct pick prompts = {entries, count, TD_PRIORITY_BATCH, false, true, true};
     if (!alone)
-        give(&any, max);
-    else
-        give(&prompts, max - give(&streams, max));
+        return give(&any, max);
+    uint32_t given = give(&streams, max);
+    return given + give(&prompts, max - given);
+}
+
+static void give_spare(struct plan_entry *entries, uint32_t count, uint32_t max)
+{
+    struct pick streams = {entries, count, TD_PRIORITY_SPARE, true, false, false};
+    struct pick prompts = {entries, count, TD_PRIORITY_SPARE, false, true, true};
+    if (give(&streams, max) == 0)
+        give(&prompts, max < SPARE_ROWS_MAX ? max : SPARE_ROWS_MAX);
 }
 
 struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_limits limits,
@@ -198,7 +208,8 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
         rest = rest > reserve ? rest : reserve;
         left = rest < left ? rest : left;
     }
-    give_batch(entries, count, left, given == 0);
+    if (give_batch(entries, count, left, given == 0) + given == 0)
+        give_spare(entries, count, row_max);
     struct plan plan = {0};
     for (uint32_t i = 0; i < count; i++) {
         *(entries[i].streams ? &plan.stream_rows : &plan.prompt_rows) += entries[i].rows;
@@ -210,10 +221,14 @@ struct plan plan_batch(struct plan_entry *entries, uint32_t count, struct plan_l
 
 uint32_t plan_next(const struct plan_waiting *waiting, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
+    uint32_t first = count;
+    for (uint32_t i = 0; i < count; i++) {
         if (plan_is_urgent(&waiting[i]))
             return i;
-    return 0;
+        if (first == count && waiting[i].priority != TD_PRIORITY_SPARE)
+            first = i;
+    }
+    return first < count ? first : 0;
 }
 
 void plan_note_overtaken(struct plan_waiting *waiting, uint32_t index)

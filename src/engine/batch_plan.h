@@ -5,7 +5,9 @@
  * so that prompts that arrive together get their first tokens one after another and not all at the
  * end; while anybody streams they may make the pass about twice as long as one in which all running
  * jobs stream. Batch work gets what is left: everything when nobody waits, else a quarter of
- * what a prompt would get, one token at least, least recently served first, so it always moves. */
+ * what a prompt would get, one token at least, least recently served first, so it always moves.
+ * Spare work stands still while others have anything due, and its passes are short, because who
+ * comes meanwhile waits for the end of one. */
 #ifndef ENGINE_BATCH_PLAN_H
 #define ENGINE_BATCH_PLAN_H
 
@@ -64,7 +66,8 @@ struct plan_waiting {
 
 static inline bool plan_is_urgent(const struct plan_waiting *waiting)
 {
-    return waiting->priority == TD_PRIORITY_INTERACTIVE || waiting->overtaken >= PLAN_OVERTAKEN_MAX;
+    return waiting->priority == TD_PRIORITY_INTERACTIVE ||
+           (waiting->priority == TD_PRIORITY_BATCH && waiting->overtaken >= PLAN_OVERTAKEN_MAX);
 }
 
 /* The one to admit next, of `count` (at least 1) in the order of their arrival. */

@@ -171,9 +171,10 @@ static enum td_status start(struct scheduler *scheduler, const struct scheduler_
     scheduler->slot_count = options->slot_count;
     scheduler->jobs_max = options->slot_count + options->queue_capacity;
     scheduler->slots = calloc(scheduler->slot_count, sizeof *scheduler->slots);
-    scheduler->waiting = calloc(scheduler->jobs_max, sizeof *scheduler->waiting);
-    scheduler->waiting_plans = calloc(scheduler->jobs_max, sizeof *scheduler->waiting_plans);
-    scheduler->submitted = queue_new(scheduler->jobs_max);
+    scheduler->places_max = scheduler->jobs_max + options->slot_count;
+    scheduler->waiting = calloc(scheduler->places_max, sizeof *scheduler->waiting);
+    scheduler->waiting_plans = calloc(scheduler->places_max, sizeof *scheduler->waiting_plans);
+    scheduler->submitted = queue_new(scheduler->places_max);
     scheduler->wake = wake_new();
     scheduler->threads = thread_pool_new(options->thread_count);
     if (scheduler->slots == NULL || scheduler->waiting == NULL ||
@@ -248,13 +249,14 @@ void scheduler_free(struct scheduler *scheduler)
 }
 
 /* Counts a job in, unless all places are taken. */
-static bool reserve_place(struct scheduler *scheduler)
+static bool reserve_place(struct scheduler *scheduler, bool spare)
 {
-    uint32_t jobs = atomic_load(&scheduler->jobs);
+    atomic_uint *count = spare ? &scheduler->spares : &scheduler->jobs;
+    uint32_t max = spare ? scheduler->slot_count : scheduler->jobs_max, jobs = atomic_load(count);
     do {
-        if (jobs >= scheduler->jobs_max)
+        if (jobs >= max)
             return false;
-    } while (!atomic_compare_exchange_weak(&scheduler->jobs, &jobs, jobs + 1));
+    } while (!atomic_compare_exchange_weak(count, &jobs, jobs + 1));
     return true;
 }
 
@@ -266,14 +268,15 @@ enum td_status scheduler_submit(struct scheduler *scheduler, const struct job_re
         return error_set(err, TD_LIMIT,
                          "the prompt has %zu tokens, the local model's context holds %u",
                          request->id_count, scheduler->context_size);
-    if (!reserve_place(scheduler))
+    bool spare = request->priority == TD_PRIORITY_SPARE;
+    if (!reserve_place(scheduler, spare))
         return error_set(err, TD_BUSY,
                          "%u requests are running or waiting, there is no room for more",
                          scheduler->jobs_max);
     struct job *job;
     enum td_status status = job_new(request, scheduler->wake, &job, err);
     if (status != TD_OK) {
-        atomic_fetch_sub(&scheduler->jobs, 1);
+        atomic_fetch_sub(spare ? &scheduler->spares : &scheduler->jobs, 1);
         return status;
     }
     job->request.options.speculation = scheduler->speculation;
@@ -311,7 +314,7 @@ struct scheduler_load scheduler_get_load(struct scheduler *scheduler)
                                   .rows = atomic_load(&scheduler->rows),
                                   .drafted_tokens = atomic_load(&scheduler->drafted_tokens),
                                   .accepted_tokens = atomic_load(&scheduler->accepted_tokens)};
-    uint32_t jobs = atomic_load(&scheduler->jobs);
+    uint32_t jobs = atomic_load(&scheduler->jobs) + atomic_load(&scheduler->spares);
     load.waiting = jobs > load.running ? jobs - load.running : 0;
     return load;
 }

@@ -7,6 +7,9 @@
  * nobody: the longest unused go when pages are short. */
 #include "engine/scheduler_internal.h"
 
+#include "base/error.h"
+#include "base/log.h"
+
 #include <string.h>
 
 /* Pages that a job of so many prompt tokens may come to hold. */
@@ -21,7 +24,8 @@ static uint32_t pages_needed(const struct scheduler *scheduler, const struct job
 
 void scheduler_forget_job(struct scheduler *scheduler, struct job *job)
 {
-    atomic_fetch_sub(&scheduler->jobs, 1);
+    bool spare = job->request.priority == TD_PRIORITY_SPARE;
+    atomic_fetch_sub(spare ? &scheduler->spares : &scheduler->jobs, 1);
     job_release(job);
 }
 
@@ -37,7 +41,7 @@ static void remove_waiting(struct scheduler *scheduler, uint32_t index)
 void scheduler_collect(struct scheduler *scheduler)
 {
     struct job *job;
-    while (scheduler->waiting_count < scheduler->jobs_max &&
+    while (scheduler->waiting_count < scheduler->places_max &&
            (job = queue_pop(scheduler->submitted))) {
         uint32_t at = scheduler->waiting_count++;
         scheduler->waiting[at] = job;
@@ -66,6 +70,38 @@ static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
     }
     return slots == 0 || (slots < plan_batch_share(scheduler->slot_count) &&
                           pages + page_need <= plan_batch_share(scheduler->kv_pool->page_count));
+}
+
+/* Spare work lives on what nobody else wants: the youngest goes. False when there is none. */
+static bool end_spare(struct scheduler *scheduler)
+{
+    struct slot *youngest = NULL;
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        struct slot *slot = &scheduler->slots[i];
+        if (slot->state == SLOT_RUNNING && slot->job->request.priority == TD_PRIORITY_SPARE &&
+            (youngest == NULL || slot->order > youngest->order))
+            youngest = slot;
+    }
+    if (youngest == NULL)
+        return false;
+    struct td_error err = {0};
+    enum td_status status = error_set(&err, TD_BUSY, "its place was needed for other work");
+    scheduler_end_slot(scheduler, youngest, status, &err);
+    return true;
+}
+
+/* It does not wait, so that it takes nobody's place in the queue. */
+static void refuse_spare(struct scheduler *scheduler, uint32_t index)
+{
+    struct td_error err = {0};
+    const struct td_generate_result nothing = {0};
+    struct job *job = scheduler->waiting[index];
+    enum td_status status = error_set(&err, TD_BUSY, "there is no place to spare");
+    job_end(job, status, &nothing, &err);
+    if (!job_post(job)) /* its owner's own deadline ends it */
+        log_event(LOG_LEVEL_DEBUG, "job_end_not_delivered", "priority=spare");
+    remove_waiting(scheduler, index);
+    scheduler_forget_job(scheduler, job);
 }
 
 static struct slot *free_slot(struct scheduler *scheduler)
@@ -109,10 +145,18 @@ void scheduler_admit(struct scheduler *scheduler)
         uint32_t next = plan_next(scheduler->waiting_plans, scheduler->waiting_count);
         struct job *job = scheduler->waiting[next];
         uint32_t page_need = pages_needed(scheduler, &job->request);
-        if (page_need > scheduler->kv_pool->page_count - scheduler->page_need ||
-            (!plan_is_urgent(&scheduler->waiting_plans[next]) && !batch_fits(scheduler, page_need)))
+        bool spare = job->request.priority == TD_PRIORITY_SPARE;
+        if (!spare && !plan_is_urgent(&scheduler->waiting_plans[next]) &&
+            !batch_fits(scheduler, page_need))
             return;
-        struct slot *slot = free_slot(scheduler);
+        bool has_pages = page_need <= scheduler->kv_pool->page_count - scheduler->page_need;
+        struct slot *slot = has_pages ? free_slot(scheduler) : NULL;
+        if (slot == NULL && spare) {
+            refuse_spare(scheduler, next);
+            continue;
+        }
+        if (slot == NULL && end_spare(scheduler))
+            continue;
         if (slot == NULL)
             return;
         plan_note_overtaken(scheduler->waiting_plans, next);

@@ -46,7 +46,8 @@ struct scheduler {
     struct scheduler_draft *draft; /* NULL without one */
     struct slot *slots;
     uint32_t slot_count;
-    uint32_t jobs_max; /* running and waiting */
+    uint32_t jobs_max;   /* running and waiting, beside what is spare */
+    uint32_t places_max; /* with it: as much as there are slots, so that it takes nobody's place */
     uint32_t context_size;
     struct queue *submitted; /* from any thread */
     struct wake *wake;
@@ -55,14 +56,15 @@ struct scheduler {
     atomic_bool stop;
     atomic_uint forget; /* FORGET_...: asked for, see scheduler_forget */
     bool keep_nothing;
-    atomic_uint jobs, running; /* jobs: running and waiting */
+    atomic_uint jobs, spares; /* running and waiting; spares beside the others */
+    atomic_uint running;      /* of both */
     atomic_uint pages_used;
     _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
     _Atomic uint64_t drafted_tokens, accepted_tokens;
 
     /* The scheduler thread's own. */
-    struct job **waiting;               /* [jobs_max], first come first */
-    struct plan_waiting *waiting_plans; /* [jobs_max], of the same jobs */
+    struct job **waiting;               /* [places_max], first come first */
+    struct plan_waiting *waiting_plans; /* [places_max], of the same jobs */
     uint32_t waiting_count;
     uint32_t page_need; /* of all slots */
     struct pace pace;

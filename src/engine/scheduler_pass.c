@@ -93,17 +93,27 @@ static void take_over(struct scheduler *scheduler, struct slot *slot)
 }
 
 /* How many share the pass decides how much is guessed. */
-static void prepare_guesses(struct scheduler *scheduler, struct slot *slot)
+static void prepare_guesses(struct scheduler *scheduler, struct slot *slot, uint32_t streams)
 {
-    uint32_t streams = atomic_load(&scheduler->running);
     slot->generation.speculation.streams = streams;
     if (scheduler->draft)
         scheduler_draft_prepare(scheduler->draft, slot_number(scheduler, slot), &slot->generation,
                                 &slot->job->request.scope, streams);
 }
 
+/* Those that move: what is spare stands still beside others. */
+static uint32_t count_moving(const struct scheduler *scheduler)
+{
+    uint32_t others = 0, running = atomic_load(&scheduler->running);
+    for (uint32_t i = 0; i < scheduler->slot_count; i++)
+        others += scheduler->slots[i].state == SLOT_RUNNING &&
+                  scheduler->slots[i].job->request.priority != TD_PRIORITY_SPARE;
+    return others ? others : running;
+}
+
 static struct plan make_plan(struct scheduler *scheduler)
 {
+    uint32_t moving = count_moving(scheduler);
     for (uint32_t i = 0; i < scheduler->slot_count; i++) {
         struct slot *slot = &scheduler->slots[i];
         struct plan_entry *entry = &scheduler->entries[i];
@@ -111,7 +121,7 @@ static struct plan make_plan(struct scheduler *scheduler)
         if (!is_ready(scheduler, slot))
             continue;
         take_over(scheduler, slot);
-        prepare_guesses(scheduler, slot);
+        prepare_guesses(scheduler, slot, moving);
         *entry = (struct plan_entry){
             .priority = slot->job->request.priority,
             .streams = slot->generation.result.completion_tokens > 0,

@@ -94,7 +94,7 @@ static bool show(void *ctx, const struct tier_piece *piece)
         ex->visible = true;
         ex->ttft_ms = ex->summary.ttft_ms = exchange_now_ms(ex) - ex->created_ms;
     }
-    if (ex->services->store_prompts && !ex->request.keep_nothing)
+    if (ex->shadowed || (ex->services->store_prompts && !ex->request.keep_nothing))
         buf_append_str(&ex->answer, piece->text);
     emit(ex, EXCHANGE_TEXT, piece);
     return !ex->ended;
@@ -172,6 +172,9 @@ static void end(struct exchange *ex, const char *status)
     remember_end(ex, strcmp(status, "ok") == 0);
     record_put(ex, status);
     observe_end(ex);
+    rollout_end(ex, status);
+    if (ex->shadowed && strcmp(status, "ok") == 0)
+        shadow_begin(ex);
 }
 
 void deliver_answer(struct exchange *ex)

@@ -1,7 +1,7 @@
 /* The state machine that runs a plan.
  *
  * An exchange is always in one of three situations: about to take a step (the step timer), running
- * one attempt, or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up
+ * one attempt (and one beside it where that is slow: hedge.c), or ended. Whatever ends an attempt is an outcome; outcome and circumstances look up
  * the next step in one table (`transitions`). A new pattern is a new plan, not a new path through
  * this file.
  *
@@ -610,9 +610,11 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     apply_rules(ex, route);
     observe_begin(ex);
     remember_read(ex, route);
+    rollout_read(ex, route);
     plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, services->tier_count,
               &ex->plan);
     outgoing_explain(ex);
+    ex->shadowed = shadow_is_wanted(ex);
     ex->signals.mode = ex->plan.mode;
     budget_promise(ex);
     observe_plan(ex);

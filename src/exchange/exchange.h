@@ -28,6 +28,8 @@ struct device;
 struct watch;
 struct hedging;
 struct consistency;
+struct shadows;
+struct ramps;
 struct similarity;
 
 /* Whether the local tier's confidences come from a confidence model. */
@@ -60,6 +62,12 @@ struct exchange_services {
         *consistency; /* NULL = nothing is remembered from one exchange to the next */
     const struct similarity *similarity; /* with it */
     struct keeping_settings keeping;
+    struct ramps *ramps;       /* NULL = there are none */
+    struct shadows *shadows;   /* NULL = there are none */
+    double shadow_usd_per_day; /* for those that cost something */
+    /* One more, and one less, who uses these services beyond their exchange; NULL = they stay. */
+    void (*hold)(struct exchange_services *services);
+    void (*release)(struct exchange_services *services);
     struct tier **tiers;
     size_t tier_count;
     struct tier_health *health;

@@ -7,6 +7,7 @@
 #include "exchange/exchange.h"
 #include "exchange/gates.h"
 #include "exchange/hedge.h"
+#include "exchange/shadow.h"
 #include "ledger/ledger.h"
 #include "privacy/tally.h"
 #include "tier/door.h"
@@ -105,6 +106,7 @@ struct exchange {
     bool past_deadline;
     bool reserved;   /* one of the caller's escalations of this hour */
     bool capped;     /* there was none left: the device answers */
+    bool shadowed;   /* its text is kept until its end, to compare */
     double kept_usd; /* more than the fresh start's tier would have charged */
     bool hopeless;   /* kept because no tier is expected to be right */
 
@@ -171,6 +173,10 @@ void observe_end(struct exchange *exchange);
 /* What earlier exchanges say (remember.c). Before the plan; and when the end is known. */
 void remember_read(struct exchange *exchange, const struct route *route);
 void remember_end(struct exchange *exchange, bool answered);
+
+/* The route's ramp (rollout.c). Before the plan; and when the end is known. */
+void rollout_read(struct exchange *exchange, const struct route *route);
+void rollout_end(struct exchange *exchange, const char *status);
 
 /* Sends what is known to the ledger (record.c). status: "ok", "failed", "cancelled". */
 void record_put(const struct exchange *exchange, const char *status);

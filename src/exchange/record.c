@@ -109,6 +109,13 @@ static struct json *decision_of(const struct exchange *ex)
         json_put(root, "flip", json_new_cstr(decision->flip));
     if (decision->keeping != KEEPING_NONE)
         json_put(root, "earlier", earlier_of(ex));
+    if (decision->ramp.on) {
+        struct json *ramp = json_new_object();
+        json_put(ramp, "to", json_new_cstr(ex->plan.route->ramp_to));
+        json_put(ramp, "percent", json_new_double(decision->ramp.percent));
+        json_put(ramp, "taken", json_new_bool(decision->ramp.taken));
+        json_put(root, "ramp", ramp);
+    }
     if (decision->scored) {
         struct json *scores = json_new_object();
         for (size_t i = 0; i < decision->scored_count; i++)

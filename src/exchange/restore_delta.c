@@ -40,14 +40,19 @@ struct restore_delta *restore_delta_new(const struct restore_table *table)
     return delta;
 }
 
+static void forget_stream(struct restore_delta *delta, size_t index)
+{
+    struct stream *stream = &delta->streams[index];
+    delta->ended.seen += stream->restorer.counts.seen;
+    delta->ended.restored += stream->restorer.counts.restored;
+    restorer_deinit(&stream->restorer);
+    *stream = delta->streams[--delta->stream_count];
+}
+
 static void end_streams(struct restore_delta *delta)
 {
-    for (size_t i = 0; i < delta->stream_count; i++) {
-        delta->ended.seen += delta->streams[i].restorer.counts.seen;
-        delta->ended.restored += delta->streams[i].restorer.counts.restored;
-        restorer_deinit(&delta->streams[i].restorer);
-    }
-    delta->stream_count = 0;
+    while (delta->stream_count > 0)
+        forget_stream(delta, delta->stream_count - 1);
 }
 
 void restore_delta_reset(struct restore_delta *delta)
@@ -130,6 +135,31 @@ static struct json *restored_function(struct restore_delta *delta, const struct 
     return copy;
 }
 
+static struct json *call_rest(uint32_t call, struct td_str rest)
+{
+    struct json *function = json_new_object(), *value = json_new_object();
+    json_put(function, "arguments", json_new_text(rest));
+    json_put(value, "index", json_new_int(call));
+    json_put(value, "function", function);
+    return value;
+}
+
+/* A call is over when a later one begins: what was held of it comes before, because clients take its
+ * arguments for whole then. */
+static void end_calls_before(struct restore_delta *delta, uint32_t call, struct json *list)
+{
+    for (size_t i = delta->stream_count; i-- > 0;) {
+        struct stream *stream = &delta->streams[i];
+        if (stream->call == NO_CALL || stream->call >= call)
+            continue;
+        buf_clear(&delta->scratch);
+        restorer_end(&stream->restorer, &delta->scratch);
+        if (delta->scratch.len > 0)
+            json_push(list, call_rest(stream->call, buf_view(&delta->scratch)));
+        forget_stream(delta, i);
+    }
+}
+
 static struct json *restored_calls(struct restore_delta *delta, const struct json *calls)
 {
     struct json *list = json_new_array();
@@ -138,6 +168,7 @@ static struct json *restored_calls(struct restore_delta *delta, const struct jso
         struct json *copy = json_clone(call);
         int64_t index = json_int(json_get(call, "index"), (int64_t)i);
         uint32_t number = index >= 0 && index < NO_CALL ? (uint32_t)index : NO_CALL - 1;
+        end_calls_before(delta, number, list);
         if (json_kind_of(json_get(call, "function")) == JSON_KIND_OBJECT)
             json_put(copy, "function",
                      restored_function(delta, json_get(call, "function"), number));
@@ -147,6 +178,18 @@ static struct json *restored_calls(struct restore_delta *delta, const struct jso
 }
 
 /* --- pieces --- */
+
+/* The text before a call is over when the call begins. */
+static void end_text(struct restore_delta *delta)
+{
+    for (size_t i = delta->stream_count; i-- > 0;) {
+        struct stream *stream = &delta->streams[i];
+        if (stream->call != NO_CALL || strcmp(stream->name, "content") != 0)
+            continue;
+        restorer_end(&stream->restorer, &delta->text);
+        forget_stream(delta, i);
+    }
+}
 
 static void restore_members(struct restore_delta *delta, const struct json *from, struct json *to)
 {
@@ -176,6 +219,8 @@ const struct tier_piece *restore_delta_piece(struct restore_delta *delta,
         restorer_feed(text, piece->text, &delta->text);
     else
         buf_append_str(&delta->text, piece->text);
+    if (json_count(json_get(json_get(piece->raw_delta, "delta"), "tool_calls")) > 0)
+        end_text(delta);
     delta->piece.text = buf_view(&delta->text);
     json_free(delta->raw);
     delta->raw = NULL;
@@ -199,16 +244,13 @@ static void put_rest(struct json *members, struct json *calls, const struct stre
         json_put(members, stream->name, json_new_text(rest));
         return;
     }
-    struct json *function = json_new_object();
-    json_put(function, "arguments", json_new_text(rest));
-    if (stream->call == NO_CALL) {
-        json_put(members, "function_call", function);
+    if (stream->call != NO_CALL) {
+        json_push(calls, call_rest(stream->call, rest));
         return;
     }
-    struct json *call = json_new_object();
-    json_put(call, "index", json_new_int(stream->call));
-    json_put(call, "function", function);
-    json_push(calls, call);
+    struct json *function = json_new_object();
+    json_put(function, "arguments", json_new_text(rest));
+    json_put(members, "function_call", function);
 }
 
 const struct tier_piece *restore_delta_end(struct restore_delta *delta)

@@ -67,6 +67,7 @@ const char *watch_kind_name(enum watch_kind kind)
         [WATCH_OVERCONFIDENT] = "overconfident",
         [WATCH_UNDERCONFIDENT] = "underconfident",
         [WATCH_SURE_WRONG] = "sure_wrong",
+        [WATCH_RAMP_STOPPED] = "ramp_stopped",
     };
     return (size_t)kind < WATCH_KIND_COUNT ? names[kind] : "unknown";
 }
@@ -165,6 +166,14 @@ static void follow_locked(struct watch *watch, uint64_t *lasting, bool on, enum 
     watch->begun[kind]++;
     log_event(LOG_LEVEL_WARN, "alarm_begun", "alarm=%" PRIu64 " kind=%s caller=%s text=\"%s\"",
               alarm->number, watch_kind_name(kind), alarm->caller, alarm->text);
+}
+
+void watch_follow(struct watch *watch, uint64_t *lasting, bool on, enum watch_kind kind,
+                  const double numbers[static 2], const char *text)
+{
+    pthread_mutex_lock(&watch->lock);
+    follow_locked(watch, lasting, on, kind, NULL, numbers, "%s", text);
+    pthread_mutex_unlock(&watch->lock);
 }
 
 /* --- callers --- */

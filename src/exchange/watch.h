@@ -22,7 +22,8 @@ enum watch_kind {
     WATCH_SCORES,        /* the distribution of confidences changed */
     WATCH_OVERCONFIDENT,
     WATCH_UNDERCONFIDENT,
-    WATCH_SURE_WRONG, /* wrong answers among those with a confidence of .9 and more */
+    WATCH_SURE_WRONG,   /* wrong answers among those with a confidence of .9 and more */
+    WATCH_RAMP_STOPPED, /* a ramp lost more than it may (ramps.h) */
     WATCH_KIND_COUNT
 };
 
@@ -61,6 +62,10 @@ void watch_add_feedback(struct watch *watch, double confidence, double right);
 bool watch_reserve(struct watch *watch, const char *caller, uint32_t per_hour);
 /* What was reserved was not needed. */
 void watch_give_back(struct watch *watch, const char *caller, uint32_t per_hour);
+
+/* An alarm that somebody else decides on: *lasting (0 = none) follows `on`. numbers: the value, and what is usual. */
+void watch_follow(struct watch *watch, uint64_t *lasting, bool on, enum watch_kind kind,
+                  const double numbers[static 2], const char *text);
 
 #define WATCH_ALARMS_MAX 128 /* that are kept; those that last go before the newest ended ones */
 /* Newest first. */

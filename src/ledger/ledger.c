@@ -296,6 +296,17 @@ enum td_status ledger_put_feedback(struct ledger *ledger, const struct ledger_fe
     return status;
 }
 
+enum td_status ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow,
+                                 struct td_error *err)
+{
+    struct record *copy;
+    enum td_status status = record_new_shadow(shadow, RECORD_BYTES_MAX, &copy, err);
+    if (status == TD_OK)
+        return queue_record(ledger, copy, shadow->exchange, err);
+    atomic_fetch_add(&ledger->dropped, 1);
+    return status;
+}
+
 enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms, struct td_error *err)
 {
     struct timespec until = clock_deadline(timeout_ms);

@@ -52,6 +52,19 @@ struct ledger_feedback {
     const char *comment; /* or NULL */
 };
 
+/* What another tier answered in an exchange's shadow (exchange/shadow.h). */
+struct ledger_shadow {
+    const char *exchange; /* the whole id */
+    uint64_t wall_ms;
+    const char *tier;
+    double agreement; /* 0..1; NAN: it gave no answer */
+    bool same;        /* said the same */
+    const char *kind; /* how they were compared: "label", "text", "json" */
+    uint32_t completion_tokens;
+    double total_ms, cost_usd;
+    uint64_t egress_bytes;
+};
+
 /* Opens or creates; migrates the schema. "returns new" (ledger_close: commits what is queued). */
 TD_MUST_CHECK enum td_status ledger_open(const char *path, struct ledger **out,
                                          struct td_error *err);
@@ -68,6 +81,9 @@ TD_MUST_CHECK enum td_status ledger_put(struct ledger *ledger, const struct ledg
 TD_MUST_CHECK enum td_status ledger_put_feedback(struct ledger *ledger,
                                                  const struct ledger_feedback *feedback,
                                                  struct td_error *err);
+/* And for a shadow. TD_INVALID: no id, tier or kind, an agreement outside 0..1. */
+TD_MUST_CHECK enum td_status
+ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow, struct td_error *err);
 /* Waits (at most timeout_ms) until all that was put before is committed. TD_TIMEOUT, or TD_IO with
  * the cause when commits fail. */
 TD_MUST_CHECK enum td_status ledger_flush(struct ledger *ledger, uint32_t timeout_ms,
@@ -92,7 +108,8 @@ void ledger_reader_close(struct ledger_reader *reader);
  *    cost_usd, all_cloud_cost_usd, degraded, streamed, disclosure, signals (what signals_json
  *    held), reasons (likewise), prompt and answer (only when stored),
  *    attempts: [{tier, model, place, outcome, error, confidence, prompt_tokens, completion_tokens,
- *                start_ms, first_ms, total_ms, cost_usd, egress_bytes}]}
+ *                start_ms, first_ms, total_ms, cost_usd, egress_bytes}],
+ *    shadows: [{tier, agreement (null: no answer), same, kind, completion_tokens, total_ms, cost_usd, egress_bytes}]}
  * Members that have no value are null. */
 TD_MUST_CHECK enum td_status ledger_reader_find(struct ledger_reader *reader, const char *id,
                                                 struct json **out, struct td_error *err);
@@ -155,12 +172,20 @@ TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,
  *             ttft_ms: {p50, p95, p99}, total_ms: {p50, p95, p99}}],
  *    consistency: {similar (questions with an earlier similar one), flipped (that started elsewhere), flip_rate (null
  *    without any), turns (of conversations with a remembered tier), turns_moved, kept, given_up (probability, or share
- *    of the score), usd (what keeping cost more), days: [{day, similar, flipped, flip_rate}]}
+ *    of the score), usd (what keeping cost more), days: [{day, similar, flipped, flip_rate}]},
+ *    shadows: as ledger_reader_shadows}
  * tiers are ordered by exchanges, most first. cost_usd counts every attempt, also lost ones,
  * because the exchange's own cost does. Percentiles are exact, by nearest rank: the ceil(p/100 *
  * n)th smallest of the n known values; null when there is none. */
 TD_MUST_CHECK enum td_status ledger_reader_report(struct ledger_reader *reader,
                                                   uint64_t since_wall_ms, struct json **out,
                                                   struct td_error *err);
+/* What ran in shadows since then: [{tier, shadow (the tier beside it), compared, failed, same, same_share, same_low, same_high (its
+ * Wilson interval at 95 %), agreement (mean; null without any, as the shares), cost_usd, total_ms (mean, of the shadow),
+ * tasks: [{task ("" = not judged), compared, same, same_share, same_low, same_high}], most first,
+ * examples: [ids of up to 5 exchanges, least agreement first]}]. **returns new** (json_free). */
+TD_MUST_CHECK enum td_status ledger_reader_shadows(struct ledger_reader *reader,
+                                                   uint64_t since_wall_ms, struct json **out,
+                                                   struct td_error *err);
 
 #endif

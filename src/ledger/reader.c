@@ -75,6 +75,15 @@ static const struct column attempt_columns[] = {
     {"egress_bytes", INTEGER},
 };
 
+static const char shadows_sql[] =
+    "SELECT tier, agreement, same, kind, completion_tokens, total_ms, cost_usd, egress_bytes"
+    " FROM shadow WHERE exchange = ?1 ORDER BY seq";
+static const struct column shadow_columns[] = {
+    {"tier", TEXT},       {"agreement", NUMBER},          {"same", FLAG},
+    {"kind", TEXT},       {"completion_tokens", INTEGER}, {"total_ms", NUMBER},
+    {"cost_usd", NUMBER}, {"egress_bytes", INTEGER},
+};
+
 enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error *err)
 {
     return error_set(err, file_status(sqlite3_extended_errcode(reader->db)), "ledger: %s",
@@ -160,20 +169,30 @@ static struct json *row_object(sqlite3_stmt *row, const struct column *columns, 
     return object;
 }
 
-static enum td_status add_attempts(struct ledger_reader *reader, struct json *exchange,
-                                   sqlite3_int64 seq, struct td_error *err)
+/* Rows of another table that belong to the exchange, as its member `name`. */
+struct belongings {
+    const char *name, *sql;
+    const struct column *columns;
+    size_t column_count;
+};
+static const struct belongings belongings[] = {
+    {"attempts", attempts_sql, attempt_columns, sizeof attempt_columns / sizeof *attempt_columns},
+    {"shadows", shadows_sql, shadow_columns, sizeof shadow_columns / sizeof *shadow_columns},
+};
+
+static enum td_status add_belongings(struct ledger_reader *reader, const struct belongings *what,
+                                     struct json *exchange, sqlite3_int64 seq, struct td_error *err)
 {
-    sqlite3_stmt *statement = reader_prepare_locked(reader, attempts_sql, (uint64_t)seq, err);
+    sqlite3_stmt *statement = reader_prepare_locked(reader, what->sql, (uint64_t)seq, err);
     if (statement == NULL)
         return err ? err->status : TD_IO;
-    struct json *attempts = json_new_array();
+    struct json *rows = json_new_array();
     int code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW && attempts != NULL)
-        json_push(attempts, row_object(statement, attempt_columns,
-                                       sizeof attempt_columns / sizeof attempt_columns[0]));
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW && rows != NULL)
+        json_push(rows, row_object(statement, what->columns, what->column_count));
     enum td_status status = code == SQLITE_DONE ? TD_OK : reader_error_locked(reader, err);
     sqlite3_finalize(statement);
-    json_put(exchange, "attempts", attempts);
+    json_put(exchange, what->name, rows);
     return status;
 }
 
@@ -222,8 +241,8 @@ static enum td_status find_locked(struct ledger_reader *reader, const char *id, 
         else if (!exact && sqlite3_step(statement) == SQLITE_ROW)
             status = error_set(err, TD_INVALID,
                                "several exchanges begin with %s; give more characters", id);
-        else
-            status = add_attempts(reader, *out, seq, err);
+        for (size_t i = 0; status == TD_OK && i < sizeof belongings / sizeof *belongings; i++)
+            status = add_belongings(reader, &belongings[i], *out, seq, err);
     }
     sqlite3_finalize(statement);
     return status;

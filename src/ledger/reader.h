@@ -1,4 +1,4 @@
-/* What reader.c and report.c share. Internal to ledger/. */
+/* What reader.c, report.c and shadows.c share. Internal to ledger/. */
 #ifndef LEDGER_READER_H
 #define LEDGER_READER_H
 
@@ -17,5 +17,8 @@ enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error
 /* A prepared statement with ?1 bound to a number (a time, a seq); NULL after an error. */
 sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
                                     struct td_error *err);
+/* ledger_reader_shadows within a transaction of the caller's. */
+enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
+                              struct json **out, struct td_error *err);
 
 #endif

@@ -77,6 +77,7 @@ enum td_status record_new(const struct ledger_exchange *exchange, size_t bytes_m
                          fixed + strings);
     record->exchange = *exchange;
     record->feedback = (struct ledger_feedback){0};
+    record->shadow = (struct ledger_shadow){0};
     record->exchange.attempts = record->attempts;
     record->seq = 0;
     record->bytes = fixed + strings;
@@ -114,6 +115,34 @@ enum td_status record_new_feedback(const struct ledger_feedback *feedback, size_
     char *free_space = (char *)record + sizeof *record;
     move_string(&record->feedback.exchange, &free_space);
     move_string(&record->feedback.comment, &free_space);
+    *out = record;
+    return TD_OK;
+}
+
+enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t bytes_max,
+                                 struct record **out, struct td_error *err)
+{
+    *out = NULL;
+    if (shadow->exchange == NULL || shadow->exchange[0] == '\0' || shadow->tier == NULL ||
+        shadow->kind == NULL)
+        return error_set(err, TD_INVALID, "a shadow without an exchange, a tier or a kind");
+    if (shadow->agreement < 0 || shadow->agreement > 1 || shadow->wall_ms > INT64_MAX)
+        return error_set(err, TD_INVALID, "shadow of %s: an agreement is from 0 to 1",
+                         shadow->exchange);
+    size_t strings = 0;
+    if (!add_string(&strings, shadow->exchange) || !add_string(&strings, shadow->tier) ||
+        !add_string(&strings, shadow->kind) || strings > bytes_max)
+        return error_set(err, TD_LIMIT, "shadow of %s: larger than %zu bytes", shadow->exchange,
+                         bytes_max);
+    struct record *record = calloc(1, sizeof *record + strings);
+    if (record == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a shadow of %zu bytes", strings);
+    record->shadow = *shadow;
+    record->bytes = sizeof *record + strings;
+    char *free_space = (char *)record + sizeof *record;
+    move_string(&record->shadow.exchange, &free_space);
+    move_string(&record->shadow.tier, &free_space);
+    move_string(&record->shadow.kind, &free_space);
     *out = record;
     return TD_OK;
 }

@@ -7,6 +7,7 @@
 struct record {
     struct ledger_exchange exchange; /* its pointers go into this block */
     struct ledger_feedback feedback; /* the same; exchange NULL: this is an exchange */
+    struct ledger_shadow shadow;     /* the same */
     uint64_t seq; /* 1, 2, ... in order of being queued; set under the ledger's lock */
     size_t bytes; /* of the block */
     struct ledger_attempt attempts[];
@@ -21,5 +22,8 @@ TD_MUST_CHECK enum td_status record_new(const struct ledger_exchange *exchange, 
 TD_MUST_CHECK enum td_status record_new_feedback(const struct ledger_feedback *feedback,
                                                  size_t bytes_max, struct record **out,
                                                  struct td_error *err);
+/* **returns new** (free). TD_INVALID: no id, tier or kind, an agreement outside 0..1. */
+TD_MUST_CHECK enum td_status record_new_shadow(const struct ledger_shadow *shadow, size_t bytes_max,
+                                               struct record **out, struct td_error *err);
 
 #endif

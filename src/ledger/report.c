@@ -189,7 +189,13 @@ static enum td_status report_locked(struct ledger_reader *reader, struct json *r
     put_feedback(report, statement, 6);
     sqlite3_finalize(statement);
     enum td_status status = put_tiers(reader, report, since_wall_ms, exchanges, err);
-    return status == TD_OK ? put_consistency(reader, report, since_wall_ms, err) : status;
+    if (status == TD_OK)
+        status = put_consistency(reader, report, since_wall_ms, err);
+    struct json *shadows = NULL;
+    if (status == TD_OK)
+        status = shadows_locked(reader, since_wall_ms, &shadows, err);
+    json_put(report, "shadows", shadows);
+    return status;
 }
 
 enum td_status ledger_reader_report(struct ledger_reader *reader, uint64_t since_wall_ms,

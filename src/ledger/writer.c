@@ -21,6 +21,11 @@ static const char insert_attempt_sql[] =
 /* No row for an id that is not there. */
 static const char insert_feedback_sql[] = "INSERT INTO feedback (exchange, wall_ms, score, comment)"
                                           " SELECT seq, ?2, ?3, ?4 FROM exchange WHERE id = ?1";
+static const char insert_shadow_sql[] =
+    "INSERT INTO shadow (exchange, wall_ms, tier, agreement, same, kind, completion_tokens, "
+    "total_ms,"
+    " cost_usd, egress_bytes) SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM exchange"
+    " WHERE id = ?1";
 
 enum td_status writer_open(const char *path, struct writer *writer, struct td_error *err)
 {
@@ -36,6 +41,9 @@ enum td_status writer_open(const char *path, struct writer *writer, struct td_er
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v3(writer->db, insert_feedback_sql, -1, SQLITE_PREPARE_PERSISTENT,
                                   &writer->insert_feedback, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v3(writer->db, insert_shadow_sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                  &writer->insert_shadow, NULL);
     if (code != SQLITE_OK) {
         status =
             error_set(err, file_status(code), "ledger %s: %s", path, sqlite3_errmsg(writer->db));
@@ -49,6 +57,7 @@ void writer_close(struct writer *writer)
     sqlite3_finalize(writer->insert_exchange);
     sqlite3_finalize(writer->insert_attempt);
     sqlite3_finalize(writer->insert_feedback);
+    sqlite3_finalize(writer->insert_shadow);
     sqlite3_close(writer->db);
     *writer = (struct writer){0};
 }
@@ -148,10 +157,30 @@ static int insert_feedback(struct writer *writer, const struct ledger_feedback *
     return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
 }
 
+static int insert_shadow(struct writer *writer, const struct ledger_shadow *x)
+{
+    sqlite3_stmt *s = writer->insert_shadow;
+    int next = 1;
+    bind_text(s, &next, x->exchange);
+    bind_integer(s, &next, x->wall_ms);
+    bind_text(s, &next, x->tier);
+    bind_number(s, &next, x->agreement);
+    bind_integer(s, &next, x->same);
+    bind_text(s, &next, x->kind);
+    bind_integer(s, &next, x->completion_tokens);
+    bind_number(s, &next, x->total_ms);
+    bind_number(s, &next, x->cost_usd);
+    bind_integer(s, &next, x->egress_bytes);
+    int code = step_once(s);
+    return code == SQLITE_OK && sqlite3_changes(writer->db) == 0 ? SQLITE_CONSTRAINT : code;
+}
+
 static int insert_record(struct writer *writer, const struct record *record)
 {
     if (record->feedback.exchange)
         return insert_feedback(writer, &record->feedback);
+    if (record->shadow.exchange)
+        return insert_shadow(writer, &record->shadow);
     int code = insert_exchange(writer, &record->exchange);
     sqlite3_int64 seq = sqlite3_last_insert_rowid(writer->db);
     for (size_t i = 0; code == SQLITE_OK && i < record->exchange.attempt_count; i++)
@@ -176,10 +205,11 @@ enum td_status writer_commit(struct writer *writer, struct record *const *record
         if (is_refusal(code)) {
             /* The row of the exchange is the only thing that can be refused (ids repeat, sizes do
              * not depend on an attempt), so nothing of it is left behind. */
-            const char *feedback_on = records[i]->feedback.exchange;
+            const char *on = records[i]->feedback.exchange ? records[i]->feedback.exchange
+                                                           : records[i]->shadow.exchange;
             log_event(LOG_LEVEL_ERROR, "ledger_refused", "exchange=%s reason=\"%s\"",
-                      feedback_on ? feedback_on : records[i]->exchange.id,
-                      feedback_on ? "feedback on no exchange" : sqlite3_errmsg(writer->db));
+                      on ? on : records[i]->exchange.id,
+                      on ? "feedback on, or a shadow of, no exchange" : sqlite3_errmsg(writer->db));
             ++*refused;
             code = SQLITE_OK;
         }

@@ -98,21 +98,17 @@ enum td_status sse_reader_feed(struct sse_reader *reader, struct td_str bytes, s
     return TD_OK;
 }
 
-void sse_write(struct buf *out, struct td_str data)
+void sse_begin(struct buf *out, const char *name)
 {
-    size_t offset = 0;
-    do {
-        size_t end = offset;
-        while (end < data.len && data.data[end] != '\n' && data.data[end] != '\r')
-            end++;
-        buf_append_str(out, STR("data: "));
-        buf_append_str(out, str_slice(data, offset, end));
+    if (name) {
+        buf_append_str(out, STR("event: "));
+        buf_append_str(out, str_from(name));
         buf_append_char(out, '\n');
-        offset = end + 1;
-        if (end + 1 < data.len && data.data[end] == '\r' && data.data[end + 1] == '\n')
-            offset++;
-        if (end == data.len)
-            break;
-    } while (offset <= data.len);
-    buf_append_char(out, '\n');
+    }
+    buf_append_str(out, STR("data: "));
+}
+
+void sse_end(struct buf *out)
+{
+    buf_append_str(out, STR("\n\n"));
 }

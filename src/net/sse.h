@@ -21,7 +21,8 @@ void sse_reader_deinit(struct sse_reader *reader);
 TD_MUST_CHECK enum td_status sse_reader_feed(struct sse_reader *reader, struct td_str bytes,
                                              sse_fn *fn, void *ctx, struct td_error *err);
 
-/* "data: ...\n\n", each line of `data` on its own. */
-void sse_write(struct buf *out, struct td_str data);
+/* An event: sse_begin, data in one line (such as compact JSON), sse_end. name NULL: without one. */
+void sse_begin(struct buf *out, const char *name);
+void sse_end(struct buf *out);
 
 #endif

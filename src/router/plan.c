@@ -283,6 +283,12 @@ static void explain_start(const struct question *q, const struct start *start, s
         plan_add_reason(out, REASON_CHOSEN_ONLY, name, "%s is the only tier that may answer", name);
     else
         plan_add_reason(out, start->code, name, "%s", start->text);
+    if (decision->ramp.on && q->signals->ramp.stopped)
+        plan_add_reason(out, REASON_RAMP_NOT_TAKEN, q->route->ramp_to,
+                        "canary stopped: nobody is taken to %s", q->route->ramp_to);
+    else if (decision->ramp.on && !decision->ramp.taken)
+        plan_add_reason(out, REASON_RAMP_NOT_TAKEN, q->route->ramp_to,
+                        "canary %g %%: not taken to %s", decision->ramp.percent, q->route->ramp_to);
     if (decision->moved[0])
         plan_add_reason(out, REASON_MOVED, name, "%s", decision->moved);
 }

@@ -5,6 +5,7 @@
 #define ROUTER_POLICY_H
 
 #include "router/facts.h"
+#include "router/ramp.h"
 #include "router/rules.h"
 #include "router/similarity.h"
 
@@ -65,6 +66,11 @@ struct route {
     bool strict;         /* and then recall first: likely names, numbers of no known kind */
     bool zero_retention; /* nothing of a request or its answer is kept here */
     enum td_mode mode;   /* default for requests that say nothing */
+    /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
+    double shadow_edge_share, shadow_cloud_share;
+    struct ramp_plan ramp; /* of users who start on ramp_to; step_count 0 = there is none */
+    const char *ramp_to;
+    uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
     struct gate_settings gates;
     struct hedge_settings hedge;
     struct td_weights weights; /* for requests that bring none */
@@ -123,6 +129,8 @@ enum reason_code {
     REASON_CHOSEN_SCORE,
     REASON_CHOSEN_SLO,
     REASON_CHOSEN_MODE,
+    REASON_CHOSEN_RAMP,
+    REASON_RAMP_NOT_TAKEN,
     REASON_CHOSEN_ONLY,
     REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
     REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
@@ -173,9 +181,21 @@ enum keeping {
 };
 const char *keeping_name(enum keeping keeping); /* "none", "same", "kept", "moved", "barred" */
 
+/* What the ramp of its route says of a request. */
+struct ramp_signal {
+    bool on, stopped, taken;
+    double percent; /* of the users are taken now */
+};
+
+/* Did the ramp decide? Both kinds are alike but for the draw, so that they can be held against each other. */
+struct ramp_arm {
+    bool on, taken;
+    double percent;
+};
+
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
-    /* "rule", "mode", "score", "slo", "gate", "route", "similar", "conversation", "denied"; NULL = no tier */
+    /* "rule", "mode", "score", "slo", "gate", "route", "ramp", "similar", "conversation", "denied"; NULL = no tier */
     const char *by;
     enum keeping keeping;
     size_t fresh;                  /* with KEEPING_KEPT: where it would have started */
@@ -188,6 +208,7 @@ struct decision {
     size_t scored_tiers[RUNGS_MAX];
     size_t scored_count;
     char flip[REASON_TEXT_BYTES]; /* what would have changed it */
+    struct ramp_arm ramp;
 };
 
 struct plan {
@@ -264,6 +285,7 @@ struct signals {
     const char *budget;
     struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
     struct remembered remembered;
+    struct ramp_signal ramp;
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;

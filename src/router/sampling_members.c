@@ -2,12 +2,6 @@
 
 #include "base/str.h"
 
-static bool absent(const struct json *value)
-{
-    enum json_kind kind = json_kind_of(value);
-    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
-}
-
 /* --- llama.cpp's order of samplers --- */
 
 /* In the order in which the engine applies them (engine/sampler.h). */
@@ -88,7 +82,7 @@ static enum stage stage_of(struct td_str name)
 bool sampling_members_follow(const struct json *list, struct td_sampling *sampling)
 {
     unsigned named = 0, last = 0;
-    if (absent(list) || sampling->mirostat_tau > 0)
+    if (json_absent(list) || sampling->mirostat_tau > 0)
         return true;
     if (json_kind_of(list) != JSON_KIND_ARRAY)
         return json_kind_of(list) == JSON_KIND_TEXT && json_text(list).len == 0;

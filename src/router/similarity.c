@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct header) == HEADER_BYTES, "as in the file");
 
 struct similarity {
     uint64_t hash;
-    int32_t unknown;
+    int8_t unknown; /* 1..127 */
     uint32_t slot_mask, words;
     const struct slot *slots; /* [slot_mask + 1]; NULL = no words */
     const int8_t *rows;       /* [words][SIMILARITY_BITS] */
@@ -110,7 +110,7 @@ enum td_status similarity_read(struct td_str file, struct similarity **out, stru
     memcpy(memory, file.data + sizeof header, file.len - sizeof header);
     *table = (struct similarity){
         .hash = header.hash,
-        .unknown = (int32_t)header.unknown,
+        .unknown = (int8_t)header.unknown,
         .slot_mask = header.slots - 1,
         .words = header.words,
         .slots = (const struct slot *)(void *)memory,
@@ -169,23 +169,21 @@ static bool next_word(const struct utterance *utterance, size_t *at, uint64_t *h
         i++;
     if (i == utterance->len)
         return false;
-    char word[WORD_BYTES_MAX];
+    bool number = text[i] >= '0' && text[i] <= '9';
+    uint64_t word = HASH_FNV1A64_BASIS;
     for (; i < utterance->len; i++) {
-        /* "don't" is "dont": the apostrophe stands between letters */
-        bool joins =
-            text[i] == '\'' && i + 1 < utterance->len && is_word_byte((unsigned char)text[i + 1]);
-        if (joins)
-            continue;
-        if (!is_word_byte((unsigned char)text[i]))
-            break;
-        if (len < sizeof word)
-            word[len++] = text[i];
+        if (!is_word_byte((unsigned char)text[i])) {
+            /* "don't" is "dont": the apostrophe stands between letters */
+            bool joins = text[i] == '\'' && i + 1 < utterance->len &&
+                         is_word_byte((unsigned char)text[i + 1]);
+            if (!joins)
+                break;
+        } else if (len < WORD_BYTES_MAX) {
+            word = hash_fnv1a64_byte(word, (uint8_t)text[i]);
+            len++;
+        }
     }
-    if (word[0] >= '0' && word[0] <= '9') {
-        word[0] = '0';
-        len = 1;
-    }
-    *hash = hash_fnv1a64(word, len, HASH_FNV1A64_BASIS);
+    *hash = number ? hash_fnv1a64_byte(HASH_FNV1A64_BASIS, '0') : word;
     *at = i;
     return true;
 }
@@ -214,12 +212,17 @@ static const int8_t *find_row(const struct similarity *table, uint64_t hash)
     return NULL;
 }
 
-static void add_unknown(int32_t sum[static SIMILARITY_BITS], uint64_t hash, int32_t unknown)
+/* The row of a word that the table does not know: bit by bit of its hash ±unknown. Eight bits at a time become eight bytes, each
+ * of which is zero or not, which a compiler turns into vector instructions. */
+static void write_unknown(int8_t row[static SIMILARITY_BITS], uint64_t hash, int8_t unknown)
 {
-    for (size_t part = 0; part < SIMILARITY_BITS / 64; part++) {
-        uint64_t bits = hash_mix64(hash + part);
-        for (size_t i = 0; i < 64; i++)
-            sum[part * 64 + i] += bits >> i & 1 ? unknown : -unknown;
+    for (size_t at = 0; at < SIMILARITY_BITS; at += 8) {
+        uint64_t bits = hash_mix64(hash + at / 64) >> at % 64 & 0xFF;
+        uint64_t spread = bits * UINT64_C(0x0101010101010101) & UINT64_C(0x8040201008040201);
+        uint8_t lanes[8];
+        memcpy(lanes, &spread, sizeof lanes);
+        for (size_t i = 0; i < 8; i++)
+            row[at + i] = lanes[i] ? unknown : (int8_t)-unknown;
     }
 }
 
@@ -233,12 +236,13 @@ void similarity_sketch(const struct similarity *similarity, const struct utteran
         if (is_seen(seen, hash))
             continue;
         out->known = true;
+        int8_t unknown[SIMILARITY_BITS];
         const int8_t *row = find_row(similarity, hash);
-        if (row)
-            for (size_t i = 0; i < SIMILARITY_BITS; i++)
-                sum[i] += row[i];
-        else
-            add_unknown(sum, hash, similarity->unknown);
+        if (!row)
+            write_unknown(unknown, hash, similarity->unknown);
+        row = row ? row : unknown;
+        for (size_t i = 0; i < SIMILARITY_BITS; i++)
+            sum[i] += row[i];
     }
     for (size_t i = 0; i < SIMILARITY_BITS; i++)
         out->bits[i / 64] |= (uint64_t)(sum[i] > 0) << i % 64;

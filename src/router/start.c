@@ -1,5 +1,5 @@
 /* Where on the ladder an exchange begins. In this order, the first that has something to say: what the caller asked for (mode), the rule that
- * matched, the weights (score.h), gate G0, the route; what an earlier exchange began with (keep.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
+ * matched, the route's ramp (ramp.h), the weights (score.h), gate G0, the route; what an earlier exchange began with (keep.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
  * request's wish for its time. */
 #include "base/names.h"
 #include "router/plan_internal.h"
@@ -222,6 +222,43 @@ static void mind_the_time(const struct question *q, const size_t *ladder, size_t
             q->facts[ladder[best]].name);
 }
 
+/* --- the ramp --- */
+
+static size_t available_at(const struct question *q, const size_t *ladder, size_t count,
+                           const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(q->facts[ladder[i]].name, name) == 0 && tier_is_available(q, ladder[i]))
+            return i;
+    return SIZE_MAX;
+}
+
+/* Only who could have either tier is in the ramp: it never brings back what a constraint removed. */
+static bool start_by_ramp(const struct question *q, const size_t *ladder, size_t count,
+                          struct start *out, struct decision *decision)
+{
+    const struct ramp_signal *ramp = &q->signals->ramp;
+    const char *to = q->route->ramp_to;
+    const char *from = q->route->start ? q->route->start : q->route->tiers[0];
+    if (!ramp->on || q->named != SIZE_MAX)
+        return false;
+    size_t position = available_at(q, ladder, count, to);
+    size_t otherwise = available_at(q, ladder, count, from);
+    if (position == SIZE_MAX || otherwise == SIZE_MAX)
+        return false;
+    decision->ramp = (struct ramp_arm){.on = true, .taken = ramp->taken, .percent = ramp->percent};
+    if (!ramp->taken)
+        return false;
+    out->position = position;
+    out->code = REASON_CHOSEN_RAMP;
+    decision->by = "ramp";
+    decision->runner_up = ladder[otherwise];
+    removed(out->text, "canary %g %%: taken, starts on %s", ramp->percent, to);
+    removed(decision->flip, "outside of the ramp's %g %% of the users it starts on %s",
+            ramp->percent, from);
+    return true;
+}
+
 /* --- the choice --- */
 
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
@@ -243,6 +280,8 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
         explain_rule(q, decision->flip);
         return;
     }
+    if (start_by_ramp(q, ladder, count, out, decision))
+        return;
     const struct td_weights *w = &signals->weights;
     bool weighed = w->set && w->latency + w->privacy + w->cost > 0;
     if (!weighed) {

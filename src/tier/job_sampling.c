@@ -5,17 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool absent(const struct json *value)
-{
-    enum json_kind kind = json_kind_of(value);
-    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
-}
-
 static enum td_status read_breakers(const struct json *list, struct job_request *job,
                                     struct td_error *err)
 {
     size_t used = 0;
-    if (absent(list))
+    if (json_absent(list))
         return TD_OK;
     if (json_kind_of(list) != JSON_KIND_ARRAY || json_count(list) == 0)
         return error_set(err, TD_INVALID,
@@ -43,7 +37,7 @@ static enum td_status read_breakers(const struct json *list, struct job_request 
 static enum td_status read_window(const struct json *value, struct job_request *job,
                                   struct td_error *err)
 {
-    int64_t count = absent(value) ? -1 : json_int(value, -2);
+    int64_t count = json_absent(value) ? -1 : json_int(value, -2);
     if (count < -1 || count > UINT32_MAX)
         return error_set(err, TD_INVALID, "dry_penalty_last_n must be a number of tokens, or -1");
     if (count == 0)
@@ -61,7 +55,7 @@ enum td_status job_sampling_read(const struct json *body, struct job_request *jo
     enum td_status status = read_breakers(json_get(body, at), job, err);
     if (status == TD_OK)
         status = read_window(json_get(body, at = "dry_penalty_last_n"), job, err);
-    if (status == TD_OK && !absent(ignore) && json_kind_of(ignore) != JSON_KIND_BOOL) {
+    if (status == TD_OK && !json_absent(ignore) && json_kind_of(ignore) != JSON_KIND_BOOL) {
         at = "ignore_eos";
         status = error_set(err, TD_INVALID, "ignore_eos must be true or false");
     }
@@ -103,7 +97,7 @@ void job_sampling_recommend(const struct json *body, const struct td_sampling *r
     for (size_t i = 0; i < sizeof recommendable / sizeof *recommendable; i++) {
         bool named = false;
         for (size_t n = 0; n < NAMES_MAX && recommendable[i].names[n]; n++)
-            named = named || !absent(json_get(body, recommendable[i].names[n]));
+            named = named || !json_absent(json_get(body, recommendable[i].names[n]));
         size_t at = recommendable[i].offset;
         if (!named)
             memcpy((char *)sampling + at, (const char *)recommended + at, 4);

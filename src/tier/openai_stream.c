@@ -18,12 +18,6 @@ static enum td_status malformed(struct openai_stream *stream, const char *what)
     return error_set(&stream->err, TD_CORRUPT, "malformed answer: %s", what);
 }
 
-static bool absent(const struct json *value)
-{
-    enum json_kind kind = json_kind_of(value);
-    return kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
-}
-
 static bool is(const struct json *value, enum json_kind kind)
 {
     return json_kind_of(value) == kind;
@@ -37,7 +31,7 @@ static uint32_t count_of(const struct json *value)
 
 static void read_usage(struct openai_stream *stream, const struct json *usage)
 {
-    if (absent(usage))
+    if (json_absent(usage))
         return;
     if (!is(usage, JSON_KIND_OBJECT) || !is(json_get(usage, "prompt_tokens"), JSON_KIND_INT)) {
         malformed(stream, "usage is not an object with prompt_tokens");
@@ -54,7 +48,7 @@ static void read_usage(struct openai_stream *stream, const struct json *usage)
 
 static void read_finish(struct openai_stream *stream, const struct json *reason)
 {
-    if (absent(reason))
+    if (json_absent(reason))
         return;
     if (!is(reason, JSON_KIND_TEXT)) {
         malformed(stream, "finish_reason is not a string");
@@ -89,7 +83,7 @@ static bool has_more_than_text(const struct json *delta)
     const char *key;
     const struct json *value;
     while (json_next(delta, &iterator, &key, &value))
-        if (strcmp(key, "role") != 0 && strcmp(key, "content") != 0 && !absent(value) &&
+        if (strcmp(key, "role") != 0 && strcmp(key, "content") != 0 && !json_absent(value) &&
             !(is(value, JSON_KIND_ARRAY) && json_count(value) == 0))
             return true;
     return false;
@@ -125,11 +119,11 @@ static void read_text_choice(struct openai_stream *stream, const struct json *ch
 {
     const struct json *logprobs = json_get(choice, "logprobs");
     struct tier_piece piece = {.text = json_text(json_get(choice, "text"))};
-    if (!absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT)) {
+    if (!json_absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT)) {
         malformed(stream, "logprobs is not an object");
         return;
     }
-    if (!absent(logprobs))
+    if (!json_absent(logprobs))
         piece.raw_delta = choice;
     stream->text_bytes += piece.text.len;
     if (piece.text.len > 0 || piece.raw_delta)
@@ -156,13 +150,14 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
     }
     const struct json *delta = json_get(choice, "delta");
     const struct json *logprobs = json_get(choice, "logprobs");
-    if (!absent(delta) && !is(delta, JSON_KIND_OBJECT))
+    if (!json_absent(delta) && !is(delta, JSON_KIND_OBJECT))
         malformed(stream, "delta is not an object");
-    else if (!absent(json_get(delta, "content")) && !is(json_get(delta, "content"), JSON_KIND_TEXT))
+    else if (!json_absent(json_get(delta, "content")) &&
+             !is(json_get(delta, "content"), JSON_KIND_TEXT))
         malformed(stream, "delta.content is not a string");
-    else if (!absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT))
+    else if (!json_absent(logprobs) && !is(logprobs, JSON_KIND_OBJECT))
         malformed(stream, "logprobs is not an object");
-    else if (!absent(json_get(logprobs, "content")) &&
+    else if (!json_absent(json_get(logprobs, "content")) &&
              !is(json_get(logprobs, "content"), JSON_KIND_ARRAY))
         malformed(stream, "logprobs.content is not an array");
     if (stream->err.status != TD_OK)
@@ -193,15 +188,15 @@ static void read_chunk(struct openai_stream *stream, const struct json *root)
         malformed(stream, "a chunk is not an object");
         return;
     }
-    if (!absent(json_get(root, "error"))) {
+    if (!json_absent(json_get(root, "error"))) {
         read_error(stream, root);
         return;
     }
-    if (absent(choices) && absent(json_get(root, "usage"))) {
+    if (json_absent(choices) && json_absent(json_get(root, "usage"))) {
         malformed(stream, "a chunk has no choices");
         return;
     }
-    if (!absent(choices) && !is(choices, JSON_KIND_ARRAY)) {
+    if (!json_absent(choices) && !is(choices, JSON_KIND_ARRAY)) {
         malformed(stream, "choices is not an array");
         return;
     }
@@ -253,7 +248,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
 {
     const struct json *choices = json_get(root, "choices");
     const struct json *first = json_at(choices, 0);
-    if (!is(root, JSON_KIND_OBJECT) || !absent(json_get(root, "error")) ||
+    if (!is(root, JSON_KIND_OBJECT) || !json_absent(json_get(root, "error")) ||
         is_text_choice(stream, first)) {
         read_chunk(stream, root);
         return;

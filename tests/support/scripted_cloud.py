@@ -48,6 +48,7 @@ class Script:
     echo: bool = False               # the answer is the last message's text, or the prompt
     echo_tool: bool = False          # with echo: as the argument "text" of a call of the first tool
     piece_chars: int = 0             # with echo: characters a piece; 0 = words
+    cut_at: int | None = None        # with echo: two pieces, cut before this character
 
 
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
@@ -195,6 +196,8 @@ class ScriptedCloud:
             text = json.dumps({"text": text})
         size = script.piece_chars
         pieces = [text[i:i + size] for i in range(0, len(text), size)] if size else None
+        if script.cut_at is not None:
+            pieces = [text[:script.cut_at], text[script.cut_at:]]
         return replace(script, text=text, pieces=pieces)
 
     def _pieces(self, script):

@@ -187,6 +187,22 @@ def parse_sse(body):
     return chunks, done
 
 
+def parse_events(body):
+    """The data of a stream whose events have names, as /v1/messages and /v1/responses write it: each says its name
+    again as its type."""
+    events = []
+    for block in body.decode().split("\n\n"):
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        if not lines:
+            continue
+        name, data = lines
+        value = json.loads(data.removeprefix("data: "))
+        if name != f"event: {value['type']}":
+            raise AssertionError(f"an event whose name is not its type: {lines}")
+        events.append(value)
+    return events
+
+
 def stream_text(chunks):
     return "".join(choice["delta"].get("content") or "" for chunk in chunks
                    for choice in chunk.get("choices", []))

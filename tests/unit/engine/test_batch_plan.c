@@ -251,6 +251,26 @@ static void test_interactive_jobs_overtake_batch_jobs_a_bounded_number_of_times(
     CHECK(plan_batch_share(8) == 6 && plan_batch_share(1) == 1 && plan_batch_share(4) == 3);
 }
 
+static void test_spare_work_stands_still_beside_others_and_never_goes_first(void)
+{
+    struct pace pace = known_pace();
+    struct plan_entry entries[3] = {stream(TD_PRIORITY_SPARE, 1), prompt(TD_PRIORITY_SPARE, 2, 100),
+                                    prompt(TD_PRIORITY_BATCH, 3, 5)};
+    struct plan plan = plan_batch(entries, 3, limits, &pace);
+    CHECK(entries[0].rows == 0 && entries[1].rows == 0 && entries[2].rows == 5);
+    CHECK(plan.stream_rows == 0 && plan.prompt_rows == 5);
+    entries[2].due = 0;
+    plan_batch(entries, 3, limits, &pace);
+    CHECK(entries[0].rows == 1 && entries[1].rows == 0);
+    entries[0].due = 0;
+    plan_batch(entries, 3, limits, &pace);
+    CHECK(entries[1].rows > 0 && entries[1].rows < 100); /* who comes now waits for less */
+    struct plan_waiting waiting[3] = {{TD_PRIORITY_SPARE, 2 * PLAN_OVERTAKEN_MAX},
+                                      {TD_PRIORITY_BATCH, 0},
+                                      {TD_PRIORITY_INTERACTIVE, 0}};
+    CHECK(plan_next(waiting, 3) == 2 && plan_next(waiting, 2) == 1 && plan_next(waiting, 1) == 0);
+}
+
 /* --- 10,000 jobs through eight slots --- */
 
 enum { JOBS = 10000, SLOTS = 8, WAITING_MAX = 64 };
@@ -375,6 +395,7 @@ int main(void)
     RUN(test_batch_streams_take_turns);
     RUN(test_more_streams_than_rows_take_turns);
     RUN(test_interactive_jobs_overtake_batch_jobs_a_bounded_number_of_times);
+    RUN(test_spare_work_stands_still_beside_others_and_never_goes_first);
     RUN(test_ten_thousand_mixed_jobs_all_end_and_none_waits_for_ever);
     return test_finish();
 }

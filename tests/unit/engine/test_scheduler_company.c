@@ -163,6 +163,67 @@ static void test_interactive_jobs_overtake_a_batch_job_but_not_for_ever(void)
     scheduler_free(scheduler);
 }
 
+/* Spare jobs are counted apart: as many as there are slots, and never instead of others. */
+static void test_spare_work_takes_no_place_in_the_queue(void)
+{
+    enum { PLACES = 3, SPARES = 2 };
+    int32_t ids[10];
+    struct client spare[SPARES + 1] = {0}, wanted[PLACES + 1] = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(60);
+    struct scheduler *scheduler = open_scheduler(2, PLACES - 2);
+    fill_prompt(ids, 10, 4);
+    for (int i = 0; i < SPARES; i++)
+        CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &spare[i], ids, 10, &options, &err) == TD_OK);
+    CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &spare[SPARES], ids, 10, &options, &err) ==
+          TD_BUSY);
+    for (int i = 0; i < PLACES; i++)
+        CHECK(submit(scheduler, &wanted[i], ids, 10, &options, &err) == TD_OK);
+    CHECK(submit(scheduler, &wanted[PLACES], ids, 10, &options, &err) == TD_BUSY);
+    run_until_done(wanted, PLACES);
+    run_until_done(spare, SPARES);
+    for (int i = 0; i < PLACES; i++)
+        CHECK(wanted[i].status == TD_OK && wanted[i].tokens == 60);
+    for (int i = 0; i <= PLACES; i++)
+        buf_deinit(&wanted[i].text);
+    for (int i = 0; i <= SPARES; i++)
+        buf_deinit(&spare[i].text);
+    scheduler_free(scheduler);
+}
+
+/* One slot; loops that take nothing make what runs stay. */
+static void test_spare_work_gives_its_place_up_and_waits_for_none(void)
+{
+    int32_t ids[10];
+    struct client spare = {0}, late = {0}, wanted = {0}, alone = {0};
+    struct td_error err;
+    struct td_generate_options options = plain_options(100), brief = plain_options(4);
+    struct scheduler *scheduler = open_scheduler(1, 4);
+    fill_prompt(ids, 10, 3);
+    CHECK(submit_as(TD_PRIORITY_SPARE, scheduler, &spare, ids, 10, &options, &err) == TD_OK);
+    while (scheduler_get_load(scheduler).running == 0)
+        usleep(100);
+    CHECK(submit(scheduler, &wanted, ids, 10, &options, &err) == TD_OK);
+    run_until_done(&spare, 1);
+    CHECK(spare.status == TD_BUSY && strstr(spare.message, "needed"));
+    while (submit_as(TD_PRIORITY_SPARE, scheduler, &late, ids, 10, &brief, &err) == TD_BUSY)
+        usleep(100); /* the place of the one before is given back after its end was told */
+    run_until_done(&late, 1);
+    CHECK(late.status == TD_BUSY && late.tokens == 0 && !wanted.done);
+    CHECK(scheduler_get_load(scheduler).running == 1);
+    run_until_done(&wanted, 1);
+    CHECK(wanted.status == TD_OK && wanted.tokens == 100);
+    while (submit_as(TD_PRIORITY_SPARE, scheduler, &alone, ids, 10, &brief, &err) == TD_BUSY)
+        usleep(100);
+    run_until_done(&alone, 1);
+    CHECK(alone.status == TD_OK && alone.tokens == 4);
+    expect_text(ids, 10, &brief, &alone.text);
+    struct client *all[] = {&spare, &late, &wanted, &alone};
+    for (int i = 0; i < 4; i++)
+        buf_deinit(&all[i]->text);
+    scheduler_free(scheduler);
+}
+
 /* Eight pages, four slots; a job may come to hold four pages. */
 static void test_jobs_wait_for_pages_and_never_run_out_of_them(void)
 {
@@ -202,6 +263,7 @@ static void test_jobs_wait_for_pages_and_never_run_out_of_them(void)
 
 struct crowd {
     struct client clients[MIXED_JOBS];
+    bool spare[MIXED_JOBS];
     int32_t ids[64];
 };
 
@@ -211,7 +273,10 @@ static bool submit_mixed(struct scheduler *scheduler, struct crowd *crowd, int i
     struct td_generate_options options = plain_options(1 + (uint32_t)rng_below(rng, 6));
     options.sampling.seed = (uint64_t)i;
     crowd->clients[i].cancel_after = rng_below(rng, 20) ? 0 : 1 + rng_below(rng, 3);
-    enum td_priority priority = rng_below(rng, 3) ? TD_PRIORITY_INTERACTIVE : TD_PRIORITY_BATCH;
+    static const enum td_priority priorities[] = {TD_PRIORITY_INTERACTIVE, TD_PRIORITY_INTERACTIVE,
+                                                  TD_PRIORITY_BATCH, TD_PRIORITY_SPARE};
+    enum td_priority priority = priorities[rng_below(rng, 4)];
+    crowd->spare[i] = priority == TD_PRIORITY_SPARE;
     size_t begin = rng_below(rng, 32), count = 1 + rng_below(rng, 32);
     return submit_as(priority, scheduler, &crowd->clients[i], crowd->ids + begin, count, &options,
                      &err) == TD_OK;
@@ -239,7 +304,8 @@ static void test_thousands_of_mixed_jobs_all_end(void)
     for (int i = 0; i < MIXED_JOBS; i++)
         CHECK(crowd->clients[i].gone ||
               (crowd->clients[i].done && crowd->clients[i].status == TD_OK &&
-               crowd->clients[i].tokens > 0));
+               crowd->clients[i].tokens > 0) ||
+              (crowd->spare[i] && crowd->clients[i].status == TD_BUSY));
     struct scheduler_load load = scheduler_get_load(scheduler);
     CHECK(load.rows > load.passes); /* they did run together */
     scheduler_free(scheduler);
@@ -259,6 +325,8 @@ int main(void)
     RUN(test_speculating_streams_write_what_they_would_alone);
     RUN(test_a_faulty_job_fails_alone);
     RUN(test_interactive_jobs_overtake_a_batch_job_but_not_for_ever);
+    RUN(test_spare_work_takes_no_place_in_the_queue);
+    RUN(test_spare_work_gives_its_place_up_and_waits_for_none);
     RUN(test_jobs_wait_for_pages_and_never_run_out_of_them);
     RUN(test_thousands_of_mixed_jobs_all_end);
     test_loop_deinit(&loop);

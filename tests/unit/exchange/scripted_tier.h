@@ -75,7 +75,9 @@ struct scripted_tier {
     uint32_t prompt_tokens;
     enum td_finish finish; /* of an answer that ends well; zero is STOP */
     int start_count, cancel_count, running;
-    enum egress_purpose purpose; /* of the last start */
+    /* of the last start */
+    enum egress_purpose purpose;
+    enum td_priority priority;
 };
 
 struct tier_attempt {
@@ -142,9 +144,9 @@ static enum td_status scripted_start(struct tier *tier, struct loop *loop,
                                      struct tier_attempt **out, struct td_error *err)
 {
     struct scripted_tier *self = (struct scripted_tier *)tier;
-    (void)request;
     int start = self->start_count++;
     self->purpose = sink->pass->purpose;
+    self->priority = request->priority;
     if (self->start_status != TD_OK)
         return error_set(err, self->start_status, "scripted refusal");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);

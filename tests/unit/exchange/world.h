@@ -38,6 +38,7 @@ struct world {
     char text[1024]; /* shown, corrections applied */
     char events[64]; /* S start, T text, C correction, D done, F failed */
     int end_count;
+    int local_starts_at_end; /* of the local tier, when the client was told the end */
     char id[64], tier[32], disclosure[512], message[2048], param[32], start_disclosure[512];
     bool degraded, reduced;
     enum td_status status;
@@ -91,10 +92,28 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
     return TD_OK;
 }
 
+/* What was put of a shadow last. */
+static struct {
+    int count;
+    struct ledger_shadow last;
+    char tier[32];
+} shadow_seen;
+
+enum td_status ledger_put_shadow(struct ledger *ledger, const struct ledger_shadow *shadow,
+                                 struct td_error *err)
+{
+    (void)ledger, (void)err;
+    shadow_seen.count++;
+    shadow_seen.last = *shadow;
+    world_copy(shadow_seen.tier, sizeof shadow_seen.tier, shadow->tier);
+    return TD_OK;
+}
+
 static void world_keep_end(struct world *world, const struct exchange_event *event)
 {
     const struct exchange_summary *summary = event->summary;
     world->end_count++;
+    world->local_starts_at_end = world->tiers[LOCAL].start_count;
     world->exchange = NULL;
     world->summary = *summary;
     world->degraded = summary->degraded;
@@ -229,7 +248,8 @@ static void world_run(struct world *world)
     CHECK(world->end_count == ends + 1);
 }
 
-static bool world_has_reason(const struct world *world, enum reason_code code, const char *tier)
+static inline bool world_has_reason(const struct world *world, enum reason_code code,
+                                    const char *tier)
 {
     for (size_t i = 0; i < world->reason_count; i++)
         if (world->reasons[i].code == code && strcmp(world->reasons[i].tier, tier) == 0)

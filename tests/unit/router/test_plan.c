@@ -422,6 +422,9 @@ static void randomize(struct rng *rng, struct scene *s)
     s->route.gates.g0_gain_over = rng_double(rng);
     s->route.gates.g0_p_local_under = rng_double(rng);
     randomize_policy(rng, s);
+    s->route.ramp_to = names[rng_below(rng, TIER_COUNT)];
+    s->signals.ramp = (struct ramp_signal){
+        .on = rng_below(rng, 2), .taken = rng_below(rng, 2), .percent = rng_double(rng) * 100};
     s->signals.remembered = (struct remembered){
         .by = (enum remembered_by)rng_below(rng, 3),
         .tier = rng_below(rng, TIER_COUNT + 1), /* one that is not configured, too */

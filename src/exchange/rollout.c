@@ -1,0 +1,39 @@
+/* An exchange and the ramp of its route (ramps.h): is it taken, and what did it come to. */
+#include "exchange/exchange_internal.h"
+#include "exchange/ramps.h"
+
+#include <string.h>
+
+void rollout_read(struct exchange *ex, const struct route *route)
+{
+    if (ex->services->ramps)
+        ramps_read(ex->services->ramps, route, &ex->request, &ex->signals.ramp);
+}
+
+/* Later than the ramp or the request itself wants it. */
+static bool was_late(const struct exchange *ex)
+{
+    uint32_t wanted = ex->plan.route->ramp_slo_ms;
+    if (ex->request.slo_ms && (wanted == 0 || ex->request.slo_ms < wanted))
+        wanted = ex->request.slo_ms;
+    return (wanted > 0 && ex->summary.total_ms > wanted) ||
+           (ex->request.slo_ttft_ms > 0 && ex->summary.ttft_ms > ex->request.slo_ttft_ms);
+}
+
+/* Although another tier may have answered in its place. */
+static bool start_failed(const struct exchange *ex)
+{
+    const char *outcome = ex->attempt_count ? ex->attempts[0].outcome : NULL;
+    return outcome && strcmp(outcome, "failed") == 0;
+}
+
+/* A client that went away says nothing of the tier. */
+void rollout_end(struct exchange *ex, const char *status)
+{
+    const struct ramp_arm *arm = &ex->plan.decision.ramp;
+    if (!ex->services->ramps || !arm->on || strcmp(status, "cancelled") == 0)
+        return;
+    bool lost =
+        strcmp(status, "ok") != 0 || ex->summary.degraded || start_failed(ex) || was_late(ex);
+    ramps_judge(ex->services->ramps, ex->plan.route, RAMP_OUTCOMES, arm->taken, lost ? 1 : 0);
+}

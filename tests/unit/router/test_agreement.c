@@ -1,0 +1,110 @@
+/* Agreement orders the same, a paraphrase and something else; labels and numbers are exact. */
+#include "router/agreement.h"
+
+#include "base/str.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static struct agreement compare(const char *a, const char *b)
+{
+    struct agreement forth, back;
+    agreement_compare(str_from(a), str_from(b), false, &forth);
+    agreement_compare(str_from(b), str_from(a), false, &back);
+    CHECK(forth.kind == back.kind && forth.same == back.same && forth.score >= 0 &&
+          forth.score <= 1);
+    CHECK(forth.score <= back.score && forth.score >= back.score);
+    return forth;
+}
+
+static void test_labels_are_the_same_or_not(void)
+{
+    CHECK(compare("Positive.", " positive\n").score >= 1);
+    CHECK(compare("the card_arrival", "card arrival").score >= 1);
+    CHECK(compare("positive", "not positive").score <= 0);
+    CHECK(compare("yes", "The answer depends on many things.").score <= 0);
+    CHECK(compare("", "").score >= 1 && compare("", "no").score <= 0);
+    CHECK(compare("1,000", "1000").score >= 1 && compare("3.14", "3.15").score <= 0);
+    CHECK(compare("Größe", "größe").score >= 1);
+    CHECK(compare("yes", "no").kind == AGREEMENT_LABEL);
+    CHECK(compare("one two three four", "one two three five").kind == AGREEMENT_TEXT);
+}
+
+static void test_the_same_a_paraphrase_and_another_answer_are_in_order(void)
+{
+    static const char *const triples[][3] = {
+        {"The meeting was moved to Friday because the room is taken.",
+         "Because the room is taken, the meeting is on Friday now.",
+         "Bananas have about ninety calories and some potassium in them."},
+        {"Restart the router and then check the cable behind the desk.",
+         "Check the cable behind your desk after you restart the router.",
+         "Your order was shipped yesterday and will arrive on Monday."},
+    };
+    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
+        double same = compare(triples[i][0], triples[i][0]).score;
+        double paraphrase = compare(triples[i][0], triples[i][1]).score;
+        double other = compare(triples[i][0], triples[i][2]).score;
+        CHECK(same >= 1 && paraphrase > 0.5 && paraphrase < 1 && other < 0.3);
+    }
+}
+
+static void test_another_number_is_another_answer(void)
+{
+    CHECK(compare("The train arrives at 17 hours today.", "The train arrives at 18 hours today.")
+              .score < 0.5);
+    CHECK(compare("The train arrives at 17 hours today.", "The train arrives in the evening today.")
+              .score >= 0.5);
+}
+
+static void test_json_is_equal_by_its_leaves(void)
+{
+    static const char *const person = "{\"name\": \"Ada\", \"age\": 36, \"tags\": [\"a\", \"b\"]}";
+    struct agreement same =
+        compare(person, "```json\n{\"tags\":[\"a\",\"b\"],\"age\":36.0,\"name\":\"Ada\"}\n```\n");
+    CHECK(same.kind == AGREEMENT_JSON && same.same && same.score >= 1);
+    struct agreement near = compare(person, "{\"name\":\"Ada\",\"age\":37,\"tags\":[\"a\",\"b\"]}");
+    CHECK(near.kind == AGREEMENT_JSON && !near.same && near.score > 0.7 && near.score < 0.8);
+    CHECK(compare("[1,2]", "[2,1]").score <= 0 && compare("[]", "{}").score <= 0);
+    CHECK(compare("[true,null,[]]", "[true,null,[]]").same);
+    CHECK(!compare("{\"a\":{\"b\":1}}", "{\"a\":[1]}").same);
+    CHECK(compare("{\"a\":1}", "a: 1").kind != AGREEMENT_JSON);
+    CHECK(compare("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}").kind != AGREEMENT_JSON); /* not JSON */
+}
+
+static void test_an_answer_that_a_limit_cut_is_compared_with_as_many_words(void)
+{
+    const char *whole = "one two three four five six seven eight nine ten eleven twelve";
+    struct agreement out;
+    agreement_compare(str_from(whole), STR("one two three four five"), true, &out);
+    CHECK(out.same && out.score >= 1);
+    agreement_compare(str_from(whole), STR("one two three four five"), false, &out);
+    CHECK(out.score < 1);
+}
+
+static void test_long_and_broken_texts_are_read_within_bounds(void)
+{
+    struct agreement out;
+    size_t len = 100000;
+    char *text = malloc(len);
+    if (!text)
+        abort();
+    for (size_t i = 0; i < len; i++)
+        text[i] = i % 3 ? 'a' : ' ';
+    agreement_compare((struct td_str){text, len}, (struct td_str){text, len}, false, &out);
+    CHECK(out.score >= 1);
+    memset(text, 0xC3, len);
+    agreement_compare((struct td_str){text, len}, (struct td_str){text, 5}, true, &out);
+    CHECK(out.score >= 0 && out.score <= 1);
+    free(text);
+}
+
+int main(void)
+{
+    RUN(test_labels_are_the_same_or_not);
+    RUN(test_the_same_a_paraphrase_and_another_answer_are_in_order);
+    RUN(test_another_number_is_another_answer);
+    RUN(test_json_is_equal_by_its_leaves);
+    RUN(test_an_answer_that_a_limit_cut_is_compared_with_as_many_words);
+    RUN(test_long_and_broken_texts_are_read_within_bounds);
+    return test_finish();
+}
