@@ -160,8 +160,9 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
             break;
         span.end = sign.end;
     }
+    /* A quoted local part begins with no letter, but its surrogate does. */
     sign = spell_at(text, span.begin, false);
-    if (!spell_is_significant(&sign) || sign.unspaced)
+    if ((!spell_is_significant(&sign) && span.kind != PRIVACY_EMAIL) || sign.unspaced)
         return span;
     while (span.begin > 0 && !escaped_ends_at(text, span.begin)) { /* one character back */
         size_t before = span.begin - 1;

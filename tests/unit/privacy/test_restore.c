@@ -266,6 +266,20 @@ static void test_a_name_behind_a_backslash_is_masked_and_restored(void)
     }
 }
 
+static void test_a_quoted_address_behind_a_letter_is_masked_and_restored(void)
+{
+    /* The value begins with a quote, its surrogate with a letter. */
+    static const char *const texts[] = {"Mail to\"jo nas\"@acme-corp.org now.",
+                                        "a@b.com, I\"t t\"@acme-corp.org and x\"u\"@acme-corp.org"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct world world;
+        REQUIRE(world_init(&world, texts[i]));
+        CHECK(strstr(world.masked.data, "acme-corp") == NULL);
+        check_answer(&world, world.masked.data, texts[i], false);
+        world_deinit(&world);
+    }
+}
+
 static void test_only_a_literal_backslash_makes_a_letter_of_jsons_n(void)
 {
     struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
@@ -630,6 +644,7 @@ int main(void)
     RUN(test_numbers_are_restored_with_the_answers_separators);
     RUN(test_json_escapes_are_read_and_written);
     RUN(test_a_name_behind_a_backslash_is_masked_and_restored);
+    RUN(test_a_quoted_address_behind_a_letter_is_masked_and_restored);
     RUN(test_only_a_literal_backslash_makes_a_letter_of_jsons_n);
     RUN(test_a_date_that_is_written_otherwise_is_restored_where_the_day_is_certain);
     RUN(test_a_value_with_quotes_is_escaped_in_json);
