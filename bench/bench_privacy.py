@@ -38,6 +38,8 @@ PRESIDIO = os.environ.get("PRESIDIO_PYTHON")
 # https://github.com/microsoft/presidio-research, notebooks 4 and 5, synth_dataset_v2: the default engine and the tuned one.
 PUBLISHED = {"default": {"precision": 0.685, "recall": 0.603}, "tuned": {"precision": 0.870, "recall": 0.839}}
 FROM_A_TAGGER = ("PERSON", "LOCATION", "ORGANIZATION", "TITLE")
+NAMES = ("LOCATION", "PERSON", "ORGANIZATION")
+POINTS = (0.35, 0.2, 0.1)  # of privacy.names.min_score, beside the default
 
 
 def scan(tandem, texts, min_score=None, strict=False):
@@ -89,6 +91,7 @@ class Counts:
         self.right = collections.Counter()
         self.wanted = collections.Counter()
         self.given = collections.Counter()
+        self.as_any = collections.Counter()
         self.any_right = self.any_wanted = self.any_given = 0
 
     def add(self, wanted, given, known):
@@ -100,12 +103,13 @@ class Counts:
         if wanted != "O":
             self.any_wanted += 1
             self.any_right += given != "O"
+            self.as_any[wanted] += given != "O"
         self.any_given += given != "O"
 
     def row(self, kind):
         precision = ratio(self.right[kind], self.given[kind])
         recall = ratio(self.right[kind], self.wanted[kind])
-        return {"type": kind, "tokens": self.wanted[kind], "precision": precision, "recall": recall,
+        return {"type": kind, "tokens": self.wanted[kind], "precision": precision, "recall": recall, "as_any": ratio(self.as_any[kind], self.wanted[kind]),
                 "f2": f_beta(precision, recall) if self.given[kind] else 0.0}
 
 
@@ -155,6 +159,8 @@ def presidio(args):
     known = {MAPPED.get(kind, kind) for _, spans in rows for _, _, kind in spans}
     texts = [text for text, _ in rows]
     report = count_set(rows, scan(args.tandem, texts, args.min_score), known, args.errors)
+    report["points"] = {f"min_score {point}": count_set(rows, scan(args.tandem, texts, point), known) for point in POINTS}
+    report["points"]["strict"] = count_set(rows, scan(args.tandem, texts, args.min_score, True), known)
     peer = presidio_scan(texts)
     report["presidio"] = dict(count_set(rows, peer[1], known), run=peer[0]) if peer else {"published": PUBLISHED}
     return report
@@ -168,6 +174,9 @@ def print_counts(report):
 
 def print_presidio(report):
     print_counts(report)
+    for name, row in report["points"].items():
+        print(f"{name:20} all P {row['all']['precision']:.3f} R {row['all']['recall']:.3f} F2 {row['all']['f2']:.3f}; recall of " + ", ".join(
+            f"{r['type']} {r['recall']:.3f} (as any type {r['as_any']:.3f})" for r in row["types"] if r["type"] in NAMES))
     peer = report["presidio"]
     if "published" in peer:
         print("Presidio (published, not run here): " + ", ".join(
@@ -236,7 +245,15 @@ def wnut_posts():
 
 
 def wnut(args):
+    """With "any": tokens found as whatever type, also by a strict scan."""
     posts = list(wnut_posts())
+    any_type = {}
+    for manner, strict in (("balanced", False), ("strict", True)):
+        counts = Counts()
+        for (text, spans), found in zip(posts, scan(args.tandem, [text for text, _ in posts], args.min_score, strict)):
+            for (_, want), (_, give) in zip(plain_labels(text, spans), plain_labels(text, triples(found))):
+                counts.add(want, give, {give})
+        any_type[manner] = ratio(counts.any_right, counts.any_wanted)
     counts, entities = Counts(), collections.Counter()
     known = set(WNUT_TYPE.values())
     for (text, spans), found in zip(posts, scan(args.tandem, [text for text, _ in posts], args.min_score)):
@@ -247,7 +264,7 @@ def wnut(args):
         entities["given"] += len(given)
         entities["right"] += len(set(spans) & set(given))
     precision, recall = ratio(entities["right"], entities["given"]), ratio(entities["right"], entities["wanted"])
-    return {"types": [counts.row(k) for k in ("PERSON", "GPE", "ORGANIZATION")], "all": total(counts, known),
+    return {"any_type": any_type, "types": [counts.row(k) for k in ("PERSON", "GPE", "ORGANIZATION")], "all": total(counts, known),
             "entities": {"tokens": entities["wanted"], "precision": precision, "recall": recall,
                          "f2": f_beta(precision, recall), "f1": f_beta(precision, recall, 1)}}
 
@@ -259,6 +276,7 @@ def plain_labels(text, spans):
 
 def print_wnut(report):
     print_types(report["types"] + [{"type": "all", **report["all"]}, {"type": "whole entities", **report["entities"]}])
+    print("recall as any type: " + ", ".join(f"{manner} {recall:.3f}" for manner, recall in report["any_type"].items()))
 
 
 def pupa_left(args, strict):

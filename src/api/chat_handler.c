@@ -156,7 +156,8 @@ static void finish_whole(struct chat *chat, const struct exchange_summary *summa
         return;
     struct fault fault = {0};
     struct buf body;
-    buf_init(&body, 4 * chat->api->host->answer_bytes_max + 65536);
+    size_t repeated = 2 * chat->request.asked_bytes; /* what a dialect repeats of the request */
+    buf_init(&body, 4 * chat->api->host->answer_bytes_max + repeated + 65536);
     if (!chat->dialect->write_answer(&chat->reply, summary, &body, &fault))
         body.failed = true;
     exchange_reply_headers(chat->stream.http, summary);

@@ -41,9 +41,11 @@ bool dialect_read(const struct dialect *dialect, struct td_str body, openai_head
     }
     if (!dialect->has_corrections)
         out->td.corrections = false;
-    if (dialect->keeps_request)
-        out->asked = asked;
-    else
+    if (!dialect->keeps_request) {
         json_free(asked);
+        return true;
+    }
+    out->asked = asked;
+    out->asked_bytes = body.len;
     return true;
 }

@@ -25,6 +25,7 @@ struct chat_request {
     struct td_request td; /* borrows from `body` and the arena; owns its grammar */
     struct json *body;    /* the parsed body, owned: openai_request_deinit */
     struct json *asked;   /* before it was translated (dialect.h), where that is kept; owned */
+    size_t asked_bytes;   /* of its text */
     bool stream;
     bool include_usage;          /* stream_options.include_usage */
     struct openai_format format; /* to be compiled into td.grammar */

@@ -27,7 +27,7 @@
 
 struct book {
     struct json *root;   /* {"version", "values": {placeholder: value}} */
-    struct json *values; /* borrowed from root */
+    struct json *values; /* placeholder -> value, those of root too */
     struct json *known;  /* "TYPE value" -> placeholder */
     struct json *next;   /* type -> the number that comes next */
 };
@@ -57,6 +57,7 @@ static size_t placeholder_len(struct td_str text, struct td_str *type)
 static void vault_deinit(struct book *vault)
 {
     json_free(vault->root);
+    json_free(vault->values);
     json_free(vault->known);
     json_free(vault->next);
 }

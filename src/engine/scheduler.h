@@ -60,7 +60,7 @@ TD_MUST_CHECK enum td_status scheduler_new(const struct scheduler_options *optio
                                            struct scheduler **out, struct td_error *err);
 void scheduler_free(struct scheduler *scheduler); /* cancels what runs, joins the thread */
 
-/* TD_BUSY when the queue is full, TD_LIMIT when the prompt does not fit the context.
+/* TD_BUSY when the queue is full (for spare work: when as much of it is there as slots), TD_LIMIT when the prompt does not fit the context.
  * *out is valid until on_done returns or job_cancel is called. */
 TD_MUST_CHECK enum td_status scheduler_submit(struct scheduler *scheduler,
                                               const struct job_request *request, struct job **out,

@@ -1,7 +1,7 @@
 /* From the queue to a slot. A job is admitted when a slot is free and the pages that it may come to
- * hold (prompt and longest answer) are not promised to somebody else: what runs is never preempted
- * and never fails for lack of memory. Nobody overtakes one who waits for pages, so that large jobs
- * get their turn.
+ * hold (prompt and longest answer) are not promised to somebody else: what runs is never preempted,
+ * but for spare work, and never fails for lack of memory. Nobody overtakes one who waits for pages,
+ * so that large jobs get their turn.
  *
  * What ended answers have computed stays in the index of prefixes, whose pages are promised to
  * nobody: the longest unused go when pages are short. */

@@ -219,6 +219,7 @@ void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, str
 {
     cursor->tagger = tagger;
     cursor->least = least_probability(&tagger->file, min_score);
+    cursor->min_score = min_score;
     cursor->chain.count = cursor->at = cursor->island = cursor->judged = 0;
     chunk_init(&cursor->chunk, &tagger->file, text);
 }
@@ -236,7 +237,8 @@ bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out)
         if (cursor->judged > TAGGER_WORDS_FREE + words[end - 1].end / TAGGER_WORD_BYTES) {
             cursor->judged -= end - begin;
             cursor->chain.count = cursor->at = 0;
-            *out = (struct tagger_span){TAGGER_PERSON, words[begin].begin, words[end - 1].end, 0};
+            *out = (struct tagger_span){TAGGER_PERSON, words[begin].begin, words[end - 1].end,
+                                        cursor->min_score};
             return true;
         }
         run_island(cursor, begin, end);

@@ -33,6 +33,7 @@ struct tagger_span {
 struct tagger_cursor {
     const struct tagger *tagger;
     float least; /* probability of a name from which a word is one */
+    float min_score;
     struct tagger_chunk chunk;
     struct chain chain;
     size_t island, at; /* first word of the chain in the chunk; next word of the chain to look at */
@@ -42,10 +43,11 @@ struct tagger_cursor {
 /* Borrows both until the last tagger_next. */
 void tagger_begin(struct tagger_cursor *cursor, const struct tagger *tagger, struct td_str text,
                   float min_score);
-/* The next name, in order, not overlapping; false at the end. Words that may be part of a name are
- * judged as long as they are not denser than in any language (one in TAGGER_WORD_BYTES bytes, behind the first
- * TAGGER_WORDS_FREE): more of them are names, of people and with score 0, because nobody looked at them.
- * Else a text of capitals would take as long as it likes, or hide a name behind them. */
+/* The next name, in order, not overlapping; false at the end. Words that may be part of a name are judged
+ * as long as they are not denser than in any language (one in TAGGER_WORD_BYTES bytes, behind the
+ * first TAGGER_WORDS_FREE). More of them count as names, of people and with the least score, because
+ * nobody looked at them: else a text of capitals would take as long as it likes, or hide a name behind
+ * them. */
 #define TAGGER_WORD_BYTES 6
 #define TAGGER_WORDS_FREE 8192
 bool tagger_next(struct tagger_cursor *cursor, struct tagger_span *out);

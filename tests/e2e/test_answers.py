@@ -221,7 +221,7 @@ def test_router_split_sends_long_prompts_to_the_cloud_at_once():
 def test_example_policies_serve():
     examples = Path(__file__).resolve().parent.parent.parent / "examples"
     cloud = ScriptedCloud(Script(text="Cloud."))
-    for name in ("edge-first.yaml", "router-split.yaml"):
+    for name in ("edge-first.yaml", "router-split.yaml", "rollout.yaml"):
         with Tandem((examples / name).read_text(),
                     env={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": cloud.base_url}) as tandem:
             equal(tandem.chat(EASY).status, 200, name)

@@ -59,12 +59,59 @@ def failures(rng):
     }
 
 
+def functions(message):
+    return [(call["id"], call["function"]) for call in message.get("tool_calls", [])]
+
+
+def in_messages(chat):
+    """The path and the body by which a client of Anthropic's API asks the same."""
+    body = {**chat, "messages": [], "metadata": {**chat.get("metadata", {}), "user_id": chat.get("user", "nobody")}}
+    body.pop("user", None)
+    if "tools" in chat:
+        body["tools"] = [{"input_schema": {"type": "object"}, **tool["function"]} for tool in chat["tools"]]
+    for message in chat["messages"]:
+        content = message["content"]
+        if message["role"] == "system":
+            body["system"] = content
+            continue
+        if message["role"] == "tool":
+            content = [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content}]
+        elif functions(message):
+            content = [{"type": "tool_use", "id": id, "name": function["name"], "input": json.loads(function["arguments"])}
+                       for id, function in functions(message)]
+        role = "assistant" if message["role"] == "assistant" else "user"
+        body["messages"].append({**message, "role": role, "content": content})
+    return "/v1/messages", body
+
+
+def in_responses(chat):
+    """The path and the body by which a client of OpenAI's Responses API asks the same."""
+    body = {**chat, "input": [], "max_output_tokens": chat["max_tokens"]}
+    for name in ("messages", "max_tokens"):
+        body.pop(name)
+    if "tools" in chat:
+        body["tools"] = [{"type": "function", **tool["function"]} for tool in chat["tools"]]
+    for message in chat["messages"]:
+        content = message["content"]
+        if isinstance(content, list):
+            content = [{"type": "input_text", "text": part["text"]} for part in content]
+        if message["role"] == "system":
+            body["instructions"] = content
+        elif message["role"] == "tool":
+            body["input"].append({"type": "function_call_output", "call_id": message["tool_call_id"], "output": content})
+        elif functions(message):
+            body["input"] += [{"type": "function_call", "call_id": id, **function} for id, function in functions(message)]
+        else:
+            body["input"].append({**message, "content": content})
+    return "/v1/responses", body
+
+
 class Tap:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="tandem-tap-"))
         self.places = {name: ScriptedCloud(Script(text="Remote.")) for name in ("house", "near", "cloud")}
         self.config = CONFIG.format(folder=self.folder, **{name: place.base_url for name, place in self.places.items()})
-        self.seen, self.events, self.statuses = Counter(), Counter(), Counter()
+        self.seen, self.events, self.statuses, self.paths = Counter(), Counter(), Counter(), Counter()
         self.lock = threading.Lock()
         self.tandem = None
         self.start()
@@ -106,6 +153,8 @@ class Tap:
         if messages is not None:
             body["messages"] = messages
         headers = {"x-tandem-mode": rng.choice(MODES)}
+        if messages is not None:
+            path, body = rng.choice([lambda chat: (path, chat), in_messages, in_responses])(body)
         try:
             answer = self.tandem.request("POST", path, body, headers, timeout=30)
         except OSError:  # the server was killed
@@ -114,6 +163,7 @@ class Tap:
             return
         with self.lock:
             self.statuses[answer.status] += 1
+            self.paths[path] += 1
 
     def converse(self, canary, rng):
         place = rng.choice(PLACES)
@@ -200,7 +250,7 @@ def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
         bytes_seen = sum(len(place.received) for place in tap.places.values())
         print(f"{len(made)} conversations, {len({canary.kind for canary in made})} types; {bytes_seen} bytes at the taps in "
               f"{sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)} forbidden\n"
-              f"  planted: {dict(tap.seen)}\n  events: {dict(tap.events)}\n  answers: {dict(tap.statuses)}")
+              f"  planted: {dict(tap.seen)}\n  events: {dict(tap.events)}\n  answers: {dict(tap.statuses)} at {dict(tap.paths)}")
         equal(escaped, [])
         check_record(tap)
     finally:

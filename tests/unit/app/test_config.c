@@ -275,8 +275,9 @@ static void test_a_missing_file_is_said_by_name(void)
 
 static void test_the_examples_load(void)
 {
-    static const char *const files[] = {EXAMPLES "/edge-first.yaml", EXAMPLES "/router-split.yaml"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const files[] = {EXAMPLES "/edge-first.yaml", EXAMPLES "/router-split.yaml",
+                                        EXAMPLES "/rollout.yaml"};
+    for (size_t i = 0; i < 3; i++) {
         struct td_error err = {0};
         struct config *config = NULL;
         if (config_load(files[i], find_variable, (void *)(uintptr_t)no_variables, &config, &err) !=
@@ -290,6 +291,10 @@ static void test_the_examples_load(void)
             CHECK(config->routes[1].kind == ROUTE_LOCAL_ONLY);
             CHECK(config->routes[1].data_class == TD_CLASS_RESTRICTED);
             CHECK(config->routes[0].g0_tokens_over == 400 && config->routes[0].commit_tokens == 0);
+        }
+        if (i == 2) {
+            CHECK(strcmp(config->routes[0].ramp.to, "local") == 0);
+            CHECK(config->routes[0].ramp.steps.count == 5);
         }
         config_free(config);
     }
