@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "base/utf8.h"
+#include "privacy/restore_spell.h"
 #include "privacy/scan.h"
 #include "privacy/spell.h"
 
@@ -96,19 +97,22 @@ static void append_like(uint32_t c, bool first_digit, struct draw *draw, struct 
         buf_append_char(out, (char)('a' + (char)draw_below(draw, 26)));
 }
 
+/* A longer gap would not be read as one of the surrogate's, so it is cut. */
 void surrogate_write_shape(struct td_str value, struct draw *draw, struct buf *out)
 {
     bool in_number = false;
-    size_t offset = 0;
+    size_t offset = 0, gap_bytes = 0;
     while (offset < value.len) {
         size_t begin = offset;
         uint32_t c = utf8_next(value, &offset);
         struct sign sign = spell_at(str_slice(value, begin, offset), 0, false);
-        if (c == '\\' || !spell_is_significant(&sign))
+        bool separates = c == '\\' || !spell_is_significant(&sign);
+        gap_bytes = separates ? gap_bytes + offset - begin : 0;
+        if (separates && gap_bytes <= RESTORE_GAP_BYTES_MAX)
             buf_append(out, value.data + begin, offset - begin);
-        else if (sign.kind == SIGN_DIGIT)
+        else if (!separates && sign.kind == SIGN_DIGIT)
             append_like(sign.c, !in_number, draw, out);
-        else
+        else if (!separates)
             append_like(sign.upper ? 'A' : 'a', false, draw, out);
         in_number = sign.kind == SIGN_DIGIT;
     }

@@ -280,6 +280,18 @@ static void test_a_quoted_address_behind_a_letter_is_masked_and_restored(void)
     }
 }
 
+static void test_a_value_with_a_wide_gap_comes_back_whole(void)
+{
+    static const char text[] =
+        "-----BEGIN RSA PRIVATE KEY---\n**********************************\n--\n"
+        "MIIEpssn 536-22-1234A";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(strstr(world.masked.data, "536-22") == NULL);
+    check_answer(&world, world.masked.data, text, false);
+    world_deinit(&world);
+}
+
 static void test_only_a_literal_backslash_makes_a_letter_of_jsons_n(void)
 {
     struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
@@ -645,6 +657,7 @@ int main(void)
     RUN(test_json_escapes_are_read_and_written);
     RUN(test_a_name_behind_a_backslash_is_masked_and_restored);
     RUN(test_a_quoted_address_behind_a_letter_is_masked_and_restored);
+    RUN(test_a_value_with_a_wide_gap_comes_back_whole);
     RUN(test_only_a_literal_backslash_makes_a_letter_of_jsons_n);
     RUN(test_a_date_that_is_written_otherwise_is_restored_where_the_day_is_certain);
     RUN(test_a_value_with_quotes_is_escaped_in_json);
