@@ -187,16 +187,32 @@ static size_t key_prefix(struct td_str value)
     return value.len - kept >= 8 ? kept : 0;
 }
 
-/* Of a PEM block the lines that frame it, and one line of characters. */
+/* A line that frames a PEM block and nothing else: all of it may be seen. */
+static bool is_frame(struct td_str line, struct td_str begin)
+{
+    if (line.len < begin.len + 5 || !str_starts_with(line, begin) ||
+        !str_equal(str_slice(line, line.len - 5, line.len), STR("-----")))
+        return false;
+    for (size_t i = begin.len; i < line.len - 5; i++)
+        if (line.data[i] != ' ' && !(line.data[i] >= 'A' && line.data[i] <= 'Z'))
+            return false;
+    return true;
+}
+
+/* Of a PEM block the lines that frame it, and one line of characters. A finding that goes on behind the block (others have become one with it)
+ * is none. */
 static bool write_private_key(struct td_str value, struct draw *draw, struct buf *out)
 {
     static const char line[] = "MHcCAQEEIAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAaAoAoGCCqGSM49AwEH";
-    size_t head = str_find(value, STR("-----"), 5), tail = value.len;
-    if (!str_starts_with(value, STR("-----BEGIN")) || head == SIZE_MAX)
+    size_t head = str_find(value, STR("-----"), 5);
+    if (head == SIZE_MAX)
         return false;
     head += 5;
     size_t end = str_find(value, STR("-----END"), head);
-    tail = end == SIZE_MAX ? value.len : end;
+    size_t tail = end == SIZE_MAX ? value.len : end;
+    if (!is_frame(str_slice(value, 0, head), STR("-----BEGIN")) ||
+        (tail < value.len && !is_frame(str_slice(value, tail, value.len), STR("-----END"))))
+        return false;
     const char *newline = str_find(str_slice(value, head, tail), STR("\\n"), 0) == 0 ? "\\n" : "\n";
     buf_append_str(out, str_slice(value, 0, head));
     buf_append_str(out, str_from(newline));
