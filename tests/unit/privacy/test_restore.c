@@ -613,9 +613,7 @@ static void test_what_later_stands_in_a_text_is_no_surrogate_any_more(void)
         vault_uses_clear(world.uses);
         REQUIRE(mask_text(&world, text));
         const char *back = restore(&world, buf_view(&world.masked), 5, false, NULL);
-        if (strcmp(back, text) != 0)
-            printf("first  %s\ntext   %s\nback   %s\n", first, text, back);
-        CHECK(strcmp(back, text) == 0);
+        CHECK(back && strcmp(back, text) == 0);
         CHECK(strstr(world.masked.data, cases[i].value) == NULL);
         world_deinit(&world);
     }
