@@ -243,7 +243,8 @@ static bool read_logprobs(struct chat_build *build, const struct json *body)
         return fault_request(build->fault, "include", "include must be a list of strings");
     for (size_t i = 0; i < json_count(include); i++)
         wanted |= str_equal(json_text(json_at(include, i)), STR(LOGPROBS));
-    if (!json_absent(top))
+    /* A chat's may be there only with `logprobs`, and 0 is what this dialect's has anyway. */
+    if (!json_absent(top) && (wanted || json_int(top, -1) != 0))
         json_put(build->body, "top_logprobs", json_clone(top));
     if (wanted)
         json_put(build->body, "logprobs", json_new_bool(true));

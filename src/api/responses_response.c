@@ -33,15 +33,24 @@ static const struct {
     {"user", "null"},
 };
 
-static void write_repeated(const struct json *asked, struct buf *out)
+/* A stream's first two events have no more of it: twice some megabytes at once would be taken for a
+ * client that does not read (event_stream.c). Its last event has all. */
+#define REPEATED_AT_START_MAX ((size_t)256 << 10)
+
+/* What does not fit any more is written as if it had not been asked. */
+static void write_repeated(const struct json *asked, size_t bytes_max, struct buf *out)
 {
+    size_t begin = out->len;
     for (size_t i = 0; i < sizeof repeated / sizeof *repeated; i++) {
         const struct json *value = json_get(asked, repeated[i].name);
         buf_printf(out, ",\"%s\":", repeated[i].name);
-        if (json_absent(value))
-            buf_append_str(out, str_from(repeated[i].otherwise));
-        else
+        size_t mark = out->len;
+        if (!json_absent(value))
             json_write(value, out);
+        if (out->len - begin > bytes_max)
+            buf_truncate(out, mark);
+        if (out->len == mark)
+            buf_append_str(out, str_from(repeated[i].otherwise));
     }
 }
 
@@ -96,7 +105,7 @@ static void write_response(const struct dialect_reply *reply, const struct respo
     buf_append_str(out, response->output);
     buf_append_str(out, STR("],\"previous_response_id\":null,\"store\":false,"
                             "\"truncation\":\"disabled\""));
-    write_repeated(reply->request->asked, out);
+    write_repeated(reply->request->asked, ended ? SIZE_MAX : REPEATED_AT_START_MAX, out);
     buf_append_str(out, STR(",\"usage\":"));
     if (summary && ended)
         write_usage(&summary->usage, out);
@@ -226,6 +235,7 @@ struct stream {
     uint64_t sequence;
     const struct exchange_summary *summary; /* while the end is being written, else NULL */
     bool held;                              /* the buffers below have been initialised */
+    bool overflowed;                        /* one of those that were cleared since */
     struct buf call_id, name;               /* of the open item */
     struct buf text;                        /* of the open item */
     struct buf output;                      /* items that are done */
@@ -285,14 +295,20 @@ static void write_part_event(const struct dialect_reply *reply, const struct ans
     end_event(out);
 }
 
+static void clear(struct stream *stream, struct buf *buf)
+{
+    stream->overflowed |= buf->failed;
+    buf_clear(buf);
+}
+
 static void begin_item(void *ctx, const struct answer_blocks *blocks, struct td_str id,
                        struct td_str name, struct buf *out)
 {
     struct dialect_reply *reply = ctx;
     struct stream *stream = reply->state;
-    buf_clear(&stream->text);
-    buf_clear(&stream->call_id);
-    buf_clear(&stream->name);
+    clear(stream, &stream->text);
+    clear(stream, &stream->call_id);
+    clear(stream, &stream->name);
     buf_append_str(&stream->call_id, id);
     buf_append_str(&stream->name, name);
     struct item item = open_item(reply, blocks);
@@ -353,7 +369,7 @@ static void end_item(void *ctx, const struct answer_blocks *blocks, struct buf *
     if (stream->output.len > 0)
         buf_append_char(&stream->output, ',');
     write_item(reply, &item, status, true, &stream->output);
-    buf_clear(&reply->answer.logprobs);
+    clear(stream, &reply->answer.logprobs);
 }
 
 static const struct block_ops item_ops = {begin_item, add_to_item, end_item};
@@ -387,8 +403,8 @@ static void write_start(struct dialect_reply *reply, const struct exchange_summa
 static bool fits(const struct dialect_reply *reply, struct fault *fault)
 {
     const struct stream *stream = reply->state;
-    if (!stream->text.failed && !stream->output.failed && !stream->call_id.failed &&
-        !stream->name.failed && !reply->answer.logprobs.failed)
+    if (!stream->overflowed && !stream->text.failed && !stream->output.failed &&
+        !stream->call_id.failed && !stream->name.failed && !reply->answer.logprobs.failed)
         return true;
     fault_set(fault, 502, "server_error", "answer_too_large",
               "the answer is larger than the %zu bytes of server.answer_bytes_max",

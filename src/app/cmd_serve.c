@@ -315,7 +315,7 @@ static bool take_listen(void *ctx, const char *text)
 
 int cmd_serve(int argc, char **argv)
 {
-    struct runtime_options values = {.arguments = argv};
+    struct runtime_options values = {.serves = true, .arguments = argv};
     struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
     bool json = false;
     const struct option options[] = {

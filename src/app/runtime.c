@@ -223,7 +223,7 @@ static enum td_status open_ramps(struct runtime *runtime, const struct config *c
     bool wanted = false;
     for (size_t i = 0; i < config->route_count; i++)
         wanted = wanted || config->routes[i].ramp.to;
-    if (!wanted || runtime->base.ramps)
+    if (!wanted || runtime->base.ramps || !runtime->options.serves)
         return TD_OK;
     enum td_status status = installation_key(config, options.key, err);
     if (status != TD_OK)
@@ -280,7 +280,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = open_consistency(runtime, config, err);
     if (status == TD_OK)
         status = open_ramps(runtime, config, err);
-    if (status == TD_OK && !(runtime->base.shadows = shadows_new(config->shadow.running_max)))
+    if (status == TD_OK && runtime->options.serves &&
+        !(runtime->base.shadows = shadows_new(config->shadow.running_max)))
         status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
     if (status == TD_OK)
         status = vault_keep_load(config, runtime->base.vaults, err);

@@ -25,6 +25,8 @@ struct runtime_options {
     uint32_t slots;          /* 0 = the configuration's */
     /* The confined worker: local tiers alone, no ledgers, no detectors (what comes was looked at). */
     bool confined;
+    /* A server, which stays: only there do shadows run and ramps take anybody. */
+    bool serves;
     /* Of the verb, argv[0] its name: with privacy.zero_retention the process begins anew with them. */
     char *const *arguments;
 };

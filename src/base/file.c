@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool write_whole(int fd, struct td_str text)
@@ -21,6 +22,20 @@ static bool write_whole(int fd, struct td_str text)
     return true;
 }
 
+/* So that the new name outlives a loss of power. A file system that cannot has the rename all the same. */
+static void sync_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
 enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
                             struct td_error *err)
 {
@@ -29,6 +44,7 @@ enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
         (int)sizeof partial)
         return error_set(err, TD_INVALID, "a path is longer than %zu bytes", sizeof partial);
     enum td_status status = TD_OK;
+    unlink(partial); /* of a process with our number that died over it */
     int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0 || !write_whole(fd, text) || fsync(fd) != 0 || rename(partial, path) != 0)
         status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
@@ -36,5 +52,7 @@ enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
         close(fd);
     if (fd >= 0 && status != TD_OK)
         unlink(partial);
+    if (status == TD_OK)
+        sync_folder(path);
     return status;
 }

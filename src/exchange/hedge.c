@@ -25,6 +25,9 @@ static bool has_rung(const struct exchange *ex)
     if (ex->rung_next >= plan->rung_count ||
         ex->attempt_count + (plan->rung_count - ex->rung_next) + 2 > ATTEMPTS_MAX)
         return false;
+    /* What answered already goes before a rung below the start (exchange.c, `transitions`). */
+    if (ex->rung_next >= plan->climb_count && (ex->kept || ex->left))
+        return false;
     size_t tier = plan->rungs[ex->rung_next];
     if (ex->capped && ex->facts[tier].place != TD_PLACE_DEVICE)
         return false;

@@ -49,11 +49,11 @@ static enum td_status save_locked(struct ramps *ramps, struct td_error *err)
     struct ramps_saved *list = calloc(ramps->count + 1, sizeof *list);
     if (!list)
         return error_set(err, TD_NO_MEMORY, "no memory to keep %zu ramps", ramps->count);
-    for (size_t i = 0; i < ramps->count; i++) {
+    for (size_t i = 0; i < ramps->count; i++)
         list[i] = ramps->entries[i].saved;
-        ramps->entries[i].unwritten = 0;
-    }
     enum td_status status = ramps_file_write(ramps->path, list, ramps->count, err);
+    for (size_t i = 0; i < ramps->count; i++)
+        ramps->entries[i].unwritten = status == TD_OK ? 0 : 1; /* for the next time */
     free(list);
     return status;
 }
@@ -167,6 +167,7 @@ static void follow_alarm(struct ramps *ramps, struct entry *entry)
 static void begin_locked(struct ramps *ramps, struct entry *entry)
 {
     ramp_begin(&entry->saved.state);
+    entry->unwritten++;
     entry->saved.changed_wall_ms = clock_wall_ms(ramps->clock);
 }
 

@@ -16,8 +16,10 @@ static bool was_late(const struct exchange *ex)
     uint32_t wanted = ex->plan.route->ramp_slo_ms;
     if (ex->request.slo_ms && (wanted == 0 || ex->request.slo_ms < wanted))
         wanted = ex->request.slo_ms;
-    return (wanted > 0 && ex->summary.total_ms > wanted) ||
-           (ex->request.slo_ttft_ms > 0 && ex->summary.ttft_ms > ex->request.slo_ttft_ms);
+    double total_ms = exchange_now_ms(ex) - ex->created_ms;
+    double ttft_ms = ex->ttft_ms > 0 ? ex->ttft_ms : total_ms;
+    return (wanted > 0 && total_ms > wanted) ||
+           (ex->request.slo_ttft_ms > 0 && ttft_ms > ex->request.slo_ttft_ms);
 }
 
 /* Although another tier may have answered in its place. */
@@ -27,13 +29,14 @@ static bool start_failed(const struct exchange *ex)
     return outcome && strcmp(outcome, "failed") == 0;
 }
 
-/* A client that went away says nothing of the tier. */
+/* A client that went away says nothing of the tier, unless it had waited for too long: else a tier would look the better, the more of its
+ * users give up. */
 void rollout_end(struct exchange *ex, const char *status)
 {
     const struct ramp_arm *arm = &ex->plan.decision.ramp;
-    if (!ex->services->ramps || !arm->on || strcmp(status, "cancelled") == 0)
+    bool late = was_late(ex);
+    if (!ex->services->ramps || !arm->on || (strcmp(status, "cancelled") == 0 && !late))
         return;
-    bool lost =
-        strcmp(status, "ok") != 0 || ex->summary.degraded || start_failed(ex) || was_late(ex);
+    bool lost = strcmp(status, "ok") != 0 || ex->summary.degraded || start_failed(ex) || late;
     ramps_judge(ex->services->ramps, ex->plan.route, RAMP_OUTCOMES, arm->taken, lost ? 1 : 0);
 }

@@ -145,6 +145,22 @@ static bool begin_text(struct mask *mask, struct td_str text)
     return true;
 }
 
+/* Where the character before the offset begins: one of UTF-8, or one that is written \u00f8, with all
+ * backslashes before it. */
+static size_t character_before(struct td_str text, size_t offset)
+{
+    if (escaped_ends_at(text, offset)) {
+        size_t before = offset >= 6 ? offset - 6 : 0;
+        while (before > 0 && text.data[before - 1] == '\\')
+            before--;
+        return before;
+    }
+    size_t before = offset - 1;
+    while (before > 0 && offset - before < 4 && ((unsigned char)text.data[before] & 0xc0) == 0x80)
+        before--;
+    return before;
+}
+
 /* The word's edges around the finding: what was seen through an encoding may end in the middle of a
  * word, and a surrogate there would not be known again. */
 static struct privacy_span whole_words(struct td_str text, struct privacy_span span)
@@ -164,11 +180,8 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     sign = spell_at(text, span.begin, false);
     if ((!spell_is_significant(&sign) && span.kind != PRIVACY_EMAIL) || sign.unspaced)
         return span;
-    while (span.begin > 0 && !escaped_ends_at(text, span.begin)) { /* one character back */
-        size_t before = span.begin - 1;
-        while (before > 0 && span.begin - before < 4 &&
-               ((unsigned char)text.data[before] & 0xc0) == 0x80)
-            before--;
+    while (span.begin > 0) {
+        size_t before = character_before(text, span.begin);
         sign = spell_at(str_slice(text, before, span.begin), 0, false);
         if (!spell_is_significant(&sign) || sign.unspaced || sign.end != span.begin - before)
             break;

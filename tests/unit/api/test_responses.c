@@ -75,6 +75,11 @@ static void test_a_request_becomes_the_chat_that_asks_the_same(void)
                 "\"schema\":{},\"strict\":true}}," HI "}"));
     CHECK(becomes(ASK(",\"text\":{\"format\":{\"type\":\"json_object\"}}"),
                   "{\"response_format\":{\"type\":\"json_object\"}," HI "}"));
+    /* What a chat may ask only with `logprobs`. */
+    CHECK(becomes(ASK(",\"top_logprobs\":0,\"include\":[]"), "{" HI "}"));
+    CHECK(becomes(ASK(",\"top_logprobs\":0,\"include\":[\"message.output_text.logprobs\"]"),
+                  "{\"top_logprobs\":0,\"logprobs\":true," HI "}"));
+    CHECK(becomes(ASK(",\"top_logprobs\":null"), "{" HI "}"));
 }
 
 static void test_items_and_tools_become_the_chats(void)
@@ -409,6 +414,48 @@ static void test_a_stream_has_the_limit_of_a_whole_answer(void)
     world_deinit(&world);
 }
 
+static void test_what_overflows_in_the_middle_of_a_piece_is_not_forgotten(void)
+{
+    struct world world;
+    char text[512];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    world_init(&world, sizeof text - 2); /* an item fits twice into `output`, its text does not */
+    dialect_responses.write_start(&world.reply, &summary, &world.out);
+    CHECK(!give(&world, text, CALL("0", "i", "f", "{}"), true));
+    CHECK(world.fault.code == 502 && strstr(world.fault.message, "answer_bytes_max"));
+    world_deinit(&world);
+}
+
+/* What was asked stands in each of a stream's first events: no more of it than a client may have
+ * left unread. */
+static void test_a_stream_s_first_events_are_small_whatever_was_asked(void)
+{
+    struct world world;
+    struct buf large, want;
+    buf_init(&large, 1 << 20);
+    buf_init(&want, 1 << 20);
+    for (int i = 0; i < 300 << 10; i++)
+        buf_append_char(&large, 'i');
+    json_write_text(buf_view(&large), &want);
+    world_init(&world, 4096);
+    world.out.bytes_max = 4 << 20;
+    json_put(world.request.asked, "instructions", json_new_text(buf_view(&large)));
+    sequence = 0;
+    dialect_responses.write_start(&world.reply, &summary, &world.out);
+    CHECK(world.out.len < 4096);
+    CHECK(events_are(&world, "response.created response.in_progress "));
+    CHECK(member_is("response/instructions", "null") && member_is("response/tools", "[1]"));
+    CHECK(give(&world, "a", NULL, true));
+    CHECK(dialect_responses.write_finish(&world.reply, &summary, &world.out, &world.fault));
+    CHECK(strstr(world.out.data, want.data)); /* the last event is whole */
+    json_free(last_event);
+    last_event = NULL;
+    buf_deinit(&large);
+    buf_deinit(&want);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     RUN(test_a_request_becomes_the_chat_that_asks_the_same);
@@ -420,5 +467,7 @@ int main(void)
     RUN(test_a_stream_adds_and_ends_one_item_after_another);
     RUN(test_a_failure_says_so_with_what_was_done_before);
     RUN(test_a_stream_has_the_limit_of_a_whole_answer);
+    RUN(test_what_overflows_in_the_middle_of_a_piece_is_not_forgotten);
+    RUN(test_a_stream_s_first_events_are_small_whatever_was_asked);
     return test_finish();
 }

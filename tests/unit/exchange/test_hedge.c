@@ -338,6 +338,43 @@ static void test_a_device_that_is_not_sure_waits_for_the_slow_cloud(void)
     done(&w);
 }
 
+/* Its start is in the middle. */
+static void test_a_rung_below_is_not_hedged_to_where_the_start_has_answered(void)
+{
+    static const struct script_step low[] = {TOKEN("C", 0.9), TOKEN("l", 0.9), TOKEN("o", 0.9),
+                                             TOKEN("ud", 0.05), DONE};
+    static const struct script_step dies[] = {FAIL_AFTER(2000, TD_UNAVAILABLE, "reset")};
+    const struct {
+        const struct script_step *start, *above;
+        const char *text;
+        int starts;
+    } cases[] = {
+        {low, slow, "Slow answer", 1},
+        {low, dies, "Cloud", 1},          /* kept */
+        {unsure, dies, "Perhaps so.", 2}, /* left before its end */
+    };
+    struct rule rule = {.name = "middle", .start = CLOUD, .data_class = -1};
+    for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
+        rule.any[c] = RULE_WHATEVER;
+    const struct rule_set rules = {.rules = &rule, .count = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w;
+        hedged(&w);
+        w.route.tiers[0] = "local";
+        w.route.tiers[1] = "openai";
+        w.route.tiers[2] = "other";
+        w.route.tier_count = 3;
+        w.policy.rules = &rules;
+        world_script(&w, LOCAL, sure);
+        world_script(&w, CLOUD, cases[i].start);
+        world_script(&w, OTHER, cases[i].above);
+        world_run(&w);
+        CHECK(strcmp(w.text, cases[i].text) == 0 && w.tiers[LOCAL].start_count == 0);
+        CHECK(w.tiers[CLOUD].start_count == cases[i].starts && w.tiers[OTHER].start_count == 1);
+        done(&w);
+    }
+}
+
 static void test_a_rung_whose_hedge_lost_can_still_be_climbed_to(void)
 {
     /* Shown at its first token; found wanting as a whole. */
@@ -602,6 +639,7 @@ int main(void)
     RUN(test_the_device_s_answer_must_pass_its_gates_to_be_first);
     RUN(test_the_device_takes_over_from_a_slow_cloud);
     RUN(test_a_device_that_is_not_sure_waits_for_the_slow_cloud);
+    RUN(test_a_rung_below_is_not_hedged_to_where_the_start_has_answered);
     RUN(test_a_rung_whose_hedge_lost_can_still_be_climbed_to);
     RUN(test_hedges_have_a_share_of_the_requests);
     RUN(test_the_delay_is_what_the_tier_usually_needs);

