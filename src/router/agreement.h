@@ -30,6 +30,7 @@ struct agreement {
 
 /* b_cut: a limit ended b; of a as many words are read. False: it ended b before it had said anything that can be compared (fewer than
  * AGREEMENT_CUT_WORDS_MIN words, and fewer than a), as when a model has only thought; *out is as it was. */
-TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out);
+TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, bool b_cut,
+                                     struct agreement *out);
 
 #endif
