@@ -23,7 +23,8 @@ void shadows_write_metrics(struct shadows *shadows, struct buf *out)
         {"tandem_shadows_agreement_total",
          "Agreement (0 to 1) of those that were compared, added up"},
         {"tandem_shadows_failed_total", "Shadows that gave no answer"},
-        {"tandem_shadows_dropped_total", "Shadows that there was no room, time or money for"},
+        {"tandem_shadows_dropped_total",
+         "Shadows without room, time or money, or with nothing to compare"},
         {"tandem_shadows_cost_usd_total", "What shadows cost, in USD"},
     };
     struct shadow_numbers numbers;

@@ -115,7 +115,7 @@ static uint64_t hash_number(double number, uint64_t basis)
 static uint64_t plan_hash(const struct route *route)
 {
     const struct ramp_plan *plan = &route->ramp;
-    const char *from = route->start ? route->start : route->tiers[0];
+    const char *from = policy_start_of(route);
     uint64_t hash = hash_fnv1a64(route->ramp_to, strlen(route->ramp_to) + 1, HASH_FNV1A64_BASIS);
     hash = hash_fnv1a64(from, strlen(from) + 1, hash);
     for (uint32_t i = 0; i < plan->step_count; i++)

@@ -8,6 +8,7 @@
 #include "exchange/ramps.h"
 #include "exchange/spending.h"
 #include "router/agreement.h"
+#include "tier/job_sampling.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -37,6 +38,7 @@ struct shadow {
     struct td_request request;
     struct td_message *messages;
     char *texts;                           /* of messages and stops */
+    struct json *sampling;                 /* what the client's body said of it */
     uint64_t budget_keys[BUDGETS_MAX + 1]; /* the exchange's, and the shadows' own */
     double promised_usd;
     bool ended; /* maybe inside of a callback: freed by the timer */
@@ -81,17 +83,34 @@ static bool on_device(const struct exchange *ex, size_t tier)
     return ex->facts[tier].place == TD_PLACE_DEVICE;
 }
 
-/* Of those that the plan allowed, the first on the other side; for the device also one that the plan did not have because of a route's
+/* Of the two tiers of the route's ramp the one that did not answer; NULL when the ramp did not ask, or another tier answered. */
+static const char *ramp_other(const struct exchange *ex)
+{
+    const struct route *route = ex->plan.route;
+    const char *answered = ex->facts[ex->current->tier].name;
+    if (!ex->services->ramps || !ex->plan.decision.ramp.on)
+        return NULL;
+    if (strcmp(answered, route->ramp_to) == 0)
+        return policy_start_of(route);
+    return strcmp(answered, policy_start_of(route)) == 0 ? route->ramp_to : NULL;
+}
+
+/* Of those that the plan allowed, the first on the other side, or the ramp's other tier if it is there; for the device also one that the plan did not have because of a route's
  * kind or a mode, which say where the answer comes from: what stays on the device may be compared there. */
 static size_t shadow_tier(const struct exchange *ex, bool device)
 {
-    for (size_t i = 0; i < ex->plan.rung_count; i++)
-        if (on_device(ex, ex->plan.rungs[i]) == device)
-            return ex->plan.rungs[i];
-    for (size_t i = 0; device && i < ex->services->tier_count; i++)
-        if (on_device(ex, i))
-            return i;
-    return SIZE_MAX;
+    const char *wanted = ramp_other(ex);
+    size_t first = SIZE_MAX, others = device ? ex->services->tier_count : 0;
+    for (size_t i = 0; i < ex->plan.rung_count + others; i++) {
+        size_t tier = i < ex->plan.rung_count ? ex->plan.rungs[i] : i - ex->plan.rung_count;
+        if (on_device(ex, tier) != device)
+            continue;
+        if (!wanted || strcmp(ex->facts[tier].name, wanted) == 0)
+            return tier;
+        if (first == SIZE_MAX)
+            first = tier;
+    }
+    return first;
 }
 
 static bool fits(const struct exchange *ex, size_t tier)
@@ -108,12 +127,25 @@ static bool is_drawn(const struct exchange *ex, double share)
     return (double)(hash >> 11) * 0x1p-53 < share;
 }
 
+/* Calls of tools in the conversation, too, are more than its words. */
+static bool is_words_alone(const struct td_request *request)
+{
+    const struct json *messages = json_get(request->body, "messages");
+    for (size_t i = 0; i < request->message_count; i++)
+        if (request->messages[i].role == TD_ROLE_TOOL)
+            return false;
+    for (size_t i = 0; i < json_count(messages); i++)
+        if (!json_absent(json_get(json_at(messages, i), "tool_calls")))
+            return false;
+    return !request->completion;
+}
+
 bool shadow_is_wanted(const struct exchange *ex)
 {
     const struct route *route = ex->plan.route;
     double most = fmax(route->shadow_edge_share, route->shadow_cloud_share);
     return ex->services->shadows && !ex->request.keep_nothing && ex->signals.needs == 0 &&
-           !ex->request.completion && ex->signals.data_class < TD_CLASS_CONTRACTUAL &&
+           is_words_alone(&ex->request) && ex->signals.data_class < TD_CLASS_CONTRACTUAL &&
            is_drawn(ex, most);
 }
 
@@ -127,10 +159,11 @@ static void give_back(struct shadows *all)
     pthread_mutex_unlock(&all->lock);
 }
 
-static void count_dropped(struct shadows *all, enum shadow_place place)
+static void count_dropped(struct shadows *all, enum shadow_place place, double cost)
 {
     pthread_mutex_lock(&all->lock);
     all->numbers.of[place].dropped++;
+    all->numbers.of[place].cost_usd += cost;
     pthread_mutex_unlock(&all->lock);
 }
 
@@ -143,6 +176,7 @@ static void shadow_free(struct shadow *shadow)
     buf_deinit(&shadow->answer);
     free(shadow->messages);
     free(shadow->texts);
+    json_free(shadow->sampling);
     free(shadow);
 }
 
@@ -172,12 +206,16 @@ static void settle(struct shadow *shadow, double usd)
                             shadow->promised_usd, usd);
 }
 
-/* The device had something better to do: that says nothing of its answers. */
-static bool gave_way(const struct shadow *shadow, const struct tier_result *result)
+/* The device had something better to do, or the tier does not take what was made of the request: that says nothing of its answers. */
+static bool says_nothing(const struct shadow *shadow, const struct tier_result *result)
 {
-    return shadow->place == SHADOW_ON_DEVICE &&
-           (result->status == TD_BUSY || result->status == TD_TIMEOUT ||
-            result->status == TD_CANCELLED);
+    bool refused = result->status == TD_INVALID;
+    if (refused)
+        log_event(LOG_LEVEL_INFO, "shadow_refused", "exchange=%s tier=%s http_status=%d",
+                  shadow->id, shadow->tier->facts.name, result->http_status);
+    return refused || (shadow->place == SHADOW_ON_DEVICE &&
+                       (result->status == TD_BUSY || result->status == TD_TIMEOUT ||
+                        result->status == TD_CANCELLED));
 }
 
 static void count(struct shadow *shadow, const struct agreement *agreement, double cost)
@@ -207,13 +245,12 @@ static void record(struct shadow *shadow, const struct tier_result *result)
     bool answered = result->status == TD_OK;
     double cost = exchange_cost(&shadow->tier->facts, &result->usage);
     settle(shadow, cost);
-    if (gave_way(shadow, result)) {
-        count_dropped(shadow->all, shadow->place);
+    if (says_nothing(shadow, result) ||
+        (answered && !agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
+                                        result->finish == TD_FINISH_LENGTH, &agreement))) {
+        count_dropped(shadow->all, shadow->place, cost);
         return;
     }
-    if (answered)
-        agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
-                          result->finish == TD_FINISH_LENGTH, &agreement);
     count(shadow, answered ? &agreement : NULL, cost);
     tell_ramp(shadow, answered, agreement.same);
     const struct ledger_shadow row = {
@@ -337,11 +374,12 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
         .priority = TD_PRIORITY_SPARE,
         .caller = "a shadow", /* nobody's: what is computed is shared with no caller */
     };
+    shadow->request.body = shadow->sampling = job_sampling_members(from->body);
     shadow->request.sampling.biases = NULL;
     shadow->request.sampling.bias_count = 0;
     for (size_t i = 0; i < from->stop_count; i++)
         shadow->request.stops[i] = keep(&space, from->stops[i]);
-    return true;
+    return shadow->sampling || !from->body;
 }
 
 /* Promises what it may come to cost, unless the shadows have had their money of the day. */
@@ -427,16 +465,14 @@ static struct shadow *shadow_new(const struct exchange *ex, size_t tier, enum sh
     return shadow;
 }
 
-/* Only what the ramp may draw lots for: the candidate beside another one. */
+/* Only what the ramp may draw lots for, and only its own two tiers beside each other. */
 static void join_ramp(struct shadow *shadow, const struct exchange *ex)
 {
-    const struct route *route = ex->plan.route;
-    if (!ex->services->ramps || !ex->plan.decision.ramp.on)
+    const char *other = ramp_other(ex);
+    if (!other || strcmp(shadow->tier->facts.name, other) != 0)
         return;
-    bool answered = strcmp(ex->facts[ex->current->tier].name, route->ramp_to) == 0;
-    shadow->is_candidate = strcmp(shadow->tier->facts.name, route->ramp_to) == 0;
-    if (answered != shadow->is_candidate)
-        shadow->ramp_route = route;
+    shadow->ramp_route = ex->plan.route;
+    shadow->is_candidate = strcmp(other, ex->plan.route->ramp_to) == 0;
 }
 
 void shadow_begin(const struct exchange *ex)
@@ -451,7 +487,7 @@ void shadow_begin(const struct exchange *ex)
         policy_sends_masked(route, &ex->signals, &ex->facts[tier]))
         return;
     if (!reserve(ex, place)) {
-        count_dropped(all, place);
+        count_dropped(all, place, 0);
         return;
     }
     struct shadow *shadow = shadow_new(ex, tier, place);
@@ -463,5 +499,5 @@ void shadow_begin(const struct exchange *ex)
     if (shadow)
         shadow_free(shadow);
     give_back(all);
-    count_dropped(all, place);
+    count_dropped(all, place, 0);
 }

@@ -39,7 +39,8 @@ struct shadow_numbers {
     struct shadow_count {
         uint64_t compared, same;
         uint64_t failed;
-        uint64_t dropped; /* no room, no money, on battery, or the device had better things to do */
+        uint64_t
+            dropped; /* no room, no money, on battery, the device had better things to do, or nothing to compare */
         double agreement_sum, cost_usd;
     } of[SHADOW_PLACE_COUNT];
     uint32_t running;

@@ -187,7 +187,7 @@ static double text_score(struct word_list *a, struct word_list *b)
     return other_numbers ? f1(a, b) / 2 : f1(a, b);
 }
 
-void agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out)
+bool agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out)
 {
     struct word_list left, right;
     if (read_json(a, &left) && read_json(b, &right)) {
@@ -195,17 +195,24 @@ void agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agre
         sort(&right);
         *out = (struct agreement){.kind = AGREEMENT_JSON, .score = f1(&left, &right)};
         out->same = out->score >= 1;
-        return;
+        return true;
     }
+    read_words(a, AGREEMENT_WORDS_MAX, &left);
     read_words(b, AGREEMENT_WORDS_MAX, &right);
-    read_words(a, b_cut ? right.count : AGREEMENT_WORDS_MAX, &left);
+    if (b_cut && right.count < AGREEMENT_CUT_WORDS_MIN &&
+        (right.count == 0 || right.count < left.count))
+        return false;
+    if (b_cut && right.count < left.count)
+        read_words(a, right.count, &left);
     if (left.count <= AGREEMENT_LABEL_WORDS || right.count <= AGREEMENT_LABEL_WORDS) {
         out->kind = AGREEMENT_LABEL;
-        out->same = same_label(&left, &right);
+        out->same = left.count + right.count > 0 ? same_label(&left, &right)
+                                                 : str_equal(str_trim(a), str_trim(b));
         out->score = out->same ? 1 : 0;
-        return;
+        return true;
     }
     out->kind = AGREEMENT_TEXT;
     out->score = text_score(&left, &right);
     out->same = out->score >= AGREEMENT_SAME_TEXT;
+    return true;
 }

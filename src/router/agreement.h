@@ -15,6 +15,7 @@
 #define AGREEMENT_LABEL_WORDS 3
 /* Of a longer answer so many words, or leaves, are read. */
 #define AGREEMENT_WORDS_MAX 2048
+#define AGREEMENT_CUT_WORDS_MIN 8
 /* Texts that share half of their words say the same, more often than not; it is a line drawn, not a fact. */
 #define AGREEMENT_SAME_TEXT 0.5
 
@@ -27,7 +28,9 @@ struct agreement {
     bool same;
 };
 
-/* b_cut: a limit ended b; of a as many words are read. */
-void agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out);
+/* b_cut: a limit ended b; of a as many words are read. False: it ended b before it had said anything that can be compared (fewer than
+ * AGREEMENT_CUT_WORDS_MIN words, and fewer than a), as when a model has only thought; *out is as it was. */
+TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, bool b_cut,
+                                     struct agreement *out);
 
 #endif

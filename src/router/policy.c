@@ -249,6 +249,11 @@ static enum td_data_class class_of(const struct route *route, const struct signa
     return by_rule > (int)data_class ? (enum td_data_class)by_rule : data_class;
 }
 
+const char *policy_start_of(const struct route *route)
+{
+    return route->start ? route->start : route->tiers[0];
+}
+
 bool policy_sends_masked(const struct route *route, const struct signals *signals,
                          const struct tier_facts *facts)
 {

@@ -293,6 +293,9 @@ struct signals {
     double not_mine;
 };
 
+/* Name of the tier where the exchanges of a route start unless something moves them: what its ramp leads away from. */
+const char *policy_start_of(const struct route *route);
+
 /* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in
  * force: the request's, else the rule's, else *app's (may be NULL), else the route's, else the policy's. */
 void policy_apply_rules(const struct policy *policy, const struct route *route,

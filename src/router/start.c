@@ -239,7 +239,7 @@ static bool start_by_ramp(const struct question *q, const size_t *ladder, size_t
 {
     const struct ramp_signal *ramp = &q->signals->ramp;
     const char *to = q->route->ramp_to;
-    const char *from = q->route->start ? q->route->start : q->route->tiers[0];
+    const char *from = policy_start_of(q->route);
     if (!ramp->on || q->named != SIZE_MAX)
         return false;
     size_t position = available_at(q, ladder, count, to);

@@ -89,6 +89,28 @@ static const struct {
 
 _Static_assert(sizeof(float) == 4 && sizeof(uint32_t) == 4, "recommendable numbers are of 4 bytes");
 
+static void copy_member(const struct json *body, const char *name, struct json *out)
+{
+    const struct json *value = json_get(body, name);
+    if (!json_absent(value))
+        json_put(out, name, json_clone(value));
+}
+
+struct json *job_sampling_members(const struct json *body)
+{
+    static const char *const others[] = {"dry_sequence_breakers", "dry_penalty_last_n",
+                                         "ignore_eos"};
+    struct json *out = body ? json_new_object() : NULL;
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < sizeof recommendable / sizeof *recommendable; i++)
+        for (size_t n = 0; n < NAMES_MAX && recommendable[i].names[n]; n++)
+            copy_member(body, recommendable[i].names[n], out);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        copy_member(body, others[i], out);
+    return out;
+}
+
 void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,
                             struct td_sampling *sampling)
 {

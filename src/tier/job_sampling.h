@@ -12,6 +12,10 @@
 TD_MUST_CHECK enum td_status job_sampling_read(const struct json *body, struct job_request *job,
                                                const char **member, struct td_error *err);
 
+/* The members of a body that speak of sampling, so that a request of which nothing else goes on still leaves to the model what its body did.
+ * **returns new**; NULL for NULL, or without memory. */
+struct json *job_sampling_members(const struct json *body);
+
 /* Into *sampling what the model recommends of the settings that the body does not name. body NULL:
  * nothing, for then the settings come from a program that means all of them. */
 void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,

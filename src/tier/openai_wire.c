@@ -102,7 +102,9 @@ static struct json *body_from_messages(const struct td_request *request)
     json_put(body, "messages", messages_of(request));
     if (request->tokens_max)
         json_put(body, "max_tokens", json_new_int(request->tokens_max));
-    json_put(body, "temperature", number_of(sampling->temperature));
+    /* What a body leaves to the tier is the tier's to choose: some models take no temperature. */
+    if (!request->body || !json_absent(json_get(request->body, "temperature")))
+        json_put(body, "temperature", number_of(sampling->temperature));
     if (sampling->top_p < 1)
         json_put(body, "top_p", number_of(sampling->top_p));
     if (sampling->seed_set && sampling->seed <= INT64_MAX)

@@ -4,6 +4,7 @@
 #define TESTS_SCRIPTED_TIER_H
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "tier/door.h"
 #include "tier/tier.h"
@@ -78,6 +79,7 @@ struct scripted_tier {
     /* of the last start */
     enum egress_purpose purpose;
     enum td_priority priority;
+    char body[512]; /* "" = none */
 };
 
 struct tier_attempt {
@@ -147,6 +149,12 @@ static enum td_status scripted_start(struct tier *tier, struct loop *loop,
     int start = self->start_count++;
     self->purpose = sink->pass->purpose;
     self->priority = request->priority;
+    struct buf body;
+    buf_init(&body, sizeof self->body - 1);
+    if (request->body)
+        json_write(request->body, &body);
+    snprintf(self->body, sizeof self->body, STR_FMT, STR_ARG(buf_view(&body)));
+    buf_deinit(&body);
     if (self->start_status != TD_OK)
         return error_set(err, self->start_status, "scripted refusal");
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);

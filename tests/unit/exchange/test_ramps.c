@@ -377,6 +377,68 @@ static void test_shadows_tell_the_ramp_whether_its_two_tiers_agree(void)
     world_deinit(&world);
 }
 
+/* Beside the ramp's two tiers the route has a third one: it does not stand in for the ramp's. */
+static void test_only_the_two_tiers_of_a_ramp_are_held_against_each_other(void)
+{
+    static const char *const ladders[][3] = {{"local", "openai", "other"},
+                                             {"local", "other", "openai"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct world world;
+        world_init(&world);
+        set_route(&world);
+        memcpy(world.route.tiers, ladders[i], sizeof ladders[i]);
+        world.route.tier_count = 3;
+        world.route.start = "local";
+        world.route.ramp_to = "other";
+        world.route.ramp.needs_agreement = true;
+        world.route.shadow_cloud_share = 1;
+        world.services.shadow_usd_per_day = 1;
+        struct ramps *ramps = open_ramps(NULL, NULL);
+        struct shadows *shadows = shadows_new(1);
+        ramps_set_policy(ramps, &world.policy);
+        world.services.ramps = ramps;
+        world.services.shadows = shadows;
+        world_script(&world, LOCAL, sure);
+        world_script(&world, CLOUD, cloudy);
+        world_script(&world, OTHER, cloudy);
+        world.request.user = user_who(ramps, &world.route, false);
+        world_run(&world);
+        CHECK(strcmp(world.tier, "local") == 0);
+        CHECK(world.tiers[OTHER].start_count == 1 && world.tiers[CLOUD].start_count == 0);
+        CHECK(view_of(ramps).evidence[RAMP_AGREEMENT].judged == 1);
+        shadows_free(shadows);
+        ramps_close(ramps);
+        world_deinit(&world);
+    }
+}
+
+static void test_an_answer_of_a_third_tier_is_no_evidence(void)
+{
+    static const struct script_step broken[] = {FAIL(TD_UNAVAILABLE, "down")};
+    struct world world;
+    world_init(&world);
+    set_route(&world);
+    world.route.tiers[2] = "other";
+    world.route.tier_count = 3;
+    world.route.ramp.needs_agreement = true;
+    world.route.shadow_edge_share = 1;
+    struct ramps *ramps = open_ramps(NULL, NULL);
+    struct shadows *shadows = shadows_new(1);
+    ramps_set_policy(ramps, &world.policy);
+    world.services.ramps = ramps;
+    world.services.shadows = shadows;
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, broken);
+    world_script(&world, OTHER, cloudy);
+    world.request.user = user_who(ramps, &world.route, false);
+    world_run(&world);
+    CHECK(strcmp(world.tier, "other") == 0 && world.tiers[LOCAL].start_count == 1);
+    CHECK(view_of(ramps).evidence[RAMP_AGREEMENT].judged == 0);
+    shadows_free(shadows);
+    ramps_close(ramps);
+    world_deinit(&world);
+}
+
 #define THREADS 4
 #define ROUNDS 3000
 
@@ -435,6 +497,8 @@ int main(void)
     RUN(test_giving_up_is_a_loss_once_the_wait_was_too_long);
     RUN(test_constraints_and_wishes_by_name_come_before_the_ramp);
     RUN(test_shadows_tell_the_ramp_whether_its_two_tiers_agree);
+    RUN(test_only_the_two_tiers_of_a_ramp_are_held_against_each_other);
+    RUN(test_an_answer_of_a_third_tier_is_no_evidence);
     RUN(test_nothing_is_lost_between_loops_and_reloads);
     static const char *const files[] = {"users.json", "stops.json", "forged.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)

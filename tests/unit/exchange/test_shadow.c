@@ -195,6 +195,106 @@ static void test_a_shadow_that_fails_or_stalls_is_recorded_and_ends(void)
     end(&world, shadows);
 }
 
+/* Its finish is a limit's before it said a word: neither the same answer nor a failure. */
+static void test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped(void)
+{
+    static const struct script_step silent[] = {TEXT(""), DONE};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadows *shadows = attach(&world, 1, 0);
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, silent);
+    world.tiers[LOCAL].finish = TD_FINISH_LENGTH;
+    world_run(&world);
+    shadow_numbers(shadows, &numbers);
+    const struct shadow_count *here = &numbers.of[SHADOW_ON_DEVICE];
+    CHECK(here->compared == 0 && here->failed == 0 && here->dropped == 1);
+    CHECK(shadow_seen.count == 0);
+    world.tiers[LOCAL].finish = TD_FINISH_STOP; /* nothing is what it had to say */
+    world_run(&world);
+    shadow_numbers(shadows, &numbers);
+    CHECK(here->compared == 1 && here->same == 0 && here->dropped == 1);
+    end(&world, shadows);
+}
+
+static void test_a_tier_that_refuses_what_was_made_of_the_request_says_nothing(void)
+{
+    static const struct script_step refused[] = {FAIL_HTTP(TD_INVALID, 400, "no temperature")};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadows *shadows = attach(&world, 0, 1);
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, refused);
+    world_run(&world);
+    shadow_numbers(shadows, &numbers);
+    CHECK(world.tiers[CLOUD].start_count == 1);
+    CHECK(numbers.of[SHADOW_ELSEWHERE].dropped == 1 && numbers.of[SHADOW_ELSEWHERE].failed == 0);
+    CHECK(shadow_seen.count == 0);
+    end(&world, shadows);
+}
+
+/* A body, of which the messages are the world's. */
+static struct json *body_of(const char *text)
+{
+    struct json *body = NULL;
+    if (json_parse(str_from(text), &body, NULL) != TD_OK)
+        abort();
+    return body;
+}
+
+static void test_of_a_body_a_shadow_has_what_it_says_of_sampling(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadows *shadows = attach(&world, 1, 0);
+    struct json *body = body_of(
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"what is the weather\"}],"
+        "\"top_p\":0.5,\"temperature\":null,\"ignore_eos\":true,\"metadata\":{\"a\":\"b\"}}");
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, same);
+    world.request.body = body;
+    world_run(&world);
+    CHECK(strcmp(world.tiers[LOCAL].body, "{\"top_p\":0.5,\"ignore_eos\":true}") == 0);
+    world.request.body = NULL; /* a program's: it means each of its settings */
+    world_run(&world);
+    CHECK(shadow_seen.count == 2 && strcmp(world.tiers[LOCAL].body, "") == 0);
+    json_free(body);
+    end(&world, shadows);
+}
+
+static void test_a_conversation_with_calls_of_tools_has_no_shadow(void)
+{
+    struct world world;
+    world_init(&world);
+    struct shadows *shadows = attach(&world, 1, 0);
+    struct json *body =
+        body_of("{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"},"
+                "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":"
+                "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+                "\"arguments\":\"{}\"}}]},{\"role\":\"user\",\"content\":\"so?\"}]}");
+    world.request.mode = TD_MODE_ONLY_CLOUD;
+    world_script(&world, CLOUD, cloudy);
+    world_script(&world, LOCAL, same);
+    world.messages[1] = (struct td_message){TD_ROLE_ASSISTANT, STR("")};
+    world.messages[2] = (struct td_message){TD_ROLE_USER, STR("so?")};
+    world.request.message_count = 3;
+    world_run(&world);
+    CHECK(shadow_seen.count == 1); /* the words alone */
+    world.request.body = body;
+    world_run(&world);
+    CHECK(shadow_seen.count == 1);
+    world.request.body = NULL;
+    world.messages[1].role = TD_ROLE_TOOL;
+    world_run(&world);
+    CHECK(shadow_seen.count == 1 && world.end_count == 3);
+    json_free(body);
+    end(&world, shadows);
+}
+
 static void test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows_along(void)
 {
     static const struct script_step stalls[] = {STALL};
@@ -227,6 +327,10 @@ int main(void)
     RUN(test_a_shadow_has_money_of_its_own_and_draws_on_the_budgets);
     RUN(test_what_may_not_be_kept_or_needs_more_than_words_has_no_shadow);
     RUN(test_a_shadow_that_fails_or_stalls_is_recorded_and_ends);
+    RUN(test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped);
+    RUN(test_a_tier_that_refuses_what_was_made_of_the_request_says_nothing);
+    RUN(test_of_a_body_a_shadow_has_what_it_says_of_sampling);
+    RUN(test_a_conversation_with_calls_of_tools_has_no_shadow);
     RUN(test_no_more_than_allowed_run_and_a_loop_that_ends_takes_its_shadows_along);
     return test_finish();
 }

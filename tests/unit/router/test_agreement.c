@@ -9,8 +9,8 @@
 static struct agreement compare(const char *a, const char *b)
 {
     struct agreement forth, back;
-    agreement_compare(str_from(a), str_from(b), false, &forth);
-    agreement_compare(str_from(b), str_from(a), false, &back);
+    CHECK(agreement_compare(str_from(a), str_from(b), false, &forth));
+    CHECK(agreement_compare(str_from(b), str_from(a), false, &back));
     CHECK(forth.kind == back.kind && forth.same == back.same && forth.score >= 0 &&
           forth.score <= 1);
     CHECK(forth.score <= back.score && forth.score >= back.score);
@@ -24,6 +24,7 @@ static void test_labels_are_the_same_or_not(void)
     CHECK(compare("positive", "not positive").score <= 0);
     CHECK(compare("yes", "The answer depends on many things.").score <= 0);
     CHECK(compare("", "").score >= 1 && compare("", "no").score <= 0);
+    CHECK(compare("{}", "...").score <= 0 && compare("...", " ...\n").score >= 1);
     CHECK(compare("1,000", "1000").score >= 1 && compare("3.14", "3.15").score <= 0);
     CHECK(compare("Größe", "größe").score >= 1);
     CHECK(compare("yes", "no").kind == AGREEMENT_LABEL);
@@ -75,10 +76,24 @@ static void test_an_answer_that_a_limit_cut_is_compared_with_as_many_words(void)
 {
     const char *whole = "one two three four five six seven eight nine ten eleven twelve";
     struct agreement out;
-    agreement_compare(str_from(whole), STR("one two three four five"), true, &out);
-    CHECK(out.same && out.score >= 1);
-    agreement_compare(str_from(whole), STR("one two three four five"), false, &out);
-    CHECK(out.score < 1);
+    struct td_str begin = STR("one two three four five six seven eight");
+    CHECK(agreement_compare(str_from(whole), begin, true, &out) && out.same && out.score >= 1);
+    CHECK(agreement_compare(str_from(whole), begin, false, &out) && out.score < 1);
+}
+
+static void test_an_answer_that_was_cut_before_it_said_anything_is_not_compared(void)
+{
+    const char *whole = "one two three four five six seven eight nine ten eleven twelve";
+    static const char *const begins[] = {"", "...", "one", "one two three four five six seven"};
+    struct agreement out = {.same = false, .score = -1};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        CHECK(!agreement_compare(str_from(whole), str_from(begins[i]), true, &out));
+    CHECK(!agreement_compare(STR("{}"), STR(""), true, &out));
+    CHECK(!agreement_compare(STR("no"), STR(""), true, &out));
+    CHECK(!out.same && out.score < 0);
+    /* nothing of it is missing that the other one has: a label of one token each */
+    CHECK(agreement_compare(STR("yes"), STR("yes"), true, &out) && out.same);
+    CHECK(agreement_compare(STR("yes"), STR("no"), true, &out) && !out.same);
 }
 
 static void test_long_and_broken_texts_are_read_within_bounds(void)
@@ -90,10 +105,10 @@ static void test_long_and_broken_texts_are_read_within_bounds(void)
         abort();
     for (size_t i = 0; i < len; i++)
         text[i] = i % 3 ? 'a' : ' ';
-    agreement_compare((struct td_str){text, len}, (struct td_str){text, len}, false, &out);
+    CHECK(agreement_compare((struct td_str){text, len}, (struct td_str){text, len}, false, &out));
     CHECK(out.score >= 1);
     memset(text, 0xC3, len);
-    agreement_compare((struct td_str){text, len}, (struct td_str){text, 5}, true, &out);
+    CHECK(agreement_compare((struct td_str){text, len}, (struct td_str){text, 5}, false, &out));
     CHECK(out.score >= 0 && out.score <= 1);
     free(text);
 }
@@ -105,6 +120,7 @@ int main(void)
     RUN(test_another_number_is_another_answer);
     RUN(test_json_is_equal_by_its_leaves);
     RUN(test_an_answer_that_a_limit_cut_is_compared_with_as_many_words);
+    RUN(test_an_answer_that_was_cut_before_it_said_anything_is_not_compared);
     RUN(test_long_and_broken_texts_are_read_within_bounds);
     return test_finish();
 }

@@ -113,6 +113,20 @@ static void test_logprobs_are_asked_for_only_when_the_client_did(void)
                  "\"stream_options\":{\"include_usage\":true},\"stream\":true}"));
 }
 
+static void test_what_a_body_without_messages_does_not_name_is_not_sent(void)
+{
+    struct td_message message = {TD_ROLE_USER, STR("hi")};
+    struct td_request request = {
+        .messages = &message, .message_count = 1, .sampling = {.temperature = 1, .top_p = 1}};
+    struct json *body = NULL;
+    REQUIRE(json_parse(STR("{\"temperature\":null,\"top_p\":1}"), &body, NULL) == TD_OK);
+    request.body = body;
+    CHECK(writes(&request, "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],"
+                           "\"model\":\"gpt-x\",\"stream_options\":{\"include_usage\":true},"
+                           "\"stream\":true}"));
+    json_free(body);
+}
+
 static void test_a_body_over_the_limit_is_an_error(void)
 {
     struct td_message message = {TD_ROLE_USER, STR("a rather long message for a small buffer")};
@@ -422,6 +436,7 @@ int main(void)
     RUN(test_a_clients_body_is_handed_on_with_our_model_and_without_our_options);
     RUN(test_a_body_is_built_from_messages);
     RUN(test_logprobs_are_asked_for_only_when_the_client_did);
+    RUN(test_what_a_body_without_messages_does_not_name_is_not_sent);
     RUN(test_a_body_over_the_limit_is_an_error);
     RUN(test_http_codes_say_what_to_do);
     RUN(test_error_messages_are_found_bounded_and_clean);
