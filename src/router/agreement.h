@@ -6,7 +6,8 @@
  * aside. Longer texts are compared by the F1 of their words as multisets, 2 · common / (words of a + words of b) (Rajpurkar et al. 2016,
  * "SQuAD", section 6.1), which orders the same, a paraphrase and something else; numbers weigh more there than any word: when the two name
  * different numbers the score is halved, because "42" and "43" in the same sentence are another answer. Words are folded as utterances
- * are (canonical characters, lower case) and have no marks. Pure; any thread; 80 KiB of stack. */
+ * are (canonical characters, lower case) and have no marks; in scripts without spaces (Han, kana, Thai, ...) each character is one, and two
+ * of them count as one in a label. Pure; any thread; 80 KiB of stack. */
 #ifndef ROUTER_AGREEMENT_H
 #define ROUTER_AGREEMENT_H
 

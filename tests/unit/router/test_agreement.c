@@ -57,6 +57,31 @@ static void test_another_number_is_another_answer(void)
               .score >= 0.5);
 }
 
+/* Chinese, Japanese and Thai put no space between words, Korean does. */
+static void test_scripts_without_spaces_are_compared_by_their_characters(void)
+{
+    static const char *const triples[][3] = {
+        {"会议改到星期五，因为房间被占用了。", "因为房间被占用，会议现在改到星期五了。",
+         "香蕉含有大约九十卡路里和一些钾。"},
+        {"会議は金曜日に変更されました。部屋が使えないためです。",
+         "部屋が使えないため、会議は金曜日に変更になりました。",
+         "バナナには約九十キロカロリーとカリウムが含まれる。"},
+        {"การประชุมเลื่อนไปวันศุกร์เพราะห้องไม่ว่าง", "เพราะห้องไม่ว่าง การประชุมจึงเลื่อนไปวันศุกร์",
+         "你好，今天的天气很好，我们去公园吧"},
+    };
+    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
+        struct agreement paraphrase = compare(triples[i][0], triples[i][1]);
+        CHECK(compare(triples[i][0], triples[i][0]).score >= 1);
+        CHECK(paraphrase.kind == AGREEMENT_TEXT && paraphrase.same && paraphrase.score < 1);
+        CHECK(!compare(triples[i][0], triples[i][2]).same);
+    }
+    CHECK(compare("是的。", "是的").score >= 1 && compare("「是」", "是！").score >= 1);
+    CHECK(compare("天气预报", "天气通报").kind == AGREEMENT_LABEL && !compare("正面", "负面").same);
+    CHECK(compare("价格是20元，明天送到你家", "价格是30元，明天送到你家").score < 0.5);
+    CHECK(compare("날씨가 좋아요", "날씨가 나빠요").kind == AGREEMENT_LABEL);
+    CHECK(compare("zero\xE2\x80\x8Bwidth", "zerowidth").score >= 1);
+}
+
 static void test_json_is_equal_by_its_leaves(void)
 {
     static const char *const person = "{\"name\": \"Ada\", \"age\": 36, \"tags\": [\"a\", \"b\"]}";
@@ -118,6 +143,7 @@ int main(void)
     RUN(test_labels_are_the_same_or_not);
     RUN(test_the_same_a_paraphrase_and_another_answer_are_in_order);
     RUN(test_another_number_is_another_answer);
+    RUN(test_scripts_without_spaces_are_compared_by_their_characters);
     RUN(test_json_is_equal_by_its_leaves);
     RUN(test_an_answer_that_a_limit_cut_is_compared_with_as_many_words);
     RUN(test_an_answer_that_was_cut_before_it_said_anything_is_not_compared);
