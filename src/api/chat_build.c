@@ -24,6 +24,30 @@ static const char *const common_names[] = {"model",
                                            "dry_sequence_breakers",
                                            "dry_penalty_last_n"};
 
+/* **takes** both. NULL, and neither is left, without memory for one of them, so that a lost part
+ * loses the whole. */
+static struct json *with(struct json *object, const char *name, struct json *value)
+{
+    json_put(object, name, value);
+    if (json_get(object, name))
+        return object;
+    json_free(object);
+    return NULL;
+}
+
+void chat_build_put(struct chat_build *build, struct json *object, const char *name,
+                    struct json *value)
+{
+    json_put(object, name, value);
+    build->failed |= !json_get(object, name);
+}
+
+static bool no_memory(struct fault *fault)
+{
+    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    return false;
+}
+
 bool chat_build_begin(struct chat_build *build, struct fault *fault)
 {
     *build = (struct chat_build){
@@ -32,19 +56,18 @@ bool chat_build_begin(struct chat_build *build, struct fault *fault)
         return true;
     json_free(build->body);
     json_free(build->messages);
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
+    return no_memory(fault);
 }
 
 struct json *chat_build_end(struct chat_build *build, bool ok)
 {
     /* What is lost of a request would change it, and its `tandem` may be what keeps it here. */
-    bool whole = !build->failed && json_count(build->messages) == build->message_count;
-    json_put(build->body, "messages", build->messages);
-    if (ok && whole)
+    build->failed |= json_count(build->messages) != build->message_count;
+    chat_build_put(build, build->body, "messages", build->messages);
+    if (ok && !build->failed)
         return build->body;
     if (ok)
-        fault_from_status(build->fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        no_memory(build->fault);
     json_free(build->body);
     return NULL;
 }
@@ -52,10 +75,8 @@ struct json *chat_build_end(struct chat_build *build, bool ok)
 void chat_build_hand_on(struct chat_build *build, const struct json *from, const char *name)
 {
     const struct json *value = name ? json_get(from, name) : NULL;
-    if (json_absent(value))
-        return;
-    json_put(build->body, name, json_clone(value));
-    build->failed |= !json_get(build->body, name);
+    if (!json_absent(value))
+        chat_build_put(build, build->body, name, json_clone(value));
 }
 
 void chat_build_common(struct chat_build *build, const struct json *from)
@@ -81,26 +102,23 @@ bool chat_build_tokens_max(struct chat_build *build, const struct json *from, co
     if (count < 1 || count > TOKENS_MAX)
         return fault_request(build->fault, name, "%s is %lld; it must be from 1 to %d", name,
                              (long long)count, TOKENS_MAX);
-    json_put(build->body, "max_completion_tokens", json_new_int(count));
+    chat_build_put(build, build->body, "max_completion_tokens", json_new_int(count));
     return true;
 }
 
 void chat_build_json_format(struct chat_build *build, const char *name, const struct json *schema,
                             const struct json *strict)
 {
-    struct json *format = json_new_object();
-    json_put(build->body, "response_format", format);
-    if (!schema) {
-        json_put(format, "type", json_new_cstr("json_object"));
-        return;
+    const char *type = schema ? "json_schema" : "json_object";
+    struct json *format = with(json_new_object(), "type", json_new_cstr(type));
+    if (schema) {
+        struct json *named = with(json_new_object(), "name", json_new_cstr(name));
+        named = with(named, "schema", json_clone(schema));
+        if (strict)
+            named = with(named, "strict", json_clone(strict));
+        format = with(format, "json_schema", named);
     }
-    struct json *named = json_new_object();
-    json_put(format, "type", json_new_cstr("json_schema"));
-    json_put(format, "json_schema", named);
-    json_put(named, "name", json_new_cstr(name));
-    json_put(named, "schema", json_clone(schema));
-    if (strict)
-        json_put(named, "strict", json_clone(strict));
+    chat_build_put(build, build->body, "response_format", format);
 }
 
 const char *chat_build_part_type(const struct json *part, const char *place, struct fault *fault)
@@ -123,15 +141,10 @@ bool chat_build_read_part(const struct json *part, const char *place, const char
     struct td_str text;
     if (!chat_build_text(part, place, member, &text, fault))
         return false;
-    struct json *copy = json_new_object();
-    json_put(copy, "type", json_new_cstr("text"));
-    json_put(copy, "text", json_new_text(text));
+    struct json *copy = with(json_new_object(), "type", json_new_cstr("text"));
     size_t before = json_count(parts);
-    json_push(parts, copy);
-    if (json_count(parts) > before)
-        return true;
-    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
-    return false;
+    json_push(parts, with(copy, "text", json_new_text(text)));
+    return json_count(parts) > before || no_memory(fault);
 }
 
 bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault)
@@ -142,16 +155,10 @@ bool chat_build_refuse_part(const char *type, const char *place, struct fault *f
                                   "content of type '%.40s' is not supported here: send text", type);
 }
 
-struct json *chat_build_plain(const struct json *content, const char *place,
-                              const char *const *types, struct fault *fault)
+/* NULL without memory or with the fault. */
+static struct json *read_parts(const struct json *content, const char *place,
+                               const char *const *types, struct fault *fault)
 {
-    if (json_kind_of(content) == JSON_KIND_TEXT)
-        return json_clone(content);
-    if (json_kind_of(content) != JSON_KIND_ARRAY) {
-        fault_request(fault, place, "%s must be a string or a list of parts with text, not %s",
-                      place, json_kind_name(json_kind_of(content)));
-        return NULL;
-    }
     struct json *parts = json_new_array();
     bool ok = true;
     for (size_t i = 0; ok && i < json_count(content); i++) {
@@ -174,6 +181,22 @@ struct json *chat_build_plain(const struct json *content, const char *place,
     return NULL;
 }
 
+struct json *chat_build_plain(const struct json *content, const char *place,
+                              const char *const *types, struct fault *fault)
+{
+    struct json *plain = NULL;
+    if (json_kind_of(content) == JSON_KIND_TEXT)
+        plain = json_clone(content);
+    else if (json_kind_of(content) == JSON_KIND_ARRAY)
+        plain = read_parts(content, place, types, fault);
+    else
+        fault_request(fault, place, "%s must be a string or a list of parts with text, not %s",
+                      place, json_kind_name(json_kind_of(content)));
+    if (!plain && !fault->code)
+        no_memory(fault);
+    return plain;
+}
+
 struct json *chat_build_content(struct json *parts)
 {
     if (json_count(parts) > 1)
@@ -186,46 +209,42 @@ struct json *chat_build_content(struct json *parts)
 
 struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content)
 {
-    struct json *message = json_new_object();
-    json_put(message, "role", json_new_cstr(role));
-    json_put(message, "content", content ? content : json_new_null());
+    struct json *message = with(json_new_object(), "role", json_new_cstr(role));
+    message = with(message, "content", content);
+    size_t before = json_count(build->messages);
     json_push(build->messages, message);
     build->message_count++;
-    return message;
+    return json_count(build->messages) > before ? message : NULL;
 }
 
-void chat_build_call(struct json *calls, struct td_str id, struct td_str name,
-                     struct json *arguments)
+void chat_build_call(struct chat_build *build, struct json *calls, struct td_str id,
+                     struct td_str name, struct json *arguments)
 {
-    struct json *function = json_new_object(), *call = json_new_object();
-    json_put(function, "name", json_new_text(name));
-    json_put(function, "arguments", arguments);
-    json_put(call, "id", json_new_text(id));
-    json_put(call, "type", json_new_cstr("function"));
-    json_put(call, "function", function);
-    json_push(calls, call);
+    struct json *function = with(json_new_object(), "name", json_new_text(name));
+    struct json *call = with(json_new_object(), "id", json_new_text(id));
+    size_t before = json_count(calls);
+    call = with(call, "type", json_new_cstr("function"));
+    json_push(calls, with(call, "function", with(function, "arguments", arguments)));
+    build->failed |= json_count(calls) == before;
 }
 
 void chat_build_result(struct chat_build *build, struct td_str id, struct json *content)
 {
     struct json *message = chat_build_message(build, "tool", content);
-    json_put(message, "tool_call_id", json_new_text(id));
+    chat_build_put(build, message, "tool_call_id", json_new_text(id));
 }
 
 struct json *chat_build_tool(struct td_str name, struct td_str description,
                              const struct json *parameters, const struct json *strict)
 {
-    struct json *tool = json_new_object(), *function = json_new_object();
-    json_put(function, "name", json_new_text(name));
+    struct json *function = with(json_new_object(), "name", json_new_text(name));
     if (description.len > 0)
-        json_put(function, "description", json_new_text(description));
+        function = with(function, "description", json_new_text(description));
     if (parameters)
-        json_put(function, "parameters", json_clone(parameters));
+        function = with(function, "parameters", json_clone(parameters));
     if (strict)
-        json_put(function, "strict", json_clone(strict));
-    json_put(tool, "type", json_new_cstr("function"));
-    json_put(tool, "function", function);
-    return tool;
+        function = with(function, "strict", json_clone(strict));
+    return with(with(json_new_object(), "type", json_new_cstr("function")), "function", function);
 }
 
 bool chat_build_tools(struct chat_build *build, const struct json *list, chat_build_tool_fn *read)
@@ -239,21 +258,18 @@ bool chat_build_tools(struct chat_build *build, const struct json *list, chat_bu
     if (count == 0)
         return true;
     struct json *tools = json_new_array();
-    json_put(build->body, "tools", tools);
-    for (size_t i = 0; i < count; i++)
-        if (!read(json_at(list, i), i, tools, build->fault))
-            return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = read(json_at(list, i), i, tools, build->fault);
     build->failed |= json_count(tools) != count;
-    return true;
+    chat_build_put(build, build->body, "tools", tools);
+    return ok;
 }
 
 struct json *chat_build_choice(struct td_str name)
 {
-    struct json *choice = json_new_object(), *function = json_new_object();
-    json_put(function, "name", json_new_text(name));
-    json_put(choice, "type", json_new_cstr("function"));
-    json_put(choice, "function", function);
-    return choice;
+    struct json *function = with(json_new_object(), "name", json_new_text(name));
+    return with(with(json_new_object(), "type", json_new_cstr("function")), "function", function);
 }
 
 bool chat_build_unsupported(struct fault *fault, const char *param, const char *format, ...)

@@ -23,6 +23,9 @@ bool chat_build_begin(struct chat_build *build, struct fault *fault);
 /* **returns new** (json_free) the body, or NULL with the fault; ok false: always NULL. */
 struct json *chat_build_end(struct chat_build *build, bool ok);
 
+/* **takes** value. Without memory for it, or without the object, the build fails. */
+void chat_build_put(struct chat_build *build, struct json *object, const char *name,
+                    struct json *value);
 /* The members of all dialects: model, sampling, `tandem`, `stream`, `lora` ... */
 void chat_build_common(struct chat_build *build, const struct json *from);
 /* One of them. */
@@ -42,17 +45,17 @@ bool chat_build_read_part(const struct json *part, const char *place, const char
 /* Always false. */
 bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault);
 /* A string, or a list of parts of these types (up to NULL; a refusal's text stands in `refusal`),
- * as a chat's content. **returns new**; NULL without memory or with the fault. */
+ * as a chat's content. **returns new**, or NULL with the fault. */
 struct json *chat_build_plain(const struct json *content, const char *place,
                               const char *const *types, struct fault *fault);
 /* Parts as they come, one alone as a plain string. **takes** parts. */
 struct json *chat_build_content(struct json *parts);
 
-/* **takes** content; NULL is JSON null. What it returns is the build's. */
+/* **takes** content. What it returns is the build's; NULL without memory. */
 struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content);
 /* One of an assistant's `tool_calls`; **takes** arguments, a text of JSON. */
-void chat_build_call(struct json *calls, struct td_str id, struct td_str name,
-                     struct json *arguments);
+void chat_build_call(struct chat_build *build, struct json *calls, struct td_str id,
+                     struct td_str name, struct json *arguments);
 /* A tool's answer to a call. **takes** content. */
 void chat_build_result(struct chat_build *build, struct td_str id, struct json *content);
 /* **returns new**; what is NULL is left out. **borrows** parameters and strict. */

@@ -26,9 +26,10 @@ static void flush(struct reading *reading)
 {
     if (!reading->parts && !reading->calls)
         return;
-    struct json *content = reading->parts ? chat_build_content(reading->parts) : NULL;
+    struct json *content = reading->parts ? chat_build_content(reading->parts) : json_new_null();
     struct json *message = chat_build_message(reading->build, reading->role, content);
-    json_put(message, "tool_calls", reading->calls);
+    if (reading->calls)
+        chat_build_put(reading->build, message, "tool_calls", reading->calls);
     reading->parts = reading->calls = NULL;
 }
 
@@ -59,7 +60,7 @@ static bool read_call(struct reading *reading, const struct json *block, const c
     if (!reading->calls)
         reading->calls = json_new_array();
     reading->build->failed |= text.failed;
-    chat_build_call(reading->calls, id, name, json_new_text(buf_view(&text)));
+    chat_build_call(reading->build, reading->calls, id, name, json_new_text(buf_view(&text)));
     buf_deinit(&text);
     return true;
 }
@@ -151,7 +152,7 @@ static bool read_messages(struct chat_build *build, const struct json *body, boo
     size_t count = json_count(list);
     if (!json_absent(system)) {
         struct json *content = chat_build_plain(system, "system", text_types, build->fault);
-        if (!content && build->fault->code)
+        if (!content)
             return false;
         chat_build_message(build, "system", content);
     }
@@ -222,9 +223,9 @@ static bool read_tool_choice(struct chat_build *build, const struct json *choice
         return false;
     else
         out = chat_build_choice(name);
-    json_put(build->body, "tool_choice", out);
+    chat_build_put(build, build->body, "tool_choice", out);
     if (json_bool(json_get(choice, "disable_parallel_tool_use"), false))
-        json_put(build->body, "parallel_tool_calls", json_new_bool(false));
+        chat_build_put(build, build->body, "parallel_tool_calls", json_new_bool(false));
     return true;
 }
 
@@ -239,7 +240,7 @@ static bool read_stops(struct chat_build *build, const struct json *stops)
                              "stop_sequences must be a list of strings, not %s",
                              json_kind_name(json_kind_of(stops)));
     if (json_count(stops) > 0)
-        json_put(build->body, "stop", json_clone(stops));
+        chat_build_put(build, build->body, "stop", json_clone(stops));
     return true;
 }
 
@@ -270,7 +271,7 @@ static bool read_user(struct chat_build *build, const struct json *metadata)
         return fault_request(build->fault, "metadata", "metadata must be an object, not %s",
                              json_kind_name(json_kind_of(metadata)));
     if (!json_absent(user))
-        json_put(build->body, "user", json_clone(user));
+        chat_build_put(build, build->body, "user", json_clone(user));
     return true;
 }
 

@@ -121,22 +121,22 @@ static bool bad_arguments(struct fault *fault, struct td_str name, const char *w
     return false;
 }
 
-/* `input` is an object, but what a model wrote is a text: only a whole one can be handed on. */
+/* `input` is an object, but what a model wrote is a text: only a whole one can be handed on, and it
+ * is as it was written. */
 static bool write_input(const struct tool_call_text *call, struct buf *out, struct fault *fault)
 {
-    struct json *input = NULL;
+    enum json_kind kind;
     struct td_error err = {0};
     if (str_trim(call->arguments).len == 0) { /* of a tool without parameters */
         buf_append_str(out, STR("{}"));
         return true;
     }
-    if (json_parse(call->arguments, &input, &err) != TD_OK)
+    if (json_check(call->arguments, &kind, &err) != TD_OK)
         return bad_arguments(fault, call->name, err.message);
-    bool object = json_kind_of(input) == JSON_KIND_OBJECT;
-    const char *kind = json_kind_name(json_kind_of(input));
-    json_write(input, out);
-    json_free(input);
-    return object || bad_arguments(fault, call->name, kind);
+    if (kind != JSON_KIND_OBJECT)
+        return bad_arguments(fault, call->name, json_kind_name(kind));
+    buf_append_str(out, call->arguments);
+    return true;
 }
 
 static bool write_calls(const struct dialect_reply *reply, const struct exchange_summary *summary,

@@ -23,8 +23,10 @@ static void flush(struct reading *reading)
 {
     if (!reading->content && !reading->calls)
         return;
-    struct json *message = chat_build_message(reading->build, "assistant", reading->content);
-    json_put(message, "tool_calls", reading->calls);
+    struct json *content = reading->content ? reading->content : json_new_null();
+    struct json *message = chat_build_message(reading->build, "assistant", content);
+    if (reading->calls)
+        chat_build_put(reading->build, message, "tool_calls", reading->calls);
     reading->content = reading->calls = NULL;
 }
 
@@ -48,7 +50,7 @@ static bool read_message(struct reading *reading, const struct json *item, const
     chat_build_place(at, "%s.content", place);
     struct json *content = chat_build_plain(json_get(item, "content"), at, text_types, fault);
     if (!content)
-        return !fault->code;
+        return false;
     flush(reading);
     if (strcmp(roles[known], "assistant") == 0)
         reading->content = content;
@@ -67,7 +69,7 @@ static bool read_call(struct reading *reading, const struct json *item, const ch
         return false;
     if (!reading->calls)
         reading->calls = json_new_array();
-    chat_build_call(reading->calls, id, name, json_new_text(arguments));
+    chat_build_call(reading->build, reading->calls, id, name, json_new_text(arguments));
     return true;
 }
 
@@ -81,7 +83,7 @@ static bool read_output(struct reading *reading, const struct json *item, const 
     chat_build_place(at, "%s.output", place);
     struct json *output = chat_build_plain(json_get(item, "output"), at, text_types, fault);
     if (!output)
-        return !fault->code;
+        return false;
     flush(reading);
     chat_build_result(reading->build, id, output);
     return true;
@@ -187,7 +189,7 @@ static bool read_tool_choice(struct chat_build *build, const struct json *choice
         return true;
     if (str_equal(text, STR("auto")) || str_equal(text, STR("none")) ||
         str_equal(text, STR("required"))) {
-        json_put(build->body, "tool_choice", json_new_text(text));
+        chat_build_put(build, build->body, "tool_choice", json_new_text(text));
         return true;
     }
     if (!str_equal(json_text(json_get(choice, "type")), STR("function")))
@@ -196,7 +198,7 @@ static bool read_tool_choice(struct chat_build *build, const struct json *choice
                              "function and a name");
     if (!chat_build_text(choice, "tool_choice", "name", &name, build->fault))
         return false;
-    json_put(build->body, "tool_choice", chat_build_choice(name));
+    chat_build_put(build, build->body, "tool_choice", chat_build_choice(name));
     return true;
 }
 
@@ -245,9 +247,9 @@ static bool read_logprobs(struct chat_build *build, const struct json *body)
         wanted |= str_equal(json_text(json_at(include, i)), STR(LOGPROBS));
     /* A chat's may be there only with `logprobs`, and 0 is what this dialect's has anyway. */
     if (!json_absent(top) && (wanted || json_int(top, -1) != 0))
-        json_put(build->body, "top_logprobs", json_clone(top));
+        chat_build_put(build, build->body, "top_logprobs", json_clone(top));
     if (wanted)
-        json_put(build->body, "logprobs", json_new_bool(true));
+        chat_build_put(build, build->body, "logprobs", json_new_bool(true));
     return true;
 }
 
@@ -273,7 +275,7 @@ static void hand_on_more(struct chat_build *build, const struct json *body)
     chat_build_hand_on(build, body, "user");
     chat_build_hand_on(build, body, "parallel_tool_calls");
     if (!json_absent(effort))
-        json_put(build->body, "reasoning_effort", json_clone(effort));
+        chat_build_put(build, build->body, "reasoning_effort", json_clone(effort));
 }
 
 struct json *responses_request_translate(const struct json *body, struct fault *fault)

@@ -36,12 +36,13 @@ static bool too_deep(json_t *value, int depth_left)
     return false;
 }
 
-enum td_status json_parse(struct td_str text, struct json **out, struct td_error *err)
+static enum td_status load(struct td_str text, size_t flags, struct json **out,
+                           struct td_error *err)
 {
     json_error_t error;
     *out = NULL;
-    json_t *value = json_loadb(text.data ? text.data : "", text.len,
-                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    json_t *value =
+        json_loadb(text.data ? text.data : "", text.len, flags | JSON_DECODE_ANY, &error);
     if (value == NULL)
         return error_set(err, TD_INVALID, "malformed JSON at line %d, column %d: %s", error.line,
                          error.column, error.text);
@@ -51,6 +52,20 @@ enum td_status json_parse(struct td_str text, struct json **out, struct td_error
     }
     *out = wrap(value);
     return TD_OK;
+}
+
+enum td_status json_parse(struct td_str text, struct json **out, struct td_error *err)
+{
+    return load(text, JSON_REJECT_DUPLICATES, out, err);
+}
+
+enum td_status json_check(struct td_str text, enum json_kind *kind, struct td_error *err)
+{
+    struct json *value = NULL;
+    enum td_status status = load(text, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &value, err);
+    *kind = json_kind_of(value);
+    json_free(value);
+    return status;
 }
 
 void json_free(struct json *value)

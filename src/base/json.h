@@ -27,6 +27,10 @@ enum json_kind {
 /* **returns new** (json_free). TD_INVALID with line and column. */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);
+/* Whether the text is JSON, for handing it on as it stands: no value of it is kept, so that integers
+ * of more than 64 bits and duplicate keys do no harm. *kind: of the whole. */
+TD_MUST_CHECK enum td_status json_check(struct td_str text, enum json_kind *kind,
+                                        struct td_error *err);
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);

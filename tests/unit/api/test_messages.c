@@ -330,6 +330,22 @@ static void test_arguments_that_are_no_object_are_never_handed_on(void)
     }
 }
 
+static void test_arguments_are_handed_on_as_they_were_written(void)
+{
+    struct world world;
+    world_init(&world);
+    give(&world, "",
+         CALL("0", "i", "f",
+              "{\\\"n\\\": 123456789012345678901, \\\"x\\\":0.12345678901234567, "
+              "\\\"x\\\":1}"),
+         false);
+    CHECK(dialect_messages.write_answer(&world.reply, &summary, &world.out, &world.fault));
+    CHECK(strstr(world.out.data,
+                 "\"input\":{\"n\": 123456789012345678901, \"x\":0.12345678901234567, "
+                 "\"x\":1}}"));
+    world_deinit(&world);
+}
+
 #define EVENT(name, rest) "event: " name "\ndata: {\"type\":\"" name "\"" rest "\n\n"
 
 static void test_a_stream_opens_and_closes_one_block_after_another(void)
@@ -411,6 +427,7 @@ int main(void)
     RUN(test_deep_and_many_values_are_bounded);
     RUN(test_a_whole_message_has_text_and_calls);
     RUN(test_arguments_that_are_no_object_are_never_handed_on);
+    RUN(test_arguments_are_handed_on_as_they_were_written);
     RUN(test_a_stream_opens_and_closes_one_block_after_another);
     RUN(test_a_call_that_goes_on_after_its_end_is_an_error_not_a_hole);
     RUN(test_refusals_and_errors_have_anthropics_words);

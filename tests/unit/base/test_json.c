@@ -71,6 +71,23 @@ static void test_well_formed_texts_are_read(void)
         CHECK(accepts(str_from(good[i])));
 }
 
+static void test_what_is_only_handed_on_is_checked_for_its_form(void)
+{
+    const char *good[] = {"{\"a\":1,\"a\":2}", "{\"n\":99999999999999999999}",
+                          "{\"t\":\"\\u0000\"}"};
+    const char *bad[] = {"", "{", "{}}", "{\"a\":1,}", "{\"a\":\"\xff\"}", "{\"a\":01}"};
+    enum json_kind kind;
+    struct td_error err = {0};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CHECK(!accepts(str_from(good[i])));
+        CHECK(json_check(str_from(good[i]), &kind, &err) == TD_OK && kind == JSON_KIND_OBJECT);
+    }
+    CHECK(json_check(STR("[1]"), &kind, &err) == TD_OK && kind == JSON_KIND_ARRAY);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(json_check(str_from(bad[i]), &kind, &err) == TD_INVALID && kind == JSON_KIND_ABSENT &&
+              err.message[0]);
+}
+
 static void test_nesting_is_limited(void)
 {
     char text[400];
@@ -147,6 +164,7 @@ int main(void)
 {
     RUN(test_malformed_texts_are_refused);
     RUN(test_well_formed_texts_are_read);
+    RUN(test_what_is_only_handed_on_is_checked_for_its_form);
     RUN(test_nesting_is_limited);
     RUN(test_accessors_answer_absent_for_what_is_not_there);
     RUN(test_written_text_reads_back);
