@@ -32,6 +32,7 @@ struct shadow {
     enum shadow_place place;
     const struct route *ramp_route; /* whose ramp's two tiers are compared; else NULL */
     bool is_candidate;              /* of that ramp */
+    bool limited;                   /* to fewer tokens than the client allows */
     bool began;                     /* the tier was asked; else it waits for its turn */
     char id[EXCHANGE_ID_BYTES];
     struct buf shown, answer; /* of the exchange, and of the shadow */
@@ -269,6 +270,13 @@ static void put(const struct shadow *shadow, const struct tier_result *result, d
                   err.message);
 }
 
+static enum agreement_end end_of(const struct shadow *shadow, const struct tier_result *result)
+{
+    if (result->finish != TD_FINISH_LENGTH)
+        return AGREEMENT_END_OWN;
+    return shadow->limited ? AGREEMENT_CUT_SHORT : AGREEMENT_CUT_AS_ASKED;
+}
+
 static void record(struct shadow *shadow, const struct tier_result *result)
 {
     struct agreement agreement = {.kind = AGREEMENT_TEXT};
@@ -277,7 +285,7 @@ static void record(struct shadow *shadow, const struct tier_result *result)
     settle(shadow, cost);
     if (says_nothing(shadow, result) ||
         (answered && !agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
-                                        result->finish == TD_FINISH_LENGTH, &agreement))) {
+                                        end_of(shadow, result), &agreement))) {
         count_dropped(shadow->all, shadow->place, cost);
         if (cost > 0) /* after a restart the budgets ask the ledger */
             put(shadow, result, cost, NULL, LEDGER_SHADOW_DROPPED);
@@ -384,10 +392,11 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
         shadow->messages[i] = (struct td_message){
             .role = from->messages[i].role, .content = keep(&space, from->messages[i].content)};
     uint32_t wanted = from->tokens_max;
+    shadow->limited = wanted == 0 || wanted > SHADOW_TOKENS_MAX;
     shadow->request = (struct td_request){
         .messages = shadow->messages,
         .message_count = from->message_count,
-        .tokens_max = wanted && wanted < SHADOW_TOKENS_MAX ? wanted : SHADOW_TOKENS_MAX,
+        .tokens_max = shadow->limited ? SHADOW_TOKENS_MAX : wanted,
         .sampling = from->sampling,
         .stop_count = from->stop_count,
         .data_class = from->data_class,

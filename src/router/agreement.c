@@ -244,7 +244,8 @@ static double text_score(struct word_list *a, struct word_list *b)
     return other_numbers ? f1(a, b) / 2 : f1(a, b);
 }
 
-bool agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out)
+bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_end,
+                       struct agreement *out)
 {
     struct word_list left, right;
     if (read_json(a, &left) && read_json(b, &right)) {
@@ -256,10 +257,10 @@ bool agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agre
     }
     read_words(a, AGREEMENT_WORDS_MAX, &left);
     read_words(b, AGREEMENT_WORDS_MAX, &right);
-    if (b_cut && right.count < AGREEMENT_CUT_WORDS_MIN &&
+    if (b_end == AGREEMENT_CUT_SHORT && right.count < AGREEMENT_CUT_WORDS_MIN &&
         (right.count == 0 || right.count < left.count))
         return false;
-    if (b_cut && right.count < left.count)
+    if (b_end != AGREEMENT_END_OWN && right.count > 0 && right.count < left.count)
         read_words(a, right.count, &left);
     if (is_label(&left) || is_label(&right)) {
         out->kind = AGREEMENT_LABEL;

@@ -29,9 +29,16 @@ struct agreement {
     bool same;
 };
 
-/* b_cut: a limit ended b; of a as many words are read. False: it ended b before it had said anything that can be compared (fewer than
- * AGREEMENT_CUT_WORDS_MIN words, and fewer than a), as when a model has only thought; *out is as it was. */
-TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, bool b_cut,
+/* What ended b. Cut by a limit, as many words of a are read as b has. */
+enum agreement_end {
+    AGREEMENT_END_OWN,
+    AGREEMENT_CUT_AS_ASKED, /* a limit of who asked, which a had, too: it is an answer as he would have got it */
+    AGREEMENT_CUT_SHORT, /* a limit that a had not */
+};
+
+/* False: b was cut short before it had said anything that can be compared (fewer than AGREEMENT_CUT_WORDS_MIN words, and fewer than a), as
+ * when a model has only thought; *out is as it was. */
+TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_end,
                                      struct agreement *out);
 
 #endif

@@ -272,10 +272,13 @@ static void test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped(vo
     const struct shadow_count *here = &numbers.of[SHADOW_ON_DEVICE];
     CHECK(here->compared == 0 && here->failed == 0 && here->dropped == 1);
     CHECK(shadow_seen.count == 0);
+    world.request.tokens_max = 2; /* the client would have got nothing */
+    world_run(&world);
+    world.request.tokens_max = 0;
     world.tiers[LOCAL].finish = TD_FINISH_STOP; /* nothing is what it had to say */
     world_run(&world);
     shadow_numbers(shadows, &numbers);
-    CHECK(here->compared == 1 && here->same == 0 && here->dropped == 1);
+    CHECK(here->compared == 2 && here->same == 0 && here->dropped == 1);
     end(&world, shadows);
 }
 
