@@ -199,7 +199,7 @@ static void test_feedback_on_another_ramp_or_of_an_earlier_step_is_not_heard(voi
     const struct ramp_judged cases[] = {
         {"ex_1", "openai", begun, true, 1},    {"ex_2", "openai", begun, false, 0},
         {"ex_3", "local", begun - 1, true, 1}, {"ex_4", "local", begun - 1, false, 0},
-        {"ex_1", "local", begun, true, 1},     {"ex_4", "local", begun + 5, false, 0}};
+        {"ex_5", "local", begun, true, 1},     {"ex_6", "local", begun + 5, false, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ramps_judge_feedback(ramps, &world.policy, "auto", &cases[i]);
     CHECK(view_of(ramps).evidence[RAMP_FEEDBACK].judged == 1); /* the last two, a pair */
