@@ -81,10 +81,16 @@ static void judge_ramp(const struct exchange_services *services, const struct js
 {
     const struct json *ramp = json_get(json_get(json_get(exchange, "signals"), "decision"), "ramp");
     const char *route = json_cstr(json_get(exchange, "route"));
-    const char *id = json_cstr(json_get(exchange, "id"));
-    if (services->ramps && route && id && json_kind_of(ramp) == JSON_KIND_OBJECT)
-        ramps_judge_feedback(services->ramps, services->policy, route, id,
-                             json_bool(json_get(ramp, "taken"), false), 1 - score);
+    const int64_t wall_ms = json_int(json_get(exchange, "wall_ms"), -1);
+    const struct ramp_judged judged = {
+        .exchange = json_cstr(json_get(exchange, "id")),
+        .to = json_cstr(json_get(ramp, "to")),
+        .wall_ms = wall_ms > 0 ? (uint64_t)wall_ms : 0,
+        .candidate = json_bool(json_get(ramp, "taken"), false),
+        .loss = 1 - score,
+    };
+    if (services->ramps && route && judged.exchange && judged.to)
+        ramps_judge_feedback(services->ramps, services->policy, route, &judged);
 }
 
 /* The confidence of the device's own answers is held against what people say of them. */

@@ -1,6 +1,7 @@
 #include "app/budget_restore.h"
 
 #include "base/clock.h"
+#include "exchange/shadow.h"
 #include "exchange/spending.h"
 #include "ledger/ledger.h"
 
@@ -29,6 +30,7 @@ static void add_money(void *ctx, const struct ledger_spent *spent)
 {
     const struct restoring *restoring = ctx;
     const struct config *config = restoring->config;
+    spending_settle(restoring->spending, shadow_budget_key(), 0, spent->shadow_usd);
     for (size_t i = 0; i < config->budget_count; i++) {
         const char *who = whom(spent, config->budgets[i].per);
         if (who)
@@ -52,16 +54,24 @@ static bool asks_for_tokens(const struct config *config)
     return false;
 }
 
+static bool asks_for_money(const struct config *config)
+{
+    bool shadows = false;
+    for (size_t i = 0; i < config->route_count; i++)
+        shadows = shadows || config->routes[i].shadow_cloud_share > 0;
+    return shadows || config->budget_count > 0;
+}
+
 enum td_status budget_restore(const struct config *config, const struct clock *clock,
                               struct spending *spending, struct td_error *err)
 {
     struct restoring restoring = {config, spending};
     struct ledger_reader *reader = NULL;
     enum td_status status = TD_OK;
-    if (config->budget_count == 0 && !asks_for_tokens(config))
+    if (!asks_for_money(config) && !asks_for_tokens(config))
         return TD_OK;
     status = ledger_reader_open(config->ledger.path, &reader, err);
-    if (status == TD_OK && config->budget_count > 0)
+    if (status == TD_OK && asks_for_money(config))
         status =
             ledger_reader_spent(reader, spending_day_begin_ms(clock), add_money, &restoring, err);
     if (status == TD_OK)

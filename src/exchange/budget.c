@@ -73,8 +73,12 @@ void budget_promise(struct exchange *ex)
 
 bool budget_has_room(const struct exchange *ex, size_t tier)
 {
+    return budget_has_room_for(ex, answer_usd(ex, tier));
+}
+
+bool budget_has_room_for(const struct exchange *ex, double usd)
+{
     const struct policy *policy = ex->services->policy;
-    double usd = answer_usd(ex, tier);
     for (size_t i = 0; usd > 0 && i < policy->budget_count && i < BUDGETS_MAX; i++)
         if (ex->budget_keys[i] && spending_today(ex->services->spending, ex->budget_keys[i]) + usd >
                                       policy->budgets[i].usd_per_day)

@@ -13,6 +13,15 @@ double exchange_now_ms(const struct exchange *ex)
     return clock_monotonic_ms(ex->services->clock);
 }
 
+struct tier_usage exchange_usage_so_far(uint32_t prompt_tokens, uint64_t tokens, uint64_t bytes)
+{
+    tokens += (bytes + 3) / 4;
+    return (struct tier_usage){
+        .prompt_tokens = prompt_tokens,
+        .completion_tokens = tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX,
+    };
+}
+
 double exchange_cost(const struct tier_facts *facts, const struct tier_usage *usage)
 {
     return (usage->prompt_tokens * facts->input_usd_per_mtok +

@@ -77,13 +77,8 @@ static void close_attempt(struct lane *lane, const char *outcome, const struct t
         snprintf(attempt->error, sizeof attempt->error, "%.*s", (int)sizeof attempt->error - 1,
                  result->err.message);
     } else {
-        /* A cloud seldom says how many tokens it had sent so far, and bills them all the same: four
-         * bytes a token. */
-        uint64_t tokens = lane->token_count + (lane->plain_bytes + 3) / 4;
-        attempt->usage = (struct tier_usage){
-            .prompt_tokens = ex->states[attempt->tier].prompt_tokens,
-            .completion_tokens = tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX,
-        };
+        attempt->usage = exchange_usage_so_far(ex->states[attempt->tier].prompt_tokens,
+                                               lane->token_count, lane->plain_bytes);
     }
     attempt->cost_usd = exchange_cost(&ex->facts[attempt->tier], &attempt->usage);
     log_event(LOG_LEVEL_DEBUG, "attempt_ended",

@@ -117,6 +117,9 @@ struct exchange {
 
 double exchange_now_ms(const struct exchange *exchange);
 double exchange_cost(const struct tier_facts *facts, const struct tier_usage *usage); /* USD */
+/* Of an attempt that was left before it said so: with so many tokens so far, and bytes of text beside them, at four bytes a token. A cloud
+ * bills it all the same. */
+struct tier_usage exchange_usage_so_far(uint32_t prompt_tokens, uint64_t tokens, uint64_t bytes);
 /* A rung is left that gates may climb to, or a better one is being asked beside the current one. */
 bool exchange_can_climb(const struct exchange *exchange);
 /* Is this attempt's answer preferred to that one's? */
@@ -138,6 +141,7 @@ void budget_read(struct exchange *exchange, const struct route *route);
 void budget_promise(struct exchange *exchange);
 /* Beside what was promised: would one more answer, of this tier, still fit? And promises that too. */
 bool budget_has_room(const struct exchange *exchange, size_t tier);
+bool budget_has_room_for(const struct exchange *exchange, double usd);
 void budget_promise_more(struct exchange *exchange, size_t tier);
 void budget_settle(struct exchange *exchange);
 

@@ -123,6 +123,7 @@ static uint64_t plan_hash(const struct route *route)
     hash = hash_number(plan->judged_min, hash);
     hash = hash_number(plan->disagreement_max, hash);
     hash = hash_number(plan->loss_margin, hash);
+    hash = hash_number(route->ramp_slo_ms, hash);
     return hash_number(plan->needs_agreement, hash);
 }
 
@@ -312,14 +313,21 @@ static bool is_news_locked(struct ramps *ramps, const char *exchange)
 }
 
 void ramps_judge_feedback(struct ramps *ramps, const struct policy *policy, const char *route,
-                          const char *exchange, bool candidate, double loss)
+                          const struct ramp_judged *judged)
 {
-    pthread_mutex_lock(&ramps->lock);
-    bool news = is_news_locked(ramps, exchange);
-    pthread_mutex_unlock(&ramps->lock);
-    for (size_t i = 0; news && i < policy->route_count; i++)
+    const struct route *found = NULL;
+    for (size_t i = 0; i < policy->route_count && !found; i++)
         if (strcmp(policy->routes[i].name, route) == 0)
-            ramps_judge(ramps, &policy->routes[i], RAMP_FEEDBACK, candidate, loss);
+            found = &policy->routes[i];
+    if (!found || !found->ramp_to || strcmp(found->ramp_to, judged->to) != 0)
+        return;
+    pthread_mutex_lock(&ramps->lock);
+    const struct entry *entry = of_locked(ramps, found);
+    bool counts = entry && judged->wall_ms >= entry->saved.changed_wall_ms &&
+                  is_news_locked(ramps, judged->exchange);
+    pthread_mutex_unlock(&ramps->lock);
+    if (counts)
+        ramps_judge(ramps, found, RAMP_FEEDBACK, judged->candidate, judged->loss);
 }
 
 enum td_status ramps_restart(struct ramps *ramps, const char *route, struct td_error *err)

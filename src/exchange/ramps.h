@@ -36,11 +36,18 @@ void ramps_read(struct ramps *ramps, const struct route *route, const struct td_
 /* route: with the ramp that took it or did not; what belongs to another policy than that in force is not counted. */
 void ramps_judge(struct ramps *ramps, const struct route *route, enum ramp_evidence evidence,
                  bool candidate, double loss);
-/* Somebody judged an exchange of that route; of several words about one the first counts (of the latest RAMPS_HEARD_MAX exchanges), so that
+/* Somebody judged an exchange of that route, from that time, of a ramp to that tier: nothing unless the ramp leads there still, and came to
+ * its step before. Of several words about one the first counts (of the latest RAMPS_HEARD_MAX exchanges), so that
  * nobody stops a ramp by repeating himself. */
 #define RAMPS_HEARD_MAX 256
+struct ramp_judged {
+    const char *exchange, *to; /* its id, and its ramp's candidate */
+    uint64_t wall_ms;
+    bool candidate; /* it was taken */
+    double loss;
+};
 void ramps_judge_feedback(struct ramps *ramps, const struct policy *policy, const char *route,
-                          const char *exchange, bool candidate, double loss);
+                          const struct ramp_judged *judged);
 /* From the first step again. TD_NOT_FOUND: no such ramp; TD_IO: it is so, but could not be written. */
 TD_MUST_CHECK enum td_status ramps_restart(struct ramps *ramps, const char *route,
                                            struct td_error *err);

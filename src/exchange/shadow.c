@@ -32,6 +32,7 @@ struct shadow {
     enum shadow_place place;
     const struct route *ramp_route; /* whose ramp's two tiers are compared; else NULL */
     bool is_candidate;              /* of that ramp */
+    bool limited;                   /* to fewer tokens than the client allows */
     bool began;                     /* the tier was asked; else it waits for its turn */
     char id[EXCHANGE_ID_BYTES];
     struct buf shown, answer; /* of the exchange, and of the shadow */
@@ -41,7 +42,9 @@ struct shadow {
     struct json *sampling;                 /* what the client's body said of it */
     uint64_t budget_keys[BUDGETS_MAX + 1]; /* the exchange's, and the shadows' own */
     double promised_usd;
-    bool ended; /* maybe inside of a callback: freed by the timer */
+    uint32_t prompt_tokens;
+    uint64_t answer_bytes; /* all that came, also what `answer` has no room for */
+    bool ended;            /* maybe inside of a callback: freed by the timer */
 };
 
 struct shadows {
@@ -198,6 +201,12 @@ static void unlink_and_free(struct shadow *shadow)
         services->release(services);
 }
 
+/* Of one that is left: what came has its price. */
+static struct tier_usage usage_so_far(const struct shadow *shadow)
+{
+    return exchange_usage_so_far(shadow->prompt_tokens, 0, shadow->answer_bytes);
+}
+
 static void settle(struct shadow *shadow, double usd)
 {
     for (size_t i = 0; i <= BUDGETS_MAX; i++)
@@ -238,28 +247,18 @@ static void tell_ramp(const struct shadow *shadow, bool answered, bool same)
                     same ? 0 : 1);
 }
 
-static void record(struct shadow *shadow, const struct tier_result *result)
+/* agreement NULL: there is none. */
+static void put(const struct shadow *shadow, const struct tier_result *result, double cost,
+                const struct agreement *agreement, const char *kind)
 {
-    struct agreement agreement = {.kind = AGREEMENT_TEXT};
     struct td_error err = {0};
-    bool answered = result->status == TD_OK;
-    double cost = exchange_cost(&shadow->tier->facts, &result->usage);
-    settle(shadow, cost);
-    if (says_nothing(shadow, result) ||
-        (answered && !agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
-                                        result->finish == TD_FINISH_LENGTH, &agreement))) {
-        count_dropped(shadow->all, shadow->place, cost);
-        return;
-    }
-    count(shadow, answered ? &agreement : NULL, cost);
-    tell_ramp(shadow, answered, agreement.same);
     const struct ledger_shadow row = {
         .exchange = shadow->id,
         .wall_ms = clock_wall_ms(shadow->services->clock),
         .tier = shadow->tier->facts.name,
-        .agreement = answered ? agreement.score : (double)NAN,
-        .same = agreement.same,
-        .kind = agreement_kind_name(agreement.kind),
+        .agreement = agreement ? agreement->score : (double)NAN,
+        .same = agreement && agreement->same,
+        .kind = kind,
         .completion_tokens = result->usage.completion_tokens,
         .total_ms = result->total_ms,
         .cost_usd = cost,
@@ -271,9 +270,36 @@ static void record(struct shadow *shadow, const struct tier_result *result)
                   err.message);
 }
 
+static enum agreement_end end_of(const struct shadow *shadow, const struct tier_result *result)
+{
+    if (result->finish != TD_FINISH_LENGTH)
+        return AGREEMENT_END_OWN;
+    return shadow->limited ? AGREEMENT_CUT_SHORT : AGREEMENT_CUT_AS_ASKED;
+}
+
+static void record(struct shadow *shadow, const struct tier_result *result)
+{
+    struct agreement agreement = {.kind = AGREEMENT_TEXT};
+    bool answered = result->status == TD_OK;
+    double cost = exchange_cost(&shadow->tier->facts, &result->usage);
+    settle(shadow, cost);
+    if (says_nothing(shadow, result) ||
+        (answered && !agreement_compare(buf_view(&shadow->shown), buf_view(&shadow->answer),
+                                        end_of(shadow, result), &agreement))) {
+        count_dropped(shadow->all, shadow->place, cost);
+        if (cost > 0) /* after a restart the budgets ask the ledger */
+            put(shadow, result, cost, NULL, LEDGER_SHADOW_DROPPED);
+        return;
+    }
+    count(shadow, answered ? &agreement : NULL, cost);
+    tell_ramp(shadow, answered, agreement.same);
+    put(shadow, result, cost, answered ? &agreement : NULL, agreement_kind_name(agreement.kind));
+}
+
 static void on_piece(void *ctx, const struct tier_piece *piece)
 {
     struct shadow *shadow = ctx;
+    shadow->answer_bytes += piece->text.len;
     if (shadow->answer.len + piece->text.len <= TEXT_BYTES_MAX)
         buf_append_str(&shadow->answer, piece->text);
 }
@@ -309,7 +335,8 @@ static void on_timer(void *ctx)
         return;
     }
     if (!shadow->ended) {
-        struct tier_result late = {.status = TD_TIMEOUT, .total_ms = DEADLINE_MS};
+        struct tier_result late = {
+            .status = TD_TIMEOUT, .total_ms = DEADLINE_MS, .usage = usage_so_far(shadow)};
         late.egress_bytes = tier_egress_bytes(shadow->tier, shadow->running);
         tier_cancel(shadow->tier, shadow->running);
         record(shadow, &late);
@@ -327,10 +354,11 @@ void shadows_cancel(struct shadows *shadows, struct loop *loop)
         pthread_mutex_unlock(&shadows->lock);
         if (!shadow)
             return;
+        const struct tier_usage usage = usage_so_far(shadow);
         if (shadow->began && !shadow->ended)
             tier_cancel(shadow->tier, shadow->running);
         if (!shadow->ended)
-            settle(shadow, 0);
+            settle(shadow, shadow->began ? exchange_cost(&shadow->tier->facts, &usage) : 0);
         unlink_and_free(shadow);
     }
 }
@@ -364,10 +392,11 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
         shadow->messages[i] = (struct td_message){
             .role = from->messages[i].role, .content = keep(&space, from->messages[i].content)};
     uint32_t wanted = from->tokens_max;
+    shadow->limited = wanted == 0 || wanted > SHADOW_TOKENS_MAX;
     shadow->request = (struct td_request){
         .messages = shadow->messages,
         .message_count = from->message_count,
-        .tokens_max = wanted && wanted < SHADOW_TOKENS_MAX ? wanted : SHADOW_TOKENS_MAX,
+        .tokens_max = shadow->limited ? SHADOW_TOKENS_MAX : wanted,
         .sampling = from->sampling,
         .stop_count = from->stop_count,
         .data_class = from->data_class,
@@ -382,17 +411,23 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
     return shadow->sampling || !from->body;
 }
 
-/* Promises what it may come to cost, unless the shadows have had their money of the day. */
+uint64_t shadow_budget_key(void)
+{
+    return spending_key(OWN_BUDGET, "");
+}
+
+/* Promises what it may come to cost, unless the shadows have had their money of the day, or it is more than a budget has left. */
 static bool promise(struct shadow *shadow, const struct exchange *ex, size_t tier)
 {
     struct spending *spending = ex->services->spending;
     const struct tier_usage most = {.prompt_tokens = ex->states[tier].prompt_tokens,
                                     .completion_tokens = SHADOW_TOKENS_MAX};
     double usd = exchange_cost(&ex->facts[tier], &most);
-    uint64_t own = spending ? spending_key(OWN_BUDGET, "") : 0;
+    uint64_t own = shadow_budget_key();
     if (!spending || !(usd > 0))
         return true;
-    if (spending_today(spending, own) + usd > ex->services->shadow_usd_per_day)
+    if (spending_today(spending, own) + usd > ex->services->shadow_usd_per_day ||
+        !budget_has_room_for(ex, usd))
         return false;
     shadow->promised_usd = usd;
     memcpy(shadow->budget_keys, ex->budget_keys, sizeof ex->budget_keys);
@@ -448,6 +483,7 @@ static struct shadow *shadow_new(const struct exchange *ex, size_t tier, enum sh
     shadow->services = ex->services;
     shadow->tier = ex->services->tiers[tier];
     shadow->place = place;
+    shadow->prompt_tokens = ex->states[tier].prompt_tokens;
     memcpy(shadow->id, ex->id, sizeof shadow->id);
     shadow->pass = (struct egress_pass){
         .purpose = EGRESS_SHADOW,

@@ -26,11 +26,14 @@ struct shadows *shadows_new(uint32_t running_max);
 /* None may run any more. */
 void shadows_free(struct shadows *shadows);
 
+/* The entry in spending.h of what all shadows draw on, beside the budgets of their exchanges. */
+uint64_t shadow_budget_key(void);
+
 /* With the plan made: is this exchange to be shadowed if it is answered? It keeps its text then. */
 bool shadow_is_wanted(const struct exchange *exchange);
 /* It was answered and recorded. Copies what it needs; the tier is asked in a later turn of the loop. */
 void shadow_begin(const struct exchange *exchange);
-/* Ends those of this loop, on its thread: nothing of them is recorded. */
+/* Ends those of this loop, on its thread: nothing of them is recorded but what they have cost so far. */
 void shadows_cancel(struct shadows *shadows, struct loop *loop);
 
 /* By where the shadow ran. */

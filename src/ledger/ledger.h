@@ -53,6 +53,8 @@ struct ledger_feedback {
 };
 
 /* What another tier answered in an exchange's shadow (exchange/shadow.h). */
+#define LEDGER_SHADOW_DROPPED \
+    "dropped" /* as kind: it said nothing that counts, but cost something */
 struct ledger_shadow {
     const char *exchange; /* the whole id */
     uint64_t wall_ms;
@@ -152,8 +154,8 @@ TD_MUST_CHECK enum td_status ledger_reader_history(struct ledger_reader *reader,
 struct ledger_spent {
     const char *user, *route, *app; /* borrowed until the function returns */
     uint64_t hour;                  /* since the epoch */
-    double cost_usd;
-    uint64_t tokens; /* of all attempts */
+    double cost_usd, shadow_usd;    /* the first with the second: of what ran in their shadows */
+    uint64_t tokens;                /* of all attempts */
 };
 typedef void ledger_spent_fn(void *ctx, const struct ledger_spent *spent);
 TD_MUST_CHECK enum td_status ledger_reader_spent(struct ledger_reader *reader,

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const char pairs_sql[] =
-    "SELECT x.tier, s.tier, count(s.agreement), count(*) - count(s.agreement), total(s.same),"
+    "SELECT x.tier, s.tier, count(s.agreement),"
+    " sum(s.agreement IS NULL AND s.kind <> '" LEDGER_SHADOW_DROPPED "'), total(s.same),"
     " avg(s.agreement), total(s.cost_usd), avg(CASE WHEN s.agreement IS NOT NULL THEN s.total_ms "
     "END)"
     " FROM shadow s JOIN exchange x ON x.seq = s.exchange WHERE x.wall_ms >= ?1"

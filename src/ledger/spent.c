@@ -7,7 +7,8 @@ static const char spent_sql[] =
     " CASE WHEN json_valid(x.signals) THEN x.signals ->> '$.app' END AS app,"
     " x.wall_ms / 3600000 AS hour, total(x.cost_usd),"
     " CAST(total((SELECT total(a.prompt_tokens + a.completion_tokens)"
-    "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER)"
+    "  FROM attempt a WHERE a.exchange = x.seq)) AS INTEGER),"
+    " total((SELECT total(s.cost_usd) FROM shadow s WHERE s.exchange = x.seq))"
     " FROM exchange x WHERE x.wall_ms >= ?1 GROUP BY x.user, x.route, app, hour";
 
 enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_wall_ms,
@@ -24,7 +25,9 @@ enum td_status ledger_reader_spent(struct ledger_reader *reader, uint64_t since_
                 .route = (const char *)sqlite3_column_text(statement, 1),
                 .app = (const char *)sqlite3_column_text(statement, 2),
                 .hour = (uint64_t)sqlite3_column_int64(statement, 3),
-                .cost_usd = sqlite3_column_double(statement, 4),
+                .cost_usd =
+                    sqlite3_column_double(statement, 4) + sqlite3_column_double(statement, 6),
+                .shadow_usd = sqlite3_column_double(statement, 6),
                 .tokens = (uint64_t)sqlite3_column_int64(statement, 5),
             };
             each(ctx, &spent);

@@ -161,6 +161,16 @@ static size_t character_before(struct td_str text, size_t offset)
     return before;
 }
 
+/* Where a finding begins that has the digits of "%3D" or "%40" before the value: behind them. A
+ * surrogate in their place could be read as the digits of another one. */
+static size_t behind_percent(struct td_str text, struct privacy_span span)
+{
+    size_t begin = span.begin, at = begin - (begin > 0 && text.data[begin - 1] == '%');
+    while (at + 3 < span.end && text.data[at] == '%' && spell_at(text, at, false).end == at + 3)
+        begin = at += 3;
+    return begin;
+}
+
 /* The word's edges around the finding: what was seen through an encoding may end in the middle of a
  * word, and a surrogate there would not be known again. */
 static struct privacy_span whole_words(struct td_str text, struct privacy_span span)
@@ -187,6 +197,7 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
             break;
         span.begin = before;
     }
+    span.begin = behind_percent(text, span);
     return span;
 }
 

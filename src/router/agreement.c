@@ -14,6 +14,7 @@ struct word_list {
     uint64_t word[AGREEMENT_WORDS_MAX];
     uint64_t number[AGREEMENT_WORDS_MAX];
     size_t count, number_count, max;
+    size_t unspaced; /* words of one character */
 };
 
 const char *agreement_kind_name(enum agreement_kind kind)
@@ -23,6 +24,34 @@ const char *agreement_kind_name(enum agreement_kind kind)
 }
 
 /* --- words --- */
+
+enum letter { LETTER_NONE, LETTER_OF_WORD, LETTER_ALONE };
+
+/* Beyond ASCII, by the blocks of Unicode. Scripts that put no space between words (Han, kana, Thai, Lao, Burmese, Khmer) give one word for
+ * each character; punctuation gives none. Of folded characters. */
+static enum letter letter_of(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+        enum letter letter;
+    } blocks[] = {
+        {0x00A1, 0x00A1, LETTER_NONE},    {0x00BF, 0x00BF, LETTER_NONE},
+        {0x0E00, 0x0EFF, LETTER_ALONE},   {0x1000, 0x109F, LETTER_ALONE},
+        {0x1780, 0x17FF, LETTER_ALONE},   {0x2010, 0x205E, LETTER_NONE},
+        {0x3001, 0x3004, LETTER_NONE},    {0x3005, 0x3007, LETTER_ALONE},
+        {0x3008, 0x3020, LETTER_NONE},    {0x3030, 0x3030, LETTER_NONE},
+        {0x303D, 0x303F, LETTER_NONE},    {0x3041, 0x309F, LETTER_ALONE},
+        {0x30A0, 0x30A0, LETTER_NONE},    {0x30A1, 0x30FA, LETTER_ALONE},
+        {0x30FB, 0x30FB, LETTER_NONE},    {0x30FC, 0x30FF, LETTER_ALONE},
+        {0x31F0, 0x31FF, LETTER_ALONE},   {0x3400, 0x4DBF, LETTER_ALONE},
+        {0x4E00, 0x9FFF, LETTER_ALONE},   {0xF900, 0xFAFF, LETTER_ALONE},
+        {0x20000, 0x3FFFF, LETTER_ALONE},
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (c >= blocks[i].first && c <= blocks[i].last)
+            return blocks[i].letter;
+    return LETTER_OF_WORD;
+}
 
 static bool is_word_byte(unsigned char c)
 {
@@ -42,12 +71,28 @@ static void end_word(struct word_list *list, const char *word, size_t len)
         list->number[list->number_count++] = hash;
 }
 
+/* Of a script without spaces: a word, which ends the one before it as a space would. */
+static void end_words(struct word_list *list, const char *word, size_t len, struct td_str alone)
+{
+    end_word(list, word, len);
+    size_t before = list->count;
+    end_word(list, alone.data, alone.len);
+    list->unspaced += list->count - before;
+}
+
+static enum letter letter_of_folded(struct td_str folded)
+{
+    size_t at = 0;
+    bool ascii = folded.len == 0 || (unsigned char)folded.data[0] < 0x80;
+    return ascii ? LETTER_OF_WORD : letter_of(utf8_next(folded, &at));
+}
+
 /* Letters and digits, and a point or comma between digits: "3.14" is a word. */
 static void read_words(struct td_str text, size_t max, struct word_list *out)
 {
     char word[64], folded[FOLD_BYTES_MAX];
     size_t len = 0;
-    out->count = out->number_count = 0;
+    out->count = out->number_count = out->unspaced = 0;
     out->max = max;
     for (size_t at = 0; at < text.len && out->count < max;) {
         unsigned char byte = (unsigned char)text.data[at];
@@ -57,6 +102,12 @@ static void read_words(struct td_str text, size_t max, struct word_list *out)
             at++;
         } else {
             folded_len = fold_character(utf8_next(text, &at), folded);
+        }
+        enum letter letter = letter_of_folded((struct td_str){folded, folded_len});
+        if (letter != LETTER_OF_WORD) {
+            end_words(out, word, len,
+                      (struct td_str){folded, letter == LETTER_ALONE ? folded_len : 0});
+            len = folded_len = 0;
         }
         for (size_t i = 0; i < folded_len; i++) {
             unsigned char c = (unsigned char)folded[i];
@@ -95,6 +146,12 @@ static size_t common(const uint64_t *a, size_t a_count, const uint64_t *b, size_
         j += order >= 0;
     }
     return found;
+}
+
+/* Characters of a script without spaces count half: a word has about two. */
+static bool is_label(const struct word_list *list)
+{
+    return list->count - list->unspaced / 2 <= AGREEMENT_LABEL_WORDS;
 }
 
 static bool same_label(const struct word_list *a, const struct word_list *b)
@@ -187,7 +244,8 @@ static double text_score(struct word_list *a, struct word_list *b)
     return other_numbers ? f1(a, b) / 2 : f1(a, b);
 }
 
-bool agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agreement *out)
+bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_end,
+                       struct agreement *out)
 {
     struct word_list left, right;
     if (read_json(a, &left) && read_json(b, &right)) {
@@ -199,12 +257,12 @@ bool agreement_compare(struct td_str a, struct td_str b, bool b_cut, struct agre
     }
     read_words(a, AGREEMENT_WORDS_MAX, &left);
     read_words(b, AGREEMENT_WORDS_MAX, &right);
-    if (b_cut && right.count < AGREEMENT_CUT_WORDS_MIN &&
+    if (b_end == AGREEMENT_CUT_SHORT && right.count < AGREEMENT_CUT_WORDS_MIN &&
         (right.count == 0 || right.count < left.count))
         return false;
-    if (b_cut && right.count < left.count)
+    if (b_end != AGREEMENT_END_OWN && right.count > 0 && right.count < left.count)
         read_words(a, right.count, &left);
-    if (left.count <= AGREEMENT_LABEL_WORDS || right.count <= AGREEMENT_LABEL_WORDS) {
+    if (is_label(&left) || is_label(&right)) {
         out->kind = AGREEMENT_LABEL;
         out->same = left.count + right.count > 0 ? same_label(&left, &right)
                                                  : str_equal(str_trim(a), str_trim(b));

@@ -6,7 +6,8 @@
  * aside. Longer texts are compared by the F1 of their words as multisets, 2 · common / (words of a + words of b) (Rajpurkar et al. 2016,
  * "SQuAD", section 6.1), which orders the same, a paraphrase and something else; numbers weigh more there than any word: when the two name
  * different numbers the score is halved, because "42" and "43" in the same sentence are another answer. Words are folded as utterances
- * are (canonical characters, lower case) and have no marks. Pure; any thread; 80 KiB of stack. */
+ * are (canonical characters, lower case) and have no marks; in scripts without spaces (Han, kana, Thai, ...) each character is one, and two
+ * of them count as one in a label. Pure; any thread; 80 KiB of stack. */
 #ifndef ROUTER_AGREEMENT_H
 #define ROUTER_AGREEMENT_H
 
@@ -28,9 +29,16 @@ struct agreement {
     bool same;
 };
 
-/* b_cut: a limit ended b; of a as many words are read. False: it ended b before it had said anything that can be compared (fewer than
- * AGREEMENT_CUT_WORDS_MIN words, and fewer than a), as when a model has only thought; *out is as it was. */
-TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, bool b_cut,
+/* What ended b. Cut by a limit, as many words of a are read as b has. */
+enum agreement_end {
+    AGREEMENT_END_OWN,
+    AGREEMENT_CUT_AS_ASKED, /* a limit of who asked, which a had, too: it is an answer as he would have got it */
+    AGREEMENT_CUT_SHORT, /* a limit that a had not */
+};
+
+/* False: b was cut short before it had said anything that can be compared (fewer than AGREEMENT_CUT_WORDS_MIN words, and fewer than a), as
+ * when a model has only thought; *out is as it was. */
+TD_MUST_CHECK bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_end,
                                      struct agreement *out);
 
 #endif

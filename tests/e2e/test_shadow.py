@@ -2,7 +2,9 @@
 """Shadows in the running program: another tier answers too, after the user and unseen; how far the two agree is recorded, counted and
 reported; and nothing goes to a cloud that might not have gone there."""
 import json
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -117,6 +119,24 @@ def test_without_money_of_its_own_no_cloud_is_asked():
         wait_until(lambda: metric(tandem, "tandem_shadows_dropped_total", "elsewhere") == 1, what="it was dropped")
         equal(cloud.requests, [])
     cloud.close()
+
+
+@case
+def test_what_shadows_cost_today_is_known_after_a_restart():
+    cloud = ScriptedCloud(Script(text="A cloud's own words about the question that was asked."))
+    folder = tempfile.mkdtemp(prefix="tandem-test-shadow-")
+    text = config(cloud, "{cloud_share: 1}", "shadow: {usd_per_day: 0.026}\n")  # one may come to 0.0256
+    environment = {"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": folder}
+    with Tandem(text, env=environment) as tandem:
+        equal(tandem.chat("What is a noun?", max_tokens=4).tandem["tier"], "local")
+        compared(tandem, "elsewhere", 1)
+        assert shadows(tandem)[0]["cost_usd"] > 0.0004, shadows(tandem)
+    with Tandem(text, env=environment) as tandem:
+        equal(tandem.chat("What is a verb?", max_tokens=4).tandem["tier"], "local")
+        wait_until(lambda: metric(tandem, "tandem_shadows_dropped_total", "elsewhere") == 1, what="it was dropped")
+    equal(len(cloud.requests), 1)
+    cloud.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @case

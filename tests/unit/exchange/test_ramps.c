@@ -174,13 +174,39 @@ static void test_somebody_who_repeats_himself_is_heard_once(void)
     set_route(&world);
     struct ramps *ramps = open_ramps(NULL, NULL);
     ramps_set_policy(ramps, &world.policy);
+    const struct ramp_judged bad = {"ex_bad", "local", UINT64_MAX, true, 1};
     for (int i = 0; i < 100; i++) {
         char id[16];
         snprintf(id, sizeof id, "ex_%d", i);
-        ramps_judge_feedback(ramps, &world.policy, "auto", "ex_bad", true, 1);
-        ramps_judge_feedback(ramps, &world.policy, "auto", id, false, 0);
+        ramps_judge_feedback(ramps, &world.policy, "auto", &bad);
+        ramps_judge_feedback(ramps, &world.policy, "auto",
+                             &(struct ramp_judged){id, "local", UINT64_MAX, false, 0});
     }
     CHECK(view_of(ramps).evidence[RAMP_FEEDBACK].judged == 1 && !view_of(ramps).stopped);
+    ramps_close(ramps);
+    world_deinit(&world);
+}
+
+static void test_feedback_on_another_ramp_or_of_an_earlier_step_is_not_heard(void)
+{
+    struct world world;
+    world_init(&world);
+    set_route(&world);
+    struct ramps *ramps = open_ramps(NULL, NULL);
+    ramps_set_policy(ramps, &world.policy);
+    uint64_t begun = view_of(ramps).changed_wall_ms;
+    CHECK(begun > 0);
+    const struct ramp_judged cases[] = {
+        {"ex_1", "openai", begun, true, 1},    {"ex_2", "openai", begun, false, 0},
+        {"ex_3", "local", begun - 1, true, 1}, {"ex_4", "local", begun - 1, false, 0},
+        {"ex_5", "local", begun, true, 1},     {"ex_6", "local", begun + 5, false, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ramps_judge_feedback(ramps, &world.policy, "auto", &cases[i]);
+    CHECK(view_of(ramps).evidence[RAMP_FEEDBACK].judged == 1); /* the last two, a pair */
+    ramps_judge_feedback(ramps, &world.policy, "none", &cases[4]);
+    world.route.ramp_slo_ms = 500; /* what is late is lost: another ramp */
+    ramps_set_policy(ramps, &world.policy);
+    CHECK(view_of(ramps).evidence[RAMP_FEEDBACK].judged == 0);
     ramps_close(ramps);
     world_deinit(&world);
 }
@@ -492,6 +518,7 @@ int main(void)
     RUN(test_what_stopped_stays_stopped_until_it_is_restarted_and_alarms_meanwhile);
     RUN(test_a_stop_that_could_not_be_written_is_written_later);
     RUN(test_somebody_who_repeats_himself_is_heard_once);
+    RUN(test_feedback_on_another_ramp_or_of_an_earlier_step_is_not_heard);
     RUN(test_files_that_are_something_else_are_refused_or_not_believed);
     RUN(test_an_exchange_is_taken_says_so_and_is_judged);
     RUN(test_giving_up_is_a_loss_once_the_wait_was_too_long);

@@ -155,6 +155,66 @@ static void test_a_shadow_has_money_of_its_own_and_draws_on_the_budgets(void)
     end(&world, shadows);
 }
 
+/* A cloud bills what it was sent and said, whether or not somebody waited for the end. */
+static void test_a_shadow_that_is_left_has_cost_what_came_of_it(void)
+{
+    static const struct script_step stalls[] = {TEXT("Cloud ans"), STALL};
+    static const struct script_step silent[] = {TEXT(""), DONE};
+    struct world world;
+    struct td_error err = {0};
+    world_init(&world);
+    struct shadows *shadows = attach(&world, 0, 1);
+    struct spending *spending = spending_new(NULL, 64);
+    REQUIRE(spending != NULL);
+    world.services.spending = spending;
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, stalls);
+    const double once = (100 * 1 + 3 * 10) / 1e6; /* a prompt of 100 tokens, an answer of 9 bytes */
+    world_run(&world);
+    CHECK(shadow_seen.count == 1 && isnan(shadow_seen.last.agreement));
+    CHECK(fabs(shadow_seen.last.cost_usd - once) < 1e-12);
+    CHECK(fabs(spending_today(spending, shadow_budget_key()) - once) < 1e-12);
+    CHECK(world_start(&world, &err) == TD_OK);
+    virtual_loop_run(&world.loop, 1000);
+    shadows_cancel(shadows, &world.loop.loop);
+    CHECK(shadow_seen.count == 1); /* the loop ends: nothing is recorded, but it is spent */
+    CHECK(fabs(spending_today(spending, shadow_budget_key()) - 2 * once) < 1e-12);
+    world_script(&world, CLOUD, silent);
+    world.tiers[CLOUD].finish = TD_FINISH_LENGTH;
+    world_run(&world); /* what says nothing of the answers has its price, too */
+    CHECK(shadow_seen.count == 2 && isnan(shadow_seen.last.agreement));
+    CHECK(shadow_seen.last.cost_usd > 0 &&
+          strcmp(shadow_seen.last.kind, LEDGER_SHADOW_DROPPED) == 0);
+    spending_free(spending);
+    end(&world, shadows);
+}
+
+static void test_a_budget_without_room_for_a_shadow_has_none(void)
+{
+    static const struct budget budgets[] = {{"day", BUDGET_PER_ALL, 0.5}};
+    struct world world;
+    struct shadow_numbers numbers;
+    world_init(&world);
+    struct shadows *shadows = attach(&world, 0, 1);
+    struct spending *spending = spending_new(NULL, 64);
+    REQUIRE(spending != NULL);
+    world.services.spending = spending;
+    world.policy.budgets = budgets;
+    world.policy.budget_count = 1;
+    world.tiers[CLOUD].tier.facts.output_usd_per_mtok = 1000; /* one may come to 0.26 */
+    world_script(&world, LOCAL, sure);
+    world_script(&world, CLOUD, cloudy);
+    spending_settle(spending, spending_key("day", ""), 0, 0.3);
+    world_run(&world);
+    shadow_numbers(shadows, &numbers);
+    CHECK(world.tiers[CLOUD].start_count == 0 && numbers.of[SHADOW_ELSEWHERE].dropped == 1);
+    spending_settle(spending, spending_key("day", ""), 0, -0.1);
+    world_run(&world);
+    CHECK(world.tiers[CLOUD].start_count == 1);
+    spending_free(spending);
+    end(&world, shadows);
+}
+
 static void test_what_may_not_be_kept_or_needs_more_than_words_has_no_shadow(void)
 {
     struct world world;
@@ -212,10 +272,13 @@ static void test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped(vo
     const struct shadow_count *here = &numbers.of[SHADOW_ON_DEVICE];
     CHECK(here->compared == 0 && here->failed == 0 && here->dropped == 1);
     CHECK(shadow_seen.count == 0);
+    world.request.tokens_max = 2; /* the client would have got nothing */
+    world_run(&world);
+    world.request.tokens_max = 0;
     world.tiers[LOCAL].finish = TD_FINISH_STOP; /* nothing is what it had to say */
     world_run(&world);
     shadow_numbers(shadows, &numbers);
-    CHECK(here->compared == 1 && here->same == 0 && here->dropped == 1);
+    CHECK(here->compared == 2 && here->same == 0 && here->dropped == 1);
     end(&world, shadows);
 }
 
@@ -325,6 +388,8 @@ int main(void)
     RUN(test_no_class_mode_or_consent_that_bars_a_cloud_lets_a_shadow_through);
     RUN(test_the_tier_is_asked_after_the_last_word);
     RUN(test_a_shadow_has_money_of_its_own_and_draws_on_the_budgets);
+    RUN(test_a_shadow_that_is_left_has_cost_what_came_of_it);
+    RUN(test_a_budget_without_room_for_a_shadow_has_none);
     RUN(test_what_may_not_be_kept_or_needs_more_than_words_has_no_shadow);
     RUN(test_a_shadow_that_fails_or_stalls_is_recorded_and_ends);
     RUN(test_a_shadow_that_a_limit_ended_before_its_first_word_is_dropped);

@@ -90,7 +90,7 @@ static void test_each_exchange_comes_once_with_all_its_attempts(void)
 }
 
 struct sums {
-    double usd, of_anna, of_app;
+    double usd, of_anna, of_app, of_shadows;
     uint64_t tokens;
     size_t rows;
 };
@@ -100,6 +100,7 @@ static void sum_up(void *ctx, const struct ledger_spent *spent)
     struct sums *sums = ctx;
     sums->rows++;
     sums->usd += spent->cost_usd;
+    sums->of_shadows += spent->shadow_usd;
     sums->tokens += spent->tokens;
     CHECK(spent->hour == 1 || spent->hour == 2);
     CHECK(spent->route == NULL);
@@ -136,11 +137,16 @@ static void test_what_was_spent_is_summed_by_whom_and_hour(void)
         x.attempt_count = 3;
         CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
     }
+    for (int i = 0; i < 2; i++) { /* both of anna's first one */
+        const struct ledger_shadow shadow = {
+            .exchange = "ex_0", .tier = "cloud", .kind = "text", .cost_usd = 0.25};
+        CHECK(ledger_put_shadow(ledger, &shadow, NULL) == TD_OK);
+    }
     ledger_close(ledger);
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
     CHECK(ledger_reader_spent(reader, 3600000, sum_up, &sums, NULL) == TD_OK);
-    CHECK(fabs(sums.usd - 15) < 1e-9 && fabs(sums.of_anna - 7) < 1e-9);
-    CHECK(fabs(sums.of_app - 3) < 1e-9);
+    CHECK(fabs(sums.usd - 15.5) < 1e-9 && fabs(sums.of_anna - 7.5) < 1e-9);
+    CHECK(fabs(sums.of_app - 3.5) < 1e-9 && fabs(sums.of_shadows - 0.5) < 1e-9);
     CHECK(sums.rows == 3 && sums.tokens == 4 * (11 + 3 + 12 + 40));
     ledger_reader_close(reader);
 }

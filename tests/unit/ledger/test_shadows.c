@@ -42,13 +42,19 @@ static void test_shadows_are_counted_by_tiers_and_tasks(void)
     put(ledger, "ex_3", "code", 0.2);
     put(ledger, "ex_4", "code", NAN);
     put(ledger, "ex_5", "code", 0.1);
+    const struct ledger_shadow dropped = {.exchange = "ex_5",
+                                          .tier = "local",
+                                          .agreement = NAN,
+                                          .kind = LEDGER_SHADOW_DROPPED,
+                                          .cost_usd = 0.5};
+    CHECK(ledger_put_shadow(ledger, &dropped, NULL) == TD_OK); /* its money counts, nothing else */
     CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK);
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
     REQUIRE(ledger_reader_shadows(reader, 0, &list, NULL) == TD_OK);
     CHECK(json_count(list) == 1);
     const struct json *pair = json_at(list, 0), *tasks = json_get(pair, "tasks");
     CHECK(number(pair, "compared") == 4 && number(pair, "same") == 2);
-    CHECK(number(pair, "failed") == 1 && number(pair, "cost_usd") == 2.5);
+    CHECK(number(pair, "failed") == 1 && number(pair, "cost_usd") == 3.0);
     CHECK(fabs(number(pair, "agreement") - 0.5) < 1e-12 && number(pair, "total_ms") == 100);
     /* Wilson's interval of 2 in 4, by the formula: (2 + z²/2 ± z sqrt(1 + z²/4)) / (4 + z²) */
     CHECK(fabs(number(pair, "same_low") - 0.15004) < 1e-4);

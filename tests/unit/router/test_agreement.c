@@ -9,8 +9,8 @@
 static struct agreement compare(const char *a, const char *b)
 {
     struct agreement forth, back;
-    CHECK(agreement_compare(str_from(a), str_from(b), false, &forth));
-    CHECK(agreement_compare(str_from(b), str_from(a), false, &back));
+    CHECK(agreement_compare(str_from(a), str_from(b), AGREEMENT_END_OWN, &forth));
+    CHECK(agreement_compare(str_from(b), str_from(a), AGREEMENT_END_OWN, &back));
     CHECK(forth.kind == back.kind && forth.same == back.same && forth.score >= 0 &&
           forth.score <= 1);
     CHECK(forth.score <= back.score && forth.score >= back.score);
@@ -57,6 +57,31 @@ static void test_another_number_is_another_answer(void)
               .score >= 0.5);
 }
 
+/* Chinese, Japanese and Thai put no space between words, Korean does. */
+static void test_scripts_without_spaces_are_compared_by_their_characters(void)
+{
+    static const char *const triples[][3] = {
+        {"会议改到星期五，因为房间被占用了。", "因为房间被占用，会议现在改到星期五了。",
+         "香蕉含有大约九十卡路里和一些钾。"},
+        {"会議は金曜日に変更されました。部屋が使えないためです。",
+         "部屋が使えないため、会議は金曜日に変更になりました。",
+         "バナナには約九十キロカロリーとカリウムが含まれる。"},
+        {"การประชุมเลื่อนไปวันศุกร์เพราะห้องไม่ว่าง", "เพราะห้องไม่ว่าง การประชุมจึงเลื่อนไปวันศุกร์",
+         "你好，今天的天气很好，我们去公园吧"},
+    };
+    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
+        struct agreement paraphrase = compare(triples[i][0], triples[i][1]);
+        CHECK(compare(triples[i][0], triples[i][0]).score >= 1);
+        CHECK(paraphrase.kind == AGREEMENT_TEXT && paraphrase.same && paraphrase.score < 1);
+        CHECK(!compare(triples[i][0], triples[i][2]).same);
+    }
+    CHECK(compare("是的。", "是的").score >= 1 && compare("「是」", "是！").score >= 1);
+    CHECK(compare("天气预报", "天气通报").kind == AGREEMENT_LABEL && !compare("正面", "负面").same);
+    CHECK(compare("价格是20元，明天送到你家", "价格是30元，明天送到你家").score < 0.5);
+    CHECK(compare("날씨가 좋아요", "날씨가 나빠요").kind == AGREEMENT_LABEL);
+    CHECK(compare("zero\xE2\x80\x8Bwidth", "zerowidth").score >= 1);
+}
+
 static void test_json_is_equal_by_its_leaves(void)
 {
     static const char *const person = "{\"name\": \"Ada\", \"age\": 36, \"tags\": [\"a\", \"b\"]}";
@@ -77,8 +102,9 @@ static void test_an_answer_that_a_limit_cut_is_compared_with_as_many_words(void)
     const char *whole = "one two three four five six seven eight nine ten eleven twelve";
     struct agreement out;
     struct td_str begin = STR("one two three four five six seven eight");
-    CHECK(agreement_compare(str_from(whole), begin, true, &out) && out.same && out.score >= 1);
-    CHECK(agreement_compare(str_from(whole), begin, false, &out) && out.score < 1);
+    CHECK(agreement_compare(str_from(whole), begin, AGREEMENT_CUT_SHORT, &out) && out.same &&
+          out.score >= 1);
+    CHECK(agreement_compare(str_from(whole), begin, AGREEMENT_END_OWN, &out) && out.score < 1);
 }
 
 static void test_an_answer_that_was_cut_before_it_said_anything_is_not_compared(void)
@@ -87,13 +113,19 @@ static void test_an_answer_that_was_cut_before_it_said_anything_is_not_compared(
     static const char *const begins[] = {"", "...", "one", "one two three four five six seven"};
     struct agreement out = {.same = false, .score = -1};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        CHECK(!agreement_compare(str_from(whole), str_from(begins[i]), true, &out));
-    CHECK(!agreement_compare(STR("{}"), STR(""), true, &out));
-    CHECK(!agreement_compare(STR("no"), STR(""), true, &out));
+        CHECK(!agreement_compare(str_from(whole), str_from(begins[i]), AGREEMENT_CUT_SHORT, &out));
+    CHECK(!agreement_compare(STR("{}"), STR(""), AGREEMENT_CUT_SHORT, &out));
+    CHECK(!agreement_compare(STR("no"), STR(""), AGREEMENT_CUT_SHORT, &out));
     CHECK(!out.same && out.score < 0);
+    /* but where who asked wanted no more, it is the answer */
+    CHECK(agreement_compare(str_from(whole), STR("one two"), AGREEMENT_CUT_AS_ASKED, &out) &&
+          out.same);
+    CHECK(agreement_compare(str_from(whole), STR("one six"), AGREEMENT_CUT_AS_ASKED, &out) &&
+          !out.same);
+    CHECK(agreement_compare(str_from(whole), STR(""), AGREEMENT_CUT_AS_ASKED, &out) && !out.same);
     /* nothing of it is missing that the other one has: a label of one token each */
-    CHECK(agreement_compare(STR("yes"), STR("yes"), true, &out) && out.same);
-    CHECK(agreement_compare(STR("yes"), STR("no"), true, &out) && !out.same);
+    CHECK(agreement_compare(STR("yes"), STR("yes"), AGREEMENT_CUT_SHORT, &out) && out.same);
+    CHECK(agreement_compare(STR("yes"), STR("no"), AGREEMENT_CUT_SHORT, &out) && !out.same);
 }
 
 static void test_long_and_broken_texts_are_read_within_bounds(void)
@@ -105,10 +137,12 @@ static void test_long_and_broken_texts_are_read_within_bounds(void)
         abort();
     for (size_t i = 0; i < len; i++)
         text[i] = i % 3 ? 'a' : ' ';
-    CHECK(agreement_compare((struct td_str){text, len}, (struct td_str){text, len}, false, &out));
+    CHECK(agreement_compare((struct td_str){text, len}, (struct td_str){text, len},
+                            AGREEMENT_END_OWN, &out));
     CHECK(out.score >= 1);
     memset(text, 0xC3, len);
-    CHECK(agreement_compare((struct td_str){text, len}, (struct td_str){text, 5}, false, &out));
+    CHECK(agreement_compare((struct td_str){text, len}, (struct td_str){text, 5}, AGREEMENT_END_OWN,
+                            &out));
     CHECK(out.score >= 0 && out.score <= 1);
     free(text);
 }
@@ -118,6 +152,7 @@ int main(void)
     RUN(test_labels_are_the_same_or_not);
     RUN(test_the_same_a_paraphrase_and_another_answer_are_in_order);
     RUN(test_another_number_is_another_answer);
+    RUN(test_scripts_without_spaces_are_compared_by_their_characters);
     RUN(test_json_is_equal_by_its_leaves);
     RUN(test_an_answer_that_a_limit_cut_is_compared_with_as_many_words);
     RUN(test_an_answer_that_was_cut_before_it_said_anything_is_not_compared);
