@@ -110,14 +110,16 @@ void health_handle_hello(struct api *api, struct http_request *request, const ch
         "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46em;margin:3em auto;"
         "padding:0 1em}pre{background:#f4f4f4;padding:1em;overflow:auto}</style>"
         "<h1>Tandem is running</h1>"
-        "<p>An OpenAI-compatible endpoint: point any client's base URL at <code>/v1</code>.</p>"
+        "<p>An OpenAI-compatible endpoint: point any client's base URL at "
+        "<code>http://%s/v1</code>, "
+        "or an Anthropic client's at <code>http://%s</code>.</p>"
         "<pre>curl -s http://%s/v1/chat/completions \\\n"
         "  -H 'content-type: application/json' \\\n"
         "  -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}'</pre>"
         "<p><a href=\"/v1/models\">models</a> &middot; "
         "<a href=\"/tandem/v1/exchanges\">exchanges</a> &middot; "
         "<a href=\"/metrics\">metrics</a></p></html>\n",
-        host);
+        host, host, host);
     http_reply_header(request, "content-security-policy",
                       "default-src 'none'; style-src 'unsafe-inline'");
     api_reply_text(api, request, 200, "text/html; charset=utf-8", buf_view(&page));

@@ -1,5 +1,6 @@
 /* /v1/messages: what a request becomes, what is refused and where, and what an answer looks like,
  * whole and as events. */
+#include "dialect_case.h"
 #include "test.h"
 
 #include "api/dialect.h"
@@ -12,43 +13,14 @@
 
 /* --- requests --- */
 
-static struct json *translated(const char *text, struct fault *fault)
-{
-    struct json *body = NULL, *chat = NULL;
-    *fault = (struct fault){0};
-    if (openai_request_read_object(str_from(text), &body, fault))
-        chat = messages_request_translate(body, fault);
-    json_free(body);
-    return chat;
-}
-
-/* The chat request that the text becomes, as JSON. */
 static bool becomes(const char *text, const char *wanted)
 {
-    struct fault fault;
-    struct buf got;
-    struct json *chat = translated(text, &fault);
-    buf_init(&got, 65536);
-    if (chat)
-        json_write(chat, &got);
-    bool same = str_equal(buf_view(&got), str_from(wanted));
-    if (!same)
-        fprintf(stderr, "got  %s\nwant %s\n%s\n", got.data ? got.data : "", wanted, fault.message);
-    json_free(chat);
-    buf_deinit(&got);
-    return same;
+    return becomes_by(messages_request_translate, text, wanted);
 }
 
 static bool refused(const char *text, const char *param, const char *needle)
 {
-    struct fault fault;
-    struct json *chat = translated(text, &fault);
-    bool right = !chat && fault.code == 400 && strcmp(fault.param, param) == 0 &&
-                 strstr(fault.message, needle);
-    if (!right)
-        fprintf(stderr, "%s: code %d at '%s': %s\n", text, fault.code, fault.param, fault.message);
-    json_free(chat);
-    return right;
+    return refused_by(messages_request_translate, text, param, needle);
 }
 
 #define HI "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
@@ -192,7 +164,7 @@ static void test_deep_and_many_values_are_bounded(void)
     for (int i = 0; i < 70; i++)
         buf_append_char(&text, '}');
     buf_append_str(&text, STR("}]}"));
-    CHECK(!translated(text.data, &fault) && fault.code == 400);
+    CHECK(!translated(messages_request_translate, text.data, &fault) && fault.code == 400);
     buf_clear(&text);
     buf_append_str(&text, STR("{\"max_tokens\":9,\"messages\":["));
     for (int i = 0; i < 5000; i++)

@@ -1,5 +1,6 @@
 /* /v1/responses: what a request becomes, what is refused and where, and what an answer looks like,
  * whole and as events. */
+#include "dialect_case.h"
 #include "test.h"
 
 #include "api/dialect.h"
@@ -12,42 +13,14 @@
 
 /* --- requests --- */
 
-static struct json *translated(const char *text, struct fault *fault)
-{
-    struct json *body = NULL, *chat = NULL;
-    *fault = (struct fault){0};
-    if (openai_request_read_object(str_from(text), &body, fault))
-        chat = responses_request_translate(body, fault);
-    json_free(body);
-    return chat;
-}
-
 static bool becomes(const char *text, const char *wanted)
 {
-    struct fault fault;
-    struct buf got;
-    struct json *chat = translated(text, &fault);
-    buf_init(&got, 65536);
-    if (chat)
-        json_write(chat, &got);
-    bool same = str_equal(buf_view(&got), str_from(wanted));
-    if (!same)
-        fprintf(stderr, "got  %s\nwant %s\n%s\n", got.data ? got.data : "", wanted, fault.message);
-    json_free(chat);
-    buf_deinit(&got);
-    return same;
+    return becomes_by(responses_request_translate, text, wanted);
 }
 
 static bool refused(const char *text, const char *param, const char *needle)
 {
-    struct fault fault;
-    struct json *chat = translated(text, &fault);
-    bool right = !chat && fault.code == 400 && strcmp(fault.param, param) == 0 &&
-                 strstr(fault.message, needle);
-    if (!right)
-        fprintf(stderr, "%s: code %d at '%s': %s\n", text, fault.code, fault.param, fault.message);
-    json_free(chat);
-    return right;
+    return refused_by(responses_request_translate, text, param, needle);
 }
 
 #define HI "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"

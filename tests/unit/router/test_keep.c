@@ -1,54 +1,17 @@
 /* Starting where an earlier exchange did: within the margin, never against a wish by name, a hard constraint, a wish for time or the
  * day's cap; and what is said of it. */
-#include "router/policy.h"
-
+#include "scene.h"
 #include "test.h"
 
 #include <math.h>
 
-#define COUNT 3
-
-struct scene {
-    struct tier_facts facts[COUNT];
-    struct tier_state states[COUNT];
-    struct route route;
-    struct signals signals;
-    struct rule rule;
-    struct plan plan;
-};
-
 /* A gain over 0.3 starts one rung up. */
 static void scene_init(struct scene *s)
 {
-    memset(s, 0, sizeof *s);
-    s->facts[0] = (struct tier_facts){.name = "local", .place = TD_PLACE_DEVICE, .has_key = true};
-    s->facts[1] = (struct tier_facts){.name = "office",
-                                      .place = TD_PLACE_PREMISES,
-                                      .has_key = true,
-                                      .input_usd_per_mtok = 0.1,
-                                      .output_usd_per_mtok = 0.4};
-    s->facts[2] = (struct tier_facts){.name = "cloud",
-                                      .place = TD_PLACE_CLOUD,
-                                      .has_key = true,
-                                      .input_usd_per_mtok = 1,
-                                      .output_usd_per_mtok = 4};
-    for (size_t i = 0; i < COUNT; i++)
-        s->states[i] = (struct tier_state){.reachable = true, .prompt_tokens = 1000};
-    s->route = (struct route){.name = "auto",
-                              .kind = ROUTE_HYBRID,
-                              .tiers = {"local", "office", "cloud"},
-                              .tier_count = COUNT,
-                              .gates = {.g0_gain_over = 0.3}};
+    scene_init_with(s, (struct gate_settings){.g0_gain_over = 0.3});
     s->signals.judged = true;
     s->signals.p_local = s->signals.p_strong = 0.5;
-    s->signals.budget_used = (double)NAN;
     s->signals.remembered = (struct remembered){.by = REMEMBERED_SIMILAR, .margin = 0.1};
-}
-
-static size_t begin(struct scene *s)
-{
-    plan_make(&s->route, SIZE_MAX, &s->signals, s->facts, s->states, COUNT, &s->plan);
-    return s->plan.rung_count ? s->plan.rungs[0] : SIZE_MAX;
 }
 
 static bool by(const struct scene *s, const char *what)

@@ -1,55 +1,19 @@
 /* Where an exchange begins: rules, the weighing formula with its closed form, measured tails against what a request asks of its time. */
-#include "router/policy.h"
 #include "router/score.h"
 #include "router/thresholds.h"
 
 #include "base/rng.h"
 #include "base/str.h"
+#include "scene.h"
 #include "test.h"
 
 #include <math.h>
 
-#define COUNT 3
-
-struct scene {
-    struct tier_facts facts[COUNT];
-    struct tier_state states[COUNT];
-    struct route route;
-    struct signals signals;
-    struct rule rule;
-    struct plan plan;
-};
-
 static void scene_init(struct scene *s)
 {
-    memset(s, 0, sizeof *s);
-    s->facts[0] = (struct tier_facts){.name = "local", .place = TD_PLACE_DEVICE, .has_key = true};
-    s->facts[1] = (struct tier_facts){.name = "office",
-                                      .place = TD_PLACE_PREMISES,
-                                      .has_key = true,
-                                      .input_usd_per_mtok = 0.1,
-                                      .output_usd_per_mtok = 0.4};
-    s->facts[2] = (struct tier_facts){.name = "cloud",
-                                      .place = TD_PLACE_CLOUD,
-                                      .has_key = true,
-                                      .input_usd_per_mtok = 1,
-                                      .output_usd_per_mtok = 4};
-    for (size_t i = 0; i < COUNT; i++)
-        s->states[i] = (struct tier_state){.reachable = true, .prompt_tokens = 1000};
-    s->route = (struct route){.name = "auto",
-                              .kind = ROUTE_HYBRID,
-                              .tiers = {"local", "office", "cloud"},
-                              .tier_count = COUNT,
-                              .gates = {.g2_on = true, .g3_on = true}};
+    scene_init_with(s, (struct gate_settings){.g2_on = true, .g3_on = true});
     s->rule = (struct rule){.name = "r", .start = RULE_START_NONE, .data_class = -1};
     s->signals.worth = (struct worth){.second_usd = 0.001, .exposure_usd = 0.001};
-    s->signals.budget_used = (double)NAN;
-}
-
-static size_t begin(struct scene *s)
-{
-    plan_make(&s->route, SIZE_MAX, &s->signals, s->facts, s->states, COUNT, &s->plan);
-    return s->plan.rung_count ? s->plan.rungs[0] : SIZE_MAX;
 }
 
 static void weigh(struct scene *s, double latency, double privacy, double cost)
