@@ -16,7 +16,8 @@ struct tagger_chunk {
     size_t count, next; /* words read; the first one not yet looked at */
     size_t floor;       /* end of the last island */
     bool ended;         /* the text has no more words */
-    enum tagger_case text_case;
+    enum tagger_case text_case; /* of the words read, and so is `foreign` */
+    bool foreign; /* see struct tagger_island */
 };
 
 /* Borrows both until the last chunk_next. */
