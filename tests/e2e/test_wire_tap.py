@@ -249,7 +249,8 @@ def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
             escaped += [(name, canary) for canary in forbidden(made, name) if canary.is_in(raw, squeezed)]
         bytes_seen = sum(len(place.received) for place in tap.places.values())
         print(f"{len(made)} conversations, {len({canary.kind for canary in made})} types; {bytes_seen} bytes at the taps in "
-              f"{sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)} forbidden\n"
+              f"{sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)} forbidden  "
+              f"goal 0  {'MISSED' if escaped else 'met'}\n"
               f"  planted: {dict(tap.seen)}\n  events: {dict(tap.events)}\n  answers: {dict(tap.statuses)} at {dict(tap.paths)}")
         equal(escaped, [])
         check_record(tap)
