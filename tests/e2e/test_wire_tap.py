@@ -276,9 +276,10 @@ def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
 @case
 def test_with_surrogates_no_forbidden_byte_arrives_either_and_what_comes_back_is_restored():
     counts = stage(masked=True)
-    print(f"  surrogates: {dict(counts)}")
+    enough = counts["restored"] >= 0.98 * counts["seen"] > 0
+    print(f"  surrogates: {dict(counts)}; restored  goal >= 98 %  {'met' if enough else 'MISSED'}")
     assert counts["sent"] > CONVERSATIONS / 4, "hardly anything was masked"
-    assert counts["restored"] >= 0.98 * counts["seen"] > 0, "less than 98 % of what came back was restored"
+    assert enough, "less than 98 % of what came back was restored"
 
 
 def check_record(tap):
