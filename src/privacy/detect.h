@@ -91,6 +91,8 @@ static inline bool place_context(const struct place *place, int kind, size_t rea
     size_t ended = place->context ? place->context->ended[kind] : 0;
     return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
 }
+/* Does a word of another script that announces the kind stand right before the place? */
+bool script_announces(const struct place *place, int kind);
 /* Does one begin within the few words behind `end`? */
 bool place_context_after(const struct place *place, size_t end, int kind);
 
@@ -132,6 +134,7 @@ struct numbers {
     struct word last;   /* the last word that is a number */
     struct word behind; /* the last word of letters that stood behind a number */
     size_t address_end; /* of the last street address */
+    size_t date_end;    /* of the last date */
 };
 #define NUMBER_FINDINGS_MAX 12
 /* All that begins at the place, the first digit of a word that ends at word_end. Answers how many. */
@@ -200,10 +203,14 @@ bool detect_address(const struct place *place, const struct window *window,
 /* place: at the first letter: British and Canadian postal codes. */
 bool detect_postcode(const struct place *place, struct privacy_span *out);
 /* Numbers that only a word near them makes what they are: passports, licences, medical records,
- * plates, bank accounts. place: at a word with a digit in it. */
-bool detect_document(const struct place *place, struct privacy_span *out);
+ * plates, bank accounts. place: at a word with a digit in it. dated: a date begins there. */
+bool detect_document(const struct place *place, bool dated, struct privacy_span *out);
+/* The end of the longest licence plate of a known series that begins at the place, 0 none. */
+size_t plate_end(const struct place *place);
 /* place: at a capital letter of a word with a digit in it. */
 bool detect_icd10(const struct place *place, struct privacy_span *out);
+/* Does a decimal comma or a unit that is no ASCII word ("µg") follow the number? */
+bool detect_dose_possible(const struct place *place, const struct window *window);
 /* place: at a number with a unit of mass or volume behind it; before it a medicine's name. */
 bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out);
 /* 48.8584, 2.2945 and 48°51'29"N 2°17'40"E. */

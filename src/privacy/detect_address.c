@@ -93,6 +93,8 @@ static bool stands_first(struct td_str text, const struct word *word, const stru
 {
     if (!(word->roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)))
         return false;
+    if (word_in(text, word, "al os pl"))
+        return word->end < text.len && text.data[word->end] == '.';
     if (word_is(text, word, "av"))
         return word->capital || (word->end < text.len && text.data[word->end] == '.');
     return !word_in(text, word, "am im an") || name == NULL ||
@@ -153,6 +155,15 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
             return window->end[run + second];
     }
     return end;
+}
+
+/* "Lindenweg 5 b": one small letter, after which the address ends or goes on behind a sign. */
+static size_t with_house_letter(struct td_str text, size_t end)
+{
+    if (end + 1 >= text.len || text.data[end] != ' ' || text.data[end + 1] < 'a' ||
+        text.data[end + 1] > 'h')
+        return end;
+    return end + 2 == text.len || strchr(",.;)\n", text.data[end + 2]) != NULL ? end + 2 : end;
 }
 
 /* Is it surely a word for a street, also behind a comma? "place" is when "de" or its like follows. */
@@ -223,9 +234,9 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
 /* "No. 5", "N\xc2\xb0 5", "nr 5": where the sign before the number begins, else the number. */
 static size_t before_number_sign(struct td_str text, size_t number)
 {
-    static const char *const signs[] = {"N\xc2\xb0", "n\xc2\xb0", "N\xc2\xba", "n\xc2\xba",
-                                        "No.",       "no.",       "Nr.",       "nr.",
-                                        "nr",        "Nr",        "\xc4\x8d.", "#"};
+    static const char *const signs[] = {
+        "N\xc2\xb0", "n\xc2\xb0", "N\xc2\xba", "n\xc2\xba", "No.", "no.",        "Nr.",       "nr.",
+        "nr",        "Nr",        "\xc4\x8d.", "#",         "n.",  "n.\xc2\xb0", "n.\xc2\xba"};
     size_t at = number;
     while (at > 0 && number - at < 2 && text.data[at - 1] == ' ')
         at--;
@@ -437,6 +448,7 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     size_t end = window->end[run - 1];
     size_t more =
         window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
+    bool piece = window->c[run] == '-' && is_alpha(window->c[run + 1]); /* AB-12345-XL */
     bool plus = run == 5 && window->c[run] == '-' && more == 4;
     size_t military = run == 5 ? military_begin(text, &before) : SIZE_MAX;
     if (military != SIZE_MAX)
@@ -449,7 +461,7 @@ static bool detect_zip(const struct place *place, const struct window *window, s
             end = letters.end; /* 7412 SL */
         return give(PRIVACY_ZIP, place->begin, end, 0.9f, out);
     }
-    if (run == 5 && before.capital &&
+    if (run == 5 && before.capital && !piece &&
         (is_state(text, &before) ||
          ((before.roles & ROLE_COUNTRY) && !(place->next->roles & ROLE_COUNTED))))
         return give(PRIVACY_ZIP, place->begin, plus ? window->end[run + more] : end, 0.8f, out);
@@ -507,6 +519,7 @@ bool detect_address(const struct place *place, const struct window *window,
         struct word before = word_before(text, begin, 1);
         if (before.digits && before.end > before.begin && before.end + 1 == begin)
             begin = before.begin; /* "6750 Koskikatu 25" */
+        end = with_house_letter(text, end);
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), score, out);
     }
     return detect_zip(place, window, run, out);

@@ -2,6 +2,8 @@
  * and less, so a place, while two are weather), and degrees with minutes and seconds. */
 #include "privacy/detect.h"
 
+#include <string.h>
+
 #define REACH 48
 
 struct degrees {
@@ -105,6 +107,22 @@ static size_t skip_between(struct td_str text, size_t offset, bool *comma)
     return offset;
 }
 
+/* Of three or more numbers in a row two are no place: "[0.1813, -0.4198, 0.2729]". */
+static bool is_vector(const struct place *place, size_t end)
+{
+    struct degrees third;
+    bool comma;
+    size_t next = skip_between(place->text, end, &comma);
+    if (comma && read_decimal(place->text, next, &third) && third.decimals >= 3)
+        return true;
+    struct word before =
+        spelled_before(place->text, place->before == '-' ? place->before_begin : place->begin, 2);
+    return before.begin < before.end && before.begin > 0 && before.end < place->begin &&
+           memchr(place->text.data + before.end, ',', place->begin - before.end) != NULL &&
+           is_digit((unsigned char)place->text.data[before.end - 1]) &&
+           place->text.data[before.begin - 1] == '.';
+}
+
 bool detect_coordinates(const struct place *place, const struct window *window,
                         struct privacy_span *out)
 {
@@ -145,6 +163,8 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                 read_decimal(text, next, &second) && second.decimals >= 3 && second.value <= 180 &&
                 second.value >= -180 && first.value <= 90 && first.value >= -90;
     if (!pair && !(announced && first.decimals >= 4))
+        return false;
+    if (pair && !announced && !first.letter && is_vector(place, second.end))
         return false;
     if (pair && !announced && !first.letter &&
         (!comma || first.decimals < 4 || second.decimals < 4))

@@ -31,7 +31,7 @@ static const struct form digit_forms[] = {
     {PRIVACY_DE_TAX_ID, "ddddddddddd", check_de_tax_id, 0}, {PRIVACY_DE_TAX_ID, "dd ddd ddd ddd", check_de_tax_id, 0.7f},
     {PRIVACY_DE_TAX_ID, "dd/ddd/ddd/ddd", check_de_tax_id, 0.7f},
     {PRIVACY_FR_NIR, "dddddnndddddddd", check_fr_nir, 0.8f}, {PRIVACY_FR_NIR, "d dd dd nn ddd ddd dd", check_fr_nir, 0.95f},
-    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f},
+    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f}, {PRIVACY_FR_NIR, "dddddnndddddd dd", check_fr_nir, 0.9f},
     {PRIVACY_ES_NIF, "ddddddddl", check_es_nif, 0.8f}, {PRIVACY_ES_NIF, "dddddddd-l", check_es_nif, 0.85f},
     {PRIVACY_ES_NIF, "dddddddd l", check_es_nif, 0}, {PRIVACY_ES_NIF, "dd.ddd.ddd-l", check_es_nif, 0.95f},
     {PRIVACY_ES_NIF, "dd.ddd.dddl", check_es_nif, 0.9f},
@@ -152,10 +152,11 @@ static bool read_shape(const struct place *place, const char *shape, struct read
     return !(separated && next.c == ' ' && is_digit(after));
 }
 
-static bool announced(const struct place *place, size_t end, int kind)
+/* Does a word that could mean any country's number stand near, and none for a telephone behind it? */
+static bool announced_as_any(const struct place *place)
 {
-    return place_context(place, kind, REACH) || place_context(place, CONTEXT_IDENTITY, REACH_ANY) ||
-           place_context_after(place, end, kind);
+    return place_context(place, CONTEXT_IDENTITY, REACH_ANY) &&
+           place->context->ended[PRIVACY_PHONE] <= place->context->ended[CONTEXT_IDENTITY];
 }
 
 static bool try_form(const struct place *place, const struct form *form,
@@ -163,10 +164,13 @@ static bool try_form(const struct place *place, const struct form *form,
 {
     if (!form->check(reading->number))
         return false;
-    bool own = announced(place, reading->end, form->kind);
-    if (!own && (form->bare == 0 || !reading->capitals))
+    bool own = place_context(place, form->kind, REACH) ||
+               place_context_after(place, reading->end, form->kind) ||
+               script_announces(place, form->kind);
+    bool any = !own && announced_as_any(place);
+    if (!own && !any && (form->bare == 0 || !reading->capitals))
         return false;
-    float score = own ? 1.0f : form->bare;
+    float score = own ? 1.0f : any ? 0.95f : form->bare;
     if (out->end != 0 && out->score >= score)
         return false;
     *out = (struct privacy_span){
@@ -326,10 +330,11 @@ static bool may_fit(const char *shape, const struct window *window)
 
 static bool stands_alone(const struct place *place)
 {
+    bool piece = place->before == ',' ? is_digit(place->before2) : is_alnum(place->before2);
     return !is_word(place->before) && place->before != '_' &&
            !((place->before == '.' || place->before == '-' || place->before == '/' ||
               place->before == ',') &&
-             is_alnum(place->before2));
+             piece);
 }
 
 bool detect_national_number(const struct place *place, const struct window *window,

@@ -159,7 +159,8 @@ static void word_finish(struct td_str text, struct word *word)
 static bool is_gap(unsigned char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == '.' || c == '-' ||
-           c == '/' || c == ':' || c == '#' || c == '\'' || c == '(' || c == ')' || c == '*';
+           c == '/' || c == ':' || c == '#' || c == '\'' || c == '(' || c == ')' || c == '*' ||
+           c == '_'; /* account_number */
 }
 
 struct word spelled_after(struct td_str text, size_t offset, size_t gap)

@@ -69,11 +69,25 @@ static const uint8_t traits[128] = {
 #undef W
 /* clang-format on */
 
+/* What the tagger takes for a name and that cannot be in one: a bank's code is announced, and no street lies
+ * within a date. */
+static bool never_within(const struct privacy_span *guess, const struct privacy_span *sure)
+{
+    bool name = guess->kind == PRIVACY_PERSON || guess->kind == PRIVACY_PLACE ||
+                guess->kind == PRIVACY_ORGANIZATION;
+    bool inside = guess->begin >= sure->begin && guess->end <= sure->end;
+    return (name && sure->kind == PRIVACY_SWIFT) ||
+           (guess->kind == PRIVACY_ADDRESS && sure->kind == PRIVACY_DATE && sure->score >= 0.8f &&
+            inside);
+}
+
 /* By class, then by length, then by score. What is surely one thing (a checksum, an announcing word)
  * is not swallowed by a guess of the same class. */
 static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
 {
     size_t len_a = a->end - a->begin, len_b = b->end - b->begin;
+    if (never_within(a, b) || never_within(b, a))
+        return never_within(b, a);
     if (a->data_class != b->data_class)
         return a->data_class > b->data_class;
     if (a->score + 0.25f < b->score || b->score + 0.25f < a->score)
@@ -283,7 +297,7 @@ static void scan_mixed_word(struct scan *scan, const struct place *place, const 
          (len == 3 ? is_alpha(next) : is_digit(next))) &&
         detect_national_word(place, &span))
         add(scan, span);
-    if (detect_document(place, &span))
+    if (place->begin >= scan->numbers.date_end && detect_document(place, false, &span))
         add(scan, span);
     if (run->digits && detect_icd10(place, &span))
         add(scan, span);

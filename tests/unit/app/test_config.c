@@ -2,8 +2,8 @@
  * nearest name, and the examples that are shipped. */
 #include "test.h"
 
-#include "app/class_rules.h"
-#include "app/config.h"
+#include "app/config/class_rules.h"
+#include "app/config/config.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 
