@@ -37,6 +37,8 @@ struct scan {
     size_t before_begin;
     struct context context;
     struct numbers numbers;
+    struct keys keys;
+    struct path path;
 };
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -183,8 +185,10 @@ static void add_found(void *ctx, const struct privacy_span *span)
 
 /* The rest of an ASCII word from `begin` on. */
 struct run {
-    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
-    uint64_t hash;        /* lexicon's, to long_end */
+    /* The latter with the bytes of letters beyond ASCII, of which a word may begin behind each: no more
+     * of them than a list's word has. */
+    size_t end, long_end;
+    uint64_t hash; /* lexicon's, to long_end */
     bool digits;
 };
 
@@ -279,7 +283,8 @@ static inline struct run run_read(struct td_str text, size_t begin)
     while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD))
         run.digits |= p[run.end++] <= '9';
     run.long_end = run.end;
-    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
+    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]) &&
+           run.long_end - run.end <= LEXICON_WORD_BYTES_MAX)
         run.long_end++;
     if (run.end > begin && p[begin] > '9') /* what begins with a digit is in no list */
         run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
@@ -355,13 +360,13 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (mac_possible(scan->text, begin, len, first, after) && detect_mac(place, &span))
         add(scan, span);
-    if (after == '.' && detect_domain(place, run->end, &span)) {
+    if (after == '.' && detect_domain(place, run->end, &scan->path, &span)) {
         struct privacy_span address;
         add(scan, span);
         if (detect_at_host(place, span.end, &address))
             add(scan, address);
     }
-    if (after == ':' && !is_digit(first) && detect_url(place, &span))
+    if (after == ':' && !is_digit(first) && detect_url(place, &scan->path, &span))
         add(scan, span);
 }
 
@@ -409,7 +414,7 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
         add(scan, span);
     int second = begin + 1 < text.len ? (unsigned char)text.data[begin + 1] : 0;
     if ((!ascii || (key_possible(first, len, after) && detect_key_possible(first, second))) &&
-        detect_key(&place, &span)) {
+        detect_key(&place, &scan->keys, &span)) {
         add(scan, span);
         return span.end;
     }

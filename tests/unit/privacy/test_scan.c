@@ -225,6 +225,18 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
         "\\u0031",
         "\\\\n1",
         "\\u00e94111 ",
+        "eyJ-",
+        "eyJ_a",
+        "SG.",
+        "s\xe2\x80\x8bk-",
+        "http://a.bc/",
+        "a.com/,",
+        "e\xcc\x81",
+        "1\xcc\x81",
+        "a\xd0\xb6",
+        "DE1---2---",
+        "nurse ",
+        "A Ltd ",
     };
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES);
