@@ -173,6 +173,27 @@ def test_without_a_record_nothing_leaves():
 
 
 @case
+def test_a_record_that_was_removed_refuses():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    for what in ("entries.jsonl", "heads.jsonl", "."):
+        with server(cloud) as tandem:
+            equal(tandem.chat("First?", CLOUD).status, 200)
+            taken, away = tandem.state / "egress" / what, tandem.state / "away"
+            taken.rename(away)
+            count = len(cloud.requests)
+            for _ in range(3):
+                assert tandem.chat("Second?", CLOUD).status in (403, 500, 502, 503)
+            equal(len(cloud.requests), count, f"requests that left without {what}")
+            wait_until(lambda: any("egress_refused" in line and "was removed" in line for line in tandem.log),
+                       what="the reason")
+            code, out, err = run("egress", "verify", env=tandem.environment)
+            assert code == 1 and "nothing has left yet:" not in err, (out, err)
+            away.rename(taken)
+            wait_until(lambda: tandem.chat("Third?", CLOUD).status == 200, what="its use after it was put back")
+            assert verdict(tandem)["sound"]
+
+
+@case
 def test_what_is_done_to_the_record_is_found():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
