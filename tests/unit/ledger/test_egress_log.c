@@ -117,12 +117,12 @@ static void test_every_flipped_byte_is_found_in_its_row(void)
     buf_deinit(&whole);
     /* And in a head, but for a byte of white space there is none to change. */
     struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
-    for (size_t i = 0; i < heads.len; i++) {
-        char kept = heads.data[i];
-        heads.data[i] = (char)(kept ^ 1);
+    for (size_t i = 0; i < 2 * heads.len; i++) {
+        char kept = heads.data[i / 2];
+        heads.data[i / 2] = (char)(kept ^ (i % 2 ? 1 : 'a' ^ 'A')); /* hex digits have two cases */
         write_whole(file_in(folder, "heads.jsonl"), buf_view(&heads));
         CHECK(!verdict_of(folder, NULL).sound);
-        heads.data[i] = kept;
+        heads.data[i / 2] = kept;
     }
     buf_deinit(&heads);
 }
