@@ -166,9 +166,18 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
  * address, or the password of a URL (kind PRIVACY_API_KEY). */
 bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
+/* What was read ahead for one key in vain and need not be read again for the next one, which may begin
+ * behind each sign of the same row of characters. All zero at first. */
+struct keys {
+    size_t no_token_end; /* no JSON web token begins before it */
+    /* By set of characters: so many of them without a digit. */
+    struct stretch {
+        size_t begin, end, count;
+    } stretches[4];
+};
 /* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
  * ...". */
-bool detect_key(const struct place *place, struct privacy_span *out);
+bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out);
 /* Quick refusal by the first letter and the byte after it (0x80 and above: not known yet). */
 bool detect_key_possible(int first, int second);
 /* place: at '=' or ':' of `api_key = ...`. */
@@ -218,11 +227,16 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                         struct privacy_span *out);
 /* Six pairs of hex digits with : or - between, or three groups of four with dots. */
 bool detect_mac(const struct place *place, struct privacy_span *out);
-/* place: at the first letter of a word. http://host/path and bare host names. */
-bool detect_url(const struct place *place, struct privacy_span *out);
+/* A row of characters of paths that was read: addresses may stand within the path of another one. */
+struct path {
+    size_t begin, end;
+};
+/* place: at the first letter of a word. http://host/path and bare host names. path: all zero at first. */
+bool detect_url(const struct place *place, struct path *path, struct privacy_span *out);
 /* Is the label one that exists at the top? */
 bool domain_is_top_level(struct td_str label);
-bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out);
+bool detect_domain(const struct place *place, size_t word_end, struct path *path,
+                   struct privacy_span *out);
 /* Bitcoin (base58check, bech32), Ethereum, Litecoin, Tron. */
 bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out);
 /* BIC of 8 or 11 characters. */

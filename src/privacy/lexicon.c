@@ -7,7 +7,6 @@
 
 #define ENTRIES_MAX 4096
 #define SLOTS 8192 /* open addressing at under a half full: one probe or two */
-#define WORD_BYTES_MAX 40
 _Static_assert(SLOTS == 1 << 13 && LEXICON_FILTER_BITS == 1 << 16, "bits of a hash");
 
 static struct lexicon_entry entries[ENTRIES_MAX]; /* 0 is not used */
@@ -170,10 +169,10 @@ struct word spelled_after(struct td_str text, size_t offset, size_t gap)
         gap--;
     }
     struct word word = {.begin = offset, .end = offset};
-    while (word.end < text.len && word.end - offset <= WORD_BYTES_MAX &&
+    while (word.end < text.len && word.end - offset <= LEXICON_WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.end]))
         word.end++;
-    if (word.end - word.begin > WORD_BYTES_MAX)
+    if (word.end - word.begin > LEXICON_WORD_BYTES_MAX)
         word.end = word.begin;
     return word;
 }
@@ -185,10 +184,10 @@ struct word spelled_before(struct td_str text, size_t offset, size_t gap)
         gap--;
     }
     struct word word = {.begin = offset, .end = offset};
-    while (word.begin > 0 && offset - word.begin <= WORD_BYTES_MAX &&
+    while (word.begin > 0 && offset - word.begin <= LEXICON_WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.begin - 1]))
         word.begin--;
-    if (word.end - word.begin > WORD_BYTES_MAX)
+    if (word.end - word.begin > LEXICON_WORD_BYTES_MAX)
         word.end = word.begin;
     return word;
 }

@@ -77,6 +77,8 @@ static inline uint64_t lexicon_mix(uint64_t hash, uint64_t block)
 }
 uint64_t lexicon_hash(const char *word, size_t len);
 
+#define LEXICON_WORD_BYTES_MAX 40 /* of a word that is in a list */
+
 /* ASCII letters and digits, and the bytes of two-byte characters (Latin, Greek, Cyrillic). */
 extern const bool lexicon_word_bytes[256];
 static inline bool lexicon_is_word_byte(unsigned char c)
@@ -113,7 +115,7 @@ static inline bool word_has_letters(const struct word *word)
 }
 
 /* The word that begins after at most `gap` characters of " ,.\t\n-" and their like from `offset`
- * on (ends before it). Words beyond 40 bytes are none. */
+ * on (ends before it). Words beyond LEXICON_WORD_BYTES_MAX are none. */
 struct word word_after(struct td_str text, size_t offset, size_t gap);
 struct word word_before(struct td_str text, size_t offset, size_t gap);
 /* The same without looking it up, for who only asks how it is spelled: begin and end. */

@@ -10,6 +10,7 @@
 #include "privacy/scan.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
 #include "privacy/escaped.h"
@@ -36,6 +37,8 @@ struct scan {
     size_t before_begin;
     struct context context;
     struct numbers numbers;
+    struct keys keys;
+    struct path path;
 };
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -124,8 +127,19 @@ static size_t behind_escape(struct td_str text, size_t at)
     return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
 }
 
+/* A detector that goes back over bytes may stop inside a character: that is none of the value's. */
+static void keep_whole_characters(struct td_str text, struct privacy_span *span)
+{
+    if (utf8_character_begin(text, span->begin) < span->begin) {
+        span->begin = utf8_character_begin(text, span->begin);
+        utf8_next(text, &span->begin);
+    }
+    span->end = utf8_character_begin(text, span->end);
+}
+
 static void add(struct scan *scan, struct privacy_span span)
 {
+    keep_whole_characters(scan->text, &span);
     span.begin = behind_escape(scan->text, span.begin);
     if (span.begin < scan->floor)
         span.begin = scan->floor;
@@ -171,8 +185,10 @@ static void add_found(void *ctx, const struct privacy_span *span)
 
 /* The rest of an ASCII word from `begin` on. */
 struct run {
-    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
-    uint64_t hash;        /* lexicon's, to long_end */
+    /* The latter with the bytes of letters beyond ASCII, of which a word may begin behind each: no more
+     * of them than a list's word has. */
+    size_t end, long_end;
+    uint64_t hash; /* lexicon's, to long_end */
     bool digits;
 };
 
@@ -267,7 +283,8 @@ static inline struct run run_read(struct td_str text, size_t begin)
     while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD))
         run.digits |= p[run.end++] <= '9';
     run.long_end = run.end;
-    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
+    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]) &&
+           run.long_end - run.end <= LEXICON_WORD_BYTES_MAX)
         run.long_end++;
     if (run.end > begin && p[begin] > '9') /* what begins with a digit is in no list */
         run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
@@ -343,13 +360,13 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (mac_possible(scan->text, begin, len, first, after) && detect_mac(place, &span))
         add(scan, span);
-    if (after == '.' && detect_domain(place, run->end, &span)) {
+    if (after == '.' && detect_domain(place, run->end, &scan->path, &span)) {
         struct privacy_span address;
         add(scan, span);
         if (detect_at_host(place, span.end, &address))
             add(scan, address);
     }
-    if (after == ':' && !is_digit(first) && detect_url(place, &span))
+    if (after == ':' && !is_digit(first) && detect_url(place, &scan->path, &span))
         add(scan, span);
 }
 
@@ -397,7 +414,7 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
         add(scan, span);
     int second = begin + 1 < text.len ? (unsigned char)text.data[begin + 1] : 0;
     if ((!ascii || (key_possible(first, len, after) && detect_key_possible(first, second))) &&
-        detect_key(&place, &span)) {
+        detect_key(&place, &scan->keys, &span)) {
         add(scan, span);
         return span.end;
     }

@@ -173,6 +173,27 @@ def test_without_a_record_nothing_leaves():
 
 
 @case
+def test_a_record_that_was_removed_refuses():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    for what in ("entries.jsonl", "heads.jsonl", "."):
+        with server(cloud) as tandem:
+            equal(tandem.chat("First?", CLOUD).status, 200)
+            taken, away = tandem.state / "egress" / what, tandem.state / "away"
+            taken.rename(away)
+            count = len(cloud.requests)
+            for _ in range(3):
+                assert tandem.chat("Second?", CLOUD).status in (403, 500, 502, 503)
+            equal(len(cloud.requests), count, f"requests that left without {what}")
+            wait_until(lambda: any("egress_refused" in line and "was removed" in line for line in tandem.log),
+                       what="the reason")
+            code, out, err = run("egress", "verify", env=tandem.environment)
+            assert code == 1 and "nothing has left yet:" not in err, (out, err)
+            away.rename(taken)
+            wait_until(lambda: tandem.chat("Third?", CLOUD).status == 200, what="its use after it was put back")
+            assert verdict(tandem)["sound"]
+
+
+@case
 def test_what_is_done_to_the_record_is_found():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
@@ -216,6 +237,45 @@ def test_what_is_done_to_the_record_is_found():
         equal(script_says(exported, key)[0], 1)
         (folder / "heads.jsonl").write_bytes(heads)
         assert verdict(tandem)["sound"]
+
+
+def made_anew(rows):
+    """The same transfers with another host each, in a chain that holds: all that somebody without the key can make."""
+    previous = "0" * 64
+    for row in rows:
+        body = row.partition(b',"previous":')[0].replace(b'"host":"', b'"host":"other.')
+        body += f',"previous":"{previous}"'.encode()
+        previous = hashlib.sha256(body).hexdigest()
+        yield body + f',"hash":"{previous}"}}\n'.encode()
+
+
+@case
+def test_an_exported_file_that_somebody_without_the_key_made_anew_is_found():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        for i in range(4):
+            tandem.chat(f"Question {i}?", CLOUD)
+        exported = tandem.state / "export.jsonl"
+        equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
+        key = run("egress", "key", env=tandem.environment)[1].decode().strip()
+        public, head, *rows = exported.read_bytes().splitlines(keepends=True)
+        more = lambda members: head.rstrip(b"}\n") + members + b"}\n"
+        of_two = f',"count":2,"hash":"{json.loads(rows[1])["hash"]}"'.encode()
+        others = list(made_anew(rows))
+        cases = {
+            "a head that says less after its signature": [public, more(of_two), *rows[:2]],
+            "a head with a word that nobody signed": [public, more(b',"note":"approved"'), *rows],
+            "other rows under the head": [public, head, *others],
+            "other rows before the head": [public, *others, head],
+            "other rows and no head": [public, *others],
+        }
+        for what, lines in cases.items():
+            exported.write_bytes(b"".join(lines))
+            for asked in ((), (key,)):
+                assert not verdict(tandem, exported, *(["--key", key] if asked else []))["sound"], what
+                equal(script_says(exported, *asked)[0], 1, what)
+        exported.write_bytes(b"".join([public, head, *rows]))
+        equal((verdict(tandem, exported, "--key", key)["sound"], script_says(exported, key)[0]), (True, 0))
 
 
 @case
