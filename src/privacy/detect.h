@@ -213,6 +213,7 @@ bool detect_address(const struct place *place, const struct window *window,
 bool detect_postcode(const struct place *place, struct privacy_span *out);
 /* Numbers that only a word near them makes what they are: passports, licences, medical records,
  * plates, bank accounts. place: at a word with a digit in it. dated: a date begins there. */
+#define DOCUMENT_REACH 40 /* bytes between the word and the number */
 bool detect_document(const struct place *place, bool dated, struct privacy_span *out);
 /* The end of the longest licence plate of a known series that begins at the place, 0 none. */
 size_t plate_end(const struct place *place);
