@@ -61,10 +61,10 @@ static bool says_work(struct td_str text, const struct word *word)
 /* "Job title:", "Occupation -". */
 static bool is_label(struct td_str text, const struct word *word, size_t title)
 {
-    return word_in(text, word,
+    return memchr(text.data + word->end, ':', title - word->end) != NULL &&
+           word_in(text, word,
                    "job title position occupation profession role designation beruf position "
-                   "poste puesto cargo professione stanowisko") &&
-           memchr(text.data + word->end, ':', title - word->end) != NULL;
+                   "poste puesto cargo professione stanowisko");
 }
 
 /* Is what begins at `begin` and ends at `end` said of somebody? before: the word before it. */

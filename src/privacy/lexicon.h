@@ -59,8 +59,8 @@ enum {
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */
     uint8_t len, previous_len, context, value;
-    uint16_t next; /* entry of the same word, 0 none */
-    uint32_t roles;
+    uint16_t next;             /* entry of the same word, 0 none */
+    uint32_t roles, all_roles; /* its own; with those of the entries behind it */
 };
 
 #define LEXICON_FILTER_BITS \
