@@ -257,6 +257,36 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
     return (first_form && names > 0) || (at_home && names > 0) ? end : 0;
 }
 
+static bool is_for_street(struct td_str text, const struct word *word)
+{
+    return (word->roles & (ROLE_STREET | ROLE_STREET_FIRST | ROLE_STREET_RARE)) ||
+           has_street_ending(text, word);
+}
+
+/* Is there a word for a street among those that street_after would read, the first of which this is? Rows of
+ * numbers share the answer: no word is asked twice. */
+static bool has_street_near(struct streets *streets, struct td_str text, const struct word *first)
+{
+    size_t reach = first->end + NAME_WORDS_MAX * (2 + LEXICON_WORD_BYTES_MAX);
+    if (first->begin < first->end && is_for_street(text, first))
+        return true;
+    if (streets->next < first->end)
+        streets->next = 0;
+    if (streets->read < first->end)
+        streets->read = first->end;
+    while (streets->next == 0 && streets->read < reach && streets->read < text.len) {
+        struct word word = word_after(text, streets->read, 0);
+        if (word.begin < word.end && is_for_street(text, &word))
+            streets->next = word.begin;
+        streets->read = word.end;
+        while (streets->read < text.len && word.begin == word.end &&
+               lexicon_is_word_byte((unsigned char)text.data[streets->read]))
+            streets->read++; /* over one that is too long */
+        streets->read++;     /* what parts it from the next */
+    }
+    return streets->next != 0 && streets->next < reach;
+}
+
 /* "No. 5", "N\xc2\xb0 5", "nr 5": where the sign before the number begins, else the number. */
 static size_t before_number_sign(struct td_str text, size_t number)
 {
@@ -494,7 +524,7 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }
 
-bool detect_address(const struct place *place, const struct window *window,
+bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
                     struct privacy_span *out)
 {
     struct td_str text = place->text;
@@ -525,9 +555,10 @@ bool detect_address(const struct place *place, const struct window *window,
         struct word kind = word_after(text, place->next->end, 1);
         name = kind.roles & ROLE_STREET_SURE ? place->next->end : end; /* "5 bis rue Pasteur" */
     }
-    size_t street = run <= 5 && !place->next->digits
-                        ? street_after(text, name, place->next, at_home, run >= 3, &score)
-                        : 0;
+    size_t street =
+        run <= 5 && !place->next->digits && (at_home || has_street_near(streets, text, place->next))
+            ? street_after(text, name, place->next, at_home, run >= 3, &score)
+            : 0;
     if (street != 0) {
         struct word before = word_before(text, place->begin, 1);
         bool joined = before.digits && before.end > before.begin &&
