@@ -10,6 +10,7 @@
 #include "privacy/scan.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
 #include "privacy/escaped.h"
@@ -127,8 +128,19 @@ static size_t behind_escape(struct td_str text, size_t at)
     return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
 }
 
+/* A detector that goes back over bytes may stop inside a character: that is none of the value's. */
+static void keep_whole_characters(struct td_str text, struct privacy_span *span)
+{
+    if (utf8_character_begin(text, span->begin) < span->begin) {
+        span->begin = utf8_character_begin(text, span->begin);
+        utf8_next(text, &span->begin);
+    }
+    span->end = utf8_character_begin(text, span->end);
+}
+
 static void add(struct scan *scan, struct privacy_span span)
 {
+    keep_whole_characters(scan->text, &span);
     span.begin = behind_escape(scan->text, span.begin);
     if (span.begin < scan->floor)
         span.begin = scan->floor;

@@ -255,6 +255,14 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
     free(text);
 }
 
+static void test_a_finding_has_whole_characters(void)
+{
+    static const char text[] = "\xe6\x9d\x8e\xe6\x98\x8ejohn at acme dot com";
+    struct privacy_span spans[4];
+    REQUIRE(privacy_scan(STR(text), spans, 4) == 1);
+    CHECK(spans[0].begin == 6 && spans[0].end == sizeof text - 1);
+}
+
 /* Texts in a text: brackets of 0x01 and 0x02 stand around what must be found, as it is written. */
 static void test_what_json_escapes_hide_is_found_where_it_stands(void)
 {
@@ -366,6 +374,7 @@ int main(void)
     RUN(test_tokens_are_covered_to_their_end_however_long);
     RUN(test_classify_gives_the_highest_class_and_adds_to_counts);
     RUN(test_hostile_megabytes_are_read_to_their_end);
+    RUN(test_a_finding_has_whole_characters);
     RUN(test_what_json_escapes_hide_is_found_where_it_stands);
     RUN(test_escapes_all_along_a_text_hide_nothing);
     RUN(test_a_long_value_is_covered_to_its_end);
