@@ -92,6 +92,20 @@ static const struct text hostile[] = {
     {"doses", "12 mg "},
     {"capital words", "Xi Yu "},
     {"IBANs begun", "DE 1 "},
+    {"IBANs in groups", "is 12 at 12 "},
+    {"tokens begun", "eyJ-"},
+    {"keys begun", "sk-"},
+    {"URLs in a path", "http://a.bc/"},
+    {"accents", "e\xcc\x81"},
+    {"occupations", "nurse "},
+    {"firms", "A Ltd "},
+    {"escapes of text", "%41%42%43 "},
+    {"escapes in escapes", "\\\\u0041"},
+    {"numbers with a letter", "1a "},
+    {"codes", "A-1 "},
+    {"names with numbers", "Xi 5 "},
+    {"initials", "A. "},
+    {"Greek", "\xce\x91\xce\xb8\xce\xae "},
 };
 
 /* Words that nobody has seen, of so many letters, with a capital or without. */

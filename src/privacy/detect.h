@@ -137,6 +137,11 @@ struct numbers {
     struct word behind; /* the last word of letters that stood behind a number */
     size_t address_end; /* of the last street address */
     size_t date_end;    /* of the last date */
+    struct streets {
+        size_t
+            next; /* where a word for a street begins, the first from some place on; 0 none yet */
+        size_t read; /* as far as words were asked whether they are one */
+    } streets;
 };
 #define NUMBER_FINDINGS_MAX 12
 /* All that begins at the place, the first digit of a word that ends at word_end. Answers how many. */
@@ -168,9 +173,18 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
  * address, or the password of a URL (kind PRIVACY_API_KEY). */
 bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
+/* What was read ahead for one key in vain and need not be read again for the next one, which may begin
+ * behind each sign of the same row of characters. All zero at first. */
+struct keys {
+    size_t no_token_end; /* no JSON web token begins before it */
+    /* By set of characters: so many of them without a digit. */
+    struct stretch {
+        size_t begin, end, count;
+    } stretches[4];
+};
 /* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
  * ...". */
-bool detect_key(const struct place *place, struct privacy_span *out);
+bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out);
 /* Quick refusal by the first letter and the byte after it (0x80 and above: not known yet). */
 bool detect_key_possible(int first, int second);
 /* place: at '=' or ':' of `api_key = ...`. */
@@ -200,12 +214,13 @@ bool detect_company(const struct place *place, size_t end, struct privacy_span *
 bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out);
 /* place: at the first digit of a house number, a ZIP code, a box or a flat; the span may begin
  * before it. */
-bool detect_address(const struct place *place, const struct window *window,
+bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
                     struct privacy_span *out);
 /* place: at the first letter: British and Canadian postal codes. */
 bool detect_postcode(const struct place *place, struct privacy_span *out);
 /* Numbers that only a word near them makes what they are: passports, licences, medical records,
  * plates, bank accounts. place: at a word with a digit in it. dated: a date begins there. */
+#define DOCUMENT_REACH 40 /* bytes between the word and the number */
 bool detect_document(const struct place *place, bool dated, struct privacy_span *out);
 /* The end of the longest licence plate of a known series that begins at the place, 0 none. */
 size_t plate_end(const struct place *place);
@@ -220,11 +235,16 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                         struct privacy_span *out);
 /* Six pairs of hex digits with : or - between, or three groups of four with dots. */
 bool detect_mac(const struct place *place, struct privacy_span *out);
-/* place: at the first letter of a word. http://host/path and bare host names. */
-bool detect_url(const struct place *place, struct privacy_span *out);
+/* A row of characters of paths that was read: addresses may stand within the path of another one. */
+struct path {
+    size_t begin, end;
+};
+/* place: at the first letter of a word. http://host/path and bare host names. path: all zero at first. */
+bool detect_url(const struct place *place, struct path *path, struct privacy_span *out);
 /* Is the label one that exists at the top? */
 bool domain_is_top_level(struct td_str label);
-bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out);
+bool detect_domain(const struct place *place, size_t word_end, struct path *path,
+                   struct privacy_span *out);
 /* Bitcoin (base58check, bech32), Ethereum, Litecoin, Tron. */
 bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out);
 /* BIC of 8 or 11 characters. */

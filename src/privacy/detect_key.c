@@ -184,14 +184,36 @@ static bool found(struct privacy_span *out, size_t begin, size_t end, float scor
     return true;
 }
 
-static bool detect_prefixed(const struct place *place, int first, struct privacy_span *out)
+/* Is there no digit among the first `max` characters of the set at `offset`? */
+static bool lacks_digit(struct stretch *stretch, struct td_str text, size_t offset,
+                        enum charset charset, size_t max)
+{
+    if (offset < stretch->begin || offset >= stretch->end)
+        *stretch = (struct stretch){offset, offset, 0};
+    for (; stretch->begin < offset; stretch->count--)
+        stretch->begin = plain_at(text, stretch->begin).end;
+    while (stretch->count < max) {
+        struct plain next = plain_at(text, stretch->end);
+        if (!in_charset(next.c, charset) || is_digit(next.c))
+            return !is_digit(next.c);
+        stretch->end = next.end;
+        stretch->count++;
+    }
+    return true;
+}
+
+static bool detect_prefixed(const struct place *place, int first, struct keys *keys,
+                            struct privacy_span *out)
 {
     char body[1025];
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].prefix[0] != first)
             continue;
         size_t body_begin = read_word(place->text, place->begin, formats[i].prefix, false), end;
-        if (body_begin == 0)
+        if (body_begin == 0 ||
+            (formats[i].mixed &&
+             lacks_digit(&keys->stretches[formats[i].charset], place->text, body_begin,
+                         formats[i].charset, (size_t)formats[i].body_max + 1)))
             continue;
         size_t len = read_run(place->text, body_begin, formats[i].charset, body,
                               (size_t)formats[i].body_max + 1, &end);
@@ -213,10 +235,10 @@ static bool detect_prefixed(const struct place *place, int first, struct privacy
 
 /* header.payload.signature, each base64url; the header is a JSON object, so it begins with eyJ. RFC
  * 7519. */
-static bool detect_jwt(const struct place *place, struct privacy_span *out)
+static bool detect_jwt(const struct place *place, struct keys *keys, struct privacy_span *out)
 {
     size_t offset = place->begin, end = 0;
-    if (read_word(place->text, offset, "eyJ", false) == 0)
+    if (offset < keys->no_token_end || read_word(place->text, offset, "eyJ", false) == 0)
         return false;
     for (int part = 0; part < 3; part++) {
         size_t count = 0;
@@ -225,6 +247,9 @@ static bool detect_jwt(const struct place *place, struct privacy_span *out)
             count++;
             end = next.end;
         }
+        if (part == 0)
+            keys->no_token_end =
+                end; /* what makes it none is so wherever it begins in the header */
         if (count < 8 || (part < 2 && next.c != '.'))
             return false;
         offset = next.end;
@@ -316,12 +341,12 @@ static bool detect_spoken_secret(const struct place *place, struct privacy_span 
     return false;
 }
 
-bool detect_key(const struct place *place, struct privacy_span *out)
+bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out)
 {
     int first = plain_at(place->text, place->begin).c;
     switch (first) {
     case 'e':
-        return detect_jwt(place, out);
+        return detect_jwt(place, keys, out);
     case 'b':
     case 'B':
         return detect_bearer(place, out);
@@ -338,5 +363,5 @@ bool detect_key(const struct place *place, struct privacy_span *out)
     default:
         break;
     }
-    return detect_prefixed(place, first, out);
+    return detect_prefixed(place, first, keys, out);
 }

@@ -27,8 +27,10 @@ void mask_read(struct mask *mask, struct td_str text);
 /* **borrows** the text until mask_seal. TD_LIMIT: there is more than can be replaced. After a failure the
  * mask is of no use. */
 TD_MUST_CHECK enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err);
-/* Between finding and writing. No surrogate stands in any of the texts then, in no form in which an answer
- * that means the text would have it replaced. */
+/* Between finding and writing: gives all values their surrogates, and reads the masked texts as an answer that
+ * repeats them. Every value comes back then, and no surrogate stands where no value stood, in no form in which
+ * an answer that means the text would have it replaced. A value that would not come back is replaced with
+ * what it is joined to by a word. TD_LIMIT: that did not help. */
 TD_MUST_CHECK enum td_status mask_seal(struct mask *mask, struct td_error *err);
 /* Appends the next text. *rest: the highest class of what was found in the written text and is not a
  * surrogate; raised only. */

@@ -10,6 +10,7 @@
 #include "privacy/scan.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
 #include "privacy/escaped.h"
@@ -35,7 +36,10 @@ struct scan {
     int before, before2;
     size_t before_begin;
     struct context context;
+    size_t announced; /* where the last word that announces anything ended, + 1; 0 none */
     struct numbers numbers;
+    struct keys keys;
+    struct path path;
 };
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -124,8 +128,19 @@ static size_t behind_escape(struct td_str text, size_t at)
     return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
 }
 
+/* A detector that goes back over bytes may stop inside a character: that is none of the value's. */
+static void keep_whole_characters(struct td_str text, struct privacy_span *span)
+{
+    if (utf8_character_begin(text, span->begin) < span->begin) {
+        span->begin = utf8_character_begin(text, span->begin);
+        utf8_next(text, &span->begin);
+    }
+    span->end = utf8_character_begin(text, span->end);
+}
+
 static void add(struct scan *scan, struct privacy_span span)
 {
+    keep_whole_characters(scan->text, &span);
     span.begin = behind_escape(scan->text, span.begin);
     if (span.begin < scan->floor)
         span.begin = scan->floor;
@@ -171,8 +186,10 @@ static void add_found(void *ctx, const struct privacy_span *span)
 
 /* The rest of an ASCII word from `begin` on. */
 struct run {
-    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
-    uint64_t hash;        /* lexicon's, to long_end */
+    /* The latter with the bytes of letters beyond ASCII, of which a word may begin behind each: no more
+     * of them than a list's word has. */
+    size_t end, long_end;
+    uint64_t hash; /* lexicon's, to long_end */
     bool digits;
 };
 
@@ -216,8 +233,10 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
                 continue;
             entry_begin = before.begin;
         }
-        if (entry->context != CONTEXT_NONE)
+        if (entry->context != CONTEXT_NONE) {
             scan->context.ended[entry->context] = end + 1;
+            scan->announced = end + 1;
+        }
         if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
             detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
             add(scan, span);
@@ -267,7 +286,8 @@ static inline struct run run_read(struct td_str text, size_t begin)
     while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD))
         run.digits |= p[run.end++] <= '9';
     run.long_end = run.end;
-    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
+    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]) &&
+           run.long_end - run.end <= LEXICON_WORD_BYTES_MAX)
         run.long_end++;
     if (run.end > begin && p[begin] > '9') /* what begins with a digit is in no list */
         run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
@@ -343,13 +363,13 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (mac_possible(scan->text, begin, len, first, after) && detect_mac(place, &span))
         add(scan, span);
-    if (after == '.' && detect_domain(place, run->end, &span)) {
+    if (after == '.' && detect_domain(place, run->end, &scan->path, &span)) {
         struct privacy_span address;
         add(scan, span);
         if (detect_at_host(place, span.end, &address))
             add(scan, address);
     }
-    if (after == ':' && !is_digit(first) && detect_url(place, &span))
+    if (after == ':' && !is_digit(first) && detect_url(place, &scan->path, &span))
         add(scan, span);
 }
 
@@ -397,7 +417,7 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
         add(scan, span);
     int second = begin + 1 < text.len ? (unsigned char)text.data[begin + 1] : 0;
     if ((!ascii || (key_possible(first, len, after) && detect_key_possible(first, second))) &&
-        detect_key(&place, &span)) {
+        detect_key(&place, &scan->keys, &span)) {
         add(scan, span);
         return span.end;
     }
@@ -419,9 +439,20 @@ static inline unsigned letters_of(uint64_t bytes)
 
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
+/* Is a word of one to three letters with a capital no beginning of a number? For what may be announced
+ * (see scan_mixed_word) see who calls. */
+static inline bool short_is_plain(const char *word, unsigned len, bool announced)
+{
+    char after = word[len], next = word[len + 1];
+    return after == '\n' ||
+           (after == ' ' && ((next >= 'a' && next <= 'z') ||
+                             (next >= 'A' && next <= 'Z' && len < 3 && !announced)));
+}
+
 /* Most of prose: ASCII words that no detector wants to see, each with a space or line end behind it,
- * or one sign and that. From the beginning of a word to that of the first one that is not so. */
-static size_t skip_plain_words(struct td_str text, size_t i)
+ * or one sign and that. From the beginning of a word to that of the first one that is not so. announced: a
+ * document, maybe. */
+static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
 {
     const char *p = text.data;
     while (text.len - i > 16 + 2) {
@@ -443,7 +474,8 @@ static size_t skip_plain_words(struct td_str text, size_t i)
         }
         bool capital = !(p[i] & 0x20);
         if (lexicon_may_hold(hash) || len > PLAIN_WORD_MAX ||
-            (capital && (len <= 3 || len == 8 || len == 11)))
+            (capital &&
+             (len == 8 || len == 11 || (len <= 3 && !short_is_plain(p + i, len, announced)))))
             return i;
         size_t at = i + len;
         at += p[at] == ',' || p[at] == '.' || p[at] == ';' || p[at] == '?' || p[at] == '!';
@@ -558,6 +590,7 @@ static void take_announced(struct scan *scan, const struct place *around)
 {
     for (int kind = 0; kind < CONTEXT_COUNT; kind++)
         scan->context.ended[kind] = place_context(around, kind, ANNOUNCED_REACH);
+    scan->announced = 1;
 }
 
 static void scan_pass(struct td_str text, const struct sources *sources, scan_fn *emit, void *ctx)
@@ -591,7 +624,8 @@ static void scan_pass(struct td_str text, const struct sources *sources, scan_fn
         bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
         if (starts_word && next.end == next.begin + 1 &&
             (scan.before == ' ' || scan.before == '\n')) {
-            size_t skipped = skip_plain_words(text, next.begin);
+            bool announced = scan.announced != 0 && next.begin < scan.announced + DOCUMENT_REACH;
+            size_t skipped = skip_plain_words(text, next.begin, announced);
             if (skipped > next.begin) {
                 i = skipped;
                 scan.before = (unsigned char)text.data[i - 1];

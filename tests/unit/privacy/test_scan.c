@@ -226,6 +226,18 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
         "\\u0031",
         "\\\\n1",
         "\\u00e94111 ",
+        "eyJ-",
+        "eyJ_a",
+        "SG.",
+        "s\xe2\x80\x8bk-",
+        "http://a.bc/",
+        "a.com/,",
+        "e\xcc\x81",
+        "1\xcc\x81",
+        "a\xd0\xb6",
+        "DE1---2---",
+        "nurse ",
+        "A Ltd ",
     };
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES);
@@ -244,7 +256,16 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
     free(text);
 }
 
-/* Texts in a text, and texts that look like another: brackets of 0x01 and 0x02 stand around what must be found, as it is written. */
+static void test_a_finding_has_whole_characters(void)
+{
+    static const char text[] = "\xe6\x9d\x8e\xe6\x98\x8ejohn at acme dot com";
+    struct privacy_span spans[4];
+    REQUIRE(privacy_scan(STR(text), spans, 4) == 1);
+    CHECK(spans[0].begin == 6 && spans[0].end == sizeof text - 1);
+}
+
+/* Texts in a text, and texts that look like another: brackets of 0x01 and 0x02
+ * stand around what must be found, as it is written. */
 static void test_what_escapes_and_disguises_hide_is_found_where_it_stands(void)
 {
     static const struct {
@@ -391,6 +412,7 @@ int main(void)
     RUN(test_tokens_are_covered_to_their_end_however_long);
     RUN(test_classify_gives_the_highest_class_and_adds_to_counts);
     RUN(test_hostile_megabytes_are_read_to_their_end);
+    RUN(test_a_finding_has_whole_characters);
     RUN(test_what_escapes_and_disguises_hide_is_found_where_it_stands);
     RUN(test_usual_signs_are_no_disguise);
     RUN(test_escapes_all_along_a_text_hide_nothing);
