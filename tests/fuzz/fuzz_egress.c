@@ -1,5 +1,5 @@
-/* Lines of an egress ledger, from any bytes: a line that follows must also be read, and nothing that
- * was not signed is a head. */
+/* Lines of an egress ledger, from any bytes: a line that follows must also be read, nothing that was
+ * not signed is a head, and a head says in one way only how the lines before it end. */
 #include "base/str.h"
 #include "ledger/egress_line.h"
 
@@ -16,7 +16,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (egress_line_follow(line, &chain, NULL) == TD_OK &&
             (!egress_line_read(line, &read) || read.count != chain.count))
             abort();
-        if (egress_head_read(line, &head, NULL) == TD_OK && !head.date[0])
+        if (egress_head_read(line, &head, NULL) != TD_OK)
+            continue;
+        enum egress_end end = egress_head_compare(&head, &chain);
+        if (!head.date[0] || line.data[line.len - 1] != '}' ||
+            (end == EGRESS_END_CUT) != (chain.count < head.chain.count) ||
+            (end != EGRESS_END_CUT && end != EGRESS_END_FORGED &&
+             chain.count > head.chain.count + 1))
             abort();
     }
     return 0;
