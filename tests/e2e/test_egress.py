@@ -339,5 +339,37 @@ def test_the_doctor_says_what_it_sent():
               [("health_check", 0, None)])
 
 
+ELSEWHERE = """
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: near, kind: openai, model: m, place: {place}, allow_http: true, base_url: "http://192.0.2.2:9/v1",
+     timeouts: {{connect_ms: 300, first_ms: 300}}}}
+routes: [{{name: auto, kind: hybrid, tiers: [local, near]}}]
+"""  # 192.0.2.0/24 is for documentation: nobody is there
+
+
+@case
+def test_another_machine_is_never_the_device():
+    with Tandem(ELSEWHERE.format(place="device"), wait=False) as tandem:
+        equal(tandem.ended(), 1)
+        said = "".join(tandem.log)
+        assert "tandem.yaml:4: tier 'near' is elsewhere" in said and "write place: premises" in said, said
+        code, out, err = run("doctor", env=tandem.environment)
+        assert code == 1 and "place: device is for 127.0.0.1" in out.decode() + err, (out, err)
+
+
+@case
+def test_what_the_premises_may_see_no_proxy_sees():
+    for place, seen in (("premises", False), ("cloud", True)):
+        proxy = ScriptedCloud(Script(status=503))
+        address = f"http://127.0.0.1:{proxy.port}"
+        with Tandem(ELSEWHERE.format(place=place), env={"http_proxy": address, "ALL_PROXY": address}) as tandem:
+            tandem.chat("Write an essay about CANARY-7", CLOUD, model="near")
+            code, out, err = run("doctor", "--offline", env=tandem.environment)
+        equal(b"CANARY-7" in proxy.received, seen, place)
+        sees = "public, sensitive, contractual" if place == "premises" else "public"
+        assert f"place {place} as configured, sees {sees} data" in out.decode(), out
+
+
 if __name__ == "__main__":
     main()

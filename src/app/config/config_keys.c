@@ -57,7 +57,9 @@ static const struct config_key tier_keys[] = {
     {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = tier_kinds, .required = true,
      .help = "local: the engine in this process; openai: any OpenAI-compatible server"},
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
-     .help = "how far data travels; default device for local, cloud for openai"},
+     .help =
+         "how far data travels; default device for local, cloud for openai, which may say device "
+         "only at a loopback address"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
      .help =
          "model name at that server; default TANDEM_OPENAI_MODEL or gpt-4o-mini; the local tier "
@@ -473,6 +475,12 @@ static const struct config_key minimise_keys[] = {
 };
 static const struct config_section minimise_section = {minimise_keys, COUNT(minimise_keys), 0, 0};
 
+static const struct config_key consents_keys[] = {
+    {"in_requests", CONFIG_KEY_BOOL, AT(privacy.consents_in_requests), "false",
+     .help = "a request's body may give a consent; otherwise only POST /tandem/v1/consents does"},
+};
+static const struct config_section consents_section = {consents_keys, COUNT(consents_keys), 0, 0};
+
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
@@ -496,6 +504,8 @@ static const struct config_key privacy_keys[] = {
      .help = "names of people, places and organisations"},
     {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,
      .help = "what remote tiers are not sent of a conversation"},
+    {"consents", CONFIG_KEY_SECTION, 0, NULL, .section = &consents_section,
+     .help = "for routes that ask for one (routes[].consent)"},
     {"pseudonyms", CONFIG_KEY_SECTION, 0, NULL, .section = &pseudonym_section,
      .help = "reversible surrogates for private values"},
 };
