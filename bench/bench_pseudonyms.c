@@ -237,7 +237,7 @@ static void growth(void)
                                         "\\n",
                                         "%4",
                                         "am9obkBhY21lLmNvbSBpcyBtZSBhbmQgbW9yZSB0ZXh0",
-                                        "%7QOIZVSAPFG2W9ysenub2pnu2prapkra "};
+                                        "%7QOIZVSAPFG2W9ysenub2pnu01prapkra "};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         printf("masking and restoring \"%.32s\" over and over:", units[i]);
         for (size_t bytes = MEGABYTE / 4; bytes <= MEGABYTE; bytes *= 2) {
