@@ -23,6 +23,8 @@ struct plain {
     size_t begin, end;
 };
 
+/* What a character beyond ASCII is in plain form, 0 when it is invisible. */
+int plain_form(uint32_t c);
 /* The first visible character at or after `offset`. Inline for ASCII: on hostile text detectors
  * read some hundred characters a trigger. */
 struct plain plain_at_any(struct td_str text, size_t offset);
@@ -91,6 +93,8 @@ static inline bool place_context(const struct place *place, int kind, size_t rea
     size_t ended = place->context ? place->context->ended[kind] : 0;
     return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
 }
+/* Does a letter of another script stand right before the place? */
+bool script_before(const struct place *place);
 /* Does a word of another script that announces the kind stand right before the place? */
 bool script_announces(const struct place *place, int kind);
 /* Does one begin within the few words behind `end`? */

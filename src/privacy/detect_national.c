@@ -385,11 +385,12 @@ static bool find_announced(const struct place *place, const struct form *forms, 
                            struct privacy_span *out)
 {
     struct reading reading;
-    if (!place_context(place, CONTEXT_NATIONAL, REACH))
-        return false;
-    for (size_t k = 0; k < kind_count; k++) {
-        if (place->context->ended[kinds[k]] != place->context->ended[CONTEXT_NATIONAL])
-            continue; /* the nearest word announces */
+    bool announced = place_context(place, CONTEXT_NATIONAL, REACH), script = script_before(place);
+    for (size_t k = 0; (announced || script) && k < kind_count; k++) {
+        bool nearest =
+            announced && place->context->ended[kinds[k]] == place->context->ended[CONTEXT_NATIONAL];
+        if (!nearest && !(script && script_announces(place, kinds[k])))
+            continue;
         for (size_t i = 0; i < form_count; i++) {
             if (forms[i].kind != kinds[k] || !read_groups(place, forms[i].shape, &reading) ||
                 !forms[i].check(reading.number))
@@ -409,7 +410,7 @@ bool detect_national_number(const struct place *place, const struct window *wind
     if (window->run > RUN_MAX)
         return false;
     const uint8_t *shape = by_run[window->run][behind_of(window->c[window->run])];
-    if ((*shape == 0 && !place_context(place, CONTEXT_NATIONAL, REACH)) || !stands_alone(place))
+    if (!stands_alone(place))
         return false;
     size_t second = window->run < window->count ? window_digits(window, window->run + 1) : 0;
     for (; *shape != 0; shape++) {
