@@ -242,14 +242,13 @@ static bool read_national(const struct place *place, const struct window *window
 {
     bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) ||
                   script_announces(place, PRIVACY_PHONE);
-    if (counts_things(place))
-        return false;
     if (!before && window->full)
         return false; /* a word behind a row of numbers this long says nothing of the first */
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            (number->groups <= 6 || number->groups == number->count) &&
            !(number->groups == 1 && number->count > 11) &&
-           (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));
+           (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE)) &&
+           !counts_things(place);
 }
 
 bool detect_phone(const struct place *place, const struct window *window, struct privacy_span *out)
