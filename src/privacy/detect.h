@@ -23,6 +23,8 @@ struct plain {
     size_t begin, end;
 };
 
+/* What a character beyond ASCII is in plain form, 0 when it is invisible. */
+int plain_form(uint32_t c);
 /* The first visible character at or after `offset`. Inline for ASCII: on hostile text detectors
  * read some hundred characters a trigger. */
 struct plain plain_at_any(struct td_str text, size_t offset);

@@ -98,7 +98,8 @@ static bool is_abbreviated(struct td_str text, const struct word *word)
 }
 
 /* A word for a street that stands before its name. "av" is "of" in other languages: it has a point or a
- * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. */
+ * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. name:
+ * the word behind it; NULL where the number comes first, which no German one does ("9 am"). */
 static bool stands_first(struct td_str text, const struct word *word, const struct word *name)
 {
     if (!(word->roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)))
@@ -107,7 +108,9 @@ static bool stands_first(struct td_str text, const struct word *word, const stru
         return word->end < text.len && text.data[word->end] == '.';
     if (word_is(text, word, "av"))
         return word->capital || (word->end < text.len && text.data[word->end] == '.');
-    return !word_in(text, word, "am im an") || name == NULL ||
+    if (!word_in(text, word, "am im an"))
+        return true;
+    return name != NULL &&
            !word_in(text, name,
                     "jahr jahre kapitel abschnitt fall monat tag punkt schritt absatz teil band "
                     "heft ende anfang "
