@@ -177,13 +177,10 @@ static void test_what_cannot_be_made_to_come_back_is_refused(void)
             buf_append_char(&text, '\\');
         buf_printf(&text, "%%7QOIZVSAPFG2W9ysenub2pnu%02dprapkra", i);
         struct mask *mask = mask_new(world.vault, &rules, world.uses);
-        mask_read(mask, buf_view(&text));
-        REQUIRE(mask_find(mask, buf_view(&text), &err) == TD_OK);
-        enum td_status status = mask_seal(mask, &err);
+        enum td_status status = mask_one(mask, buf_view(&text), &world.masked, &world.rest, &err);
         CHECK(status == TD_OK || status == TD_LIMIT);
         refused += status == TD_LIMIT;
         if (status == TD_OK) {
-            REQUIRE(mask_write(mask, buf_view(&text), &world.masked, &world.rest, &err) == TD_OK);
             CHECK(!strstr(world.masked.data, "QOIZVSAPFG"));
             world.table = restore_table_new(world.vault, world.uses);
             check_answer(&world, world.masked.data, text.data, false);
