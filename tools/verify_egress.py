@@ -10,6 +10,7 @@ cut. With a public key that was kept elsewhere a record that was made anew is fo
 """
 import hashlib
 import json
+import re
 import sys
 
 P = 2**255 - 19
@@ -76,12 +77,15 @@ class Fault(Exception):
 
 
 def check_head(line, heads, key):
-    signed, _, _ = line.partition(b',"signature":')
-    head = json.loads(line)
+    """Only what was signed is read: a later member of the same name would count for Python."""
+    signed, _, signature = line.partition(b',"signature":')
+    head = json.loads(signed + b"}")
     where = f"head {len(heads) + 1} ({head['date']})"
     if head["key"] != key:
         raise Fault(f"{where} was signed by another key, {head['key']}")
-    if not signature_is_right(bytes.fromhex(key), signed, bytes.fromhex(head["signature"])):
+    if not re.fullmatch(rb'"[0-9a-f]{128}"}', signature):
+        raise Fault(f"{where} says more than was signed")
+    if not signature_is_right(bytes.fromhex(key), signed, bytes.fromhex(signature[1:-2].decode())):
         raise Fault(f"{where} has a wrong signature")
     if heads and (head["date"] <= heads[-1]["date"] or head["count"] <= heads[-1]["count"]):
         raise Fault(f"{where} does not go on from the one before it")
@@ -101,6 +105,8 @@ def check(lines, key):
         elif line.startswith(b'{"date":'):
             if not key:
                 raise Fault("the record has no public key")
+            if count:
+                raise Fault(f"head {len(heads) + 1} stands after transfers, which it can say nothing of")
             heads.append(check_head(line, heads, key))
             ends[heads[-1]["count"]] = heads[-1]
         else:

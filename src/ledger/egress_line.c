@@ -205,14 +205,21 @@ static bool fill_head(const struct json *root, struct egress_head *out)
            copy_hex(json_get(root, "key"), out->key, sizeof out->key - 1);
 }
 
+/* The signature is the end of the line: nothing stands in a head that was not signed. */
+static bool read_signature(struct td_str line, size_t at, uint8_t out[CRYPTO_SIGNATURE_BYTES])
+{
+    struct td_str rest = str_slice(line, at + sizeof SIGNATURE - 1, line.len);
+    return str_ends_with(rest, STR("\"}")) &&
+           crypto_unhex(str_slice(rest, 0, rest.len - 2), out, CRYPTO_SIGNATURE_BYTES);
+}
+
 enum td_status egress_head_read(struct td_str line, struct egress_head *out, struct td_error *err)
 {
     struct json *root = NULL;
     uint8_t key[CRYPTO_SIGN_KEY_BYTES], signature[CRYPTO_SIGNATURE_BYTES];
     size_t signed_bytes = str_find(line, STR(SIGNATURE), 0);
-    if (signed_bytes == SIZE_MAX || json_parse(line, &root, NULL) != TD_OK ||
-        !fill_head(root, out) ||
-        !crypto_unhex(json_text(json_get(root, "signature")), signature, sizeof signature)) {
+    if (signed_bytes == SIZE_MAX || !read_signature(line, signed_bytes, signature) ||
+        json_parse(line, &root, NULL) != TD_OK || !fill_head(root, out)) {
         json_free(root);
         return error_set(err, TD_CORRUPT, "it is not a head of an egress ledger");
     }

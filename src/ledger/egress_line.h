@@ -13,6 +13,8 @@
 #include "base/crypto_sign.h"
 #include "ledger/egress_log.h"
 
+#define EGRESS_ENTRIES_FILE "entries.jsonl"
+#define EGRESS_HEADS_FILE "heads.jsonl"
 #define EGRESS_LINE_BYTES_MAX 16384
 #define EGRESS_HASH_HEX (2 * CRYPTO_SHA256_BYTES)
 #define EGRESS_DATE_BYTES 10

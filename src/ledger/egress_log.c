@@ -21,7 +21,7 @@
  * waited for. */
 #define LOCK_TRIES 50
 #define HEAD_BYTES_MAX 1024
-#define MEND "move the folder away (it is evidence) to begin a new one"
+#define MEND "move the folder away (it is evidence) to begin a new one at the next start"
 
 struct egress_log {
     pthread_mutex_t mutex;
@@ -270,17 +270,36 @@ static enum td_status compare_head(const struct egress_log *log, struct td_error
     return TD_OK;
 }
 
+/* What is written to a file that was removed or replaced is on no record. */
+static enum td_status stat_in_place(const struct egress_log *log, const char *name, int fd,
+                                    struct stat *out, struct td_error *err)
+{
+    char path[PATH_MAX];
+    struct stat named;
+    if (fstat(fd, out) != 0 || !path_of(log, name, path))
+        return io_error(log, "look at its files", err);
+    if (lstat(path, &named) == 0 && named.st_dev == out->st_dev && named.st_ino == out->st_ino)
+        return TD_OK;
+    return error_set(err, TD_CORRUPT,
+                     "egress ledger %s: %s was removed or replaced since it was opened; put it "
+                     "back, or " MEND,
+                     log->folder, name);
+}
+
 /* Another process may have written; a file that nobody wrote to is not read again. */
 static enum td_status look(struct egress_log *log, bool again, struct td_error *err)
 {
     struct stat entries, heads;
-    if (fstat(log->entries_fd, &entries) != 0 || fstat(log->heads_fd, &heads) != 0)
-        return io_error(log, "look at its files", err);
+    enum td_status status = stat_in_place(log, EGRESS_ENTRIES_FILE, log->entries_fd, &entries, err);
+    if (status == TD_OK)
+        status = stat_in_place(log, EGRESS_HEADS_FILE, log->heads_fd, &heads, err);
+    if (status != TD_OK)
+        return status;
     if (!again && entries.st_size == log->entries_bytes && heads.st_size == log->heads_bytes)
         return TD_OK;
     log->entries_bytes = entries.st_size;
     log->heads_bytes = heads.st_size;
-    enum td_status status = drop_half_line(log, log->entries_fd, &log->entries_bytes, err);
+    status = drop_half_line(log, log->entries_fd, &log->entries_bytes, err);
     if (status == TD_OK)
         status = read_last_entry(log, err);
     if (status == TD_OK)
@@ -308,8 +327,8 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
 {
     if (mkdir(log->folder, 0700) != 0 && errno != EEXIST)
         return io_error(log, "make the folder", err);
-    log->entries_fd = open_file(log, "entries.jsonl");
-    log->heads_fd = open_file(log, "heads.jsonl");
+    log->entries_fd = open_file(log, EGRESS_ENTRIES_FILE);
+    log->heads_fd = open_file(log, EGRESS_HEADS_FILE);
     if (log->entries_fd < 0 || log->heads_fd < 0)
         return io_error(log, "open its files", err);
     if (!lock_files(log))

@@ -121,13 +121,9 @@ static enum td_status take_heads(void *ctx, struct td_str line, struct td_error 
 static enum td_status look_locked(struct folder *folder, struct td_error *err)
 {
     struct stat entries, heads;
-    if (fstat(folder->entries_fd, &entries) != 0)
+    if (fstat(folder->entries_fd, &entries) != 0 || fstat(folder->heads_fd, &heads) != 0)
         return read_error(folder->path, err);
     folder->entries_bytes = (uint64_t)entries.st_size;
-    if (folder->heads_fd < 0)
-        return TD_OK;
-    if (fstat(folder->heads_fd, &heads) != 0)
-        return read_error(folder->path, err);
     return each_line(folder->heads_fd, folder->path, (uint64_t)heads.st_size, take_heads,
                      &folder->heads, err);
 }
@@ -141,22 +137,37 @@ static void read_public_key(struct folder *folder)
         close(fd);
 }
 
+/* The writer makes all files at once: where some are, the others were removed. */
+static enum td_status open_file(const struct folder *folder, const char *name, int *fd,
+                                struct td_error *err)
+{
+    static const char *const all[] = {EGRESS_ENTRIES_FILE, EGRESS_HEADS_FILE, "key.pub", "key"};
+    *fd = open_in(folder, name);
+    if (*fd >= 0 || errno != ENOENT)
+        return *fd < 0 ? read_error(folder->path, err) : TD_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int other = open_in(folder, all[i]);
+        if (other < 0)
+            continue;
+        close(other);
+        return error_set(err, TD_CORRUPT, "%s has %s, but its %s was removed", folder->path, all[i],
+                         name);
+    }
+    return error_set(err, TD_NOT_FOUND, "there is no egress ledger %s", folder->path);
+}
+
 static enum td_status folder_open(const char *path, struct folder *folder, struct td_error *err)
 {
     *folder = (struct folder){.path = path, .entries_fd = -1, .heads_fd = -1};
     buf_init(&folder->heads, HEADS_BYTES_MAX);
-    folder->entries_fd = open_in(folder, "entries.jsonl");
-    if (folder->entries_fd < 0)
-        return errno == ENOENT
-                   ? error_set(err, TD_NOT_FOUND,
-                               "nothing has left yet: there is no egress ledger %s", path)
-                   : read_error(path, err);
-    folder->heads_fd = open_in(folder, "heads.jsonl");
-    if (folder->heads_fd < 0 && errno != ENOENT)
-        return read_error(path, err);
+    enum td_status status = open_file(folder, EGRESS_ENTRIES_FILE, &folder->entries_fd, err);
+    if (status == TD_OK)
+        status = open_file(folder, EGRESS_HEADS_FILE, &folder->heads_fd, err);
+    if (status != TD_OK)
+        return status;
     if (!lock_shared(folder->entries_fd))
         return error_set(err, TD_BUSY, "egress ledger %s is held by another process", path);
-    enum td_status status = look_locked(folder, err);
+    status = look_locked(folder, err);
     flock(folder->entries_fd, LOCK_UN);
     read_public_key(folder);
     return status;
@@ -358,9 +369,14 @@ enum td_status egress_verify(const char *path, const char *key, struct egress_ve
 {
     struct verifier verifier = {.verdict = out, .key = key, .chain = {0, EGRESS_NO_HASH}};
     *out = (struct egress_verdict){.sound = true};
-    enum td_status status = egress_each_line(path, take_line, &verifier, err);
+    struct td_error cause = {0};
+    enum td_status status = egress_each_line(path, take_line, &verifier, &cause);
     if (status == TD_OK)
         judge_end(&verifier);
     free(verifier.heads);
+    if (status == TD_CORRUPT)
+        status = find_fault(&verifier, verifier.chain.count + 1, "", &cause);
+    else if (err && status != TD_OK)
+        *err = cause;
     return status == TD_CANCELLED && !out->sound ? TD_OK : status;
 }

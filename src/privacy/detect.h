@@ -23,6 +23,8 @@ struct plain {
     size_t begin, end;
 };
 
+/* What a character beyond ASCII is in plain form, 0 when it is invisible. */
+int plain_form(uint32_t c);
 /* The first visible character at or after `offset`. Inline for ASCII: on hostile text detectors
  * read some hundred characters a trigger. */
 struct plain plain_at_any(struct td_str text, size_t offset);
@@ -135,6 +137,11 @@ struct numbers {
     struct word behind; /* the last word of letters that stood behind a number */
     size_t address_end; /* of the last street address */
     size_t date_end;    /* of the last date */
+    struct streets {
+        size_t
+            next; /* where a word for a street begins, the first from some place on; 0 none yet */
+        size_t read; /* as far as words were asked whether they are one */
+    } streets;
 };
 #define NUMBER_FINDINGS_MAX 12
 /* All that begins at the place, the first digit of a word that ends at word_end. Answers how many. */
@@ -207,12 +214,13 @@ bool detect_company(const struct place *place, size_t end, struct privacy_span *
 bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out);
 /* place: at the first digit of a house number, a ZIP code, a box or a flat; the span may begin
  * before it. */
-bool detect_address(const struct place *place, const struct window *window,
+bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
                     struct privacy_span *out);
 /* place: at the first letter: British and Canadian postal codes. */
 bool detect_postcode(const struct place *place, struct privacy_span *out);
 /* Numbers that only a word near them makes what they are: passports, licences, medical records,
  * plates, bank accounts. place: at a word with a digit in it. dated: a date begins there. */
+#define DOCUMENT_REACH 40 /* bytes between the word and the number */
 bool detect_document(const struct place *place, bool dated, struct privacy_span *out);
 /* The end of the longest licence plate of a known series that begins at the place, 0 none. */
 size_t plate_end(const struct place *place);

@@ -123,6 +123,19 @@ static bool is_vector(const struct place *place, size_t end)
            place->text.data[before.begin - 1] == '.';
 }
 
+/* "[52.5200, 13.4050]" without a word that says what it is: a program's list of two numbers. */
+static bool is_of_a_list(const struct place *place, size_t begin, size_t end)
+{
+    return begin > 0 && strchr("[{", place->text.data[begin - 1]) != NULL &&
+           end < place->text.len && strchr("]}", place->text.data[end]) != NULL;
+}
+
+/* Both below one: a probability, a weight, a part of something; as a place the open sea off Ghana. */
+static bool is_at_sea(const struct degrees *first, const struct degrees *second)
+{
+    return first->value < 1 && first->value > -1 && second->value < 1 && second->value > -1;
+}
+
 bool detect_coordinates(const struct place *place, const struct window *window,
                         struct privacy_span *out)
 {
@@ -167,7 +180,8 @@ bool detect_coordinates(const struct place *place, const struct window *window,
     if (pair && !announced && !first.letter && is_vector(place, second.end))
         return false;
     if (pair && !announced && !first.letter &&
-        (!comma || first.decimals < 4 || second.decimals < 4))
+        (!comma || first.decimals < 4 || second.decimals < 4 ||
+         is_of_a_list(place, begin, second.end) || is_at_sea(&first, &second)))
         return false;
     *out = (struct privacy_span){.kind = PRIVACY_COORDINATES,
                                  .begin = begin,

@@ -144,6 +144,18 @@ bool detect_crypto(const struct place *place, size_t word_end, struct privacy_sp
     return true;
 }
 
+/* Half and more of it in words: "getUserAccountBalanceWithRetry100". In a random string one letter in six stands
+ * in a row of three small ones. */
+static bool is_made_of_words(const char *body, size_t len)
+{
+    size_t row = 0, in_words = 0;
+    for (size_t i = 0; i < len; i++) {
+        row = body[i] >= 'a' && body[i] <= 'z' ? row + 1 : 0;
+        in_words += row == 3 ? 3 : row > 3;
+    }
+    return in_words * 2 >= len;
+}
+
 /* Secrets without a name or a known prefix: 32 to 128 base64 characters of all three classes with
  * the entropy of a random string of that length (base64 of 32: 4.4 bits; words, hashes in hex and
  * identifiers stay below 4.2). Data URLs and integrity hashes are announced as such. */
@@ -176,7 +188,7 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
                              (body[i] >= 'a') != (body[i - 1] >= 'a'));
     }
     if (len < 32 || len > 128 || lower < 6 || upper < 6 || digits < 3 || changes * 4 < len ||
-        entropy_bits_per_char((struct td_str){body, len}) < 4.2 ||
+        is_made_of_words(body, len) || entropy_bits_per_char((struct td_str){body, len}) < 4.2 ||
         context_before(place->text, place->begin, 12, harmless))
         return false;
     *out = (struct privacy_span){

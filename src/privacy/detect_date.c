@@ -222,9 +222,9 @@ static size_t day_month(const struct place *place, const struct window *window, 
         if (!word_in(text, &word, "st nd rd th er"))
             return 0;
         end = word.end;
+        word = word_after(text, end, 2);
     }
     int sign = end < text.len ? (unsigned char)text.data[end] : 0;
-    word = word_after(text, end, 2);
     if ((word.roles & ROLE_OF))
         word = word_after(text, word.end, 1);
     if (!(word.roles & (ROLE_MONTH | ROLE_MONTH_SHORT)))

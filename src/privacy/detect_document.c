@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define TOKEN_MAX 24
-#define REACH 40
 #define NEXT_TO 4 /* bytes between a word and what it announces: "MRN: ", "no. " */
 
 struct token {
@@ -108,7 +107,7 @@ static int nearest_document(const struct place *place, size_t *gap)
         return 0;
     const size_t *ended = place->context->ended;
     for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
-        if (place_context(place, documents[i], REACH) && ended[documents[i]] > last) {
+        if (place_context(place, documents[i], DOCUMENT_REACH) && ended[documents[i]] > last) {
             nearest = documents[i];
             last = ended[nearest];
         }
@@ -237,7 +236,7 @@ bool detect_swift(const struct place *place, size_t word_end, struct privacy_spa
                                     "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
     struct token token;
     size_t bytes = word_end - place->begin;
-    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, REACH) ||
+    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) ||
         is_word(place->before) || !read_token(place, false, &token) || token.small ||
         token.end != word_end || leading_letters(&token) < 6)
         return false;

@@ -34,6 +34,38 @@ static const uint8_t lengths[LETTERS * LETTERS] = {
     C('T', 'G', 28),
 };
 
+/* How the registry's account numbers begin, where it says more than letters and digits: letters of the bank's code, or DIGITS for those
+ * that have no letter at all. "at 10 p.m. and wakes up at 6 a" is a good number by its check digits, and
+ * none of Austria's. */
+#define DIGITS 9
+static const uint8_t bank_letters[LETTERS * LETTERS] = {
+    C('A', 'E', DIGITS), C('A', 'T', DIGITS), C('B', 'A', DIGITS), C('B', 'E', DIGITS),
+    C('B', 'I', DIGITS), C('C', 'R', DIGITS), C('C', 'Z', DIGITS), C('D', 'E', DIGITS),
+    C('D', 'J', DIGITS), C('D', 'K', DIGITS), C('E', 'E', DIGITS), C('E', 'G', DIGITS),
+    C('E', 'S', DIGITS), C('F', 'I', DIGITS), C('F', 'O', DIGITS), C('G', 'L', DIGITS),
+    C('H', 'R', DIGITS), C('H', 'U', DIGITS), C('I', 'L', DIGITS), C('I', 'S', DIGITS),
+    C('L', 'T', DIGITS), C('L', 'Y', DIGITS), C('M', 'E', DIGITS), C('M', 'N', DIGITS),
+    C('M', 'R', DIGITS), C('N', 'O', DIGITS), C('P', 'L', DIGITS), C('P', 'T', DIGITS),
+    C('R', 'S', DIGITS), C('S', 'D', DIGITS), C('S', 'E', DIGITS), C('S', 'I', DIGITS),
+    C('S', 'K', DIGITS), C('S', 'O', DIGITS), C('S', 'T', DIGITS), C('T', 'L', DIGITS),
+    C('T', 'N', DIGITS), C('V', 'A', DIGITS), C('X', 'K', DIGITS), C('A', 'Z', 4),
+    C('B', 'G', 4),      C('B', 'H', 4),      C('G', 'B', 4),      C('G', 'I', 4),
+    C('H', 'N', 4),      C('I', 'E', 4),      C('I', 'Q', 4),      C('J', 'O', 4),
+    C('K', 'W', 4),      C('L', 'C', 4),      C('L', 'V', 4),      C('M', 'T', 4),
+    C('M', 'U', 4),      C('N', 'I', 4),      C('N', 'L', 4),      C('P', 'K', 4),
+    C('P', 'S', 4),      C('Q', 'A', 4),      C('R', 'O', 4),      C('S', 'C', 4),
+    C('S', 'V', 4),      C('V', 'G', 4),      C('Y', 'E', 4),      C('F', 'K', 2),
+    C('G', 'E', 2),      C('I', 'T', 1),      C('S', 'M', 1),
+};
+#define DIGITS_MIN 5 /* no account number has fewer */
+
+/* May the character stand there (from 0) in an account number of the country? */
+static bool fits(unsigned country, size_t at, int c)
+{
+    unsigned letters = bank_letters[country];
+    return letters == DIGITS ? is_digit(c) : at >= letters || is_alpha(c);
+}
+
 /* The rest by 97 of so many of the number's digits, letters as two: taken when it could overflow. */
 static uint64_t mod97_of(const int *number, size_t count, uint64_t before)
 {
@@ -58,6 +90,8 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
 {
     int number[IBAN_MAX];
     size_t count = 0, length = 4, offset = place->begin, end = place->begin;
+    unsigned country = 0;
+    size_t digits = 0;
     bool grouped = false;
     while (count < length) {
         struct plain next = character_at(place->text, offset);
@@ -67,16 +101,22 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
             grouped = true;
         }
         if (!is_alnum(next.c) || (count < 2 && !is_alpha(next.c)) ||
-            ((count == 2 || count == 3) && !is_digit(next.c)))
+            ((count == 2 || count == 3) && !is_digit(next.c)) ||
+            (count >= 4 && !fits(country, count - 4, next.c)))
             return false;
         number[count++] = is_alpha(next.c) ? next.c & ~0x20 : next.c;
-        if (count == 2 && (length = lengths[(number[0] - 'A') * LETTERS + (number[1] - 'A')]) == 0)
-            return false;
+        digits += is_digit(next.c);
+        if (count == 2) {
+            country = (unsigned)((number[0] - 'A') * LETTERS + (number[1] - 'A'));
+            length = lengths[country];
+            if (length == 0)
+                return false;
+        }
         offset = end = next.end;
     }
     if (is_alnum(plain_at(place->text, end).c))
         return false; /* runs on */
-    if (mod97_of(number, 4, mod97_of(number + 4, count - 4, 0)) != 1)
+    if (digits < 2 + DIGITS_MIN || mod97_of(number, 4, mod97_of(number + 4, count - 4, 0)) != 1)
         return false;
     *out = span_of(PRIVACY_IBAN, place->begin, end, grouped ? 0.95f : 1.0f);
     return true;

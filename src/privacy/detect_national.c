@@ -272,6 +272,8 @@ struct opening {
 };
 #define LETTER_FORMS (sizeof letter_forms / sizeof *letter_forms)
 static struct opening openings[LETTER_FORMS];
+static uint32_t forms_by_letters[NUMBER_MAX + 2]; /* bit i: form i may begin with so many letters */
+_Static_assert(LETTER_FORMS <= 32, "a bit each");
 
 static struct opening opening_of(const char *shape)
 {
@@ -285,8 +287,12 @@ static struct opening opening_of(const char *shape)
 static void index_build(void)
 {
     size_t count = 0;
-    for (size_t i = 0; i < LETTER_FORMS; i++)
+    for (size_t i = 0; i < LETTER_FORMS; i++) {
         openings[i] = opening_of(letter_forms[i].shape);
+        for (size_t letters = openings[i].letters; letters < NUMBER_MAX + 2; letters++)
+            if (letters == openings[i].letters || openings[i].open)
+                forms_by_letters[letters] |= UINT32_C(1) << i;
+    }
     for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++) {
         const char *text = digit_forms[i].shape;
         size_t shape = 0, run = strspn(text, "d");
@@ -391,9 +397,11 @@ bool detect_national_word(const struct place *place, struct privacy_span *out)
     *out = (struct privacy_span){0};
     if (!stands_alone(place))
         return false;
-    for (size_t i = 0; i < LETTER_FORMS; i++)
+    for (uint32_t left = forms_by_letters[opening.letters]; left != 0; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctz(left);
         if (opening_fits(&openings[i], &opening) &&
             read_shape(place, letter_forms[i].shape, &reading))
             found |= try_form(place, &letter_forms[i], &reading, out);
+    }
     return found;
 }

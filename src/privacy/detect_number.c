@@ -110,7 +110,8 @@ size_t detect_number(struct numbers *numbers, struct place *place, size_t word_e
         numbers->last = (struct word){.begin = place->begin, .end = word_end, .digits = true};
     find_long(place, window, &findings);
     find_brief(place, window, &findings);
-    if (place->begin >= numbers->address_end && detect_address(place, window, next_span(&findings)))
+    if (place->begin >= numbers->address_end &&
+        detect_address(&numbers->streets, place, window, next_span(&findings)))
         numbers->address_end = out[findings.count++].end;
     bool in_date = place->begin < numbers->date_end;
     size_t date_end = end_of_date(&findings);

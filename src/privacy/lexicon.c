@@ -90,6 +90,7 @@ static void add_word(const struct lexicon_list *list, const char *word, size_t l
     uint64_t hash = lexicon_hash(entry.word, entry.len);
     size_t slot = slot_of(hash, entry.word, entry.len);
     entry.next = slots[slot];
+    entry.all_roles = entry.roles | entries[entry.next].all_roles;
     if (entry_count + 1 >= ENTRIES_MAX)
         return; /* a test counts the lists against what was taken */
     entries[++entry_count] = entry;
@@ -151,8 +152,8 @@ static void word_finish(struct td_str text, struct word *word)
     word->digits = digits == len;
     if (!word->digits)
         word->entry = lexicon_find(lexicon_hash(p, len), p, len);
-    for (const struct lexicon_entry *e = word->entry; e != NULL; e = lexicon_next(e))
-        word->roles |= e->roles;
+    if (word->entry != NULL)
+        word->roles = word->entry->all_roles;
 }
 
 static bool is_gap(unsigned char c)

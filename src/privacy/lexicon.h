@@ -50,6 +50,7 @@ enum {
     ROLE_STREET_SURE = 1 << 27, /* "rue": before a name, with a small letter too */
     ROLE_JOB = 1 << 28,         /* "clerk": ends what somebody works as */
     ROLE_COMPANY = 1 << 29,     /* "Ltd": ends a firm's name */
+    ROLE_LITTLE = 1 << 30, /* "the", "is": before names and titles and, but for "and", in none */
 };
 /* Of these the pass itself wants to know while it reads. */
 #define ROLES_OF_PASS                                                                             \
@@ -59,8 +60,8 @@ enum {
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */
     uint8_t len, previous_len, context, value;
-    uint16_t next; /* entry of the same word, 0 none */
-    uint32_t roles;
+    uint16_t next;             /* entry of the same word, 0 none */
+    uint32_t roles, all_roles; /* its own; with those of the entries behind it */
 };
 
 #define LEXICON_FILTER_BITS \

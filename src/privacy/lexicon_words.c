@@ -361,6 +361,8 @@ const struct lexicon_list lexicon_lists[] = {
         "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
     ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
     ROLE(ROLE_DOT, "dot punkt punto point ponto"),
+    ROLE(ROLE_LITTLE, "a an the as is was am are be to at in on with from by i you he she it we they my your his her our "
+                      "their this that who for or but if when me him them not and of"),
     ROLE(ROLE_COMPANY, "inc incorporated ltd limited llc plc llp gmbh corp corporation pty pvt sarl srl oyj aps kft zrt bv nv"),
     ROLE(ROLE_KEY, "bearer password passphrase secret secrets"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),

@@ -39,6 +39,7 @@ struct scan {
     int before, before2;
     size_t before_begin;
     struct context context;
+    size_t announced; /* where the last word that announces anything ended, + 1; 0 none */
     struct numbers numbers;
     struct keys keys;
     struct path path;
@@ -235,8 +236,10 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
                 continue;
             entry_begin = before.begin;
         }
-        if (entry->context != CONTEXT_NONE)
+        if (entry->context != CONTEXT_NONE) {
             scan->context.ended[entry->context] = end + 1;
+            scan->announced = end + 1;
+        }
         if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
             detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
             add(scan, span);
@@ -439,9 +442,20 @@ static inline unsigned letters_of(uint64_t bytes)
 
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
+/* Is a word of one to three letters with a capital no beginning of a number? For what may be announced
+ * (see scan_mixed_word) see who calls. */
+static inline bool short_is_plain(const char *word, unsigned len, bool announced)
+{
+    char after = word[len], next = word[len + 1];
+    return after == '\n' ||
+           (after == ' ' && ((next >= 'a' && next <= 'z') ||
+                             (next >= 'A' && next <= 'Z' && len < 3 && !announced)));
+}
+
 /* Most of prose: ASCII words that no detector wants to see, each with a space or line end behind it,
- * or one sign and that. From the beginning of a word to that of the first one that is not so. */
-static size_t skip_plain_words(struct td_str text, size_t i)
+ * or one sign and that. From the beginning of a word to that of the first one that is not so. announced: a
+ * document, maybe. */
+static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
 {
     const char *p = text.data;
     while (text.len - i > 16 + 2) {
@@ -463,7 +477,8 @@ static size_t skip_plain_words(struct td_str text, size_t i)
         }
         bool capital = !(p[i] & 0x20);
         if (lexicon_may_hold(hash) || len > PLAIN_WORD_MAX ||
-            (capital && (len <= 3 || len == 8 || len == 11)))
+            (capital &&
+             (len == 8 || len == 11 || (len <= 3 && !short_is_plain(p + i, len, announced)))))
             return i;
         size_t at = i + len;
         at += p[at] == ',' || p[at] == '.' || p[at] == ';' || p[at] == '?' || p[at] == '!';
@@ -588,6 +603,7 @@ static void take_announced(struct scan *scan, const struct place *around)
 {
     for (int kind = 0; kind < CONTEXT_COUNT; kind++)
         scan->context.ended[kind] = place_context(around, kind, ANNOUNCED_REACH);
+    scan->announced = 1;
 }
 
 static void scan_pass(struct td_str text, const struct sources *sources, scan_fn *emit, void *ctx)
@@ -622,7 +638,8 @@ static void scan_pass(struct td_str text, const struct sources *sources, scan_fn
         bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
         if (starts_word && next.end == next.begin + 1 &&
             (scan.before == ' ' || scan.before == '\n')) {
-            size_t skipped = skip_plain_words(text, next.begin);
+            bool announced = scan.announced != 0 && next.begin < scan.announced + DOCUMENT_REACH;
+            size_t skipped = skip_plain_words(text, next.begin, announced);
             if (skipped > next.begin) {
                 i = skipped;
                 scan.before = (unsigned char)text.data[i - 1];

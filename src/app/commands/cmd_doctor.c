@@ -8,6 +8,7 @@
 #include "app/setup/egress_setup.h"
 #include "app/setup/model_file.h"
 #include "app/setup/model_identity.h"
+#include "app/setup/policy_build.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
@@ -16,6 +17,7 @@
 #include "kernels/kernels.h"
 #include "ledger/ledger.h"
 #include "net/loop_event.h"
+#include "router/reach.h"
 #include "tier/door.h"
 
 #include <errno.h>
@@ -323,10 +325,25 @@ static enum td_status probe_tier(struct doctor *doctor, const struct config_tier
     return status;
 }
 
+/* Where a tier is the configuration says, and nobody can look: so the words say who said it. */
+static void describe_reach(const struct doctor *doctor, const struct config_tier *tier,
+                           char words[static 96])
+{
+    const struct tier_facts facts = policy_tier_facts(doctor->config, tier);
+    char seen[64] = "";
+    for (int c = TD_CLASS_PUBLIC; c <= TD_CLASS_RESTRICTED; c++)
+        if (reach_allowed(&facts, (enum td_data_class)c))
+            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s%s", *seen ? ", " : "",
+                     names_class((enum td_data_class)c));
+    snprintf(words, 96, "place %s%s, sees %s data", names_place(facts.place),
+             facts.place == TD_PLACE_DEVICE ? "" : " as configured", *seen ? seen : "no");
+}
+
 static void check_tier(struct doctor *doctor, const struct config_tier *tier)
 {
-    char name[64], advice[256];
+    char name[64], advice[256], reach[96];
     snprintf(name, sizeof name, "tier %.50s", tier->name);
+    describe_reach(doctor, tier, reach);
     struct td_error err = {0};
     struct secret *key = NULL;
     bool needs_key = tier->api_key_env || tier->api_key_file;
@@ -342,7 +359,7 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     }
     struct probe probe = {0};
     if (doctor->offline)
-        add(doctor, name, HEALTH_OK, NULL, "key present (not contacted)");
+        add(doctor, name, HEALTH_OK, NULL, "key present (not contacted), %s", reach);
     else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
         add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (probe.status != TD_OK)
@@ -353,8 +370,7 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
             tier->base_url, probe.code);
     else
         add(doctor, name, probe.code < 500 ? HEALTH_OK : HEALTH_WARN, NULL,
-            "%s answers (%d), %s, model %s", tier->base_url, probe.code,
-            names_place((enum td_place)tier->place), tier->model);
+            "%s answers (%d), %s, model %s", tier->base_url, probe.code, reach, tier->model);
     secret_free(key);
 }
 

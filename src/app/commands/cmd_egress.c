@@ -27,7 +27,9 @@ static enum td_status find_record(const char *config_path, const char *named,
         return error_set(err, TD_NOT_FOUND,
                          "ledger.egress is none: it is not recorded what leaves");
     if (stat(*path, &info) != 0)
-        return error_set(err, TD_NOT_FOUND, "%s: %s; nothing has left yet", *path, strerror(errno));
+        return error_set(err, TD_NOT_FOUND,
+                         "%s: %s: nothing has left yet, or the record was removed", *path,
+                         strerror(errno));
     return TD_OK;
 }
 

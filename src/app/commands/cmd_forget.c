@@ -5,10 +5,12 @@
 #include "app/commands/remote.h"
 #include "app/config/config.h"
 #include "app/setup/consistency_setup.h"
+#include "app/setup/vault_keep.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "exchange/consents.h"
+#include "exchange/egress.h"
 #include "ledger/forget.h"
 
 #include <stdio.h>
@@ -64,11 +66,15 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     enum td_status status = ledger_forget(config->ledger.path, user, &forgotten, err);
     if (status != TD_OK && status != TD_NOT_FOUND)
         return status;
-    uint64_t consents = 0, similar = 0;
+    uint8_t owner[CRYPTO_SHA256_BYTES];
+    uint64_t consents = 0, similar = 0, vaults = 0;
+    egress_owner_digest(user, owner);
     *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
     status = erase_consents(config, user, &consents, err);
     if (status == TD_OK)
         status = consistency_setup_forget(config, user, &similar, err);
+    if (status == TD_OK)
+        status = vault_keep_forget(config, owner, &vaults, err);
     if (status != TD_OK)
         return status;
     *out = json_new_object();
@@ -78,6 +84,7 @@ static enum td_status erase_file(const struct config *config, const char *user, 
     json_put(*out, "comments", json_new_int((int64_t)forgotten.comments));
     json_put(*out, "consents", json_new_int((int64_t)consents));
     json_put(*out, "similar", json_new_int((int64_t)similar));
+    json_put(*out, "vaults", json_new_int((int64_t)vaults));
     return TD_OK;
 }
 
@@ -94,10 +101,9 @@ static void print_result(const struct json *result, const char *user, bool by_se
            count_of(result, "comments"));
     printf("%lld consents and %lld remembered starts of questions and conversations were erased\n",
            count_of(result, "consents"), count_of(result, "similar"));
+    printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
     if (by_server)
-        printf("%lld vaults of pseudonyms were wiped; computed prompts and the confined worker's "
-               "memory were dropped\n",
-               count_of(result, "vaults"));
+        printf("computed prompts and the confined worker's memory were dropped\n");
     else
         printf("no server answers here, so that no memory holds anything; one that runs elsewhere "
                "is asked with --url\n");

@@ -10,6 +10,7 @@
 #include "app/config/yaml_tree.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "tandem/engine.h"
 
 #include <stdlib.h>
@@ -243,6 +244,12 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
     if (strncmp(tier->base_url, "https://", 8) != 0 && strncmp(tier->base_url, "http://", 7) != 0)
         return fail(config, tier->line, err, "base_url must begin with https:// or http://, not",
                     tier->base_url);
+    /* Nothing is kept back from the device: the word alone must not make one of another machine. */
+    if (tier->place == TD_PLACE_DEVICE && !loopback_is_url(str_from(tier->base_url)))
+        return error_set(err, TD_INVALID,
+                         "%s:%u: tier '%.64s' is elsewhere (%.100s): place: device is for "
+                         "127.0.0.1, [::1] and localhost; write place: premises, region or cloud",
+                         config->label, tier->line, tier->name, tier->base_url);
     return TD_OK;
 }
 

@@ -57,7 +57,9 @@ static const struct config_key tier_keys[] = {
     {"kind", CONFIG_KEY_CHOICE, AT(kind), NULL, .choices = tier_kinds, .required = true,
      .help = "local: the engine in this process; openai: any OpenAI-compatible server"},
     {"place", CONFIG_KEY_CHOICE, AT(place), NULL, .choices = names_places,
-     .help = "how far data travels; default device for local, cloud for openai"},
+     .help =
+         "how far data travels; default device for local, cloud for openai, which may say device "
+         "only at a loopback address"},
     {"model", CONFIG_KEY_TEXT, AT(model), NULL,
      .help =
          "model name at that server; default TANDEM_OPENAI_MODEL or gpt-4o-mini; the local tier "

@@ -283,7 +283,7 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
     if (status == TD_OK && runtime->options.serves &&
         !(runtime->base.shadows = shadows_new(config->shadow.running_max)))
         status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
-    if (status == TD_OK)
+    if (status == TD_OK && runtime->options.serves)
         status = vault_keep_load(config, runtime->base.vaults, err);
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
@@ -343,6 +343,8 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         return status;
     }
     runtime->first = snapshot_hold(runtime->current);
+    if (options->serves)
+        vault_keep_clear(snapshot_config(runtime->first));
     if (runtime->base.ramps)
         ramps_set_policy(runtime->base.ramps, snapshot_services(runtime->current)->policy);
     *out = runtime;
@@ -360,7 +362,7 @@ void runtime_close(struct runtime *runtime)
 {
     if (!runtime)
         return;
-    if (runtime->first && !runtime->options.confined)
+    if (runtime->first && runtime->options.serves)
         keep_vaults(runtime);
     snapshot_drop(runtime->current);
     snapshot_drop(runtime->first);

@@ -25,7 +25,7 @@ struct runtime_options {
     uint32_t slots;          /* 0 = the configuration's */
     /* The confined worker: local tiers alone, no ledgers, no detectors (what comes was looked at). */
     bool confined;
-    /* A server, which stays: only there do shadows run and ramps take anybody. */
+    /* A server, which stays: only there do shadows run, ramps take anybody and vaults outlive it. */
     bool serves;
     /* Of the verb, argv[0] its name: with privacy.zero_retention the process begins anew with them. */
     char *const *arguments;

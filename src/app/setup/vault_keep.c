@@ -1,15 +1,19 @@
-/* {"version": 2, "vaults": [{"conversation": HEX, "owner": HEX, "vault": as vault_json.h writes it}]} */
+/* {"version": 2, "vaults": [{"conversation": HEX, "owner": HEX, "used": MILLISECONDS SINCE 1970, "vault": as vault_json.h
+ * writes it}]}. The time of the last use is the wall's, because no other clock goes on while the machine is off; a vault
+ * without one is not taken. */
 #include "app/setup/vault_keep.h"
 
 #include "app/setup/vault_bytes.h"
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "privacy/vault_json.h"
 #include "privacy/vault_store.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 30)
@@ -35,19 +39,26 @@ static enum td_status read_key(const struct config *config, struct vault_key *ke
                           config->privacy.pseudonyms.vault_key_file, key, err);
 }
 
+/* What was used in the future was used now: a clock was put back. */
+static uint64_t unused_ms(const struct json *item)
+{
+    int64_t used_ms = json_int(json_get(item, "used"), -1);
+    int64_t now_ms = (int64_t)clock_wall_ms(NULL);
+    return used_ms < 0 ? UINT64_MAX : now_ms > used_ms ? (uint64_t)(now_ms - used_ms) : 0;
+}
+
 static enum td_status load_one(const struct json *item, struct vault_store *store,
                                struct td_error *err)
 {
-    uint8_t conversation[CRYPTO_SHA256_BYTES], owner[CRYPTO_SHA256_BYTES];
-    struct vault *vault = NULL;
+    struct vault_record record = {.unused_ms = unused_ms(item)};
     _Static_assert(KEYED_KEY_BYTES == CRYPTO_SHA256_BYTES, "digests are read as keys are");
-    if (keyed_key_parse(json_text(json_get(item, "conversation")), conversation, NULL) != TD_OK ||
-        keyed_key_parse(json_text(json_get(item, "owner")), owner, NULL) != TD_OK)
+    if (keyed_key_parse(json_text(json_get(item, "conversation")), record.key, NULL) != TD_OK ||
+        keyed_key_parse(json_text(json_get(item, "owner")), record.owner, NULL) != TD_OK)
         return error_set(err, TD_CORRUPT, "a conversation's name is malformed");
-    enum td_status status = vault_json_read(json_get(item, "vault"), &vault, err);
-    return status == TD_OK ? vault_store_put(store, conversation, owner, vault,
-                                             (uint64_t)clock_monotonic_ms(NULL), err)
-                           : status;
+    enum td_status status = vault_json_read(json_get(item, "vault"), &record.vault, err);
+    return status == TD_OK
+               ? vault_store_put(store, &record, (uint64_t)clock_monotonic_ms(NULL), err)
+               : status;
 }
 
 static enum td_status load_all(const char *path, const struct vault_key *key,
@@ -85,18 +96,17 @@ enum td_status vault_keep_load(const struct config *config, struct vault_store *
     return status;
 }
 
-static enum td_status add_vault(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
-                                const uint8_t owner[static CRYPTO_SHA256_BYTES],
-                                struct vault *vault, struct td_error *err)
+static enum td_status add_vault(void *ctx, const struct vault_record *record, struct td_error *err)
 {
     char hex[2 * CRYPTO_SHA256_BYTES + 1];
     struct json *list = ctx, *item = json_new_object();
     (void)err;
-    crypto_hex(key, CRYPTO_SHA256_BYTES, hex);
+    crypto_hex(record->key, CRYPTO_SHA256_BYTES, hex);
     json_put(item, "conversation", json_new_cstr(hex));
-    crypto_hex(owner, CRYPTO_SHA256_BYTES, hex);
+    crypto_hex(record->owner, CRYPTO_SHA256_BYTES, hex);
     json_put(item, "owner", json_new_cstr(hex));
-    json_put(item, "vault", vault_json_write(vault));
+    json_put(item, "used", json_new_int((int64_t)(clock_wall_ms(NULL) - record->unused_ms)));
+    json_put(item, "vault", vault_json_write(record->vault));
     json_push(list, item);
     return TD_OK;
 }
@@ -111,8 +121,9 @@ enum td_status vault_keep_save(const struct config *config, struct vault_store *
         return status;
     struct json *root = json_new_object(), *list = json_new_array();
     buf_init(&text, FILE_BYTES_MAX);
-    (void)vault_store_sweep(store, (uint64_t)clock_monotonic_ms(NULL), SIZE_MAX);
-    status = vault_store_each(store, add_vault, list, err);
+    uint64_t now_ms = (uint64_t)clock_monotonic_ms(NULL);
+    (void)vault_store_sweep(store, now_ms, SIZE_MAX);
+    status = vault_store_each(store, now_ms, add_vault, list, err);
     json_put(root, "version", json_new_int(VAULT_JSON_VERSION));
     json_put(root, "vaults", list);
     json_write(root, &text);
@@ -125,5 +136,34 @@ enum td_status vault_keep_save(const struct config *config, struct vault_store *
         crypto_wipe(text.data, text.len);
     buf_deinit(&text);
     vault_key_wipe(&key);
+    return status;
+}
+
+void vault_keep_clear(const struct config *config)
+{
+    const char *path = config->privacy.pseudonyms.vault_file;
+    if (path && unlink(path) != 0 && errno != ENOENT)
+        log_event(LOG_LEVEL_WARN, "vaults_not_cleared", "file=%s error=\"%s\"", path,
+                  strerror(errno));
+}
+
+enum td_status vault_keep_forget(const struct config *config,
+                                 const uint8_t owner[static CRYPTO_SHA256_BYTES], uint64_t *erased,
+                                 struct td_error *err)
+{
+    const char *path = config->privacy.pseudonyms.vault_file;
+    *erased = 0;
+    if (!path || access(path, F_OK) != 0)
+        return TD_OK;
+    struct vault_store *store =
+        vault_store_new(SIZE_MAX, (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
+    if (!store)
+        return error_set(err, TD_NO_MEMORY, "no memory for the vaults");
+    enum td_status status = vault_keep_load(config, store, err);
+    if (status == TD_OK) {
+        *erased = vault_store_forget(store, owner);
+        status = vault_keep_save(config, store, err);
+    }
+    vault_store_free(store);
     return status;
 }

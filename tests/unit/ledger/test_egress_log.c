@@ -117,12 +117,12 @@ static void test_every_flipped_byte_is_found_in_its_row(void)
     buf_deinit(&whole);
     /* And in a head, but for a byte of white space there is none to change. */
     struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
-    for (size_t i = 0; i < heads.len; i++) {
-        char kept = heads.data[i];
-        heads.data[i] = (char)(kept ^ 1);
+    for (size_t i = 0; i < 2 * heads.len; i++) {
+        char kept = heads.data[i / 2];
+        heads.data[i / 2] = (char)(kept ^ (i % 2 ? 1 : 'a' ^ 'A')); /* hex digits have two cases */
         write_whole(file_in(folder, "heads.jsonl"), buf_view(&heads));
         CHECK(!verdict_of(folder, NULL).sound);
-        heads.data[i] = kept;
+        heads.data[i / 2] = kept;
     }
     buf_deinit(&heads);
 }
@@ -333,7 +333,42 @@ static void test_nothing_there_is_said(void)
     struct egress_verdict verdict;
     struct td_error err = {0};
     CHECK(egress_verify(fixture_path("nowhere"), NULL, &verdict, &err) == TD_NOT_FOUND);
-    CHECK(strstr(err.message, "nothing has left"));
+    CHECK(strstr(err.message, "no egress ledger"));
+}
+
+/* Appended to while a file of it is elsewhere, and after it was put back. */
+static void check_refused_without(const char *folder, const char *name)
+{
+    struct egress_log *log = NULL;
+    struct egress_entry entry = entry_of(3);
+    struct td_error err = {0};
+    char path[256], away[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(away, sizeof away, "%s/away", folder);
+    REQUIRE(egress_log_open(folder, &log, NULL) == TD_OK);
+    CHECK(rename(path, away) == 0);
+    CHECK(egress_log_append(log, &entry, &err) == TD_CORRUPT && strstr(err.message, name) &&
+          strstr(err.message, "removed"));
+    CHECK(!verdict_of(folder, NULL).sound);
+    struct buf copy = read_whole(away);
+    write_whole(path, buf_view(&copy)); /* the same bytes, another file */
+    CHECK(egress_log_append(log, &entry, NULL) == TD_CORRUPT);
+    CHECK(rename(away, path) == 0);
+    CHECK(egress_log_append(log, &entry, NULL) == TD_OK);
+    egress_log_close(log);
+    buf_deinit(&copy);
+}
+
+static void test_nothing_is_written_into_a_file_that_was_removed(void)
+{
+    const char *folder = make_log("gone", 3, 100);
+    check_refused_without(folder, "entries.jsonl");
+    check_refused_without(folder, "heads.jsonl");
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == 5);
+    CHECK(unlink(file_in(folder, "entries.jsonl")) == 0);
+    verdict = verdict_of(folder, NULL);
+    CHECK(!verdict.sound && verdict.bad_row == 1 && strstr(verdict.problem, "removed"));
 }
 
 int main(void)
@@ -353,6 +388,7 @@ int main(void)
     RUN(test_what_is_too_large_is_refused);
     RUN(test_an_export_verifies_by_itself);
     RUN(test_nothing_there_is_said);
+    RUN(test_nothing_is_written_into_a_file_that_was_removed);
     fixture_end();
     return test_finish();
 }

@@ -165,6 +165,13 @@ static const struct {
     enum privacy_kind kind;
     const char *text;
 } misses[] = {
+    {PRIVACY_ADDRESS, "be here at exactly 9 am. It is late"},
+    {PRIVACY_IBAN, "goes to sleep at 10 p.m. and wakes up at 6 a.m."},
+    {PRIVACY_COORDINATES, "weights [0.1234, -0.5678]"},
+    {PRIVACY_COORDINATES, "scored (0.9134, 0.8812)"},
+    {PRIVACY_COORDINATES, "x = [52.5200, 13.4050]"},
+    {PRIVACY_API_KEY, "call getUserAccountBalanceFromDatabaseWithRetryAndTimeout100"},
+    {PRIVACY_EMAIL, "Only at this point do we stop"},
     {PRIVACY_MAC, "ff:ff:ff:ff:ff:ff"},
     {PRIVACY_MAC, "12-34-56-78-90-12"},
     {PRIVACY_MAC, "00:1a:2b:3c:4d"},
