@@ -201,6 +201,8 @@ struct shape {
 };
 static struct shape shapes[SHAPES_MAX];
 static uint8_t by_run[RUN_MAX + 1][BEHIND_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
+#define SOLID_MAX 48
+static uint8_t solid[SOLID_MAX]; /* forms without a sign in them: index + 1, 0 ends */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
 
 static unsigned behind_of(int c)
@@ -303,6 +305,8 @@ static void index_build(void)
         shapes[shape].second = second_of(text, run);
         count += shape == count;
         list_add(shapes[shape].forms, FORMS_PER_SHAPE, i);
+        if (text[strspn(text, "dn")] == '\0')
+            list_add(solid, SOLID_MAX, i);
         index_run(run, text[run], shape);
         for (; text[run] == 'n' || text[run] == 'd'; run++) /* 'n' may be a digit too */
             if (text[run + 1] != 'd')
@@ -343,6 +347,53 @@ static bool stands_alone(const struct place *place)
              piece);
 }
 
+/* The number's digits when groups of any size make it up, parted by one sign alike; 0 when it goes on or the
+ * signs differ. *end: behind the last digit. */
+static size_t read_any_groups(const struct window *window, char digits[static NUMBER_MAX + 1],
+                              size_t *end)
+{
+    size_t count = 0, i = 0;
+    int sign = 0;
+    for (; i < window->count && count < NUMBER_MAX; i++) {
+        int c = window->c[i];
+        if (is_digit(c)) {
+            digits[count++] = (char)c;
+            *end = window->end[i];
+        } else if (!is_digit(window->c[i + 1])) {
+            break; /* the sentence's own sign */
+        } else if ((c != ' ' && c != '-' && c != '.') || (sign != 0 && c != sign)) {
+            return 0;
+        } else {
+            sign = c;
+        }
+    }
+    digits[count] = '\0';
+    return count == NUMBER_MAX || is_word(window->c[i]) ? 0 : count;
+}
+
+/* A number that its own word announces may be written in any groups. */
+static bool detect_regrouped(const struct place *place, const struct window *window,
+                             struct privacy_span *out)
+{
+    char digits[NUMBER_MAX + 1];
+    size_t end = 0, count = 0;
+    bool inside = is_digit(place->before2) && (place->before == ' ' || place->before == '-');
+    if (inside || window->run == window->count)
+        return false;
+    for (size_t i = 0; i < SOLID_MAX && solid[i] != 0; i++) {
+        const struct form *form = &digit_forms[solid[i] - 1];
+        if (!place_context(place, form->kind, REACH) && !script_announces(place, form->kind))
+            continue;
+        if (count == 0 && (count = read_any_groups(window, digits, &end)) == 0)
+            return false;
+        if (strlen(form->shape) == count && form->check(digits)) {
+            *out = span_of(form->kind, place->begin, end, 0.95f);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool detect_national_number(const struct place *place, const struct window *window,
                             struct privacy_span *out)
 {
@@ -351,7 +402,7 @@ bool detect_national_number(const struct place *place, const struct window *wind
     if (window->run > RUN_MAX)
         return false;
     const uint8_t *shape = by_run[window->run][behind_of(window->c[window->run])];
-    if (*shape == 0 || !stands_alone(place))
+    if (!stands_alone(place))
         return false;
     size_t second = window->run < window->count ? window_digits(window, window->run + 1) : 0;
     for (; *shape != 0; shape++) {
@@ -363,7 +414,7 @@ bool detect_national_number(const struct place *place, const struct window *wind
         for (const uint8_t *form = asked->forms; *form != 0; form++)
             found |= try_form(place, &digit_forms[*form - 1], &reading, out);
     }
-    return found;
+    return found || detect_regrouped(place, window, out);
 }
 
 static struct opening read_opening(const struct place *place)

@@ -130,9 +130,9 @@ static size_t behind_percent(struct td_str text, struct privacy_span span)
     return begin;
 }
 
-/* The word's edges around the finding: what was seen through an encoding may end in the middle of a
- * word, and a surrogate there would not be known again. */
-static struct privacy_span whole_words(struct td_str text, struct privacy_span span)
+/* The word's edges around the finding, not before the floor: what was seen through an encoding may end in the
+ * middle of a word, and a surrogate there would not be known again. */
+static struct privacy_span whole_words(struct td_str text, struct privacy_span span, size_t floor)
 {
     struct sign last = {0}, sign = {.end = span.begin};
     while (sign.end < span.end) {
@@ -149,7 +149,7 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     sign = spell_at(text, span.begin, false);
     if ((!spell_is_significant(&sign) && span.kind != PRIVACY_EMAIL) || sign.unspaced)
         return span;
-    while (span.begin > 0) {
+    while (span.begin > floor) {
         size_t before = character_before(text, span.begin);
         sign = spell_at(str_slice(text, before, span.begin), 0, false);
         if (!spell_is_significant(&sign) || sign.unspaced || sign.end != span.begin - before)
@@ -160,10 +160,17 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     return span;
 }
 
+/* Up to where there is a finding: what ends there needs no edges of its own, and is not looked at again (a
+ * text may be one word with thousands of findings). */
+static size_t covered(const struct spans *found)
+{
+    return found->count > 0 ? found->spans[found->count - 1].end : 0;
+}
+
 /* One more finding of the text; what overlaps the ones before it becomes one with them. */
 static void join(struct spans *found, struct privacy_span span)
 {
-    while (found->count > 0 && span.begin < found->spans[found->count - 1].end) {
+    while (found->count > 0 && span.begin < covered(found)) {
         const struct privacy_span *last = &found->spans[--found->count];
         size_t begin = span.begin < last->begin ? span.begin : last->begin;
         size_t end = span.end > last->end ? span.end : last->end;
@@ -204,8 +211,10 @@ static void find_in_parts(struct mask *mask, const struct privacy_span *span, si
         bool cut = span->begin < in->begin || span->end > in->end;
         if (cut && !surrogate_is_worded(span->kind) && span->kind != PRIVACY_CUSTOM)
             piece.kind = PRIVACY_ID; /* half an address is none */
-        if (!in->fixed && piece.begin < piece.end)
-            join(&mask->texts[i].found, whole_words(mask->texts[i].text, piece));
+        struct mask_text *text = &mask->texts[i];
+        size_t floor = covered(&text->found);
+        if (!in->fixed && piece.end > floor && piece.begin < piece.end)
+            join(&text->found, whole_words(text->text, piece, floor));
     }
 }
 
@@ -406,9 +415,11 @@ static enum td_status widen_lost(struct mask *mask, struct mask_text *text, stru
     struct spans found = {0};
     struct buf surrogate;
     buf_init(&surrogate, TEXT_BYTES_MAX);
-    for (size_t i = 0; i < echo.place_count; i++)
-        join(&found,
-             echo.places[i].lost ? echo_widen(&echo, &echo.places[i]) : echo.places[i].span);
+    for (size_t i = 0; i < echo.place_count; i++) {
+        const struct echo_place *place = &echo.places[i];
+        if (place->span.end > covered(&found))
+            join(&found, place->lost ? echo_widen(&echo, place) : place->span);
+    }
     for (size_t i = 0, k = 0; status == TD_OK && i < found.count; i++) {
         bool lost = false;
         for (; k < echo.place_count && echo.places[k].span.begin < found.spans[i].end; k++)
