@@ -226,10 +226,10 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     struct privacy_span span;
     unsigned char first = (unsigned char)text.data[begin];
     bool capital = first < 'a' || first >= 0x80;
+    struct word before = spelled_before(text, begin, 2);
     for (; entry != NULL; entry = lexicon_next(entry)) {
         size_t entry_begin = begin;
         if (entry->previous != NULL) {
-            struct word before = spelled_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
