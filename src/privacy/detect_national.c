@@ -202,6 +202,7 @@ struct shape {
 static struct shape shapes[SHAPES_MAX];
 static uint8_t by_run[RUN_MAX + 1][BEHIND_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+static uint8_t kinds[CONTEXTS_MAX], kind_count; /* that a form has, each once */
 
 static unsigned behind_of(int c)
 {
@@ -284,9 +285,19 @@ static struct opening opening_of(const char *shape)
     return (struct opening){(uint8_t)letters, (uint8_t)digits, sign, open};
 }
 
+static void list_kind(uint8_t kind)
+{
+    if (memchr(kinds, kind, kind_count) == NULL)
+        kinds[kind_count++] = kind;
+}
+
 static void index_build(void)
 {
     size_t count = 0;
+    for (size_t i = 0; i < LETTER_FORMS; i++)
+        list_kind(letter_forms[i].kind);
+    for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++)
+        list_kind(digit_forms[i].kind);
     for (size_t i = 0; i < LETTER_FORMS; i++) {
         openings[i] = opening_of(letter_forms[i].shape);
         for (size_t letters = openings[i].letters; letters < NUMBER_MAX + 2; letters++)
@@ -343,6 +354,54 @@ static bool stands_alone(const struct place *place)
              piece);
 }
 
+/* The characters of a shape in groups of any size, with one kind of sign between them. */
+static bool read_groups(const struct place *place, const char *shape, struct reading *reading)
+{
+    size_t offset = place->begin, count = 0;
+    int sign = 0;
+    for (; *shape; shape++) {
+        if (strchr("dln?", *shape) == NULL)
+            continue;
+        struct plain next = plain_at(place->text, offset);
+        if (count > 0 && !shape_takes(*shape, next.c) && next.c > 0 && next.c < PLAIN_OTHER &&
+            strchr(" -./", next.c) != NULL && (sign == 0 || sign == next.c)) {
+            sign = next.c;
+            next = plain_at(place->text, next.end);
+        }
+        if (!shape_takes(*shape, next.c))
+            return false;
+        reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        offset = next.end;
+    }
+    reading->end = offset;
+    reading->number[count] = '\0';
+    struct plain next = plain_at(place->text, offset);
+    return !is_word(next.c) && (next.c != '-' || !is_alnum(plain_at(place->text, next.end).c));
+}
+
+/* A number whose own word stands before it may be written as one likes, and other numbers may follow: "NHS number
+ * 943 476 591 9 42 years old". */
+static bool find_announced(const struct place *place, const struct form *forms, size_t form_count,
+                           struct privacy_span *out)
+{
+    struct reading reading;
+    bool announced = place_context(place, CONTEXT_NATIONAL, REACH), script = script_before(place);
+    for (size_t k = 0; (announced || script) && k < kind_count; k++) {
+        bool nearest =
+            announced && place->context->ended[kinds[k]] == place->context->ended[CONTEXT_NATIONAL];
+        if (!nearest && !(script && script_announces(place, kinds[k])))
+            continue;
+        for (size_t i = 0; i < form_count; i++) {
+            if (forms[i].kind != kinds[k] || !read_groups(place, forms[i].shape, &reading) ||
+                !forms[i].check(reading.number))
+                continue;
+            *out = span_of(kinds[k], place->begin, reading.end, 1.0f);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool detect_national_number(const struct place *place, const struct window *window,
                             struct privacy_span *out)
 {
@@ -351,7 +410,7 @@ bool detect_national_number(const struct place *place, const struct window *wind
     if (window->run > RUN_MAX)
         return false;
     const uint8_t *shape = by_run[window->run][behind_of(window->c[window->run])];
-    if (*shape == 0 || !stands_alone(place))
+    if (!stands_alone(place))
         return false;
     size_t second = window->run < window->count ? window_digits(window, window->run + 1) : 0;
     for (; *shape != 0; shape++) {
@@ -363,7 +422,8 @@ bool detect_national_number(const struct place *place, const struct window *wind
         for (const uint8_t *form = asked->forms; *form != 0; form++)
             found |= try_form(place, &digit_forms[*form - 1], &reading, out);
     }
-    return found;
+    return found ||
+           find_announced(place, digit_forms, sizeof digit_forms / sizeof *digit_forms, out);
 }
 
 static struct opening read_opening(const struct place *place)
@@ -403,5 +463,5 @@ bool detect_national_word(const struct place *place, struct privacy_span *out)
             read_shape(place, letter_forms[i].shape, &reading))
             found |= try_form(place, &letter_forms[i], &reading, out);
     }
-    return found;
+    return found || find_announced(place, letter_forms, LETTER_FORMS, out);
 }

@@ -205,8 +205,9 @@ struct config {
     struct {
         int data_class; /* floor for every route */
         uint32_t conversations_max;
-        bool zero_retention; /* no text, user or computed prompt outlives its exchange */
-        bool confine;        /* restricted requests are answered by a worker without a network */
+        bool zero_retention;       /* no text, user or computed prompt outlives its exchange */
+        bool consents_in_requests; /* a request's body may give a consent */
+        bool confine; /* restricted requests are answered by a worker without a network */
         struct config_pattern *patterns;
         size_t pattern_count;
         struct config_words *words;

@@ -475,6 +475,12 @@ static const struct config_key minimise_keys[] = {
 };
 static const struct config_section minimise_section = {minimise_keys, COUNT(minimise_keys), 0, 0};
 
+static const struct config_key consents_keys[] = {
+    {"in_requests", CONFIG_KEY_BOOL, AT(privacy.consents_in_requests), "false",
+     .help = "a request's body may give a consent; otherwise only POST /tandem/v1/consents does"},
+};
+static const struct config_section consents_section = {consents_keys, COUNT(consents_keys), 0, 0};
+
 static const struct config_key privacy_keys[] = {
     {"data_class", CONFIG_KEY_CHOICE, AT(privacy.data_class), "public", .choices = names_classes,
      .help = "every request is at least of this class"},
@@ -498,6 +504,8 @@ static const struct config_key privacy_keys[] = {
      .help = "names of people, places and organisations"},
     {"minimise", CONFIG_KEY_SECTION, 0, NULL, .section = &minimise_section,
      .help = "what remote tiers are not sent of a conversation"},
+    {"consents", CONFIG_KEY_SECTION, 0, NULL, .section = &consents_section,
+     .help = "for routes that ask for one (routes[].consent)"},
     {"pseudonyms", CONFIG_KEY_SECTION, 0, NULL, .section = &pseudonym_section,
      .help = "reversible surrogates for private values"},
 };

@@ -226,6 +226,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .device = base->device,
         .minimise = config->privacy.minimise,
         .consents = base->consents,
+        .consents_in_requests = config->privacy.consents_in_requests,
         .pseudonyms =
             config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
         .ledger = base->ledger,

@@ -56,6 +56,13 @@ static const struct {
     {PRIVACY_JP_MY_NUMBER,
      "\xe3\x83\x9e\xe3\x82\xa4\xe3\x83\x8a\xe3\x83\xb3\xe3\x83\x90\xe3\x83\xbc:" X(
          "7353-3024-9919")},
+    /* in groups of any size */
+    {PRIVACY_UK_NHS, "NHS number " X("94 34 76 59 19") "."},
+    {PRIVACY_IN_AADHAAR, "Aadhaar " X("2 3 4 1 2 3 4 1 2 3 4 6")},
+    {PRIVACY_FR_NIR, "NIR : " X("241 031 864 677 989")},
+    {PRIVACY_PT_NIF, "NIF " X("12-34-56-78-9") ","},
+    {PRIVACY_PHONE, "call " X("0 7 8 7 4 2 4 9 7 2 7") " now"},
+    {PRIVACY_PHONE, "phone: " X("+ 4 4 2 0 7 9 4 6 0 9 5 8")},
     /* documents of more countries */
     {PRIVACY_PASSPORT, "Reisepass Nr. " X("J5Y7MMKJJ")},
     {PRIVACY_PASSPORT, "passport number " X("S 4921756") ", shall pay"},
