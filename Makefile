@@ -44,11 +44,16 @@ router-model: all ## train the default classifier anew, models/router/default.td
 	@python3 models/router/make_data.py > $(BUILD)/router.jsonl
 	@$(BUILD)/tandem router train $(BUILD)/router.jsonl -o models/router/default.tdr --seed 1
 
-bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; how fast; and the wire tap (TAP_CONVERSATIONS=10000: some ten minutes)
+bench-privacy: all ## what is found of private data: synth_dataset_v2, WNUT17 test, PUPA; how fast; pseudonyms; the egress ledger changed; bad input; the wire tap (TAP_CONVERSATIONS=10000: some ten minutes)
 	@python3 bench/bench_privacy.py
-	@ninja -C $(BUILD) --quiet bench/bench_privacy && $(BUILD)/bench/bench_privacy models/names/names.bin
-	@ninja -C $(BUILD) --quiet bench/bench_pseudonyms && $(BUILD)/bench/bench_pseudonyms models/names/names.bin
+	@python3 bench/run.py privacy pseudonyms egress
+	@echo && echo "== Streams before other dialects, cut at every place =="
 	@python3 tests/e2e/test_dialects.py cut_at_every_place
+	@echo && echo "== Bad input =="
+	@python3 tests/e2e/test_scan.py takes_any_bytes broken_vaults
+	@python3 tests/e2e/test_privacy.py runs_away
+	@python3 tests/e2e/test_pseudonyms.py encrypted
+	@echo && echo "== The wire tap =="
 	@TAP_CONVERSATIONS=$${TAP_CONVERSATIONS:-500} python3 tests/e2e/test_wire_tap.py
 
 lint: all ## format, include levels, headers, symbols, longest files and functions

@@ -6,8 +6,8 @@
  * A grammar is GBNF, or a JSON Schema when its name ends in .json. */
 #include "base/clock.h"
 #include "base/str.h"
-#include "engine/generate.h"
-#include "engine/session.h"
+#include "engine/session/generate.h"
+#include "engine/session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>

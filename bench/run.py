@@ -3,41 +3,42 @@
 
 Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
 memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
-(its cost), kernels (beside the read bandwidth), privacy (scan speed), egress (its record), router (what it recovers
-beside published routers, decision time, paraphrases), hedging (the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN and IK_BIN name the folders of the peers'
-programs, which then take turns with ours on the same files; without them figures recorded on a 2-core machine are
-printed and marked so. BENCH_QUICK=1 shortens the engine's part; bench/bench_engine.py says what else does.
+(its cost), kernels (beside the read bandwidth), privacy (scan speed), pseudonyms (their cost), egress (its record: what
+is found when it was changed, and its cost), router (what it recovers beside published routers, decision time,
+paraphrases), hedging (the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN
+and IK_BIN name the folders of the peers' programs, which then take turns with ours on the same files; without them
+figures recorded on a 2-core machine are printed and marked so. BENCH_QUICK=1 shortens the engine's part;
+bench/bench_engine.py says what else does.
 """
+import importlib
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
-import bench_consistency
-import bench_engine
-import bench_evidence
-import bench_grammar
-import bench_hedging
-import bench_model
-import bench_nano
-import bench_ramp
-import bench_router
-import bench_serving
-import bench_streams
-from table import program
+from table import ROOT, program
+
+NAMES = ROOT / "models" / "names" / "names.bin"
+
+
+def module(*names):
+    """Runs these modules; imported only now, because some need packages (numpy) that the others do not."""
+    return lambda: [importlib.import_module(name).run() for name in names]
+
 
 SECTIONS = {
-    "model": bench_model.run,
-    "nano": bench_nano.run,
-    "serving": bench_serving.run,
-    "engine": bench_engine.run,
-    "grammar": bench_grammar.run,
-    "streams": bench_streams.run,
+    "model": module("bench_model"),
+    "nano": module("bench_nano"),
+    "serving": module("bench_serving"),
+    "engine": module("bench_engine"),
+    "grammar": module("bench_grammar"),
+    "streams": module("bench_streams"),
     "kernels": lambda: program("bench_kernels", "Kernels"),
-    "router": lambda: (bench_router.run(), bench_consistency.run(), bench_ramp.run()),
-    "hedging": bench_hedging.run,
-    "evidence": bench_evidence.run,
-    "privacy": lambda: program("bench_privacy", "Privacy scan"),
+    "router": module("bench_router", "bench_consistency", "bench_ramp"),
+    "hedging": module("bench_hedging"),
+    "evidence": module("bench_evidence"),
+    "privacy": lambda: program("bench_privacy", "Privacy scan", NAMES),
+    "pseudonyms": lambda: program("bench_pseudonyms", "Pseudonyms", NAMES),
     "egress": lambda: program("bench_egress", "Record of what leaves"),
 }
 

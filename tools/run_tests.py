@@ -19,6 +19,8 @@ import sys
 import time
 from pathlib import Path
 
+import run_fuzz
+
 ROOT = Path(__file__).resolve().parent.parent
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop", "hedging", "ramps")
@@ -139,6 +141,7 @@ def collect(only):
     if wanted("neon"):
         suites += neon_suites()
     if wanted("fuzz") and shutil.which("clang"):
+        run_fuzz.build()  # here, as the others: a build has no time limit, a suite has
         suites.append(Suite("fuzz/regressions", [sys.executable, "tools/run_fuzz.py", "--replay"]))
     for kind in ("structure", "models", "e2e", "clients", "conformance"):
         for script in sorted((ROOT / "tests" / kind).glob("test_*.py")):

@@ -1,5 +1,7 @@
 /* /tandem/v1/consents: POST gives one, GET lists them, DELETE /tandem/v1/consents/ID takes one back.
  *
+ * Each caller's own: an API key's, or an address's where no keys are asked for.
+ *
  *   {"scope": "ROUTE or *", "expires": SECONDS_SINCE_1970, "user": "...", "id": "..."}   id, user: optional */
 #include "api/api_internal.h"
 #include "base/clock.h"
@@ -33,7 +35,9 @@ static void reply_status(struct api *api, struct http_request *request, enum td_
 static void reply_one(struct api *api, struct http_request *request, struct consents *consents,
                       const char *id)
 {
-    struct json *list = consents_list(consents, id, clock_wall_ms(NULL));
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    struct json *list = consents_list(consents, caller, id, clock_wall_ms(NULL));
     struct json *object = json_clone(json_at(list, 0));
     json_free(list);
     json_put(object, "object", json_new_cstr("consent"));
@@ -69,7 +73,7 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
     struct td_error err = {0};
     struct json *body = NULL;
     struct consent wish;
-    char id[CONSENT_ID_BYTES_MAX + 1];
+    char id[CONSENT_ID_BYTES_MAX + 1], caller[AUTH_DIGEST_BYTES];
     if (json_parse(http_request_body(request), &body, &err) != TD_OK) {
         fault_invalid_json(&fault, &err);
         api_reply_fault(api, request, &fault);
@@ -80,6 +84,8 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
         api_reply_fault(api, request, &fault);
         return;
     }
+    api_find_caller(api, request, caller);
+    wish.caller = caller;
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     enum td_status status =
         consents_grant(services->consents, &wish, clock_wall_ms(NULL), id, &err);
@@ -94,10 +100,12 @@ void consents_handle_grant(struct api *api, struct http_request *request, const 
 void consents_handle_list(struct api *api, struct http_request *request, const char *rest)
 {
     (void)rest;
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
     struct json *object = json_new_object();
     json_put(object, "object", json_new_cstr("list"));
-    json_put(object, "data", consents_list(services->consents, NULL, clock_wall_ms(NULL)));
+    json_put(object, "data", consents_list(services->consents, caller, NULL, clock_wall_ms(NULL)));
     api->host->release(api->host->ctx, services);
     reply_json(api, request, object);
 }
@@ -105,8 +113,11 @@ void consents_handle_list(struct api *api, struct http_request *request, const c
 void consents_handle_revoke(struct api *api, struct http_request *request, const char *rest)
 {
     struct td_error err = {0};
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    enum td_status status = consents_revoke(services->consents, rest, clock_wall_ms(NULL), &err);
+    enum td_status status =
+        consents_revoke(services->consents, caller, rest, clock_wall_ms(NULL), &err);
     if (status == TD_OK)
         reply_one(api, request, services->consents, rest);
     else

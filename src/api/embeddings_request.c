@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/embedding.h"
+#include "engine/embedding/embedding.h"
 
 #include <stdio.h>
 #include <stdlib.h>

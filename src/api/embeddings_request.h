@@ -4,7 +4,7 @@
 #define API_EMBEDDINGS_REQUEST_H
 
 #include "api/fault.h"
-#include "engine/embedding_service.h"
+#include "engine/embedding/embedding_service.h"
 
 struct json;
 

@@ -4,7 +4,7 @@
 #include "api/metrics.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/scheduler.h"
+#include "engine/session/scheduler.h"
 #include "ledger/ledger.h"
 
 #define METRICS_BYTES_MAX (4u << 20)

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "engine/embedding_service.h"
+#include "engine/embedding/embedding_service.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "api/openai_format.h"
 
 #include "base/str.h"
-#include "engine/json_schema.h"
+#include "engine/grammar/json_schema.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As far as a sampler looks back (engine/sampler.h). */
+/* As far as a sampler looks back (engine/sampling/sampler.h). */
 #define WINDOW_MAX 4096
 /* llama.cpp's, for a request that turns mirostat on and says no more. */
 #define MIROSTAT_TAU_DEFAULT 5.0f

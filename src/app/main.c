@@ -1,6 +1,6 @@
 /* tandem: finds the subcommand in one table and runs it. */
-#include "app/command.h"
-#include "app/config.h"
+#include "app/commands/command.h"
+#include "app/config/config.h"
 #include "base/str.h"
 
 #include <stdio.h>

@@ -61,6 +61,18 @@ uint32_t utf8_next(struct td_str text, size_t *offset)
     }
 }
 
+size_t utf8_character_begin(struct td_str text, size_t offset)
+{
+    for (size_t back = 1; back <= 3 && back <= offset && offset < text.len; back++) {
+        const unsigned char *p = (const unsigned char *)text.data + offset - back;
+        if ((p[1] & 0xc0) != 0x80)
+            break;
+        if (character_len(p, text.len - offset + back) > (int)back)
+            return offset - back;
+    }
+    return offset;
+}
+
 size_t utf8_encode(uint32_t code_point, char out[static 4])
 {
     if (code_point < 0x80) {

@@ -13,6 +13,8 @@ static inline bool utf8_is_valid(struct td_str text)
 /* Decodes the character at text.data[*offset] and advances. An invalid byte gives 0xFFFD, 1
  * byte. */
 uint32_t utf8_next(struct td_str text, size_t *offset);
+/* Where the valid character begins that goes on at the offset; the offset itself when none does. */
+size_t utf8_character_begin(struct td_str text, size_t offset);
 size_t utf8_encode(uint32_t code_point, char out[static 4]); /* bytes written, 0 if not encodable */
 /* Length of the longest prefix that does not end inside a character (invalid bytes count whole). */
 size_t utf8_complete_len(struct td_str text);

@@ -16,8 +16,11 @@
 #define USER_BYTES_MAX 256
 #define FILE_BYTES_MAX (CONSENTS_MAX * 1024u)
 
+#define CALLER_CHARS 32 /* half a SHA-256, in hexadecimal */
+
 struct entry {
     char id[CONSENT_ID_BYTES_MAX + 1], scope[CONSENT_SCOPE_BYTES_MAX + 1];
+    char caller[CALLER_CHARS + 1]; /* "" = nobody's: of a file that does not say whose */
     char user[USER_BYTES_MAX + 1]; /* "" = anybody; hashed: salt and hash */
     bool hashed;
     uint64_t expires_ms, revoked_ms; /* 0 = not revoked */
@@ -71,6 +74,15 @@ static bool is_users(const struct entry *entry, const char *user)
     return strcmp(entry->user, hash) == 0;
 }
 
+/* Neither an address nor what a key is known by stands in the file. */
+static void hash_caller(const char *caller, char out[static CALLER_CHARS + 1])
+{
+    uint8_t digest[CRYPTO_SHA256_BYTES];
+    crypto_sha256(caller ? caller : "", caller ? strlen(caller) : 0, digest);
+    crypto_hex(digest, CALLER_CHARS / 2, out);
+    out[CALLER_CHARS] = '\0';
+}
+
 static enum td_status forget_name(struct entry *entry, struct td_error *err)
 {
     uint8_t salt[SALT_BYTES];
@@ -112,8 +124,11 @@ static enum td_status save_locked(struct consents *consents, struct td_error *er
         return TD_OK;
     }
     buf_init(&text, FILE_BYTES_MAX);
-    for (size_t i = 0; i < consents->count; i++)
-        json_push(list, entry_json(&consents->entries[i]));
+    for (size_t i = 0; i < consents->count; i++) {
+        struct json *object = entry_json(&consents->entries[i]);
+        json_put(object, "caller", json_new_cstr(consents->entries[i].caller));
+        json_push(list, object);
+    }
     json_write(list, &text);
     json_free(list);
     enum td_status status = text.failed
@@ -171,6 +186,7 @@ static enum td_status read_entries(struct consents *consents, const struct json 
         if (!entry || id.len == 0 || expires < 0 || revoked < 0 || expires > INT64_MAX / 1000 ||
             revoked > INT64_MAX / 1000 || !copy(id, entry->id, CONSENT_ID_BYTES_MAX) ||
             !copy(json_text(json_get(item, "scope")), entry->scope, CONSENT_SCOPE_BYTES_MAX) ||
+            !copy(json_text(json_get(item, "caller")), entry->caller, CALLER_CHARS) ||
             (hash.len > 0 && !is_hash(hash)) ||
             !copy(hash.len > 0 ? hash : json_text(json_get(item, "user")), entry->user,
                   USER_BYTES_MAX))
@@ -251,10 +267,13 @@ enum td_status consents_keep_hashes(struct consents *consents, struct td_error *
 
 /* --- giving and taking back --- */
 
-static struct entry *find_locked(struct consents *consents, const char *id)
+static struct entry *find_locked(struct consents *consents, const char *caller, const char *id)
 {
+    char whose[CALLER_CHARS + 1];
+    hash_caller(caller, whose);
     for (size_t i = 0; i < consents->count; i++)
-        if (strcmp(consents->entries[i].id, id) == 0)
+        if (strcmp(consents->entries[i].id, id) == 0 &&
+            strcmp(consents->entries[i].caller, whose) == 0)
             return &consents->entries[i];
     return NULL;
 }
@@ -308,27 +327,45 @@ static enum td_status make_id(char out[static CONSENT_ID_BYTES_MAX + 1], struct 
     return status;
 }
 
+/* A consent that stands may end earlier, and nothing else: whoever sends its id again must not make more of
+ * it than was agreed to. */
+static enum td_status give_again(struct entry *entry, const struct consent *consent,
+                                 uint64_t now_ms, struct td_error *err)
+{
+    if (entry->revoked_ms)
+        return error_set(err, TD_DENIED, "consent %s was taken back: give another", entry->id);
+    if (!is_users(entry, consent->user ? consent->user : ""))
+        return error_set(err, TD_DENIED, "consent %s is another user's", entry->id);
+    if (entry->expires_ms <= now_ms)
+        return error_set(err, TD_DENIED, "consent %s has expired: give another", entry->id);
+    if (strcmp(entry->scope, consent->scope) != 0 || consent->expires_ms > entry->expires_ms)
+        return error_set(err, TD_DENIED,
+                         "consent %s was given for another scope or for less time: give another",
+                         entry->id);
+    entry->expires_ms = consent->expires_ms;
+    return TD_OK;
+}
+
 static enum td_status grant_locked(struct consents *consents, const struct consent *consent,
                                    uint64_t now_ms, const char *id, struct td_error *err)
 {
-    struct entry *entry = find_locked(consents, id);
-    const char *user = consent->user ? consent->user : "";
-    if (entry && entry->revoked_ms)
-        return error_set(err, TD_DENIED, "consent %s was taken back: give another", id);
-    if (entry && !is_users(entry, user))
-        return error_set(err, TD_DENIED, "consent %s is another user's", id);
-    if (!entry && consents->count >= CONSENTS_MAX)
+    struct entry *entry = find_locked(consents, consent->caller, id);
+    enum td_status status = TD_OK;
+    if (entry) {
+        status = give_again(entry, consent, now_ms, err);
+        return status == TD_OK ? save_locked(consents, err) : status;
+    }
+    if (consents->count >= CONSENTS_MAX)
         drop_expired_locked(consents, now_ms);
-    if (!entry)
-        entry = add_locked(consents);
+    entry = add_locked(consents);
     if (!entry)
         return error_set(err, TD_LIMIT, "there are %u consents, which is the most", CONSENTS_MAX);
     snprintf(entry->id, sizeof entry->id, "%s", id);
     snprintf(entry->scope, sizeof entry->scope, "%s", consent->scope);
-    snprintf(entry->user, sizeof entry->user, "%s", user);
-    entry->hashed = false;
+    snprintf(entry->user, sizeof entry->user, "%s", consent->user ? consent->user : "");
+    hash_caller(consent->caller, entry->caller);
     entry->expires_ms = consent->expires_ms;
-    enum td_status status = consents->hashes ? forget_name(entry, err) : TD_OK;
+    status = consents->hashes ? forget_name(entry, err) : TD_OK;
     return status == TD_OK ? save_locked(consents, err) : status;
 }
 
@@ -349,11 +386,11 @@ enum td_status consents_grant(struct consents *consents, const struct consent *c
     return status;
 }
 
-enum td_status consents_revoke(struct consents *consents, const char *id, uint64_t now_ms,
-                               struct td_error *err)
+enum td_status consents_revoke(struct consents *consents, const char *caller, const char *id,
+                               uint64_t now_ms, struct td_error *err)
 {
     pthread_mutex_lock(&consents->mutex);
-    struct entry *entry = find_locked(consents, id);
+    struct entry *entry = find_locked(consents, caller, id);
     enum td_status status = TD_OK;
     if (!entry)
         status = error_set(err, TD_NOT_FOUND, "there is no consent '%.64s'", id);
@@ -391,31 +428,34 @@ static enum consent_state state_of(const struct entry *entry, uint64_t now_ms)
                                          : CONSENT_VALID;
 }
 
-enum consent_state consents_check(struct consents *consents, const char *id, const char *route,
-                                  const char *user, uint64_t now_ms)
+enum consent_state consents_check(struct consents *consents, const struct consent_use *use,
+                                  uint64_t now_ms)
 {
-    if (!id)
+    if (!use->id)
         return CONSENT_NONE;
     pthread_mutex_lock(&consents->mutex);
-    const struct entry *entry = find_locked(consents, id);
+    const struct entry *entry = find_locked(consents, use->caller, use->id);
     enum consent_state state = entry ? state_of(entry, now_ms) : CONSENT_UNKNOWN;
     if (state == CONSENT_VALID && strcmp(entry->scope, "*") != 0 &&
-        strcmp(entry->scope, route) != 0)
+        strcmp(entry->scope, use->route) != 0)
         state = CONSENT_OTHER_SCOPE;
-    if (state == CONSENT_VALID && entry->user[0] && (!user || !is_users(entry, user)))
+    if (state == CONSENT_VALID && entry->user[0] && (!use->user || !is_users(entry, use->user)))
         state = CONSENT_OTHER_USER;
     pthread_mutex_unlock(&consents->mutex);
     return state;
 }
 
-struct json *consents_list(struct consents *consents, const char *id, uint64_t now_ms)
+struct json *consents_list(struct consents *consents, const char *caller, const char *id,
+                           uint64_t now_ms)
 {
+    char whose[CALLER_CHARS + 1];
+    hash_caller(caller, whose);
     struct json *list = json_new_array();
     pthread_mutex_lock(&consents->mutex);
     for (size_t i = 0; i < consents->count; i++) {
         const struct entry *entry = &consents->entries[i];
         enum consent_state state = state_of(entry, now_ms);
-        if (id && strcmp(entry->id, id) != 0)
+        if (strcmp(entry->caller, whose) != 0 || (id && strcmp(entry->id, id) != 0))
             continue;
         struct json *item = entry_json(entry);
         json_put(item, "state",

@@ -80,6 +80,7 @@ struct exchange_services {
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;
     struct consents *consents;     /* NULL = there are none */
+    bool consents_in_requests;     /* a body may give one */
     struct watch *watch;           /* NULL = not watched */
     uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
     const struct clock *clock;

@@ -17,12 +17,11 @@ static enum td_data_class higher(enum td_data_class a, enum td_data_class b)
     return a > b ? a : b;
 }
 
-/* A body may bring the consent itself: the id under which an application keeps it, and what it holds for. */
-static const char *consent_of(struct exchange *ex, uint64_t now_ms)
+/* Where the operator lets requests do so, a body may bring the consent itself: the id under which an
+ * application keeps it, and what it holds for. One that stands already is not changed by it. */
+static void take_consent(struct exchange *ex, uint64_t now_ms)
 {
     const struct json *given = json_get(json_get(ex->request.body, "tandem"), "consent");
-    if (json_kind_of(given) != JSON_KIND_OBJECT)
-        return ex->request.consent;
     struct td_error err = {0};
     char id[CONSENT_ID_BYTES_MAX + 1];
     int64_t expires = json_int(json_get(given, "expires"), 0);
@@ -30,23 +29,27 @@ static const char *consent_of(struct exchange *ex, uint64_t now_ms)
         .id = json_cstr(json_get(given, "id")),
         .scope = json_cstr(json_get(given, "scope")),
         .user = ex->request.user,
+        .caller = ex->request.caller,
         .expires_ms = expires > 0 && expires < INT64_MAX / 1000 ? (uint64_t)expires * 1000 : 0};
-    if (consent.id && consent.scope &&
-        consents_grant(ex->services->consents, &consent, now_ms, id, &err) != TD_OK)
+    if (!ex->services->consents_in_requests || !consent.id || !consent.scope)
+        return;
+    if (consents_grant(ex->services->consents, &consent, now_ms, id, &err) != TD_OK)
         log_event(LOG_LEVEL_INFO, "consent_refused", "exchange=%s error=\"%s\"", ex->id,
                   err.message);
-    return consent.id;
 }
 
 void outgoing_read_consent(struct exchange *ex, const struct route *route)
 {
     uint64_t now_ms = clock_wall_ms(ex->services->clock);
+    const struct consent_use use = {ex->request.consent, route->name, ex->request.user,
+                                    ex->request.caller};
+    enum consent_state state = CONSENT_NONE;
     if (!route->consent)
         return;
-    enum consent_state state = ex->services->consents
-                                   ? consents_check(ex->services->consents, consent_of(ex, now_ms),
-                                                    route->name, ex->request.user, now_ms)
-                                   : CONSENT_NONE;
+    if (ex->services->consents) {
+        take_consent(ex, now_ms);
+        state = consents_check(ex->services->consents, &use, now_ms);
+    }
     if (state != CONSENT_VALID)
         ex->signals.consent_missing = consent_state_text(state);
 }

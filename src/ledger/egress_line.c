@@ -159,8 +159,9 @@ enum td_status egress_head_write(const struct egress_head *head,
     uint8_t signature[CRYPTO_SIGNATURE_BYTES];
     char hex[2 * CRYPTO_SIGNATURE_BYTES + 1];
     size_t begin = out->len;
-    buf_printf(out, "{\"date\":\"%s\",\"count\":%llu,\"hash\":\"%s\",\"key\":\"%s\"", head->date,
-               (unsigned long long)head->chain.count, head->chain.hash, head->key);
+    buf_printf(
+        out, "{\"date\":\"%s\",\"count\":%llu,\"hash\":\"%s\",\"next\":\"%s\",\"key\":\"%s\"",
+        head->date, (unsigned long long)head->chain.count, head->chain.hash, head->next, head->key);
     enum td_status status =
         out->failed ? error_set(err, TD_NO_MEMORY, "no memory for a head of the egress ledger")
                     : crypto_sign(seed, str_slice(buf_view(out), begin, out->len), signature, err);
@@ -197,12 +198,21 @@ static bool fill_head(const struct json *root, struct egress_head *out)
     struct td_str date = json_text(json_get(root, "date"));
     int64_t count = json_int(json_get(root, "count"), -1);
     *out = (struct egress_head){0};
-    if (!is_date(date) || count < 1)
+    if (!is_date(date) || count < 0)
         return false;
     memcpy(out->date, date.data, date.len);
     out->chain.count = (uint64_t)count;
     return copy_hex(json_get(root, "hash"), out->chain.hash, EGRESS_HASH_HEX) &&
+           copy_hex(json_get(root, "next"), out->next, EGRESS_HASH_HEX) &&
            copy_hex(json_get(root, "key"), out->key, sizeof out->key - 1);
+}
+
+/* The signature is the end of the line: nothing stands in a head that was not signed. */
+static bool read_signature(struct td_str line, size_t at, uint8_t out[CRYPTO_SIGNATURE_BYTES])
+{
+    struct td_str rest = str_slice(line, at + sizeof SIGNATURE - 1, line.len);
+    return str_ends_with(rest, STR("\"}")) &&
+           crypto_unhex(str_slice(rest, 0, rest.len - 2), out, CRYPTO_SIGNATURE_BYTES);
 }
 
 enum td_status egress_head_read(struct td_str line, struct egress_head *out, struct td_error *err)
@@ -210,9 +220,8 @@ enum td_status egress_head_read(struct td_str line, struct egress_head *out, str
     struct json *root = NULL;
     uint8_t key[CRYPTO_SIGN_KEY_BYTES], signature[CRYPTO_SIGNATURE_BYTES];
     size_t signed_bytes = str_find(line, STR(SIGNATURE), 0);
-    if (signed_bytes == SIZE_MAX || json_parse(line, &root, NULL) != TD_OK ||
-        !fill_head(root, out) ||
-        !crypto_unhex(json_text(json_get(root, "signature")), signature, sizeof signature)) {
+    if (signed_bytes == SIZE_MAX || !read_signature(line, signed_bytes, signature) ||
+        json_parse(line, &root, NULL) != TD_OK || !fill_head(root, out)) {
         json_free(root);
         return error_set(err, TD_CORRUPT, "it is not a head of an egress ledger");
     }
@@ -222,4 +231,17 @@ enum td_status egress_head_read(struct td_str line, struct egress_head *out, str
         return error_set(err, TD_CORRUPT, "the head of %s has a signature that is not its key's",
                          out->date);
     return TD_OK;
+}
+
+enum egress_end egress_head_compare(const struct egress_head *head,
+                                    const struct egress_chain *chain)
+{
+    bool announces = strcmp(head->next, EGRESS_NO_HASH) != 0;
+    if (chain->count < head->chain.count)
+        return EGRESS_END_CUT;
+    if (chain->count == head->chain.count && strcmp(chain->hash, head->chain.hash) == 0)
+        return announces ? EGRESS_END_UNWRITTEN : EGRESS_END_SIGNED;
+    if (chain->count == head->chain.count + 1 && announces && strcmp(chain->hash, head->next) == 0)
+        return EGRESS_END_UNSIGNED;
+    return EGRESS_END_FORGED;
 }

@@ -9,8 +9,8 @@
  * notion of a first byte: a message should say which of connecting, first byte, silence or the
  * whole took too long.
  *
- * Not to be proxied: loopback addresses, whatever the environment says. Elsewhere the usual
- * variables (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key
+ * Not to be proxied: loopback addresses and what is to be reached directly (client_request.direct),
+ * whatever the environment says. Elsewhere the usual variables (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key
  * must not travel to a host that the configuration does not name. */
 #include "net/client.h"
 
@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "net/loop_event.h"
+#include "net/loopback.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
 #include <event2/event.h>
@@ -340,18 +340,6 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 
 /* --- Starting --- */
 
-/* Only what is loopback for certain: its addresses, and the names that RFC 6761, section 6.3,
- * reserves for it. "127.example.com" is anybody's. */
-static bool is_loopback(const char *name)
-{
-    struct in_addr address;
-    size_t len = strlen(name);
-    if (inet_pton(AF_INET, name, &address) == 1)
-        return ntohl(address.s_addr) >> 24 == 127;
-    return strcmp(name, "[::1]") == 0 || strcasecmp(name, "localhost") == 0 ||
-           (len > 10 && strcasecmp(name + len - 10, ".localhost") == 0);
-}
-
 /* Checks the URL and takes its host for messages. Loopback comes back as such. */
 static enum td_status read_url(const struct client_request *request, char host[HOST_BYTES_MAX],
                                bool *loopback, struct td_error *err)
@@ -372,7 +360,7 @@ static enum td_status read_url(const struct client_request *request, char host[H
         status = error_set(err, TD_DENIED, "%s: only https is allowed, not %s", name, scheme);
     } else {
         snprintf(host, HOST_BYTES_MAX, "%s", name);
-        *loopback = is_loopback(name);
+        *loopback = loopback_is_host(str_from(name));
     }
     curl_free(scheme);
     curl_free(name);
@@ -423,7 +411,7 @@ static CURLcode set_method(CURL *easy, const struct client_request *request)
     return bad ? bad : curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-static CURLcode set_security(CURL *easy, const struct client_request *request, bool loopback)
+static CURLcode set_security(CURL *easy, const struct client_request *request, bool direct)
 {
     CURLcode bad =
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request->allow_http ? "http,https" : "https");
@@ -434,7 +422,7 @@ static CURLcode set_security(CURL *easy, const struct client_request *request, b
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (!bad && request->ca_file)
         bad = curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-    if (!bad && loopback)
+    if (!bad && direct)
         bad = curl_easy_setopt(easy, CURLOPT_PROXY, "");
     return bad;
 }
@@ -477,7 +465,7 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
     CURLcode bad = curl_easy_setopt(transfer->easy, CURLOPT_URL, request->url);
     bad = bad ? bad : set_method(transfer->easy, request);
-    bad = bad ? bad : set_security(transfer->easy, request, loopback);
+    bad = bad ? bad : set_security(transfer->easy, request, loopback || request->direct);
     bad = bad ? bad : set_options(transfer);
     /* Waiting for a connection that could be shared: TLS says at once whether it is HTTP/2, plain
      * HTTP only with the first answer, for which all others would wait. */

@@ -22,6 +22,7 @@ struct client_request {
     const char *const *headers; /* "Name: value", NULL-terminated; copied */
     struct td_str body;         /* copied */
     bool allow_http;
+    bool direct; /* through no proxy, whatever the environment names; loopback never is */
     const char *ca_file;
     /* Each 0 = none. connect: name, TCP and TLS; first: from there to the first byte of the answer;
      * idle: between bytes; total: all of it. */

@@ -4,6 +4,7 @@
 
 #include "base/crypto.h"
 #include "base/str.h"
+#include "net/loopback.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -50,8 +51,7 @@ bool download_url_is_web(const struct download_url *url)
 
 bool download_url_is_loopback(const struct download_url *url)
 {
-    return strcmp(url->host, "localhost") == 0 || strcmp(url->host, "[::1]") == 0 ||
-           strncmp(url->host, "127.", 4) == 0;
+    return loopback_is_host(str_from(url->host));
 }
 
 static bool same_origin(const struct download_url *a, const struct download_url *b)

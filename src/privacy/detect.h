@@ -23,6 +23,8 @@ struct plain {
     size_t begin, end;
 };
 
+/* What a character beyond ASCII is in plain form, 0 when it is invisible. */
+int plain_form(uint32_t c);
 /* The first visible character at or after `offset`. Inline for ASCII: on hostile text detectors
  * read some hundred characters a trigger. */
 struct plain plain_at_any(struct td_str text, size_t offset);
@@ -91,6 +93,10 @@ static inline bool place_context(const struct place *place, int kind, size_t rea
     size_t ended = place->context ? place->context->ended[kind] : 0;
     return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
 }
+/* Does a letter of another script stand right before the place? */
+bool script_before(const struct place *place);
+/* Does a word of another script that announces the kind stand right before the place? */
+bool script_announces(const struct place *place, int kind);
 /* Does one begin within the few words behind `end`? */
 bool place_context_after(const struct place *place, size_t end, int kind);
 
@@ -132,6 +138,12 @@ struct numbers {
     struct word last;   /* the last word that is a number */
     struct word behind; /* the last word of letters that stood behind a number */
     size_t address_end; /* of the last street address */
+    size_t date_end;    /* of the last date */
+    struct streets {
+        size_t
+            next; /* where a word for a street begins, the first from some place on; 0 none yet */
+        size_t read; /* as far as words were asked whether they are one */
+    } streets;
 };
 #define NUMBER_FINDINGS_MAX 12
 /* All that begins at the place, the first digit of a word that ends at word_end. Answers how many. */
@@ -163,9 +175,18 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
  * address, or the password of a URL (kind PRIVACY_API_KEY). */
 bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
+/* What was read ahead for one key in vain and need not be read again for the next one, which may begin
+ * behind each sign of the same row of characters. All zero at first. */
+struct keys {
+    size_t no_token_end; /* no JSON web token begins before it */
+    /* By set of characters: so many of them without a digit. */
+    struct stretch {
+        size_t begin, end, count;
+    } stretches[4];
+};
 /* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
  * ...". */
-bool detect_key(const struct place *place, struct privacy_span *out);
+bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out);
 /* Quick refusal by the first letter and the byte after it (0x80 and above: not known yet). */
 bool detect_key_possible(int first, int second);
 /* place: at '=' or ':' of `api_key = ...`. */
@@ -195,15 +216,20 @@ bool detect_company(const struct place *place, size_t end, struct privacy_span *
 bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out);
 /* place: at the first digit of a house number, a ZIP code, a box or a flat; the span may begin
  * before it. */
-bool detect_address(const struct place *place, const struct window *window,
+bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
                     struct privacy_span *out);
 /* place: at the first letter: British and Canadian postal codes. */
 bool detect_postcode(const struct place *place, struct privacy_span *out);
 /* Numbers that only a word near them makes what they are: passports, licences, medical records,
- * plates, bank accounts. place: at a word with a digit in it. */
-bool detect_document(const struct place *place, struct privacy_span *out);
+ * plates, bank accounts. place: at a word with a digit in it. dated: a date begins there. */
+#define DOCUMENT_REACH 40 /* bytes between the word and the number */
+bool detect_document(const struct place *place, bool dated, struct privacy_span *out);
+/* The end of the longest licence plate of a known series that begins at the place, 0 none. */
+size_t plate_end(const struct place *place);
 /* place: at a capital letter of a word with a digit in it. */
 bool detect_icd10(const struct place *place, struct privacy_span *out);
+/* Does a decimal comma or a unit that is no ASCII word ("µg") follow the number? */
+bool detect_dose_possible(const struct place *place, const struct window *window);
 /* place: at a number with a unit of mass or volume behind it; before it a medicine's name. */
 bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out);
 /* 48.8584, 2.2945 and 48°51'29"N 2°17'40"E. */
@@ -211,11 +237,16 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                         struct privacy_span *out);
 /* Six pairs of hex digits with : or - between, or three groups of four with dots. */
 bool detect_mac(const struct place *place, struct privacy_span *out);
-/* place: at the first letter of a word. http://host/path and bare host names. */
-bool detect_url(const struct place *place, struct privacy_span *out);
+/* A row of characters of paths that was read: addresses may stand within the path of another one. */
+struct path {
+    size_t begin, end;
+};
+/* place: at the first letter of a word. http://host/path and bare host names. path: all zero at first. */
+bool detect_url(const struct place *place, struct path *path, struct privacy_span *out);
 /* Is the label one that exists at the top? */
 bool domain_is_top_level(struct td_str label);
-bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out);
+bool detect_domain(const struct place *place, size_t word_end, struct path *path,
+                   struct privacy_span *out);
 /* Bitcoin (base58check, bech32), Ethereum, Litecoin, Tron. */
 bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out);
 /* BIC of 8 or 11 characters. */

@@ -17,6 +17,16 @@
         text, sizeof(text) - 1, name_min \
     }
 
+/* Most words end in another letter than any of these. */
+static bool ends_street(char last)
+{
+    static const char letters[] = "egzmtnduajrofl";
+    uint32_t set = 0;
+    for (size_t i = 0; i < sizeof letters - 1; i++)
+        set |= UINT32_C(1) << (letters[i] - 'a');
+    return last >= 'a' && last <= 'z' && (set >> (last - 'a') & 1);
+}
+
 /* "Koskikatu", "Hauptstraße", "Storgatan": the word for a street at the end of the name. */
 static bool has_street_ending(struct td_str text, const struct word *word)
 {
@@ -59,7 +69,7 @@ static bool has_street_ending(struct td_str text, const struct word *word)
                    ENDING("hof", 4)};
     size_t len = word->end - word->begin;
     const char *end = text.data + word->end;
-    if (!word->capital || word->digits || strchr("egzmtnduajrofl", end[-1]) == NULL)
+    if (!word->capital || word->digits || !ends_street(end[-1]))
         return false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t ending = endings[i].len;
@@ -88,14 +98,19 @@ static bool is_abbreviated(struct td_str text, const struct word *word)
 }
 
 /* A word for a street that stands before its name. "av" is "of" in other languages: it has a point or a
- * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. */
+ * capital; after "Im", "Am" and "An" stand German nouns of all kinds, and their numbers are no houses. name:
+ * the word behind it; NULL where the number comes first, which no German one does ("9 am"). */
 static bool stands_first(struct td_str text, const struct word *word, const struct word *name)
 {
     if (!(word->roles & (ROLE_STREET_FIRST | ROLE_STREET_SURE)))
         return false;
+    if (word_in(text, word, "al os pl"))
+        return word->end < text.len && text.data[word->end] == '.';
     if (word_is(text, word, "av"))
         return word->capital || (word->end < text.len && text.data[word->end] == '.');
-    return !word_in(text, word, "am im an") || name == NULL ||
+    if (!word_in(text, word, "am im an"))
+        return true;
+    return name != NULL &&
            !word_in(text, name,
                     "jahr jahre kapitel abschnitt fall monat tag punkt schritt absatz teil band "
                     "heft ende anfang "
@@ -108,11 +123,13 @@ static bool stands_first(struct td_str text, const struct word *word, const stru
  * or SIZE_MAX. word: the last piece of it. */
 static size_t short_first(struct td_str text, const struct word *word)
 {
-    if (word_is(text, word, "c") && word->end < text.len && text.data[word->end] == '/')
+    if (word->end < text.len && text.data[word->end] == '/' && word_is(text, word, "c"))
         return word->begin;
+    if (word->begin < 2 || text.data[word->begin - 1] != '.')
+        return SIZE_MAX;
     static const char *const tails[][2] = {{"le", "V."}, {"zza", "P."}, {"so", "C."}};
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
-        if (word_is(text, word, tails[i][0]) && word->begin >= 2 &&
+        if (word_is(text, word, tails[i][0]) &&
             memcmp(text.data + word->begin - 2, tails[i][1], 2) == 0)
             return word->begin - 2;
     return SIZE_MAX;
@@ -127,9 +144,18 @@ static bool is_dated_name(struct td_str text, const struct word *month)
            word_in(text, &day, "i ii iii iv v vi viii ix x xi xii xv xx xxiv xxv xxvi xxvii xxix");
 }
 
-static bool is_gap_line(struct td_str text, size_t from, size_t to)
+/* Gaps are short: a call would take longer. */
+static inline bool gap_has(struct td_str text, size_t from, size_t to, char c)
 {
-    return memchr(text.data + from, '\n', to - from) != NULL;
+    for (; from < to; from++)
+        if (text.data[from] == c)
+            return true;
+    return false;
+}
+
+static inline bool is_gap_line(struct td_str text, size_t from, size_t to)
+{
+    return gap_has(text, from, to, '\n');
 }
 
 static bool ends_sentence(struct td_str text, size_t from, const struct word *word)
@@ -155,12 +181,26 @@ static size_t number_end(struct td_str text, const struct window *window, size_t
     return end;
 }
 
+/* "Lindenweg 5 b": one small letter, after which the address ends or goes on behind a sign. */
+static size_t with_house_letter(struct td_str text, size_t end)
+{
+    if (end + 1 >= text.len || text.data[end] != ' ' || text.data[end + 1] < 'a' ||
+        text.data[end + 1] > 'h')
+        return end;
+    return end + 2 == text.len || strchr(",.;)\n", text.data[end + 2]) != NULL ? end + 2 : end;
+}
+
 /* Is it surely a word for a street, also behind a comma? "place" is when "de" or its like follows. */
 static bool goes_before_name(struct td_str text, const struct word *word)
 {
     struct word particle = word_after(text, word->end, 1);
     return (word->roles & ROLE_STREET_SURE) ||
            (word_is(text, word, "place") && (particle.roles & ROLE_PARTICLE));
+}
+
+static inline bool ends_part(char c)
+{
+    return c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n' || c == '\0';
 }
 
 /* Number first: the end of the street's words, or 0. first: the word behind the number. large: a number
@@ -210,7 +250,7 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
         } else {
             break;
         }
-        if (word.end < text.len && strchr(",;:!?\n", text.data[word.end]) != NULL)
+        if (word.end < text.len && ends_part(text.data[word.end]))
             break;
         if (word.end < text.len && text.data[word.end] == '.' && word.end - word.begin > 3)
             break;
@@ -220,16 +260,47 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
     return (first_form && names > 0) || (at_home && names > 0) ? end : 0;
 }
 
+static bool is_for_street(struct td_str text, const struct word *word)
+{
+    return (word->roles & (ROLE_STREET | ROLE_STREET_FIRST | ROLE_STREET_RARE)) ||
+           has_street_ending(text, word);
+}
+
+/* Is there a word for a street among those that street_after would read, the first of which this is? Rows of
+ * numbers share the answer: no word is asked twice. */
+static bool has_street_near(struct streets *streets, struct td_str text, const struct word *first)
+{
+    size_t reach = first->end + NAME_WORDS_MAX * (2 + LEXICON_WORD_BYTES_MAX);
+    if (first->begin < first->end && is_for_street(text, first))
+        return true;
+    if (streets->next < first->end)
+        streets->next = 0;
+    if (streets->read < first->end)
+        streets->read = first->end;
+    while (streets->next == 0 && streets->read < reach && streets->read < text.len) {
+        struct word word = word_after(text, streets->read, 0);
+        if (word.begin < word.end && is_for_street(text, &word))
+            streets->next = word.begin;
+        streets->read = word.end;
+        while (streets->read < text.len && word.begin == word.end &&
+               lexicon_is_word_byte((unsigned char)text.data[streets->read]))
+            streets->read++; /* over one that is too long */
+        streets->read++;     /* what parts it from the next */
+    }
+    return streets->next != 0 && streets->next < reach;
+}
+
 /* "No. 5", "N\xc2\xb0 5", "nr 5": where the sign before the number begins, else the number. */
 static size_t before_number_sign(struct td_str text, size_t number)
 {
-    static const char *const signs[] = {"N\xc2\xb0", "n\xc2\xb0", "N\xc2\xba", "n\xc2\xba",
-                                        "No.",       "no.",       "Nr.",       "nr.",
-                                        "nr",        "Nr",        "\xc4\x8d.", "#"};
+    static const char *const signs[] = {
+        "N\xc2\xb0", "n\xc2\xb0", "N\xc2\xba", "n\xc2\xba", "No.", "no.",        "Nr.",       "nr.",
+        "nr",        "Nr",        "\xc4\x8d.", "#",         "n.",  "n.\xc2\xb0", "n.\xc2\xba"};
     size_t at = number;
     while (at > 0 && number - at < 2 && text.data[at - 1] == ' ')
         at--;
-    if (at == 0 || strchr(".r#\xb0\xba", text.data[at - 1]) == NULL)
+    char last = at == 0 ? ' ' : text.data[at - 1];
+    if (last != '.' && last != 'r' && last != '#' && last != '\xb0' && last != '\xba')
         return number;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t len = strlen(signs[i]);
@@ -251,7 +322,7 @@ static size_t street_before(const struct place *place, bool at_home, float *scor
     for (size_t i = 0; i <= NAME_WORDS_MAX; i++) {
         struct word word = at == place->begin ? *place->previous : word_before(text, at, 2);
         if (word.begin == word.end || is_gap_line(text, word.end, at) ||
-            (i > 0 && memchr(text.data + word.end, ',', at - word.end) != NULL) ||
+            (i > 0 && gap_has(text, word.end, at, ',')) ||
             (text.data[word.end] == '.' && word.end - word.begin > 5 &&
              !(i == 0 && is_abbreviated(text, &word))))
             break;
@@ -342,7 +413,7 @@ static bool is_long_row(struct td_str text, const struct word *word)
         return false;
     struct word second = word_after(text, word->end, 1);
     struct word third = word_after(text, second.end, 1);
-    bool line = memchr(text.data + word->end, '\n', third.begin - word->end) != NULL;
+    bool line = is_gap_line(text, word->end, third.begin);
     return !line && second.digits && third.digits && second.end > second.begin &&
            third.end > third.begin;
 }
@@ -357,8 +428,7 @@ static size_t address_tail(struct td_str text, size_t end)
         struct word word = word_after(text, at, 8);
         if (word.begin == word.end)
             break;
-        bool line = is_gap_line(text, at, word.begin) ||
-                    memchr(text.data + at, ',', word.begin - at) != NULL;
+        bool line = is_gap_line(text, at, word.begin) || gap_has(text, at, word.begin, ',');
         bool blank_line = word.begin - at > 1 &&
                           str_find(str_slice(text, at, word.begin), STR("\n\n"), 0) != SIZE_MAX;
         bool sentence = ends_sentence(text, at, &word) && word.begin - at > 1 && !unit &&
@@ -366,7 +436,7 @@ static size_t address_tail(struct td_str text, size_t end)
         if (blank_line || (sentence && !line))
             break;
         uint32_t roles = word.roles;
-        bool bracket = memchr(text.data + at, '(', word.begin - at) != NULL;
+        bool bracket = gap_has(text, at, word.begin, '(');
         if (bracket || (word.entry != NULL && word.entry->context == PRIVACY_PHONE) ||
             is_long_row(text, &word))
             break;
@@ -437,6 +507,7 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     size_t end = window->end[run - 1];
     size_t more =
         window->c[run] == '-' || window->c[run] == ' ' ? window_digits(window, run + 1) : 0;
+    bool piece = window->c[run] == '-' && is_alpha(window->c[run + 1]); /* AB-12345-XL */
     bool plus = run == 5 && window->c[run] == '-' && more == 4;
     size_t military = run == 5 ? military_begin(text, &before) : SIZE_MAX;
     if (military != SIZE_MAX)
@@ -449,14 +520,14 @@ static bool detect_zip(const struct place *place, const struct window *window, s
             end = letters.end; /* 7412 SL */
         return give(PRIVACY_ZIP, place->begin, end, 0.9f, out);
     }
-    if (run == 5 && before.capital &&
+    if (run == 5 && before.capital && !piece &&
         (is_state(text, &before) ||
          ((before.roles & ROLE_COUNTRY) && !(place->next->roles & ROLE_COUNTED))))
         return give(PRIVACY_ZIP, place->begin, plus ? window->end[run + more] : end, 0.8f, out);
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }
 
-bool detect_address(const struct place *place, const struct window *window,
+bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
                     struct privacy_span *out)
 {
     struct td_str text = place->text;
@@ -487,9 +558,10 @@ bool detect_address(const struct place *place, const struct window *window,
         struct word kind = word_after(text, place->next->end, 1);
         name = kind.roles & ROLE_STREET_SURE ? place->next->end : end; /* "5 bis rue Pasteur" */
     }
-    size_t street = run <= 5 && !place->next->digits
-                        ? street_after(text, name, place->next, at_home, run >= 3, &score)
-                        : 0;
+    size_t street =
+        run <= 5 && !place->next->digits && (at_home || has_street_near(streets, text, place->next))
+            ? street_after(text, name, place->next, at_home, run >= 3, &score)
+            : 0;
     if (street != 0) {
         struct word before = word_before(text, place->begin, 1);
         bool joined = before.digits && before.end > before.begin &&
@@ -507,6 +579,7 @@ bool detect_address(const struct place *place, const struct window *window,
         struct word before = word_before(text, begin, 1);
         if (before.digits && before.end > before.begin && before.end + 1 == begin)
             begin = before.begin; /* "6750 Koskikatu 25" */
+        end = with_house_letter(text, end);
         return give(PRIVACY_ADDRESS, begin, address_tail(text, end), score, out);
     }
     return detect_zip(place, window, run, out);

@@ -9,7 +9,10 @@ static bool pronoun_is(struct td_str text, const struct word *verb)
     if (word_in(text, verb, "m s re")) /* I'm, he's, they're */
         return word_in(text, &subject, "i he she they you we");
     return word_in(text, verb, "am is was are were be") &&
-           word_in(text, &subject, "i he she they who and you");
+           word_in(text, &subject,
+                   "i he she they who and you son daughter mother mom mum dad father wife husband "
+                   "partner "
+                   "patient sister brother child boy girl grandmother grandfather grandma grandpa");
 }
 
 /* "years old", "yrs old", "y/o", "yo", "year-old", "years of age", "ans", "Jahre alt". */
@@ -34,7 +37,18 @@ static bool years_follow(struct td_str text, size_t end, struct word unit)
         struct word before = spelled_before(text, end, 0),
                     verb = spelled_before(text, before.begin, 1);
         return word_in(text, &next, "oud de") ||
-               word_in(text, &verb, "ai a avait as tengo tiene ho ha tenho tem de di \xc3\xa2ge");
+               word_in(text, &verb,
+                       "ai a avait as tengo tiene ho ha tenho tem de di \xc3\xa2ge ben is");
+    }
+    if (word_in(text, &unit, "lat let \xc3\xa5r")) {
+        struct word next = spelled_after(text, unit.end, 1);
+        struct word before = spelled_before(text, end, 0),
+                    verb = spelled_before(text, before.begin, 1);
+        return word_in(text, &next, "gammal gammel gamle gamla") ||
+               word_in(text, &verb,
+                       "\xc3\xa4r er mam ma mia\xc5\x82 mia\xc5\x82"
+                       "a wieku patient pacjent "
+                       "pacjentka fyllde fyller fylte kvinna kvinde man mand je m\xc3\xa1");
     }
     return false;
 }
@@ -44,11 +58,13 @@ static bool age_precedes(struct td_str text, struct word before, size_t end)
     int first = before.begin < before.end ? (unsigned char)text.data[before.begin] | 0x20 : 0;
     if (before.begin == before.end || before.digits ||
         (!(before.roles & (ROLE_AGE_BEFORE | ROLE_VERB_BEING)) && first != 't' && first != 'o' &&
-         first != 'i' && first != 'w'))
+         first != 'i' && first != 'w' && first != 's' && first != 'g'))
         return false;
     struct word second = spelled_before(text, before.begin, 1);
     if ((before.roles & ROLE_AGE_BEFORE))
         return true;
+    if (word_in(text, &before, "sex gender") && word_in(text, &second, "age"))
+        return true; /* Age/Sex: 82/F */
     if (word_in(text, &before, "turn turns") &&
         word_in(text, &second, "ll i will he she to who soon"))
         return true;

@@ -30,7 +30,7 @@ bool detect_company(const struct place *place, size_t end, struct privacy_span *
         while (at > 0 && begin - at < 3 && (text.data[at - 1] == ' ' || text.data[at - 1] == '&'))
             at--;
         struct word word = word_before(text, at, 2);
-        bool small = word.capital && i > 0 &&
+        bool small = word.capital && i > 0 && (word.roles & ROLE_LITTLE) &&
                      word_in(text, &word, "the at for from in by with and of to is my our i");
         if (word.begin == word.end || !(word.capital || word.digits) || small ||
             !joins(text, word.end, begin, i == 0))

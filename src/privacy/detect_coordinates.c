@@ -2,6 +2,8 @@
  * and less, so a place, while two are weather), and degrees with minutes and seconds. */
 #include "privacy/detect.h"
 
+#include <string.h>
+
 #define REACH 48
 
 struct degrees {
@@ -105,6 +107,35 @@ static size_t skip_between(struct td_str text, size_t offset, bool *comma)
     return offset;
 }
 
+/* Of three or more numbers in a row two are no place: "[0.1813, -0.4198, 0.2729]". */
+static bool is_vector(const struct place *place, size_t end)
+{
+    struct degrees third;
+    bool comma;
+    size_t next = skip_between(place->text, end, &comma);
+    if (comma && read_decimal(place->text, next, &third) && third.decimals >= 3)
+        return true;
+    struct word before =
+        spelled_before(place->text, place->before == '-' ? place->before_begin : place->begin, 2);
+    return before.begin < before.end && before.begin > 0 && before.end < place->begin &&
+           memchr(place->text.data + before.end, ',', place->begin - before.end) != NULL &&
+           is_digit((unsigned char)place->text.data[before.end - 1]) &&
+           place->text.data[before.begin - 1] == '.';
+}
+
+/* "[52.5200, 13.4050]" without a word that says what it is: a program's list of two numbers. */
+static bool is_of_a_list(const struct place *place, size_t begin, size_t end)
+{
+    return begin > 0 && strchr("[{", place->text.data[begin - 1]) != NULL &&
+           end < place->text.len && strchr("]}", place->text.data[end]) != NULL;
+}
+
+/* Both below one: a probability, a weight, a part of something; as a place the open sea off Ghana. */
+static bool is_at_sea(const struct degrees *first, const struct degrees *second)
+{
+    return first->value < 1 && first->value > -1 && second->value < 1 && second->value > -1;
+}
+
 bool detect_coordinates(const struct place *place, const struct window *window,
                         struct privacy_span *out)
 {
@@ -146,8 +177,11 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                 second.value >= -180 && first.value <= 90 && first.value >= -90;
     if (!pair && !(announced && first.decimals >= 4))
         return false;
+    if (pair && !announced && !first.letter && is_vector(place, second.end))
+        return false;
     if (pair && !announced && !first.letter &&
-        (!comma || first.decimals < 4 || second.decimals < 4))
+        (!comma || first.decimals < 4 || second.decimals < 4 ||
+         is_of_a_list(place, begin, second.end) || is_at_sea(&first, &second)))
         return false;
     *out = (struct privacy_span){.kind = PRIVACY_COORDINATES,
                                  .begin = begin,

@@ -9,21 +9,24 @@
 
 #include <string.h>
 
+#define REACH 48 /* between "wallet" and an address that has no checksum: Solana's 32 bytes */
 #define BASE58_BYTES 25 /* version, 20 bytes of hash, 4 of checksum */
 
-static int base58_value(char c)
+static const char base58[] = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+static const char base58_ripple[] = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz";
+
+static int base58_value(const char *digits, char c)
 {
-    static const char digits[] = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     const char *at = c ? strchr(digits, c) : NULL;
     return at ? (int)(at - digits) : -1;
 }
 
-static bool base58check_holds(const char *text, size_t len)
+static bool base58check_holds(const char *digits, const char *text, size_t len)
 {
     uint32_t limbs[7] = {0}; /* big-endian, 200 of the 224 bits are the address */
     uint8_t bytes[BASE58_BYTES];
     for (size_t i = 0; i < len; i++) {
-        int digit = base58_value(text[i]);
+        int digit = base58_value(digits, text[i]);
         if (digit < 0)
             return false;
         uint64_t carry = (uint64_t)digit;
@@ -63,10 +66,15 @@ static uint32_t bech32_step(uint32_t sum, uint32_t value)
 static bool bech32_holds(struct td_str text)
 {
     static const char digits[] = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-    size_t one = 2; /* "bc1", "tb1" */
-    if (text.len > 3 && to_lower(text.data[0]) == 'l')
-        one = 3; /* "ltc1" */
-    if (text.len <= one + 7 || text.data[one] != '1')
+    static const char *const prefixes[] = {"bc", "tb", "ltc", "addr", "stake", "cosmos", NULL};
+    size_t one = 0;
+    for (size_t i = 0; prefixes[i] != NULL && one == 0; i++) {
+        size_t len = strlen(prefixes[i]);
+        if (text.len > len + 7 && text.data[len] == '1' &&
+            str_equal_nocase(str_slice(text, 0, len), str_from(prefixes[i])))
+            one = len;
+    }
+    if (one == 0)
         return false;
     uint32_t sum = 1;
     for (size_t i = 0; i < one; i++)
@@ -97,16 +105,36 @@ static bool is_ethereum(struct td_str text)
     return differ > 10;
 }
 
+static bool is_base58(struct td_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (base58_value(base58, text.data[i]) < 0)
+            return false;
+    return entropy_classes(text) >= 3;
+}
+
+/* Base58 of 69 bytes in blocks, the first the network's: no other thing is written so long in it. */
+static bool is_monero(struct td_str text)
+{
+    return (text.data[0] == '4' || text.data[0] == '8') && is_base58(text);
+}
+
 bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out)
 {
     struct td_str word = str_slice(place->text, place->begin, word_end);
-    if (word.len < 25 || word.len > 90 || is_word(place->before))
+    if (word.len < 25 || word.len > 110 || is_word(place->before))
         return false;
     char first = (char)to_lower((unsigned char)word.data[0]);
     bool holds = word.len <= 35 && strchr("13lmdta29n", first) != NULL &&
-                 base58check_holds(word.data, word.len);
-    if (!holds && (first == 'b' || first == 't' || first == 'l'))
+                 base58check_holds(base58, word.data, word.len);
+    if (!holds && word.len <= 35 && word.data[0] == 'r')
+        holds = base58check_holds(base58_ripple, word.data, word.len);
+    if (!holds && strchr("btlasc", first) != NULL)
         holds = bech32_holds(word);
+    if (!holds && (word.len == 95 || word.len == 106))
+        holds = is_monero(word);
+    if (!holds && word.len >= 43 && word.len <= 44)
+        holds = place_context(place, PRIVACY_CRYPTO, REACH) && is_base58(word);
     if (!holds && first == '0')
         holds = is_ethereum(word);
     if (!holds)
@@ -114,6 +142,18 @@ bool detect_crypto(const struct place *place, size_t word_end, struct privacy_sp
     *out = (struct privacy_span){
         .kind = PRIVACY_CRYPTO, .begin = place->begin, .end = word_end, .score = 1.0f};
     return true;
+}
+
+/* Half and more of it in words: "getUserAccountBalanceWithRetry100". In a random string one letter in six stands
+ * in a row of three small ones. */
+static bool is_made_of_words(const char *body, size_t len)
+{
+    size_t row = 0, in_words = 0;
+    for (size_t i = 0; i < len; i++) {
+        row = body[i] >= 'a' && body[i] <= 'z' ? row + 1 : 0;
+        in_words += row == 3 ? 3 : row > 3;
+    }
+    return in_words * 2 >= len;
 }
 
 /* Secrets without a name or a known prefix: 32 to 128 base64 characters of all three classes with
@@ -148,7 +188,7 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
                              (body[i] >= 'a') != (body[i - 1] >= 'a'));
     }
     if (len < 32 || len > 128 || lower < 6 || upper < 6 || digits < 3 || changes * 4 < len ||
-        entropy_bits_per_char((struct td_str){body, len}) < 4.2 ||
+        is_made_of_words(body, len) || entropy_bits_per_char((struct td_str){body, len}) < 4.2 ||
         context_before(place->text, place->begin, 12, harmless))
         return false;
     *out = (struct privacy_span){

@@ -42,6 +42,14 @@ static int value_of(const struct window *window, size_t i, size_t digits)
     return value;
 }
 
+static int year_of(struct td_str text, size_t offset)
+{
+    int value = 0;
+    for (size_t k = 0; k < 4; k++)
+        value = value * 10 + text.data[offset + k] - '0';
+    return value;
+}
+
 static bool is_year(int value)
 {
     return value >= YEAR_FIRST && value <= YEAR_LAST;
@@ -104,6 +112,13 @@ static size_t time_end(struct td_str text, size_t offset, bool must_be_sure)
 static size_t with_time(struct td_str text, size_t end)
 {
     struct plain next = plain_at(text, end);
+    /* a web server's log: 25/Oct/2024:11:57:06 +0000 */
+    if (next.c == ':' && is_digit(plain_at(text, next.end).c)) {
+        size_t time = time_end(text, next.end, true);
+        struct plain zone = plain_at(text, plain_at(text, time).end);
+        bool zoned = time != 0 && plain_at(text, time).c == ' ' && (zone.c == '+' || zone.c == '-');
+        return time == 0 ? end : zoned ? spelled_after(text, zone.end, 0).end : time;
+    }
     if (next.c == 'T' || next.c == ' ' || next.c == ',') {
         bool comma = next.c == ',';
         next = plain_at(text, next.end);
@@ -199,15 +214,17 @@ static size_t day_month(const struct place *place, const struct window *window, 
     if (run > 2 || day < 1 || day > 31)
         return 0;
     size_t end = window->end[run - 1];
-    struct word word = *place->next;
+    struct word word =
+        window->c[run] == '.' ? word_after(text, end, 2) : *place->next; /* "3. Mai" */
     if (word.begin == word.end || word.digits)
         return 0;
     if (end < text.len && is_alpha((unsigned char)text.data[end])) {
         if (!word_in(text, &word, "st nd rd th er"))
             return 0;
         end = word.end;
+        word = word_after(text, end, 2);
     }
-    word = word_after(text, end, 2);
+    int sign = end < text.len ? (unsigned char)text.data[end] : 0;
     if ((word.roles & ROLE_OF))
         word = word_after(text, word.end, 1);
     if (!(word.roles & (ROLE_MONTH | ROLE_MONTH_SHORT)))
@@ -221,6 +238,10 @@ static size_t day_month(const struct place *place, const struct window *window, 
     if (year.digits && digits == 4 &&
         (text.data[year.begin] == '1' || text.data[year.begin] == '2'))
         return with_time(text, year.end);
+    bool same_sign = (sign == '-' || sign == '/') && word.end < text.len &&
+                     text.data[word.end] == sign && year.begin == word.end + 1;
+    if (year.digits && digits == 2 && same_sign)
+        return year.end; /* 17-MAY-15 */
     return text.data[end - 1] == '.' ? word.end : end;
 }
 
@@ -270,9 +291,10 @@ bool detect_date(const struct place *place, const struct window *window, struct 
     }
     if (run == 0 || run > 4 ||
         ((place->before == '.' || place->before == '-' || place->before == '/' ||
-          place->before == ':' || place->before == ',') &&
+          place->before == ':') &&
          is_digit(place->before2) && run != 4))
         return false;
+    bool behind_comma = place->before == ',' && is_digit(place->before2); /* "1,05" or a column */
     float score = 0.85f;
     size_t numeric = numeric_date(window);
     if (numeric == 0)
@@ -285,6 +307,8 @@ bool detect_date(const struct place *place, const struct window *window, struct 
         if ((next == '-' || next == '/' || next == '.') && is_alnum(window->c[after + 1]))
             return false;
         end = with_time(place->text, window->end[after - 1]);
+    } else if (behind_comma && run != 4) {
+        return false;
     } else if (run <= 2 && (end = day_month(place, window, run)) != 0) {
         score = 0.8f;
     } else if (run <= 2 && place->before != ':' &&
@@ -310,7 +334,8 @@ bool detect_month(const struct place *place, size_t end, bool brief, struct priv
         return false; /* the number before it has found it */
     size_t last = 0;
     day = word_after(text, end, brief ? 2 : 1);
-    if (day.end > day.begin && day.digits && day.end - day.begin == 4) {
+    if (day.end > day.begin && day.digits && day.end - day.begin == 4 &&
+        is_year(year_of(text, day.begin))) {
         last = day.end; /* May 1977 */
     } else if (day.end > day.begin && day.end - day.begin <= 4 &&
                is_digit((unsigned char)text.data[day.begin])) {

@@ -4,8 +4,10 @@
 
 #include "privacy/lexicon.h"
 
+#include <string.h>
+
 #define TOKEN_MAX 24
-#define REACH 40
+#define NEXT_TO 4 /* bytes between a word and what it announces: "MRN: ", "no. " */
 
 struct token {
     char text[TOKEN_MAX + 1]; /* capitals, without separators */
@@ -84,43 +86,139 @@ static bool found(const struct place *place, const struct token *token, enum pri
     return true;
 }
 
-bool detect_document(const struct place *place, struct privacy_span *out)
+/* Kinds whose words announce a number of their own. */
+static bool announces_number(int kind)
 {
-    bool passport = place_context(place, PRIVACY_US_PASSPORT, REACH);
-    bool license = place_context(place, PRIVACY_US_LICENSE, REACH);
-    bool record = place_context(place, PRIVACY_MEDICAL_RECORD, REACH);
-    bool plate = place_context(place, PRIVACY_PLATE, REACH);
-    bool bank = place_context(place, PRIVACY_BANK_ACCOUNT, REACH);
-    if ((!passport && !license && !record && !plate && !bank) || is_word(place->before) ||
-        place->before == '$')
+    return (kind >= PRIVACY_US_MBI && kind <= PRIVACY_IL_ID) || kind == PRIVACY_US_SSN ||
+           kind == PRIVACY_PHONE || kind == CONTEXT_BIRTH || kind == PRIVACY_US_PASSPORT ||
+           kind == PRIVACY_US_LICENSE || kind == PRIVACY_MEDICAL_RECORD || kind == PRIVACY_PLATE ||
+           kind == PRIVACY_BANK_ACCOUNT;
+}
+
+/* Which of the documents was announced last, within reach; 0 when there is none, or when a word for
+ * another number came after it ("MRN: 12345678   DOB: 10/19/1993"). *gap: bytes between. */
+static int nearest_document(const struct place *place, size_t *gap)
+{
+    static const int documents[] = {PRIVACY_US_PASSPORT, PRIVACY_US_LICENSE, PRIVACY_MEDICAL_RECORD,
+                                    PRIVACY_PLATE, PRIVACY_BANK_ACCOUNT};
+    size_t last = 0;
+    int nearest = 0;
+    if (place->context == NULL)
+        return 0;
+    const size_t *ended = place->context->ended;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        if (place_context(place, documents[i], DOCUMENT_REACH) && ended[documents[i]] > last) {
+            nearest = documents[i];
+            last = ended[nearest];
+        }
+    if (nearest == 0)
+        return 0;
+    bool digit = is_digit((unsigned char)place->text.data[place->begin]);
+    for (int kind = 0; kind < CONTEXT_COUNT; kind++)
+        if (ended[kind] > last && announces_number(kind) &&
+            (digit || (kind != PRIVACY_PHONE && kind != CONTEXT_BIRTH)))
+            return 0;
+    *gap = place->begin - (last - 1);
+    return nearest;
+}
+
+static bool find_passport(const struct place *place, const struct token *solid,
+                          const struct token *whole, struct privacy_span *out)
+{
+    if (solid->digits >= 6 && solid->len <= 10 && solid->letters <= 3) {
+        size_t letters = leading_letters(solid);
+        bool us = (solid->len == 9 && solid->digits == 9) ||
+                  (solid->len == 9 && letters == 1 && solid->digits == 8);
+        return found(place, solid, us ? PRIVACY_US_PASSPORT : PRIVACY_PASSPORT, 0.85f, out);
+    }
+    /* Germany's are nine of digits and consonants, the first a consonant */
+    bool german = leading_letters(solid) > 0 && solid->digits >= 1;
+    for (size_t i = 0; i < solid->len; i++)
+        german &= strchr("ABDEIOQSU", solid->text[i]) == NULL;
+    if (solid->len == 9 && !solid->small && (solid->digits >= 3 || german))
+        return found(place, solid, PRIVACY_PASSPORT, 0.8f, out);
+    /* "S 4921756": India's, with a space */
+    if (solid->len <= 2 && solid->letters == solid->len && !solid->small && whole->digits >= 6 &&
+        whole->digits <= 8 && whole->letters == solid->letters)
+        return found(place, whole, PRIVACY_PASSPORT, 0.8f, out);
+    return false;
+}
+
+static bool find_license(const struct place *place, const struct token *solid,
+                         const struct token *whole, struct privacy_span *out)
+{
+    if (is_uk_license(solid))
+        return found(place, solid, PRIVACY_LICENSE, 0.95f, out);
+    /* India: state, office, year, seven digits; Italy: two letters or U1, seven, a letter */
+    if (whole->len == 15 && leading_letters(whole) == 2 && whole->digits == 13)
+        return found(place, whole, PRIVACY_LICENSE, 0.9f, out);
+    if (solid->len == 10 && !solid->small && solid->digits >= 1 && is_alpha(solid->text[0]) &&
+        is_alpha(solid->text[9]) && (solid->text[1] == '1' || is_alpha(solid->text[1])))
+        return found(place, solid, PRIVACY_LICENSE, 0.8f, out);
+    if (whole->digits >= 4 && is_us_license(whole))
+        return found(place, whole, PRIVACY_US_LICENSE, 0.8f, out);
+    return solid->digits >= 3 && is_us_license(solid) &&
+           found(place, solid, PRIVACY_US_LICENSE, 0.8f, out);
+}
+
+static bool find_record(const struct place *place, const struct token *solid,
+                        const struct token *whole, size_t gap, struct privacy_span *out)
+{
+    struct privacy_span diagnosis;
+    size_t digits_min = gap <= NEXT_TO ? 4 : 5; /* four digits afar are a year or a price */
+    if (detect_icd10(place, &diagnosis))
+        return false;
+    if (whole->digits >= digits_min && whole->letters <= 5 && whole->len <= 16)
+        return found(place, whole, PRIVACY_MEDICAL_RECORD, 0.9f, out);
+    return solid->digits >= digits_min && solid->letters <= 5 &&
+           found(place, solid, PRIVACY_MEDICAL_RECORD, 0.85f, out);
+}
+
+static bool find_account(const struct place *place, const struct token *solid,
+                         const struct token *whole, size_t gap, struct privacy_span *out)
+{
+    /* Reserve Bank of India: bank, 0, branch */
+    if (solid->len == 11 && leading_letters(solid) == 4 && solid->text[4] == '0')
+        return found(place, solid, PRIVACY_BANK_ACCOUNT, 0.9f, out);
+    bool counted = place->next != NULL && (place->next->roles & ROLE_COUNTED);
+    return whole->letters == 0 && whole->digits >= (gap <= NEXT_TO ? 5 : 6) &&
+           whole->digits <= 17 && !counted && found(place, whole, PRIVACY_BANK_ACCOUNT, 0.8f, out);
+}
+
+bool detect_document(const struct place *place, bool dated, struct privacy_span *out)
+{
+    size_t gap = 0;
+    if (is_word(place->before) || place->before == '$')
+        return false;
+    int kind = nearest_document(place, &gap);
+    if (kind == 0 || (dated && gap > NEXT_TO))
         return false;
     struct token whole, solid;
-    bool has_whole = read_token(place, true, &whole), has_solid = read_token(place, false, &solid);
-    if (has_solid && passport && solid.digits >= 6 && solid.len <= 10 && solid.letters <= 3) {
-        size_t letters = leading_letters(&solid);
-        bool us = (solid.len == 9 && solid.digits == 9) ||
-                  (solid.len == 9 && letters == 1 && solid.digits == 8);
-        return found(place, &solid, us ? PRIVACY_US_PASSPORT : PRIVACY_PASSPORT, 0.85f, out);
+    if (!read_token(place, false, &solid))
+        solid.len = solid.digits = solid.letters = 0;
+    if (!read_token(place, true, &whole))
+        whole = solid;
+    if (whole.len == 0)
+        return false;
+    switch (kind) {
+    case PRIVACY_US_PASSPORT:
+        return find_passport(place, &solid, &whole, out);
+    case PRIVACY_US_LICENSE:
+        return find_license(place, &solid, &whole, out);
+    case PRIVACY_MEDICAL_RECORD:
+        return find_record(place, &solid, &whole, gap, out);
+    case PRIVACY_PLATE: {
+        size_t end = plate_end(place);
+        if (end > 0) {
+            *out = span_of(PRIVACY_PLATE, place->begin, end, 0.85f);
+            return true;
+        }
+        return !whole.small && whole.len >= 4 && whole.len <= 9 && whole.digits >= 1 &&
+               whole.letters >= 1 && found(place, &whole, PRIVACY_PLATE, 0.75f, out);
     }
-    /* Germany's passports are nine of digits and consonants */
-    if (has_solid && passport && solid.len == 9 && solid.digits >= 3 && !solid.small)
-        return found(place, &solid, PRIVACY_PASSPORT, 0.8f, out);
-    if (license && has_solid && is_uk_license(&solid))
-        return found(place, &solid, PRIVACY_LICENSE, 0.95f, out);
-    if (license && has_whole && whole.digits >= 4 && is_us_license(&whole))
-        return found(place, &whole, PRIVACY_US_LICENSE, 0.8f, out);
-    if (license && has_solid && solid.digits >= 3 && is_us_license(&solid))
-        return found(place, &solid, PRIVACY_US_LICENSE, 0.8f, out);
-    if (record && has_whole && whole.digits >= 4 && whole.letters <= 5 && whole.len <= 16)
-        return found(place, &whole, PRIVACY_MEDICAL_RECORD, 0.9f, out);
-    if (record && has_solid && solid.digits >= 4 && solid.letters <= 5)
-        return found(place, &solid, PRIVACY_MEDICAL_RECORD, 0.85f, out);
-    if (plate && has_whole && !whole.small && whole.len >= 4 && whole.len <= 9 &&
-        whole.digits >= 1 && whole.letters >= 1)
-        return found(place, &whole, PRIVACY_PLATE, 0.75f, out);
-    if (bank && has_whole && whole.letters == 0 && whole.digits >= 6 && whole.digits <= 17)
-        return found(place, &whole, PRIVACY_BANK_ACCOUNT, 0.8f, out);
-    return false;
+    default:
+        return find_account(place, &solid, &whole, gap, out);
+    }
 }
 
 /* ISO 9362: four letters of the institution, a country, two of the place, maybe three of the
@@ -138,7 +236,7 @@ bool detect_swift(const struct place *place, size_t word_end, struct privacy_spa
                                     "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
     struct token token;
     size_t bytes = word_end - place->begin;
-    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, REACH) ||
+    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) ||
         is_word(place->before) || !read_token(place, false, &token) || token.small ||
         token.end != word_end || leading_letters(&token) < 6)
         return false;

@@ -34,8 +34,9 @@ bool detect_spelled_email(const struct place *place, size_t word_end, struct pri
         !domain_is_top_level((struct td_str){text.data + top.begin, top.end - top.begin}))
         return false;
     struct word self = spelled_after(text, place->begin, 0);
-    if (!word_is(text, &self, "dot") && word_in(text, &top, "in it is so to at be me no us my"))
-        return false; /* "at one point in time" */
+    if (!word_is(text, &self, "dot") &&
+        word_in(text, &top, "in it is so to at be me no us my do am as by la es et il se si"))
+        return false; /* "at one point in time", "at this point do" */
     struct word mark = spelled_before(text, host.begin, 3);
     for (int labels = 0; labels < 3 && is_dot_word(text, &mark); labels++) {
         host = spelled_before(text, mark.begin, 3);

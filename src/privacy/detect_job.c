@@ -44,7 +44,7 @@ static bool ends_line(struct td_str text, size_t offset)
 
 static bool is_article(struct td_str text, const struct word *word)
 {
-    return word_in(text, word, "a an the");
+    return (word->roles & ROLE_LITTLE) && word_in(text, word, "a an the");
 }
 
 /* "worked as", "she is", "became", "hired as": the words before an article or the title itself. */
@@ -61,10 +61,10 @@ static bool says_work(struct td_str text, const struct word *word)
 /* "Job title:", "Occupation -". */
 static bool is_label(struct td_str text, const struct word *word, size_t title)
 {
-    return word_in(text, word,
+    return memchr(text.data + word->end, ':', title - word->end) != NULL &&
+           word_in(text, word,
                    "job title position occupation profession role designation beruf position "
-                   "poste puesto cargo professione stanowisko") &&
-           memchr(text.data + word->end, ':', title - word->end) != NULL;
+                   "poste puesto cargo professione stanowisko");
 }
 
 /* Is what begins at `begin` and ends at `end` said of somebody? before: the word before it. */
@@ -82,7 +82,7 @@ static bool is_said(struct td_str text, size_t begin, size_t end, const struct w
         return closed && before->capital && !capital;
     if (edge != EDGE_INSIDE)
         return false;
-    if (word_in(text, before, "as") && capital)
+    if (capital && word_in(text, before, "as"))
         return true;
     if (!is_article(text, before))
         return false;
@@ -103,10 +103,7 @@ bool detect_job(const struct place *place, size_t end, struct privacy_span *out)
             found = begin;
         /* other little words than these are in no title */
         if (before.begin == before.end || edge > EDGE_COMMA || before.digits ||
-            is_article(text, &before) ||
-            word_in(text, &before,
-                    "as is was am are be to at in on with from by i you he she it we they my your "
-                    "his her our their this that who for or but if when me him them not"))
+            ((before.roles & ROLE_LITTLE) && !word_in(text, &before, "and of")))
             break;
         begin = before.begin;
     }

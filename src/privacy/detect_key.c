@@ -6,13 +6,15 @@
 #include "base/str.h"
 #include "privacy/entropy.h"
 
-enum charset { ALNUM, ALNUM_UPPER, TOKEN, DOTTED };
+enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED };
 
 static inline bool in_charset(int c, enum charset charset)
 {
     switch (charset) {
     case ALNUM_UPPER:
         return is_digit(c) || (c >= 'A' && c <= 'Z');
+    case HEX_LOWER:
+        return is_digit(c) || (c >= 'a' && c <= 'f');
     case ALNUM:
         return is_alnum(c);
     case TOKEN:
@@ -34,31 +36,99 @@ static const struct {
     {"sk-ant-", 20, 256, TOKEN, true},   /* Anthropic */
     {"sk-", 20, 256, TOKEN, true},       /* OpenAI (sk-proj-, sk-svcacct-), OpenRouter, others */
     {"sk_live_", 16, 256, ALNUM, false}, /* Stripe */
-    {"sk_test_", 16, 256, ALNUM, false},   {"rk_live_", 16, 256, ALNUM, false},
-    {"rk_test_", 16, 256, ALNUM, false},   {"pk_live_", 16, 256, ALNUM, false},
-    {"whsec_", 24, 256, ALNUM, true},      {"ghp_", 30, 255, ALNUM, true}, /* GitHub */
-    {"gho_", 30, 255, ALNUM, true},        {"ghs_", 30, 255, ALNUM, true},
-    {"ghu_", 30, 255, ALNUM, true},        {"ghr_", 30, 255, ALNUM, true},
-    {"github_pat_", 22, 255, TOKEN, true}, {"glpat-", 20, 128, TOKEN, false}, /* GitLab */
-    {"AKIA", 16, 16, ALNUM_UPPER, false},                                     /* AWS */
-    {"ASIA", 16, 16, ALNUM_UPPER, false},  {"AIza", 30, 48, TOKEN, false},    /* Google */
-    {"ya29.", 20, 1024, TOKEN, false},     {"GOCSPX-", 20, 64, TOKEN, false},
+    {"sk_test_", 16, 256, ALNUM, false},
+    {"rk_live_", 16, 256, ALNUM, false},
+    {"rk_test_", 16, 256, ALNUM, false},
+    {"pk_live_", 16, 256, ALNUM, false},
+    {"whsec_", 24, 256, ALNUM, true},
+    {"ghp_", 30, 255, ALNUM, true}, /* GitHub */
+    {"gho_", 30, 255, ALNUM, true},
+    {"ghs_", 30, 255, ALNUM, true},
+    {"ghu_", 30, 255, ALNUM, true},
+    {"ghr_", 30, 255, ALNUM, true},
+    {"github_pat_", 22, 255, TOKEN, true},
+    {"glpat-", 20, 128, TOKEN, false},    /* GitLab */
+    {"AKIA", 16, 16, ALNUM_UPPER, false}, /* AWS */
+    {"ASIA", 16, 16, ALNUM_UPPER, false},
+    {"AIza", 30, 48, TOKEN, false}, /* Google */
+    {"ya29.", 20, 1024, TOKEN, false},
+    {"GOCSPX-", 20, 64, TOKEN, false},
     {"xoxa-", 10, 256, TOKEN, true}, /* Slack */
-    {"xoxb-", 10, 256, TOKEN, true},       {"xoxp-", 10, 256, TOKEN, true},
-    {"xoxr-", 10, 256, TOKEN, true},       {"xoxs-", 10, 256, TOKEN, true},
-    {"xapp-", 10, 256, TOKEN, true},       {"hf_", 30, 64, ALNUM, false}, /* Hugging Face */
-    {"npm_", 36, 64, ALNUM, false},        {"pypi-", 40, 512, TOKEN, true},
-    {"gsk_", 40, 128, ALNUM, false},                                           /* Groq */
-    {"xai-", 40, 128, ALNUM, true},        {"dop_v1_", 40, 128, ALNUM, false}, /* DigitalOcean */
-    {"SG.", 40, 128, DOTTED, true},                                            /* SendGrid */
+    {"xoxb-", 10, 256, TOKEN, true},
+    {"xoxp-", 10, 256, TOKEN, true},
+    {"xoxr-", 10, 256, TOKEN, true},
+    {"xoxs-", 10, 256, TOKEN, true},
+    {"xapp-", 10, 256, TOKEN, true},
+    {"hf_", 30, 64, ALNUM, false}, /* Hugging Face */
+    {"npm_", 36, 64, ALNUM, false},
+    {"pypi-", 40, 512, TOKEN, true},
+    {"gsk_", 40, 128, ALNUM, false}, /* Groq */
+    {"xai-", 40, 128, ALNUM, true},
+    {"dop_v1_", 40, 128, ALNUM, false}, /* DigitalOcean */
+    {"SG.", 40, 128, DOTTED, true},     /* SendGrid */
+    {"SK", 32, 32, HEX_LOWER, true},
+    {"AC", 32, 32, HEX_LOWER, true},   /* Twilio */
+    {"key-", 32, 32, HEX_LOWER, true}, /* Mailgun */
+    {"pk_test_", 16, 256, ALNUM, false},
+    {"sk_", 40, 128, ALNUM, true}, /* ElevenLabs, others */
+    {"glptt-", 20, 128, TOKEN, true},
+    {"gldt-", 20, 128, TOKEN, true},
+    {"glrt-", 20, 128, TOKEN, true},
+    {"shpat_", 32, 32, HEX_LOWER, true}, /* Shopify */
+    {"shpss_", 32, 32, HEX_LOWER, true},
+    {"shpca_", 32, 32, HEX_LOWER, true},
+    {"shppa_", 32, 32, HEX_LOWER, true},
+    {"sq0atp-", 22, 64, TOKEN, true}, /* Square */
+    {"sq0csp-", 30, 64, TOKEN, true},
+    {"EAAA", 50, 256, TOKEN, true},
+    {"dapi", 32, 36, HEX_LOWER, true},
+    {"lin_api_", 32, 64, ALNUM, true}, /* Databricks, Linear */
+    {"ntn_", 40, 64, ALNUM, true},
+    {"secret_", 43, 43, ALNUM, true}, /* Notion */
+    {"r8_", 37, 37, ALNUM, true},
+    {"pplx-", 40, 64, ALNUM, true}, /* Replicate, Perplexity */
+    {"hvs.", 24, 256, TOKEN, true},
+    {"hvb.", 24, 256, TOKEN, true}, /* HashiCorp Vault */
+    {"PMAK-", 40, 80, TOKEN, true},
+    {"NRAK-", 27, 27, ALNUM_UPPER, true}, /* Postman, New Relic */
+    {"dckr_pat_", 24, 40, TOKEN, true},
+    {"dp.pt.", 40, 48, ALNUM, true}, /* Docker, Doppler */
+    {"dp.st.", 40, 64, DOTTED, true},
+    {"glsa_", 32, 48, TOKEN, true}, /* Grafana */
+    {"glc_", 32, 256, DOTTED, true},
+    {"sntrys_", 40, 256, DOTTED, true}, /* Sentry */
+    {"sntryu_", 64, 64, HEX_LOWER, true},
+    {"figd_", 36, 64, TOKEN, true}, /* Figma */
+    {"nvapi-", 60, 80, TOKEN, true},
+    {"tfp_", 40, 64, TOKEN, true}, /* NVIDIA, Typeform */
+    {"ATATT3", 60, 256, DOTTED, true},
+    {"ATCTT3", 60, 256, DOTTED, true}, /* Atlassian */
+    {"CFPAT-", 40, 64, TOKEN, true},
+    {"LTAI", 12, 26, ALNUM, true}, /* Contentful, Alibaba */
+    {"rubygems_", 48, 48, HEX_LOWER, true},
+    {"sbp_", 40, 48, HEX_LOWER, true},               /* Supabase */
+    {"AGE-SECRET-KEY-1", 58, 58, ALNUM_UPPER, true}, /* age */
+    {"pscale_tkn_", 32, 64, TOKEN, true},
+    {"pscale_pw_", 32, 64, TOKEN, true}, /* PlanetScale */
+    {"pul-", 40, 40, HEX_LOWER, true},
+    {"dt0c01.", 80, 128, DOTTED, true}, /* Pulumi, Dynatrace */
+    {"xkeysib-", 60, 128, TOKEN, true},
+    {"lsv2_pt_", 32, 64, TOKEN, true}, /* Brevo, LangSmith */
+    {"rzp_live_", 14, 24, ALNUM, true},
+    {"tvly-", 28, 64, TOKEN, true}, /* Razorpay, Tavily */
+    {"pcsk_", 60, 100, TOKEN, true},
+    {"jina_", 50, 80, TOKEN, true}, /* Pinecone, Jina */
 };
 
 /* Second letters, by the first, of all that begins here: spares prose the walk through the
  * formats. */
 static const char *const second_letters[128] = {
-    ['A'] = "IKS", ['B'] = "eE",  ['G'] = "O",    ['P'] = "aA", ['S'] = "GeE", ['b'] = "eE",
-    ['d'] = "o",   ['e'] = "y",   ['g'] = "hils", ['h'] = "f",  ['n'] = "p",   ['p'] = "aAky",
-    ['r'] = "k",   ['s'] = "ekE", ['w'] = "h",    ['x'] = "ao", ['y'] = "a",
+    ['A'] = "IKSCGT", ['B'] = "eE",      ['C'] = "F",   ['E'] = "A",    ['G'] = "O",
+    ['L'] = "T",      ['N'] = "R",       ['P'] = "aAM", ['S'] = "GeEK", ['b'] = "eE",
+    ['d'] = "oapct",  ['e'] = "y",       ['f'] = "i",   ['g'] = "hils", ['h'] = "fv",
+    ['j'] = "i",      ['k'] = "e",       ['l'] = "is",  ['n'] = "ptv",  ['p'] = "aAkypuscl",
+    ['r'] = "ku8z",   ['s'] = "ekEhqnb", ['t'] = "fv",  ['w'] = "h",    ['x'] = "aok",
+    ['y'] = "a",
 };
 
 bool detect_key_possible(int first, int second)
@@ -114,14 +184,36 @@ static bool found(struct privacy_span *out, size_t begin, size_t end, float scor
     return true;
 }
 
-static bool detect_prefixed(const struct place *place, int first, struct privacy_span *out)
+/* Is there no digit among the first `max` characters of the set at `offset`? */
+static bool lacks_digit(struct stretch *stretch, struct td_str text, size_t offset,
+                        enum charset charset, size_t max)
+{
+    if (offset < stretch->begin || offset >= stretch->end)
+        *stretch = (struct stretch){offset, offset, 0};
+    for (; stretch->begin < offset; stretch->count--)
+        stretch->begin = plain_at(text, stretch->begin).end;
+    while (stretch->count < max) {
+        struct plain next = plain_at(text, stretch->end);
+        if (!in_charset(next.c, charset) || is_digit(next.c))
+            return !is_digit(next.c);
+        stretch->end = next.end;
+        stretch->count++;
+    }
+    return true;
+}
+
+static bool detect_prefixed(const struct place *place, int first, struct keys *keys,
+                            struct privacy_span *out)
 {
     char body[1025];
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].prefix[0] != first)
             continue;
         size_t body_begin = read_word(place->text, place->begin, formats[i].prefix, false), end;
-        if (body_begin == 0)
+        if (body_begin == 0 ||
+            (formats[i].mixed &&
+             lacks_digit(&keys->stretches[formats[i].charset], place->text, body_begin,
+                         formats[i].charset, (size_t)formats[i].body_max + 1)))
             continue;
         size_t len = read_run(place->text, body_begin, formats[i].charset, body,
                               (size_t)formats[i].body_max + 1, &end);
@@ -143,10 +235,10 @@ static bool detect_prefixed(const struct place *place, int first, struct privacy
 
 /* header.payload.signature, each base64url; the header is a JSON object, so it begins with eyJ. RFC
  * 7519. */
-static bool detect_jwt(const struct place *place, struct privacy_span *out)
+static bool detect_jwt(const struct place *place, struct keys *keys, struct privacy_span *out)
 {
     size_t offset = place->begin, end = 0;
-    if (read_word(place->text, offset, "eyJ", false) == 0)
+    if (offset < keys->no_token_end || read_word(place->text, offset, "eyJ", false) == 0)
         return false;
     for (int part = 0; part < 3; part++) {
         size_t count = 0;
@@ -155,6 +247,9 @@ static bool detect_jwt(const struct place *place, struct privacy_span *out)
             count++;
             end = next.end;
         }
+        if (part == 0)
+            keys->no_token_end =
+                end; /* what makes it none is so wherever it begins in the header */
         if (count < 8 || (part < 2 && next.c != '.'))
             return false;
         offset = next.end;
@@ -202,7 +297,9 @@ static bool detect_spoken_password(const struct place *place, struct privacy_spa
         after = read_word(place->text, place->begin, "passphrase", true);
     if (after == 0 || plain_at(place->text, after).c != ' ')
         return false;
-    after = read_word(place->text, skip_spaces(place->text, after, ""), "is", true);
+    bool option = place->before == '-' && place->before2 == '-'; /* --password X */
+    if (!option)
+        after = read_word(place->text, skip_spaces(place->text, after, ""), "is", true);
     if (after == 0 || plain_at(place->text, after).c > ' ')
         return false;
     size_t begin = skip_spaces(place->text, after, "\"':`"), len = 0, end = begin;
@@ -244,12 +341,12 @@ static bool detect_spoken_secret(const struct place *place, struct privacy_span 
     return false;
 }
 
-bool detect_key(const struct place *place, struct privacy_span *out)
+bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out)
 {
     int first = plain_at(place->text, place->begin).c;
     switch (first) {
     case 'e':
-        return detect_jwt(place, out);
+        return detect_jwt(place, keys, out);
     case 'b':
     case 'B':
         return detect_bearer(place, out);
@@ -266,5 +363,5 @@ bool detect_key(const struct place *place, struct privacy_span *out)
     default:
         break;
     }
-    return detect_prefixed(place, first, out);
+    return detect_prefixed(place, first, keys, out);
 }

@@ -31,7 +31,7 @@ static const struct form digit_forms[] = {
     {PRIVACY_DE_TAX_ID, "ddddddddddd", check_de_tax_id, 0}, {PRIVACY_DE_TAX_ID, "dd ddd ddd ddd", check_de_tax_id, 0.7f},
     {PRIVACY_DE_TAX_ID, "dd/ddd/ddd/ddd", check_de_tax_id, 0.7f},
     {PRIVACY_FR_NIR, "dddddnndddddddd", check_fr_nir, 0.8f}, {PRIVACY_FR_NIR, "d dd dd nn ddd ddd dd", check_fr_nir, 0.95f},
-    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f},
+    {PRIVACY_FR_NIR, "d dd dd nn ddd ddd-dd", check_fr_nir, 0.95f}, {PRIVACY_FR_NIR, "dddddnndddddd dd", check_fr_nir, 0.9f},
     {PRIVACY_ES_NIF, "ddddddddl", check_es_nif, 0.8f}, {PRIVACY_ES_NIF, "dddddddd-l", check_es_nif, 0.85f},
     {PRIVACY_ES_NIF, "dddddddd l", check_es_nif, 0}, {PRIVACY_ES_NIF, "dd.ddd.ddd-l", check_es_nif, 0.95f},
     {PRIVACY_ES_NIF, "dd.ddd.dddl", check_es_nif, 0.9f},
@@ -152,10 +152,11 @@ static bool read_shape(const struct place *place, const char *shape, struct read
     return !(separated && next.c == ' ' && is_digit(after));
 }
 
-static bool announced(const struct place *place, size_t end, int kind)
+/* Does a word that could mean any country's number stand near, and none for a telephone behind it? */
+static bool announced_as_any(const struct place *place)
 {
-    return place_context(place, kind, REACH) || place_context(place, CONTEXT_IDENTITY, REACH_ANY) ||
-           place_context_after(place, end, kind);
+    return place_context(place, CONTEXT_IDENTITY, REACH_ANY) &&
+           place->context->ended[PRIVACY_PHONE] <= place->context->ended[CONTEXT_IDENTITY];
 }
 
 static bool try_form(const struct place *place, const struct form *form,
@@ -163,10 +164,13 @@ static bool try_form(const struct place *place, const struct form *form,
 {
     if (!form->check(reading->number))
         return false;
-    bool own = announced(place, reading->end, form->kind);
-    if (!own && (form->bare == 0 || !reading->capitals))
+    bool own = place_context(place, form->kind, REACH) ||
+               place_context_after(place, reading->end, form->kind) ||
+               script_announces(place, form->kind);
+    bool any = !own && announced_as_any(place);
+    if (!own && !any && (form->bare == 0 || !reading->capitals))
         return false;
-    float score = own ? 1.0f : form->bare;
+    float score = own ? 1.0f : any ? 0.95f : form->bare;
     if (out->end != 0 && out->score >= score)
         return false;
     *out = (struct privacy_span){
@@ -198,6 +202,7 @@ struct shape {
 static struct shape shapes[SHAPES_MAX];
 static uint8_t by_run[RUN_MAX + 1][BEHIND_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+static uint8_t kinds[CONTEXTS_MAX], kind_count; /* that a form has, each once */
 
 static unsigned behind_of(int c)
 {
@@ -268,6 +273,8 @@ struct opening {
 };
 #define LETTER_FORMS (sizeof letter_forms / sizeof *letter_forms)
 static struct opening openings[LETTER_FORMS];
+static uint32_t forms_by_letters[NUMBER_MAX + 2]; /* bit i: form i may begin with so many letters */
+_Static_assert(LETTER_FORMS <= 32, "a bit each");
 
 static struct opening opening_of(const char *shape)
 {
@@ -278,11 +285,25 @@ static struct opening opening_of(const char *shape)
     return (struct opening){(uint8_t)letters, (uint8_t)digits, sign, open};
 }
 
+static void list_kind(uint8_t kind)
+{
+    if (memchr(kinds, kind, kind_count) == NULL)
+        kinds[kind_count++] = kind;
+}
+
 static void index_build(void)
 {
     size_t count = 0;
     for (size_t i = 0; i < LETTER_FORMS; i++)
+        list_kind(letter_forms[i].kind);
+    for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++)
+        list_kind(digit_forms[i].kind);
+    for (size_t i = 0; i < LETTER_FORMS; i++) {
         openings[i] = opening_of(letter_forms[i].shape);
+        for (size_t letters = openings[i].letters; letters < NUMBER_MAX + 2; letters++)
+            if (letters == openings[i].letters || openings[i].open)
+                forms_by_letters[letters] |= UINT32_C(1) << i;
+    }
     for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++) {
         const char *text = digit_forms[i].shape;
         size_t shape = 0, run = strspn(text, "d");
@@ -326,10 +347,59 @@ static bool may_fit(const char *shape, const struct window *window)
 
 static bool stands_alone(const struct place *place)
 {
+    bool piece = place->before == ',' ? is_digit(place->before2) : is_alnum(place->before2);
     return !is_word(place->before) && place->before != '_' &&
            !((place->before == '.' || place->before == '-' || place->before == '/' ||
               place->before == ',') &&
-             is_alnum(place->before2));
+             piece);
+}
+
+/* The characters of a shape in groups of any size, with one kind of sign between them. */
+static bool read_groups(const struct place *place, const char *shape, struct reading *reading)
+{
+    size_t offset = place->begin, count = 0;
+    int sign = 0;
+    for (; *shape; shape++) {
+        if (strchr("dln?", *shape) == NULL)
+            continue;
+        struct plain next = plain_at(place->text, offset);
+        if (count > 0 && !shape_takes(*shape, next.c) && next.c > 0 && next.c < PLAIN_OTHER &&
+            strchr(" -./", next.c) != NULL && (sign == 0 || sign == next.c)) {
+            sign = next.c;
+            next = plain_at(place->text, next.end);
+        }
+        if (!shape_takes(*shape, next.c))
+            return false;
+        reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        offset = next.end;
+    }
+    reading->end = offset;
+    reading->number[count] = '\0';
+    struct plain next = plain_at(place->text, offset);
+    return !is_word(next.c) && (next.c != '-' || !is_alnum(plain_at(place->text, next.end).c));
+}
+
+/* A number whose own word stands before it may be written as one likes, and other numbers may follow: "NHS number
+ * 943 476 591 9 42 years old". */
+static bool find_announced(const struct place *place, const struct form *forms, size_t form_count,
+                           struct privacy_span *out)
+{
+    struct reading reading;
+    bool announced = place_context(place, CONTEXT_NATIONAL, REACH), script = script_before(place);
+    for (size_t k = 0; (announced || script) && k < kind_count; k++) {
+        bool nearest =
+            announced && place->context->ended[kinds[k]] == place->context->ended[CONTEXT_NATIONAL];
+        if (!nearest && !(script && script_announces(place, kinds[k])))
+            continue;
+        for (size_t i = 0; i < form_count; i++) {
+            if (forms[i].kind != kinds[k] || !read_groups(place, forms[i].shape, &reading) ||
+                !forms[i].check(reading.number))
+                continue;
+            *out = span_of(kinds[k], place->begin, reading.end, 1.0f);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool detect_national_number(const struct place *place, const struct window *window,
@@ -340,7 +410,7 @@ bool detect_national_number(const struct place *place, const struct window *wind
     if (window->run > RUN_MAX)
         return false;
     const uint8_t *shape = by_run[window->run][behind_of(window->c[window->run])];
-    if (*shape == 0 || !stands_alone(place))
+    if (!stands_alone(place))
         return false;
     size_t second = window->run < window->count ? window_digits(window, window->run + 1) : 0;
     for (; *shape != 0; shape++) {
@@ -352,7 +422,8 @@ bool detect_national_number(const struct place *place, const struct window *wind
         for (const uint8_t *form = asked->forms; *form != 0; form++)
             found |= try_form(place, &digit_forms[*form - 1], &reading, out);
     }
-    return found;
+    return found ||
+           find_announced(place, digit_forms, sizeof digit_forms / sizeof *digit_forms, out);
 }
 
 static struct opening read_opening(const struct place *place)
@@ -386,9 +457,11 @@ bool detect_national_word(const struct place *place, struct privacy_span *out)
     *out = (struct privacy_span){0};
     if (!stands_alone(place))
         return false;
-    for (size_t i = 0; i < LETTER_FORMS; i++)
+    for (uint32_t left = forms_by_letters[opening.letters]; left != 0; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctz(left);
         if (opening_fits(&openings[i], &opening) &&
             read_shape(place, letter_forms[i].shape, &reading))
             found |= try_form(place, &letter_forms[i], &reading, out);
-    return found;
+    }
+    return found || find_announced(place, letter_forms, LETTER_FORMS, out);
 }

@@ -128,7 +128,7 @@ bool domain_is_top_level(struct td_str label)
     return is_top_level(label.data, label.len);
 }
 
-static size_t path_end(struct td_str text, size_t offset)
+static size_t path_end(struct td_str text, size_t offset, struct path *path)
 {
     size_t begin = offset;
     if (offset < text.len && text.data[offset] == ':') {
@@ -141,10 +141,13 @@ static size_t path_end(struct td_str text, size_t offset)
     }
     if (offset >= text.len || strchr("/?#", text.data[offset]) == NULL || text.data[offset] == '\0')
         return offset;
-    while (offset < text.len && offset - begin < URL_MAX &&
-           (unsigned char)text.data[offset] > ' ' &&
-           strchr("\"<>`{}|\\^", text.data[offset]) == NULL)
-        offset++;
+    size_t limit = text.len - begin < URL_MAX ? text.len : begin + URL_MAX;
+    if (offset < path->begin || offset >= path->end)
+        *path = (struct path){offset, offset};
+    while (path->end < limit && (unsigned char)text.data[path->end] > ' ' &&
+           strchr("\"<>`{}|\\^", text.data[path->end]) == NULL)
+        path->end++;
+    offset = path->end < limit ? path->end : limit;
     while (offset > begin && strchr(".,;:!?)'*]", text.data[offset - 1]) != NULL)
         offset--; /* the sentence's */
     return offset;
@@ -157,7 +160,7 @@ static bool says_nothing(struct td_str host)
            str_equal_nocase(host, STR("0.0.0.0"));
 }
 
-bool detect_url(const struct place *place, struct privacy_span *out)
+bool detect_url(const struct place *place, struct path *path, struct privacy_span *out)
 {
     static const struct td_str schemes[] = {
         {"http://", 7}, {"https://", 8}, {"ftp://", 6}, {"ftps://", 7}, {"sftp://", 7}};
@@ -174,8 +177,8 @@ bool detect_url(const struct place *place, struct privacy_span *out)
         if (end + 1 < text.len && text.data[end] == ':' &&
             !is_digit((unsigned char)text.data[end + 1]))
             return false;
-        size_t last = path_end(text, end);
-        if (memchr(text.data + end, '@', last - end) != NULL && text.data[end] == ':')
+        size_t last = path_end(text, end, path);
+        if (end < last && text.data[end] == ':' && memchr(text.data + end, '@', last - end) != NULL)
             return false;
         *out = (struct privacy_span){
             .kind = PRIVACY_DOMAIN, .begin = place->begin, .end = last, .score = 0.9f};
@@ -184,7 +187,8 @@ bool detect_url(const struct place *place, struct privacy_span *out)
     return false;
 }
 
-bool detect_domain(const struct place *place, size_t word_end, struct privacy_span *out)
+bool detect_domain(const struct place *place, size_t word_end, struct path *path,
+                   struct privacy_span *out)
 {
     struct td_str text = place->text;
     if (is_word(place->before) ||
@@ -219,7 +223,7 @@ bool detect_domain(const struct place *place, size_t word_end, struct privacy_sp
             return false;
     *out = (struct privacy_span){.kind = PRIVACY_DOMAIN,
                                  .begin = place->begin,
-                                 .end = path_end(text, end),
+                                 .end = path_end(text, end, path),
                                  .score = www ? 0.9f : 0.7f};
     return true;
 }

@@ -78,10 +78,20 @@ static void find_brief(const struct place *place, const struct window *window,
         findings->count += detect_date(place, window, next_span(findings));
     if (run <= 3 && (letters_behind || word_has_letters(place->previous)))
         findings->count += detect_age(place, window, next_span(findings));
-    if (letters_behind || behind == '.' || behind == '/')
+    if (letters_behind || behind == '.' || behind == '/' || detect_dose_possible(place, window))
         findings->count += detect_dose(place, window, next_span(findings));
     if (run <= 3 && (behind == '.' || behind >= PLAIN_OTHER))
         findings->count += detect_coordinates(place, window, next_span(findings));
+}
+
+/* The end of a date with its day, month and year among the findings, 0 none. */
+static size_t end_of_date(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->spans[i].kind == PRIVACY_DATE &&
+            findings->spans[i].end - findings->spans[i].begin >= 8)
+            return findings->spans[i].end;
+    return 0;
 }
 
 size_t detect_number(struct numbers *numbers, struct place *place, size_t word_end,
@@ -100,8 +110,14 @@ size_t detect_number(struct numbers *numbers, struct place *place, size_t word_e
         numbers->last = (struct word){.begin = place->begin, .end = word_end, .digits = true};
     find_long(place, window, &findings);
     find_brief(place, window, &findings);
-    if (place->begin >= numbers->address_end && detect_address(place, window, next_span(&findings)))
+    if (place->begin >= numbers->address_end &&
+        detect_address(&numbers->streets, place, window, next_span(&findings)))
         numbers->address_end = out[findings.count++].end;
-    findings.count += detect_document(place, next_span(&findings));
+    bool in_date = place->begin < numbers->date_end;
+    size_t date_end = end_of_date(&findings);
+    if (date_end != 0)
+        numbers->date_end = date_end;
+    if (!in_date)
+        findings.count += detect_document(place, date_end != 0, next_span(&findings));
     return findings.count;
 }

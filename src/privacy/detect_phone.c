@@ -3,6 +3,8 @@
  * what it is. */
 #include "privacy/detect.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 #define PHONE_MIN 8
@@ -122,20 +124,23 @@ static bool number_read(const struct window *window, size_t i, size_t min, size_
 static size_t extension_end(struct td_str text, size_t end)
 {
     struct plain next = plain_at(text, end);
+    if (next.c == ',')
+        next = plain_at(text, next.end);
     if (next.c == ' ')
         next = plain_at(text, next.end);
-    if (next.c == 'x') {
+    struct word word = spelled_after(text, next.begin, 0);
+    if (word_in(text, &word, "ext extn extension durchwahl dw toestel interno poste ramal")) {
+        next = plain_at(text, word.end);
+        for (int i = 0; i < 2 && (next.c == '.' || next.c == ':' || next.c == ' '); i++)
+            next = plain_at(text, next.end);
+    } else if (next.c == 'x') {
         next = plain_at(text, next.end);
+    } else if (word_is(text, &word, "ext") == false && word.end - word.begin > 3 &&
+               str_equal_nocase(str_slice(text, word.begin, word.begin + 3), STR("ext")) &&
+               is_digit((unsigned char)text.data[word.begin + 3])) {
+        next = plain_at(text, word.begin + 3); /* "ext123" */
     } else {
-        for (const char *word = "ext"; *word; word++) {
-            if (to_lower(next.c) != *word)
-                return end;
-            next = plain_at(text, next.end);
-        }
-        if (next.c == '.')
-            next = plain_at(text, next.end);
-        if (next.c == ' ')
-            next = plain_at(text, next.end);
+        return end;
     }
     size_t digits = 0;
     size_t last = end;
@@ -160,11 +165,14 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out)
     struct window window;
     struct number number;
     window_read(place->text, plain_at(place->text, place->begin).end, &window);
-    size_t first = window.c[0] == '(' ? 1 : 0;
+    bool apart =
+        window.c[0] == ' ' && place_context(place, PRIVACY_PHONE, CONTEXT_BYTES); /* + 4 4 7 7 */
+    size_t first = window.c[0] == '(' || apart ? 1 : 0;
     if (!is_digit(window.c[first]) || window.c[first] == '0')
         return false;
     size_t full = window.c[first] == '1' || window.c[first] == '7' ? 11 : 0;
     if (!number_read(&window, first, PHONE_MIN, full, &number) ||
+        (apart && number.groups != number.count) ||
         country_code_digits(number.digits, number.count) == 0)
         return false;
     size_t end = extension_end(place->text, window.end[number.end - 1]);
@@ -217,34 +225,37 @@ static size_t read_nanp(const struct place *place, const struct window *window)
     return window_digits(window, i) == 4 ? i + 4 : 0;
 }
 
-/* U+260E and U+1F4DE, with at most two characters between. */
-static bool has_sign_before(const struct place *place)
+/* "contact us about order 12345678": the word right before it says that the number is something else. */
+static bool counts_things(const struct place *place)
 {
-    static const char *const signs[] = {"\xe2\x98\x8e", "\xf0\x9f\x93\x9e", NULL};
-    uint64_t before = 0;
-    size_t count = place->begin < 8 ? place->begin : 8;
-    memcpy(&before, place->text.data + place->begin - count, count);
-    return (before & UINT64_C(0x8080808080808080)) &&
-           context_before(place->text, place->begin, 8, signs);
+    return word_has_letters(place->previous) &&
+           word_in(place->text, place->previous,
+                   "order orders invoice ref reference ticket case policy claim tracking item sku "
+                   "part po serial "
+                   "model batch lot booking contract bestellung bestellnummer rechnung auftrag "
+                   "commande facture "
+                   "pedido factura ordine fattura bestelling factuur");
 }
 
 /* A national number: 7 to 12 digits beside a telling word, no date, and not a sum of money. */
 static bool read_national(const struct place *place, const struct window *window,
                           struct number *number)
 {
-    bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) || has_sign_before(place);
+    bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) ||
+                  script_announces(place, PRIVACY_PHONE);
     if (!before && window->full)
         return false; /* a word behind a row of numbers this long says nothing of the first */
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
-           number->groups <= 6 && !(number->groups == 1 && number->count > 11) &&
+           (number->groups <= 6 || number->groups == number->count) &&
+           !(number->groups == 1 && number->count > 11) && !counts_things(place) &&
            (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));
 }
 
 bool detect_phone(const struct place *place, const struct window *window, struct privacy_span *out)
 {
-    if (((place->before == '.' || place->before == ',' || place->before == '-') &&
-         is_word(place->before2)) ||
-        place->before == '+' || place->before == '$' || place->before == '#')
+    if (((place->before == '.' || place->before == '-') && is_word(place->before2)) ||
+        (place->before == ',' && is_digit(place->before2)) || place->before == '+' ||
+        place->before == '$' || place->before == '#')
         return false; /* a piece of something longer, a sum of money, an order number */
     if (window->digits < 7)
         return false;

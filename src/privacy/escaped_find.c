@@ -3,6 +3,7 @@
 #include "privacy/escaped.h"
 
 #include "base/str.h"
+#include "privacy/disguise.h"
 #include "privacy/rules.h"
 #include "privacy/scan.h"
 #include "privacy/spans.h"
@@ -41,7 +42,9 @@ static void scan_decoded(struct escaped *escaped, struct td_str text)
         add_span(escaped, &whole);
         return;
     }
-    scan_text(text, rules, count, escaped->strict, add_span, escaped);
+    const struct scan_beside beside = {
+        .others = rules, .other_count = count, .strict = escaped->strict};
+    scan_text(text, &beside, add_span, escaped);
     free(rules);
 }
 
@@ -50,31 +53,75 @@ static void read_piece(struct escaped *escaped, struct td_str text, size_t begin
     struct td_str piece = str_slice(text, begin, end);
     const uint32_t *from = NULL;
     escaped->base = begin;
-    for (int level = 0; level < ESCAPED_LEVELS && escaped_next(piece, 0) != SIZE_MAX; level++) {
-        piece.len = escaped_read(piece, from, escaped->plain, escaped->origin);
-        piece.data = escaped->plain;
-        from = escaped->origin;
+    for (int level = 0; level < ESCAPED_LEVELS; level++) {
+        bool read = false;
+        if (escaped_next(piece, 0) != SIZE_MAX) {
+            piece.len = escaped_read(piece, from, escaped->plain, escaped->origin);
+            piece.data = escaped->plain;
+            from = escaped->origin;
+            read = true;
+        }
+        if (disguise_next(&(struct disguise_cursor){0}, piece, 0) != SIZE_MAX) {
+            piece.len = disguise_read(piece, from, escaped->plain, escaped->origin);
+            piece.data = escaped->plain;
+            from = escaped->origin;
+            read = true;
+        }
+        if (!read)
+            return;
         scan_decoded(escaped, piece);
     }
 }
 
+/* Where the next escape or disguise stands, each looked for once over the whole text. */
+struct cursor {
+    size_t escape; /* offset + 1; 0: not looked for yet */
+    struct disguise_cursor disguise;
+    bool goes_on; /* the last piece was cut: the next one begins at its floor */
+};
+
+static size_t cursor_next(struct cursor *cursor, struct td_str text, size_t from)
+{
+    if (cursor->escape == 0 || (cursor->escape != SIZE_MAX && cursor->escape - 1 < from)) {
+        size_t found = escaped_next(text, from);
+        cursor->escape = found == SIZE_MAX ? SIZE_MAX : found + 1;
+    }
+    size_t disguise = disguise_next(&cursor->disguise, text, from);
+    return cursor->escape != SIZE_MAX && cursor->escape - 1 < disguise ? cursor->escape - 1
+                                                                       : disguise;
+}
+
+/* The beginning of the word at the place, if it is near: half a word is another one. */
+static size_t word_begin(struct td_str text, size_t at, size_t floor)
+{
+    size_t begin = at;
+    while (begin > floor && at - begin < 64 && (unsigned char)text.data[begin - 1] > ' ')
+        begin--;
+    return begin > floor && at - begin == 64 ? at : begin;
+}
+
 /* Reads the piece that begins with the escape at `at` and not before `floor`; answers from where on the
  * next escape is looked for. */
-static size_t next_piece(struct escaped *escaped, struct td_str text, size_t at, size_t floor)
+static size_t next_piece(struct escaped *escaped, struct td_str text, struct cursor *cursor,
+                         size_t at, size_t floor)
 {
-    size_t begin = at > floor + REACH ? at - REACH : floor, last = at, next;
-    while ((next = escaped_next(text, last + 1)) != SIZE_MAX && next - last <= 2 * REACH &&
+    size_t begin =
+               !cursor->goes_on && at > floor + REACH ? word_begin(text, at - REACH, floor) : floor,
+           last = at, next;
+    while ((next = cursor_next(cursor, text, last + 1)) != SIZE_MAX && next - last <= 2 * REACH &&
            next - begin < PIECE)
         last = next;
-    bool goes_on = next != SIZE_MAX && next - last <= 2 * REACH;
+    cursor->goes_on = next != SIZE_MAX && next - last <= 2 * REACH;
     size_t end = text.len - last > REACH ? last + REACH : text.len;
     read_piece(escaped, text, begin, end);
-    if (!goes_on)
+    if (!cursor->goes_on)
         return end;
     size_t resume = end - OVERLAP; /* not inside an escape */
     for (size_t back = 1; back <= 5; back++)
         if (text.data[resume - back] == '\\')
             return resume - back;
+    while (((unsigned char)text.data[resume] & 0xC0) == 0x80)
+        resume--; /* nor inside a character */
     return resume;
 }
 
@@ -86,7 +133,8 @@ static int by_begin(const void *a, const void *b)
 
 bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans, size_t *count)
 {
-    size_t at = escaped_next(text, 0), floor = 0;
+    struct cursor cursor = {0};
+    size_t at = cursor_next(&cursor, text, 0), floor = 0;
     if (at == SIZE_MAX)
         return true;
     struct escaped *escaped = malloc(sizeof *escaped);
@@ -94,8 +142,8 @@ bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans, 
         return false;
     escaped->found = (struct spans){*spans, *count, *count, false};
     escaped->strict = strict;
-    for (; at != SIZE_MAX; at = escaped_next(text, floor))
-        floor = next_piece(escaped, text, at, floor);
+    for (; at != SIZE_MAX; at = cursor_next(&cursor, text, floor))
+        floor = next_piece(escaped, text, &cursor, at, floor);
     *spans = escaped->found.spans;
     *count = escaped->found.count;
     if (*count > 1)

@@ -7,7 +7,6 @@
 
 #define ENTRIES_MAX 4096
 #define SLOTS 8192 /* open addressing at under a half full: one probe or two */
-#define WORD_BYTES_MAX 40
 _Static_assert(SLOTS == 1 << 13 && LEXICON_FILTER_BITS == 1 << 16, "bits of a hash");
 
 static struct lexicon_entry entries[ENTRIES_MAX]; /* 0 is not used */
@@ -91,6 +90,7 @@ static void add_word(const struct lexicon_list *list, const char *word, size_t l
     uint64_t hash = lexicon_hash(entry.word, entry.len);
     size_t slot = slot_of(hash, entry.word, entry.len);
     entry.next = slots[slot];
+    entry.all_roles = entry.roles | entries[entry.next].all_roles;
     if (entry_count + 1 >= ENTRIES_MAX)
         return; /* a test counts the lists against what was taken */
     entries[++entry_count] = entry;
@@ -152,14 +152,15 @@ static void word_finish(struct td_str text, struct word *word)
     word->digits = digits == len;
     if (!word->digits)
         word->entry = lexicon_find(lexicon_hash(p, len), p, len);
-    for (const struct lexicon_entry *e = word->entry; e != NULL; e = lexicon_next(e))
-        word->roles |= e->roles;
+    if (word->entry != NULL)
+        word->roles = word->entry->all_roles;
 }
 
 static bool is_gap(unsigned char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == '.' || c == '-' ||
-           c == '/' || c == ':' || c == '#' || c == '\'' || c == '(' || c == ')' || c == '*';
+           c == '/' || c == ':' || c == '#' || c == '\'' || c == '(' || c == ')' || c == '*' ||
+           c == '_'; /* account_number */
 }
 
 struct word spelled_after(struct td_str text, size_t offset, size_t gap)
@@ -169,10 +170,10 @@ struct word spelled_after(struct td_str text, size_t offset, size_t gap)
         gap--;
     }
     struct word word = {.begin = offset, .end = offset};
-    while (word.end < text.len && word.end - offset <= WORD_BYTES_MAX &&
+    while (word.end < text.len && word.end - offset <= LEXICON_WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.end]))
         word.end++;
-    if (word.end - word.begin > WORD_BYTES_MAX)
+    if (word.end - word.begin > LEXICON_WORD_BYTES_MAX)
         word.end = word.begin;
     return word;
 }
@@ -184,10 +185,10 @@ struct word spelled_before(struct td_str text, size_t offset, size_t gap)
         gap--;
     }
     struct word word = {.begin = offset, .end = offset};
-    while (word.begin > 0 && offset - word.begin <= WORD_BYTES_MAX &&
+    while (word.begin > 0 && offset - word.begin <= LEXICON_WORD_BYTES_MAX &&
            lexicon_is_word_byte((unsigned char)text.data[word.begin - 1]))
         word.begin--;
-    if (word.end - word.begin > WORD_BYTES_MAX)
+    if (word.end - word.begin > LEXICON_WORD_BYTES_MAX)
         word.end = word.begin;
     return word;
 }

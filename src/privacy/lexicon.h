@@ -13,6 +13,7 @@ enum {
     CONTEXT_HEALTH,   /* "diagnosis", "patient" */
     CONTEXT_IDENTITY, /* "national id", "tax number": any country's */
     CONTEXT_MEDICINE, /* its name */
+    CONTEXT_NATIONAL, /* the last word of those that announce a kind of national number */
     CONTEXT_COUNT,
     CONTEXT_NONE = 255
 };
@@ -50,6 +51,7 @@ enum {
     ROLE_STREET_SURE = 1 << 27, /* "rue": before a name, with a small letter too */
     ROLE_JOB = 1 << 28,         /* "clerk": ends what somebody works as */
     ROLE_COMPANY = 1 << 29,     /* "Ltd": ends a firm's name */
+    ROLE_LITTLE = 1 << 30, /* "the", "is": before names and titles and, but for "and", in none */
 };
 /* Of these the pass itself wants to know while it reads. */
 #define ROLES_OF_PASS                                                                             \
@@ -59,8 +61,8 @@ enum {
 struct lexicon_entry {
     const char *word, *previous; /* previous: the word that must stand before, NULL any */
     uint8_t len, previous_len, context, value;
-    uint16_t next; /* entry of the same word, 0 none */
-    uint32_t roles;
+    uint16_t next;             /* entry of the same word, 0 none */
+    uint32_t roles, all_roles; /* its own; with those of the entries behind it */
 };
 
 #define LEXICON_FILTER_BITS \
@@ -76,6 +78,8 @@ static inline uint64_t lexicon_mix(uint64_t hash, uint64_t block)
     return hash ^ hash >> 32;
 }
 uint64_t lexicon_hash(const char *word, size_t len);
+
+#define LEXICON_WORD_BYTES_MAX 40 /* of a word that is in a list */
 
 /* ASCII letters and digits, and the bytes of two-byte characters (Latin, Greek, Cyrillic). */
 extern const bool lexicon_word_bytes[256];
@@ -113,7 +117,7 @@ static inline bool word_has_letters(const struct word *word)
 }
 
 /* The word that begins after at most `gap` characters of " ,.\t\n-" and their like from `offset`
- * on (ends before it). Words beyond 40 bytes are none. */
+ * on (ends before it). Words beyond LEXICON_WORD_BYTES_MAX are none. */
 struct word word_after(struct td_str text, size_t offset, size_t gap);
 struct word word_before(struct td_str text, size_t offset, size_t gap);
 /* The same without looking it up, for who only asks how it is spelled: begin and end. */

@@ -11,9 +11,14 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_PHONE,
         "phone phones telephone telephon tel mobile cell cellphone fax call calling called whatsapp text hotline dial "
         "telefon telefonnummer handy handynummer mobil mobilnummer rufnummer t\xc3\xa9l\xc3\xa9phone portable "
-        "t\xc3\xa9l\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
+        "tel\xc3\xa9" "fono telefono m\xc3\xb3vil celular cellulare telem\xc3\xb3vel telefone telefoon puhelin "
         "puhelinnumero telefonn\xc3\xad nummer+ring anruf sms ph landline contact+number voicemail pager reach+me "
-        "my+number caller+id caller+said reached+at reached+on reach+on reachable nomor puh mob"),
+        "my+number caller+id caller+said reached+at reached+on reach+on reachable nomor puh mob "
+        "phonenumber mobilenumber cellphonenumber ring callback caller contact contacto contatto contato kontakt his+number her+number "
+        "telefoonnummer mobiel mobiele gsm natel bel bellen tlf telefonnr telefonnumret mobilnumret "
+        "telefonu telefonem llame ll\xc3\xa1mame llamar fijo il+numero al+numero chiami chiamare "
+        "chiamami fisso appeler appelez joindre joignable ligue ligar zap zadzwo\xc5\x84 kom\xc3\xb3rka "
+        "kom\xc3\xb3rkowy durchwahl erreichbar r\xc3\xbc" "ckruf anrufen"),
     CONTEXT(PRIVACY_EMAIL, "email emails e-mail mail mailto emailed mailed inbox correo courriel mel e-mailadresse mailadresse "
         "write+me contact+me"),
     CONTEXT(PRIVACY_CARD, "card cards creditcard kreditkarte kartennummer visa mastercard amex maestro carte tarjeta carta "
@@ -21,19 +26,36 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_US_SSN, "ssn ssns social+security soc+sec"),
     CONTEXT(PRIVACY_US_ITIN, "itin taxpayer+identification individual+taxpayer"),
     CONTEXT(PRIVACY_US_PASSPORT, "passport passports passeport pasaporte passaporto reisepass reisepassnummer paspoort "
-        "passi paszport passaporte pasaport"),
+        "passi paszport passaporte pasaport "
+        "passportnumber passnummer passnr pass+nr pass+nummer paszportu paspoortnummer"),
     CONTEXT(PRIVACY_US_LICENSE, "driver's+license driver's+licence s+license s+licence drivers+license drivers+licence "
         "driver+license driver+licence driving+licence driving+license driving+permit dl dln license+no "
         "f\xc3\xbchrerschein f\xc3\xbchrerscheinnummer permis+de permiso+de carnet+de patente rijbewijs "
-        "k\xc3\xb6rkort licencia+de"),
+        "k\xc3\xb6rkort licencia+de "
+        "driverlicense driverslicense driverlicence license+number licence+number licence+no "
+        "rijbewijsnummer carta+de prawo+jazdy prawa+jazdy k\xc3\xb6rkortsnummer f\xc3\xb6rerkort "
+        "ajokortti"),
     CONTEXT(PRIVACY_MEDICAL_RECORD, "mrn medical+record patient+id patient+number patient+no chart+number chart+no "
-        "hospital+number patientennummer fallnummer patient+identifier"),
+        "hospital+number patientennummer fallnummer patient+identifier "
+        "umrn uhid ur+number ur+no hospital+no record+number record+no chart+id patientid health+record "
+        "patientenid fall+nr aufnahmenummer patientnummer pati\xc3\xabntnummer pati\xc3\xabnt+nr "
+        "journalnummer nhc historia+cl\xc3\xadnica de+dossier dossier+m\xc3\xa9" "dical "
+        "num\xc3\xa9ro+patient cartella+clinica processo+cl\xc3\xadnico prontu\xc3\xa1rio de+utente "
+        "numer+pacjenta"),
     CONTEXT(PRIVACY_PLATE, "plate plates license+plate number+plate licence+plate registration+plate kennzeichen "
         "autokennzeichen immatriculation matr\xc3\xad" "cula targa kenteken registration+number vehicle+registration "
-        "reg+number registreringsnummer placa"),
+        "reg+number registreringsnummer placa "
+        "rego vrm registration+mark reg+no reg+plate car+registration registration+no vehicle+no "
+        "vehicle+number license+tag licenseplate licenceplate nummernschild immatricul\xc3\xa9 "
+        "immatricul\xc3\xa9" "e plaque targato placas rejestracyjny rejestracyjnym rejestracyjna "
+        "regnummer regnr rendsz\xc3\xa1m"),
     CONTEXT(PRIVACY_SWIFT, "swift bic swiftcode swift/bic"),
     CONTEXT(PRIVACY_BANK_ACCOUNT, "bank+account account+number account+no account+num acct account routing+number "
-        "checking+account savings+account aba kontonummer debit+account"),
+        "checking+account savings+account aba kontonummer debit+account "
+        "accountnumber routingnumber accounts acc c+no c+number routing sort+code sortcode bsb ifsc "
+        "transit+number transit+no konto konta kontonr bankleitzahl blz cuenta conto compte conta "
+        "rekening rekeningnummer rachunek rachunku clabe bankgiro plusgiro"),
+    CONTEXT(PRIVACY_CRYPTO, "wallet wallets solana phantom"),
     CONTEXT(PRIVACY_ZIP, "zip zipcode postcode postal+code post+code postleitzahl plz code+postal cap "
         "postinumero postnummer c\xc3\xb3" "digo+postal cep pincode pin+code"),
     CONTEXT(PRIVACY_ICD10, "icd icd10 icd-10"),
@@ -41,7 +63,8 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_US_NPI, "npi national+provider"),
     CONTEXT(PRIVACY_DEA, "dea"),
     CONTEXT(PRIVACY_COORDINATES, "coordinates coordinate gps latitude longitude lat lon lng koordinaten location+at "
-        "coordonn\xc3\xa9" "es coordenadas coordinate+gps"),
+        "coordonn\xc3\xa9" "es coordenadas coordinate+gps "
+        "geotag geo geolocation"),
     CONTEXT(PRIVACY_UK_NHS, "nhs"),
     CONTEXT(PRIVACY_UK_NINO, "nino national+insurance ni+number insurance+number"),
     CONTEXT(PRIVACY_DE_TAX_ID, "steuer steuerid idnr identifikationsnummer steueridentifikationsnummer "
@@ -53,7 +76,8 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_NL_BSN, "bsn burgerservicenummer sofinummer sofi"),
     CONTEXT(PRIVACY_PL_PESEL, "pesel"),
     CONTEXT(PRIVACY_SE_PERSONNUMMER, "personnummer samordningsnummer"),
-    CONTEXT(PRIVACY_FI_HETU, "hetu henkil\xc3\xb6tunnus henkilotunnus"),
+    CONTEXT(PRIVACY_FI_HETU, "hetu henkil\xc3\xb6tunnus henkilotunnus "
+        "identity+code"),
     CONTEXT(PRIVACY_DK_CPR, "cpr"),
     CONTEXT(PRIVACY_NO_FNR, "f\xc3\xb8" "dselsnummer fodselsnummer personnummer d-nummer"),
     CONTEXT(PRIVACY_BE_NN, "rijksregisternummer rijksregister insz niss registre+national num\xc3\xa9ro+national"),
@@ -90,12 +114,18 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_IL_ID, "teudat zehut israeli+id"),
     CONTEXT(CONTEXT_BIRTH, "born birth birthday birthdate dob birthplace geboren geburtsdatum geburtstag geb "
         "n\xc3\xa9 n\xc3\xa9" "e naissance nacido nacida nacimiento nato nata nascita nascido nascimento geboortedatum "
-        "f\xc3\xb6" "dd syntynyt urodzony urodzona narozen"),
+        "f\xc3\xb6" "dd syntynyt urodzony urodzona narozen "
+        "dateofbirth o+b bday urodzin urodzenia f\xc3\xb6" "delsedatum f\xc3\xb8" "dselsdato "
+        "f\xc3\xb8" "dt nascida"),
     CONTEXT(CONTEXT_HOME, "address addresses lives live lived living resides residence located delivered deliver ship "
         "shipping moved adresse wohnt wohnhaft anschrift direcci\xc3\xb3n "
         "indirizzo endere\xc3\xa7o adres domicile habite vive abita addressed"),
     CONTEXT(CONTEXT_HEALTH, "diagnosis diagnosed diagnoses diagnose patient disease disorder condition symptoms dx "
-        "diagnostic diagnosi diagn\xc3\xb3stico illness chart billing+code"),
+        "diagnostic diagnosi diagn\xc3\xb3stico illness chart billing+code "
+        "assessment impression comorbidities syndrome diabetes hypertension pneumonia asthma copd "
+        "carcinoma anemia anaemia depression anxiety migraine fracture infection arthritis deficiency "
+        "cie cim rozpoznanie diagnoza diagnos diagnosen pati\xc3\xabnt paziente paciente pacjent doente "
+        "patientin enfermedad malattia maladie"),
     CONTEXT(CONTEXT_IDENTITY, "national+id id+number id+no id+card identity+number identity+card national+identification "
         "identification+number tax+id tax+number tax+identification taxpayer+id personal+number personal+id "
         "personal+code identification+code personalausweis ausweisnummer identity "
@@ -110,6 +140,38 @@ const struct lexicon_list lexicon_lists[] = {
     ROLE(ROLE_MONTH, "januari februari maart x mei x x augustus x x x x"),
     ROLE(ROLE_MONTH_SHORT, "jan feb mar apr x jun jul aug sep oct nov dec"),
     ROLE(ROLE_MONTH_SHORT, "x x mrz x x x x x sept okt x dez"),
+    ROLE(ROLE_MONTH_SHORT,
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrze\xc5\x9bnia "
+        "pa\xc5\xba" "dziernika listopada grudnia"),
+    ROLE(ROLE_MONTH_SHORT,
+        "x x marts x maj x x augusti x x x desember"),
+    ROLE(ROLE_MONTH_SHORT,
+        "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kes\xc3\xa4kuuta hein\xc3\xa4kuuta "
+        "elokuuta syyskuuta lokakuuta marraskuuta joulukuuta"),
+    ROLE(ROLE_MONTH_SHORT,
+        "ledna \xc3\xbanora b\xc5\x99" "ezna dubna kv\xc4\x9btna \xc4\x8d" "ervna \xc4\x8d" "ervence "
+        "srpna z\xc3\xa1\xc5\x99\xc3\xad \xc5\x99\xc3\xadjna listopadu prosince"),
+    ROLE(ROLE_MONTH_SHORT,
+        "ianuarie februarie martie aprilie x iunie iulie x septembrie octombrie noiembrie decembrie"),
+    ROLE(ROLE_MONTH_SHORT,
+        "janu\xc3\xa1r febru\xc3\xa1r m\xc3\xa1rcius \xc3\xa1prilis m\xc3\xa1jus j\xc3\xbanius "
+        "j\xc3\xbalius augusztus szeptember okt\xc3\xb3" "ber x x"),
+    ROLE(ROLE_MONTH_SHORT,
+        "gener febrer mar\xc3\xa7 x maig juny juliol agost setembre x x desembre"),
+    ROLE(ROLE_MONTH_SHORT,
+        "\xd1\x8f\xd0\xbd\xd0\xb2\xd0\xb0\xd1\x80\xd1\x8f "
+        "\xd1\x84\xd0\xb5\xd0\xb2\xd1\x80\xd0\xb0\xd0\xbb\xd1\x8f "
+        "\xd0\xbc\xd0\xb0\xd1\x80\xd1\x82\xd0\xb0 \xd0\xb0\xd0\xbf\xd1\x80\xd0\xb5\xd0\xbb\xd1\x8f "
+        "\xd0\xbc\xd0\xb0\xd1\x8f \xd0\xb8\xd1\x8e\xd0\xbd\xd1\x8f \xd0\xb8\xd1\x8e\xd0\xbb\xd1\x8f "
+        "\xd0\xb0\xd0\xb2\xd0\xb3\xd1\x83\xd1\x81\xd1\x82\xd0\xb0 "
+        "\xd1\x81\xd0\xb5\xd0\xbd\xd1\x82\xd1\x8f\xd0\xb1\xd1\x80\xd1\x8f "
+        "\xd0\xbe\xd0\xba\xd1\x82\xd1\x8f\xd0\xb1\xd1\x80\xd1\x8f "
+        "\xd0\xbd\xd0\xbe\xd1\x8f\xd0\xb1\xd1\x80\xd1\x8f "
+        "\xd0\xb4\xd0\xb5\xd0\xba\xd0\xb0\xd0\xb1\xd1\x80\xd1\x8f"),
+    ROLE(ROLE_MONTH_SHORT,
+        "janv f\xc3\xa9vr mrt avr x giu juil x x ott x d\xc3\xa9" "c"),
+    ROLE(ROLE_MONTH_SHORT,
+        "ene fev x abr x x lug x x x x dic"),
     ROLE(ROLE_WEEKDAY, "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays "
         "fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi "
         "vendredi samedi dimanche lunes martes mi\xc3\xa9rcoles jueves viernes s\xc3\xa1" "bado domingo maandag dinsdag "
@@ -127,7 +189,7 @@ const struct lexicon_list lexicon_lists[] = {
     ROLE(ROLE_STREET_FIRST, "rue via viale vicolo piazza piazzale corso largo strada contrada calle avenida avda plaza paseo "
         "carrer camino carretera rua travessa alameda pra\xc3\xa7" "a rodovia estrada rue place quai impasse chemin "
         "all\xc3\xa9" "e avenue boulevard route cours ulica ul aleja al osiedle strasse ronda cuesta "
-        "am an im bulevar n\xc3\xa1m\xc4\x9bst\xc3\xad calea strada bd jalan jl"),
+        "al os pl am an im bulevar n\xc3\xa1m\xc4\x9bst\xc3\xad calea strada bd jalan jl"),
     ROLE(ROLE_STREET_RARE, "annex arcade bayou beach bluff bottom branch bridge brook brooks burg camp canyon cape center"
         " centers circles cliff cliffs club common commons corner corners course courts coves creek crest"
         " crossroad curve dale dam divide drives estate estates extension extensions fall falls ferry field"
@@ -287,14 +349,20 @@ const struct lexicon_list lexicon_lists[] = {
     ROLE(ROLE_COUNTED, "people users euros dollars eur usd gbp km m kg g mg ml bytes kb mb gb times words items units miles "
         "feet meters metres hours points steps rpm calories and or to pieces tons votes employees members students days "
         "years other"),
-    ROLE(ROLE_DOSE, "mg mcg \xc2\xb5g ug g ml iu units milligrams milligram micrograms tablets tablet capsules puffs meq ui"),
-    ROLE(ROLE_AGE_BEFORE, "aged age alter \xc3\xa2ge edad et\xc3\xa0 idade leeftijd turned turning"),
+    ROLE(ROLE_DOSE, "mg mcg \xc2\xb5g ug g ml iu units milligrams milligram micrograms tablets tablet capsules puffs meq ui "
+        "mikrogram mikrogramm microgramos microgrammes mgs miligramos milligrammes milligramm gocce "
+        "drops gotas comprimidos comprim\xc3\xa9s tabletten"),
+    ROLE(ROLE_AGE_BEFORE, "aged age alter \xc3\xa2ge edad et\xc3\xa0 idade leeftijd turned turning "
+        "\xc3\xa5lder wiek aetatis"),
     ROLE(ROLE_VERB_BEING, "am is was are were be m s re"),
-    ROLE(ROLE_YEARS, "year years yr yo yrs y jahre j\xc3\xa4hrige j\xc3\xa4hriger ans a\xc3\xb1os anni anos jaar"),
+    ROLE(ROLE_YEARS, "year years yr yo yrs y jahre j\xc3\xa4hrige j\xc3\xa4hriger ans a\xc3\xb1os anni anos jaar "
+        "lat \xc3\xa5r let"),
     ROLE(ROLE_STREET_LAST, "straat stra\xc3\x9f" "e strasse str gasse weg katu gata gate veien utca \xc3\xba" "t u "
         "t\xc3\xa9r ulica sokak tee rkp k\xc3\xb6rt trg cesta"),
     ROLE(ROLE_NUMBER_ALONE, "apt apartment suite ste unit flat bldg building apartado"),
     ROLE(ROLE_DOT, "dot punkt punto point ponto"),
+    ROLE(ROLE_LITTLE, "a an the as is was am are be to at in on with from by i you he she it we they my your his her our "
+                      "their this that who for or but if when me him them not and of"),
     ROLE(ROLE_COMPANY, "inc incorporated ltd limited llc plc llp gmbh corp corporation pty pvt sarl srl oyj aps kft zrt bv nv"),
     ROLE(ROLE_KEY, "bearer password passphrase secret secrets"),
     ROLE(ROLE_HALF_DAY, "am pm uhr h a p"),
@@ -317,7 +385,23 @@ const struct lexicon_list lexicon_lists[] = {
         "ticagrelor tizanidine topiramate torsemide tramadol trazodone triamcinolone valacyclovir valproate valsartan "
         "vancomycin venlafaxine verapamil warfarin zolpidem adderall advil ativan humira januvia klonopin lantus lasix "
         "lexapro lipitor lyrica nexium norvasc ozempic plavix prozac ritalin seroquel synthroid tylenol valium viagra "
-        "vicodin xanax xarelto zoloft zyrtec semaglutide tirzepatide liraglutide"),
+        "vicodin xanax xarelto zoloft zyrtec semaglutide tirzepatide liraglutide "
+        "eliquis pradaxa lixiana brilinta coumadin lovenox entresto forxiga farxiga jardiance trulicity "
+        "mounjaro wegovy victoza saxenda rybelsus humalog novorapid novolog levemir toujeo tresiba "
+        "glucophage amaryl invokana keppra lamictal depakine tegretol zyprexa risperdal abilify latuda "
+        "cymbalta effexor wellbutrin remeron strattera concerta vyvanse suboxone subutex percocet norco "
+        "dilaudid neurontin topamax imitrex zofran pepcid prilosec protonix singulair advair symbicort "
+        "spiriva flovent flonase ventolin seretide allegra claritin benadryl sudafed mucinex motrin "
+        "aleve excedrin calpol nurofen gaviscon cialis propecia keytruda opdivo herceptin enbrel "
+        "remicade stelara dupixent cosentyx skyrizi rinvoq xeljanz plaquenil imuran cellcept prograf "
+        "augmentin zithromax bactrim keflex flagyl diflucan valtrex tamiflu paxlovid cytomel euthyrox "
+        "eutirox levothyrox levaxin thyrox toprol lopressor tenormin coreg diovan cozaar benicar "
+        "micardis vasotec zestril prinivil altace crestor zocor pravachol zetia marcumar falithrom "
+        "sintrom waran alvedon panodil ipren polocard acard doliprane dafalgan efferalgan spasfon "
+        "tachipirina cardioaspirina cardioaspirin voltaren novalgin novaminsulfon metamizol metamizole "
+        "nolotil enantyum aspirine aspirina acetylsalicylic levotiroxina paracetamolo valium temesta "
+        "tavor trimipramin doxepin methylphenidat elvanse mirena pregnyl clexane fragmin innohep "
+        "mydocalm arcoxia targin oxygesic tramal tilidin palexia"),
 };
 /* clang-format on */
 

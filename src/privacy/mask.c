@@ -2,39 +2,36 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "privacy/automaton.h"
 #include "privacy/date_forms.h"
+#include "privacy/echo.h"
 #include "privacy/escaped.h"
-#include "privacy/restore.h"
-#include "privacy/restore_spell.h"
+#include "privacy/known.h"
+#include "privacy/spans.h"
 #include "privacy/spell.h"
 
 #include <stdlib.h>
 
-#define KNOWN_NODES_MAX (1u << 20)
-#define KNOWN_SIGNS_MIN 4 /* a shorter value, found elsewhere, may be anything */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
+#define ROUNDS_MAX 8 /* of other surrogates */
 
-struct span_list {
-    struct privacy_span *spans;
-    size_t count, capacity;
-    bool failed;
-};
-
-struct text_spans {
+struct mask_text {
     struct td_str text;
-    size_t first, count;
+    bool fixed; /* nothing is replaced */
+    struct spans found;
+    struct echo_place *places; /* [place_count] that are replaced */
+    size_t place_count;
+    struct buf masked; /* empty when nothing is replaced */
 };
 
 struct mask {
     struct vault *vault;
     struct mask_rules rules;
     struct vault_uses *uses;
-    struct word_set words;
-    struct span_list found;   /* of all texts, one behind the other */
-    struct text_spans *texts; /* [text_count] */
-    size_t text_count, text_capacity, next_text;
-    struct automaton *known;
+    struct word_set words; /* of all texts: no surrogate is one */
+    const struct reading *reading;
+    struct mask_text *texts; /* [text_count], the reading's parts */
+    size_t text_count;
+    struct spans left; /* in the reading: what was found and is not wanted */
     struct privacy_tally replaced;
     uint16_t *rule_of; /* [VAULT_ENTRIES_MAX] that found an entry's value; NULL: none */
 };
@@ -50,52 +47,46 @@ struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struc
     return mask;
 }
 
+static void drop_text(struct mask_text *text)
+{
+    free(text->found.spans);
+    free(text->places);
+    buf_deinit(&text->masked);
+    *text = (struct mask_text){0};
+}
+
 void mask_free(struct mask *mask)
 {
     if (mask == NULL)
         return;
     word_set_deinit(&mask->words);
-    automaton_free(mask->known);
-    free(mask->found.spans);
+    free(mask->left.spans);
+    for (size_t i = 0; i < mask->text_count; i++)
+        drop_text(&mask->texts[i]);
     free(mask->texts);
     free(mask->rule_of);
     free(mask);
 }
 
-void mask_read(struct mask *mask, struct td_str text)
-{
-    word_set_add(&mask->words, text);
-}
-
 /* --- finding --- */
 
-static bool push(struct span_list *list, struct privacy_span span)
+static enum td_status too_many(struct td_error *err)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 32;
-        struct privacy_span *spans =
-            list->count < MASK_SPANS_MAX ? realloc(list->spans, capacity * sizeof *spans) : NULL;
-        if (spans == NULL)
-            return false;
-        list->spans = spans;
-        list->capacity = capacity;
-    }
-    list->spans[list->count++] = span;
-    return true;
+    return error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
+                     MASK_SPANS_MAX);
 }
 
-static enum td_status scan(struct td_str text, bool strict, struct span_list *out,
+static enum td_status scan(const struct reading *reading, bool strict, struct spans *out,
                            struct td_error *err)
 {
     size_t capacity = 64;
-    *out = (struct span_list){0};
+    *out = (struct spans){0};
     for (;;) {
         struct privacy_span *spans = realloc(out->spans, capacity * sizeof *spans);
         if (spans == NULL)
             break;
         out->spans = spans;
-        out->count = strict ? privacy_scan_strict(text, spans, capacity)
-                            : privacy_scan(text, spans, capacity);
+        out->count = privacy_scan_reading(reading, strict, spans, capacity);
         if (out->count <= capacity)
             return TD_OK;
         if (out->count > MASK_SPANS_MAX)
@@ -103,8 +94,7 @@ static enum td_status scan(struct td_str text, bool strict, struct span_list *ou
         capacity = out->count;
     }
     free(out->spans);
-    return error_set(err, TD_LIMIT, "a text has more private values than can be replaced (%u)",
-                     MASK_SPANS_MAX);
+    return too_many(err);
 }
 
 static bool is_wanted(const struct mask *mask, const struct privacy_span *span)
@@ -112,37 +102,6 @@ static bool is_wanted(const struct mask *mask, const struct privacy_span *span)
     return mask->rules.classes[span->data_class <= TD_CLASS_RESTRICTED ? span->data_class
                                                                        : TD_CLASS_RESTRICTED] ||
            mask->rules.kinds[span->kind];
-}
-
-static enum td_status replace(struct mask *mask, enum privacy_kind kind, struct td_str value,
-                              struct buf *out, struct td_error *err)
-{
-    if (mask->words.failed)
-        return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    if (escaped_next(value, 0) == SIZE_MAX)
-        return vault_replace(mask->vault, kind, value, &mask->words, mask->uses, out, err);
-    struct buf plain; /* "M\u00fcller" is who else stands there as M\xc3\xbcller */
-    buf_init(&plain, value.len + 1);
-    escaped_value(value, &plain);
-    enum td_status status = plain.failed ? error_set(err, TD_NO_MEMORY, "no memory for surrogates")
-                                         : vault_replace(mask->vault, kind, buf_view(&plain),
-                                                         &mask->words, mask->uses, out, err);
-    buf_deinit(&plain);
-    return status;
-}
-
-static bool begin_text(struct mask *mask, struct td_str text)
-{
-    if (mask->text_count == mask->text_capacity) {
-        size_t capacity = mask->text_capacity ? 2 * mask->text_capacity : 16;
-        struct text_spans *texts = realloc(mask->texts, capacity * sizeof *texts);
-        if (texts == NULL)
-            return false;
-        mask->texts = texts;
-        mask->text_capacity = capacity;
-    }
-    mask->texts[mask->text_count++] = (struct text_spans){.text = text, .first = mask->found.count};
-    return true;
 }
 
 /* Where the character before the offset begins: one of UTF-8, or one that is written \u00f8, with all
@@ -171,9 +130,9 @@ static size_t behind_percent(struct td_str text, struct privacy_span span)
     return begin;
 }
 
-/* The word's edges around the finding: what was seen through an encoding may end in the middle of a
- * word, and a surrogate there would not be known again. */
-static struct privacy_span whole_words(struct td_str text, struct privacy_span span)
+/* The word's edges around the finding, not before the floor: what was seen through an encoding may end in the
+ * middle of a word, and a surrogate there would not be known again. */
+static struct privacy_span whole_words(struct td_str text, struct privacy_span span, size_t floor)
 {
     struct sign last = {0}, sign = {.end = span.begin};
     while (sign.end < span.end) {
@@ -190,7 +149,7 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     sign = spell_at(text, span.begin, false);
     if ((!spell_is_significant(&sign) && span.kind != PRIVACY_EMAIL) || sign.unspaced)
         return span;
-    while (span.begin > 0) {
+    while (span.begin > floor) {
         size_t before = character_before(text, span.begin);
         sign = spell_at(str_slice(text, before, span.begin), 0, false);
         if (!spell_is_significant(&sign) || sign.unspaced || sign.end != span.begin - before)
@@ -201,18 +160,111 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     return span;
 }
 
-/* One more finding of the last text; what overlaps the one before it becomes one with it. */
-static bool keep(struct mask *mask, struct privacy_span span)
+/* Up to where there is a finding: what ends there needs no edges of its own, and is not looked at again (a
+ * text may be one word with thousands of findings). */
+static size_t covered(const struct spans *found)
 {
-    struct text_spans *spans = &mask->texts[mask->text_count - 1];
-    struct privacy_span *last = spans->count > 0 ? &mask->found.spans[mask->found.count - 1] : NULL;
-    if (last && span.begin < last->end) {
-        last->end = span.end > last->end ? span.end : last->end;
-        return true;
-    }
-    spans->count++;
-    return push(&mask->found, span);
+    return found->count > 0 ? found->spans[found->count - 1].end : 0;
 }
+
+/* One more finding of the text; what overlaps the ones before it becomes one with them. */
+static void join(struct spans *found, struct privacy_span span)
+{
+    while (found->count > 0 && span.begin < covered(found)) {
+        const struct privacy_span *last = &found->spans[--found->count];
+        size_t begin = span.begin < last->begin ? span.begin : last->begin;
+        size_t end = span.end > last->end ? span.end : last->end;
+        span = *last;
+        span.begin = begin;
+        span.end = end;
+    }
+    spans_add(found, &span);
+}
+
+static bool begin_texts(struct mask *mask, const struct reading *reading)
+{
+    mask->reading = reading;
+    mask->texts = calloc(reading->count + 1, sizeof *mask->texts);
+    if (mask->texts == NULL)
+        return false;
+    for (size_t i = 0; i < reading->count; i++) {
+        struct mask_text *text = &mask->texts[mask->text_count++];
+        *text = (struct mask_text){.text = reading_part_text(reading, i),
+                                   .fixed = reading->parts[i].fixed};
+        buf_init(&text->masked, TEXT_BYTES_MAX);
+        word_set_add(&mask->words, text->text);
+    }
+    return true;
+}
+
+/* A finding in the parts that it is in, from *part on: each piece is a value of its own. */
+static void find_in_parts(struct mask *mask, const struct privacy_span *span, size_t *part)
+{
+    const struct reading *reading = mask->reading;
+    while (*part < reading->count && reading->parts[*part].end <= span->begin)
+        ++*part;
+    for (size_t i = *part; i < reading->count && reading->parts[i].begin < span->end; i++) {
+        const struct reading_part *in = &reading->parts[i];
+        struct privacy_span piece = *span;
+        piece.begin = span->begin > in->begin ? span->begin - in->begin : 0;
+        piece.end = (span->end < in->end ? span->end : in->end) - in->begin;
+        bool cut = span->begin < in->begin || span->end > in->end;
+        if (cut && !surrogate_is_worded(span->kind) && span->kind != PRIVACY_CUSTOM)
+            piece.kind = PRIVACY_ID; /* half an address is none */
+        struct mask_text *text = &mask->texts[i];
+        size_t floor = covered(&text->found);
+        if (!in->fixed && piece.end > floor && piece.begin < piece.end)
+            join(&text->found, whole_words(text->text, piece, floor));
+    }
+}
+
+/* Strictness replaces more, it keeps no more here. */
+static bool is_strict_only(const struct mask *mask, const struct privacy_span *span)
+{
+    return mask->rules.strict && (span->kind == PRIVACY_PERSON || span->kind == PRIVACY_PLACE ||
+                                  span->kind == PRIVACY_ORGANIZATION || span->kind == PRIVACY_ID);
+}
+
+enum td_status mask_find(struct mask *mask, const struct reading *reading, struct td_error *err)
+{
+    struct spans all;
+    if (reading->failed)
+        return error_set(err, TD_LIMIT, "the request is too large or nested too deeply");
+    if (!begin_texts(mask, reading))
+        return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+    enum td_status status = scan(reading, mask->rules.strict, &all, err);
+    if (status != TD_OK)
+        return status;
+    for (size_t i = 0, part = 0; i < all.count; i++) {
+        const struct privacy_span *span = &all.spans[i];
+        char day[DATE_DAY_BYTES];
+        if (is_wanted(mask, span)) {
+            find_in_parts(mask, span, &part);
+            continue;
+        }
+        if (span->data_class > TD_CLASS_PUBLIC && !is_strict_only(mask, span))
+            spans_add(&mask->left, span);
+        if (span->kind == PRIVACY_DATE &&
+            date_forms_day(str_slice(buf_view(&reading->text), span->begin, span->end), day))
+            word_set_add(&mask->words, str_from(day)); /* it is sent as it is, in whatever form */
+    }
+    free(all.spans);
+    bool failed = mask->left.failed;
+    size_t count = 0;
+    for (size_t i = 0; i < mask->text_count; i++) {
+        failed |= mask->texts[i].found.failed;
+        count += mask->texts[i].found.count;
+    }
+    if (failed)
+        return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+    return count <= MASK_SPANS_MAX ? TD_OK : too_many(err);
+}
+
+/* --- surrogates --- */
+
+typedef enum td_status replace_fn(struct vault *vault, enum privacy_kind kind, struct td_str value,
+                                  const struct word_set *taken, struct vault_uses *uses,
+                                  struct buf *out, struct td_error *err);
 
 /* The entry that was used last has a value of this rule. */
 static bool note_rule(struct mask *mask, uint16_t rule)
@@ -224,52 +276,100 @@ static bool note_rule(struct mask *mask, uint16_t rule)
     return mask->rule_of != NULL;
 }
 
-/* Gives every finding of a text its surrogate. */
-static enum td_status replace_found(struct mask *mask, const struct text_spans *of,
-                                    struct td_error *err)
+static enum td_status replace(struct mask *mask, struct td_str text,
+                              const struct privacy_span *span, replace_fn *by, struct buf *out,
+                              struct td_error *err)
+{
+    struct td_str value = str_slice(text, span->begin, span->end);
+    struct buf plain; /* "M\u00fcller" is who else stands there as M\xc3\xbcller */
+    buf_init(&plain, value.len + 1);
+    if (escaped_next(value, 0) != SIZE_MAX) {
+        escaped_value(value, &plain);
+        value = buf_view(&plain);
+    }
+    bool ok = !plain.failed && !mask->words.failed;
+    enum td_status status =
+        ok ? by(mask->vault, span->kind, value, &mask->words, mask->uses, out, err) : TD_OK;
+    if (ok && status == TD_OK && span->kind == PRIVACY_CUSTOM)
+        ok = note_rule(mask, span->rule);
+    buf_deinit(&plain);
+    return ok ? status : error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+}
+
+/* Gives every finding its surrogate. */
+static enum td_status replace_found(struct mask *mask, struct td_error *err)
 {
     enum td_status status = TD_OK;
     struct buf surrogate;
     buf_init(&surrogate, TEXT_BYTES_MAX);
-    for (size_t i = 0; status == TD_OK && i < of->count; i++) {
-        const struct privacy_span *span = &mask->found.spans[of->first + i];
-        buf_clear(&surrogate);
-        status =
-            replace(mask, span->kind, str_slice(of->text, span->begin, span->end), &surrogate, err);
-        if (status == TD_OK && span->kind == PRIVACY_CUSTOM && !note_rule(mask, span->rule))
-            status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+    for (size_t i = 0; i < mask->text_count; i++) {
+        const struct mask_text *text = &mask->texts[i];
+        for (size_t k = 0; status == TD_OK && k < text->found.count; k++) {
+            buf_clear(&surrogate);
+            status =
+                replace(mask, text->text, &text->found.spans[k], vault_replace, &surrogate, err);
+        }
     }
     buf_deinit(&surrogate);
     return status;
 }
 
-enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err)
+static enum td_status write_places(struct mask *mask, struct mask_text *text,
+                                   const struct spans *spans, struct td_error *err)
 {
-    struct span_list all;
-    enum td_status status = scan(text, mask->rules.strict, &all, err);
-    if (status != TD_OK)
-        return status;
-    if (!begin_text(mask, text))
-        status = error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    for (size_t i = 0; i < all.count && status == TD_OK; i++) {
-        const struct privacy_span *span = &all.spans[i];
-        char day[DATE_DAY_BYTES];
-        if (is_wanted(mask, span)) {
-            if (!keep(mask, whole_words(text, *span)))
-                status = error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
-                                   MASK_SPANS_MAX);
-        } else if (span->kind == PRIVACY_DATE &&
-                   date_forms_day(str_slice(text, span->begin, span->end), day)) {
-            word_set_add(&mask->words, str_from(day)); /* it is sent as it is, in whatever form */
-        }
+    size_t done = 0;
+    struct buf *out = &text->masked;
+    free(text->places);
+    text->places = spans->count > 0 ? calloc(spans->count, sizeof *text->places) : NULL;
+    text->place_count = spans->count;
+    buf_clear(out);
+    if (text->places == NULL)
+        return spans->count > 0 ? error_set(err, TD_NO_MEMORY, "no memory for surrogates") : TD_OK;
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct privacy_span *span = &spans->spans[i];
+        buf_append_str(out, str_slice(text->text, done, span->begin));
+        text->places[i] = (struct echo_place){.span = *span, .begin = out->len};
+        enum td_status status = replace(mask, text->text, span, vault_replace, out, err);
+        if (status != TD_OK)
+            return status;
+        text->places[i].end = out->len;
+        done = span->end;
     }
-    free(all.spans);
-    return status == TD_OK ? replace_found(mask, &mask->texts[mask->text_count - 1], err) : status;
+    buf_append_str(out, str_slice(text->text, done, text->text.len));
+    return out->failed ? error_set(err, TD_LIMIT, "a text with its surrogates is too large")
+                       : TD_OK;
 }
 
-/* --- what stands in the texts already --- */
+static enum td_status write_texts(struct mask *mask, struct td_error *err)
+{
+    struct known *known = known_new(mask->vault, mask->uses, mask->rule_of);
+    if (known == NULL)
+        return error_set(err, TD_LIMIT, "the private values are too long to be looked for");
+    enum td_status status = TD_OK;
+    for (size_t i = 0; status == TD_OK && i < mask->text_count; i++) {
+        struct mask_text *text = &mask->texts[i];
+        struct spans all = {0};
+        if (text->fixed)
+            continue;
+        status = known_find(known, text->text, &text->found, MASK_SPANS_MAX, &all)
+                     ? write_places(mask, text, &all, err)
+                     : too_many(err);
+        free(all.spans);
+    }
+    known_free(known);
+    return status;
+}
 
-#define ROUNDS_MAX 8
+/* --- until all comes back --- */
+
+static struct echo_text echo_of(const struct mask_text *text)
+{
+    return (struct echo_text){.text = text->text,
+                              .masked =
+                                  text->place_count > 0 ? buf_view(&text->masked) : text->text,
+                              .places = text->places,
+                              .place_count = text->place_count};
+}
 
 /* Is a day that the surrogate names in one of the texts, however it is written there? */
 static bool is_day_of_texts(const struct mask *mask, const struct vault_entry *entry)
@@ -279,280 +379,187 @@ static bool is_day_of_texts(const struct mask *mask, const struct vault_entry *e
            word_set_has(&mask->words, str_from(day));
 }
 
-/* Retires the surrogates that an answer could have from the texts themselves. *count: how many. */
-static enum td_status retire_met(struct mask *mask, size_t *count, struct td_error *err)
+/* Marks the values that are lost, and retires the surrogates that stand where none was put. Words cannot be
+ * the texts' (word_set.h), but a name's ending, a number's grouping and a day's form are an answer's
+ * to choose. */
+static enum td_status check_texts(struct mask *mask, bool *good, struct td_error *err)
 {
-    struct vault_uses *uses = mask->uses;
+    const struct vault_uses *uses = mask->uses;
     struct restore_table *table = restore_table_new(mask->vault, uses);
-    bool *met = calloc(uses->count + 1, sizeof *met);
-    bool ok = table != NULL && met != NULL;
-    for (size_t i = 0; ok && i < mask->text_count; i++)
-        ok = restore_meet(table, mask->texts[i].text, met);
+    bool *strays = calloc(uses->count + 1, sizeof *strays);
+    bool ok = table != NULL && strays != NULL;
+    *good = true;
+    for (size_t i = 0; ok && i < mask->text_count; i++) {
+        const struct echo_text text = echo_of(&mask->texts[i]);
+        ok = echo_check(table, &text, strays);
+        for (size_t k = 0; k < text.place_count; k++)
+            *good &= !text.places[k].lost;
+    }
     restore_table_free(table);
-    *count = 0;
     for (size_t i = 0; ok && i < uses->count; i++) {
         struct vault_entry entry = vault_at(mask->vault, uses->entries[i]);
-        if (!met[i] && !is_day_of_texts(mask, &entry))
+        if (!strays[i] && !is_day_of_texts(mask, &entry))
             continue;
         vault_retire(mask->vault, uses->entries[i]);
-        ++*count;
+        *good = false;
     }
-    free(met);
+    free(strays);
     return ok ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for surrogates");
 }
 
-/* Words cannot be the texts' (word_set.h), but a name's ending, a number's grouping and a day's form
- * are an answer's to choose: read as an answer, the texts must have no surrogate either. */
-static enum td_status settle(struct mask *mask, struct td_error *err)
+/* What is lost is from now on found with what it is joined to, and a word stands for it. */
+static enum td_status widen_lost(struct mask *mask, struct mask_text *text, struct td_error *err)
 {
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-        size_t count;
-        enum td_status status =
-            mask->uses->count > 0 ? retire_met(mask, &count, err) : (count = 0, TD_OK);
-        if (status != TD_OK || count == 0)
-            return status;
-        vault_uses_clear(mask->uses);
-        for (size_t i = 0; i < mask->text_count && status == TD_OK; i++)
-            status = replace_found(mask, &mask->texts[i], err);
-        if (status != TD_OK)
-            return status;
+    const struct echo_text echo = echo_of(text);
+    enum td_status status = TD_OK;
+    struct spans found = {0};
+    struct buf surrogate;
+    buf_init(&surrogate, TEXT_BYTES_MAX);
+    for (size_t i = 0; i < echo.place_count; i++) {
+        const struct echo_place *place = &echo.places[i];
+        if (place->span.end > covered(&found))
+            join(&found, place->lost ? echo_widen(&echo, place) : place->span);
     }
-    return error_set(err, TD_LIMIT,
-                     "no surrogates are left that the texts do not have: ask a tier that may see "
-                     "the values");
-}
-
-/* --- what is known by now --- */
-
-/* Names that are ordinary words or first in many sentences: elsewhere they may be just that. */
-static bool is_ordinary(struct td_str word)
-{
-    static const char *const words[] = {
-        "will",   "mark",   "grace",     "hope",    "rose",   "april",  "june",    "july",
-        "august", "bill",   "jack",      "frank",   "rich",   "dean",   "grant",   "chase",
-        "hunter", "mason",  "young",     "long",    "brown",  "white",  "black",   "green",
-        "king",   "price",  "wood",      "woods",   "hill",   "field",  "banks",   "stone",
-        "rice",   "page",   "park",      "parks",   "lane",   "best",   "good",    "bush",
-        "cook",   "baker",  "carter",    "miller",  "taylor", "smart",  "strong",  "sharp",
-        "swift",  "short",  "small",     "little",  "north",  "west",   "east",    "south",
-        "summer", "autumn", "winter",    "church",  "bishop", "knight", "major",   "pearl",
-        "ruby",   "daisy",  "violet",    "heather", "joy",    "faith",  "charity", "dawn",
-        "star",   "angel",  "christian", "pierce",  "drew",   "wade",   "sage",    "reed",
-        "rivers", "brooks", "forest",    "glass",   "gold",   "silver", "love",    "moon",
-        "noble",  "powers", "wise",      "case"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_equal_nocase(word, str_from(words[i])))
-            return true;
-    return false;
-}
-
-static bool can_stand_alone(const struct vault_entry *entry)
-{
-    if (entry->retired || spell_count(entry->original) < KNOWN_SIGNS_MIN)
-        return false;
-    if (entry->form == SURROGATE_WORD)
-        return entry->kind == PRIVACY_PERSON && spell_case_of(entry->original) != SPELL_LOWER &&
-               !is_ordinary(entry->original);
-    return spell_count(entry->original) >= 6;
+    for (size_t i = 0, k = 0; status == TD_OK && i < found.count; i++) {
+        bool lost = false;
+        for (; k < echo.place_count && echo.places[k].span.begin < found.spans[i].end; k++)
+            lost |= echo.places[k].lost;
+        buf_clear(&surrogate);
+        if (lost)
+            status =
+                replace(mask, text->text, &found.spans[i], vault_replace_by_word, &surrogate, err);
+    }
+    buf_deinit(&surrogate);
+    free(text->found.spans);
+    text->found = found;
+    return found.failed ? error_set(err, TD_NO_MEMORY, "no memory for surrogates") : status;
 }
 
 enum td_status mask_seal(struct mask *mask, struct td_error *err)
 {
-    enum td_status status = settle(mask, err);
-    if (status != TD_OK)
-        return status;
-    mask->known = automaton_new(KNOWN_NODES_MAX);
-    bool ok = mask->known != NULL;
-    struct buf folded;
-    buf_init(&folded, VAULT_VALUE_BYTES_MAX * 8);
-    for (size_t i = 0; ok && i < mask->uses->count; i++) {
-        uint32_t index = mask->uses->entries[i];
-        struct vault_entry entry = vault_at(mask->vault, index);
-        buf_clear(&folded);
-        spell_fold(entry.original, &folded);
-        if (can_stand_alone(&entry) && folded.len > 0)
-            ok = automaton_add(mask->known, buf_view(&folded), NULL, &index);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        bool good = false;
+        vault_uses_clear(mask->uses);
+        enum td_status status = replace_found(mask, err);
+        if (status == TD_OK)
+            status = write_texts(mask, err);
+        if (status == TD_OK)
+            status = check_texts(mask, &good, err);
+        if (status != TD_OK || good)
+            return status;
+        for (size_t i = 0; status == TD_OK && i < mask->text_count; i++)
+            status = widen_lost(mask, &mask->texts[i], err);
+        if (status != TD_OK)
+            return status;
     }
-    buf_deinit(&folded);
-    return ok && automaton_seal(mask->known)
-               ? TD_OK
-               : error_set(err, TD_LIMIT, "the private values are too long to be looked for");
-}
-
-/* A value as an entry for restore_spell's questions, which are about surrogates. */
-static struct vault_entry turned(const struct vault_entry *entry)
-{
-    struct vault_entry other = *entry;
-    other.surrogate = entry->original;
-    other.original = entry->surrogate;
-    return other;
-}
-
-/* Does the known value stand here, and not only its letters? */
-static bool is_known_at(const struct vault_entry *entry, struct td_str text, size_t begin,
-                        size_t end)
-{
-    struct td_str raw = str_slice(text, begin, end);
-    struct vault_entry value = turned(entry);
-    if (restore_edge_at(&value, text, end, false) != EDGE_YES || !restore_gaps_fit(&value, raw))
-        return false;
-    enum spell_case form = spell_case_of(raw);
-    return entry->form != SURROGATE_WORD || str_equal(raw, entry->original) ||
-           form == SPELL_UPPER || form == SPELL_TITLE;
-}
-
-struct known_pass {
-    struct mask *mask;
-    struct td_str text;
-    const struct privacy_span *found; /* of this text */
-    size_t found_count, found_next;
-    struct span_list merged;
-};
-
-static void merge_found(struct known_pass *pass, size_t up_to)
-{
-    while (pass->found_next < pass->found_count && pass->found[pass->found_next].begin < up_to)
-        pass->merged.failed |= !push(&pass->merged, pass->found[pass->found_next++]);
-}
-
-static void add_known(struct known_pass *pass, uint32_t index, size_t begin, size_t end)
-{
-    enum privacy_kind kind = vault_at(pass->mask->vault, index).kind;
-    merge_found(pass, begin + 1);
-    const struct privacy_span *last =
-        pass->merged.count ? &pass->merged.spans[pass->merged.count - 1] : NULL;
-    if (last && last->end > begin)
-        return;
-    if (pass->found_next < pass->found_count && pass->found[pass->found_next].begin < end)
-        return;
-    struct privacy_span span = {.kind = kind, .begin = begin, .end = end, .score = 1};
-    if (kind == PRIVACY_CUSTOM && pass->mask->rule_of)
-        span.rule = pass->mask->rule_of[index];
-    pass->merged.failed |= !push(&pass->merged, span);
-}
-
-#define RING 8192 /* of the folded bytes' places; longer values are found by the detectors only */
-#define WORD_FIRST ((size_t)1 << (8 * sizeof(size_t) - 1))
-
-/* Offsets of the last folded bytes, with WORD_FIRST on a word's first. */
-struct places {
-    size_t *begins;
-    size_t total;
-};
-
-static void find_known(struct known_pass *pass, struct places *places)
-{
-    const struct automaton *known = pass->mask->known;
-    uint32_t state = AUTOMATON_ROOT;
-    bool after_sign = false;
-    struct backslashes backslashes = {0};
-    for (struct sign sign = spell_at(pass->text, 0, false); sign.kind != SIGN_END;
-         sign = spell_at(pass->text, sign.end, false)) {
-        after_sign = after_sign && !backslashes.behind_letter;
-        spell_split(&backslashes, pass->text, false, &sign);
-        if (!spell_is_significant(&sign)) {
-            after_sign = after_sign && sign.kind == SIGN_NOTHING;
-            continue;
-        }
-        struct buf folded;
-        char bytes[8];
-        buf_init(&folded, sizeof bytes);
-        spell_fold(str_slice(pass->text, sign.begin, sign.end), &folded);
-        for (size_t i = 0; i < folded.len; i++) {
-            places->begins[places->total++ % RING] =
-                sign.begin | (i == 0 && (!after_sign || sign.unspaced) ? WORD_FIRST : 0);
-            state = automaton_step(known, state, (unsigned char)folded.data[i]);
-        }
-        buf_deinit(&folded);
-        after_sign = true;
-        uint32_t whole = automaton_value(known, state) != AUTOMATON_NONE
-                             ? state
-                             : automaton_next_whole(known, state);
-        for (; whole != AUTOMATON_NONE; whole = automaton_next_whole(known, whole)) {
-            uint32_t depth = automaton_depth(known, whole);
-            size_t begin = depth < RING ? places->begins[(places->total - depth) % RING] : 0;
-            uint32_t index = automaton_value(known, whole);
-            struct vault_entry entry = vault_at(pass->mask->vault, index);
-            if ((begin & WORD_FIRST) == 0 ||
-                !is_known_at(&entry, pass->text, begin & ~WORD_FIRST, sign.end))
-                continue;
-            add_known(pass, index, begin & ~WORD_FIRST, sign.end);
-            break;
-        }
-    }
+    return error_set(err, TD_LIMIT,
+                     "no surrogates are found with which all private values would come back: ask a "
+                     "tier that may see them");
 }
 
 /* --- writing --- */
 
-/* What the written text still has. A finding that touches a surrogate is its own: what stands beside
+/* The masked parts, with what stood between them. surrogates, values: the places of both in the two
+ * readings. */
+static void write_parts(struct mask *mask, struct reading *out, struct spans *surrogates,
+                        struct spans *values)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < mask->text_count; i++) {
+        const struct reading_part *part = &mask->reading->parts[i];
+        const struct echo_text text = echo_of(&mask->texts[i]);
+        size_t begin = reading_copy_part(out, mask->reading, i, done, text.masked);
+        for (size_t k = 0; k < text.place_count; k++) {
+            const struct echo_place *place = &text.places[k];
+            struct privacy_span value = place->span, surrogate = place->span;
+            privacy_tally_add(&mask->replaced, value.kind, value.rule);
+            value.begin += part->begin;
+            value.end += part->begin;
+            surrogate.begin = begin + place->begin;
+            surrogate.end = begin + place->end;
+            spans_add(values, &value);
+            spans_add(surrogates, &surrogate);
+        }
+        done = part->end;
+    }
+}
+
+static void raise_to(enum td_data_class *rest, enum td_data_class found)
+{
+    if (found > *rest)
+        *rest = found;
+}
+
+/* What the masked reading still has. A finding that touches a surrogate is its own: what stands beside
  * it stood there before, and was no finding then. */
-static enum td_status judge_rest(struct td_str text, const struct span_list *replaced,
+static enum td_status judge_rest(const struct reading *masked, const struct spans *surrogates,
                                  enum td_data_class *rest, struct td_error *err)
 {
-    struct span_list all;
-    enum td_status status = scan(text, false, &all, err);
+    struct spans all;
+    enum td_status status = scan(masked, false, &all, err);
     if (status != TD_OK)
         return status;
-    size_t next = 0;
-    for (size_t i = 0; i < all.count; i++) {
-        while (next < replaced->count && replaced->spans[next].end <= all.spans[i].begin)
+    for (size_t i = 0, next = 0; i < all.count; i++) {
+        while (next < surrogates->count && surrogates->spans[next].end <= all.spans[i].begin)
             next++;
-        bool touches = next < replaced->count && replaced->spans[next].begin < all.spans[i].end;
-        if (!touches && all.spans[i].data_class > *rest)
-            *rest = all.spans[i].data_class;
+        bool touches = next < surrogates->count && surrogates->spans[next].begin < all.spans[i].end;
+        if (!touches)
+            raise_to(rest, all.spans[i].data_class);
     }
     free(all.spans);
     return TD_OK;
 }
 
-static enum td_status write_spans(struct mask *mask, struct td_str text, struct span_list *spans,
-                                  struct buf *out, struct td_error *err)
+/* What was a finding and no value that is replaced has all of it. */
+static void judge_left(const struct spans *left, const struct spans *values,
+                       enum td_data_class *rest)
 {
-    size_t done = 0, base = out->len;
-    for (size_t i = 0; i < spans->count; i++) {
-        struct privacy_span *span = &spans->spans[i];
-        buf_append_str(out, str_slice(text, done, span->begin));
-        size_t begin = out->len - base;
-        enum td_status status =
-            replace(mask, span->kind, str_slice(text, span->begin, span->end), out, err);
-        if (status != TD_OK)
-            return status;
-        privacy_tally_add(&mask->replaced, span->kind, span->rule);
-        done = span->end;
-        span->begin = begin;
-        span->end = out->len - base;
+    for (size_t i = 0, next = 0; i < left->count; i++) {
+        const struct privacy_span *span = &left->spans[i];
+        while (next < values->count && values->spans[next].end <= span->begin)
+            next++;
+        bool covered = next < values->count && values->spans[next].begin <= span->begin &&
+                       values->spans[next].end >= span->end;
+        if (!covered)
+            raise_to(rest, span->data_class);
     }
-    buf_append_str(out, str_slice(text, done, text.len));
-    return out->failed ? error_set(err, TD_LIMIT, "a text with its surrogates is too large")
-                       : TD_OK;
 }
 
-enum td_status mask_write(struct mask *mask, struct td_str text, struct buf *out,
-                          enum td_data_class *rest, struct td_error *err)
+enum td_status mask_write(struct mask *mask, struct reading *out, enum td_data_class *rest,
+                          struct td_error *err)
 {
-    if (mask->next_text >= mask->text_count)
-        return error_set(err, TD_INTERNAL, "a text is written that was not looked at");
-    const struct text_spans *spans = &mask->texts[mask->next_text++];
-    struct known_pass pass = {.mask = mask,
-                              .text = text,
-                              .found = spans->count > 0 ? mask->found.spans + spans->first : NULL,
-                              .found_count = spans->count};
-    struct places places = {.begins = calloc(RING, sizeof *places.begins)};
-    size_t base = out->len;
+    struct spans surrogates = {0}, values = {0};
+    write_parts(mask, out, &surrogates, &values);
     enum td_status status = TD_OK;
-    if (places.begins)
-        find_known(&pass, &places);
-    merge_found(&pass, SIZE_MAX);
-    if (!places.begins || pass.merged.failed)
-        status = error_set(err, TD_LIMIT, "more private values than can be replaced (%u)",
-                           MASK_SPANS_MAX);
-    if (status == TD_OK)
-        status = write_spans(mask, text, &pass.merged, out, err);
-    if (status == TD_OK)
-        status = judge_rest(str_slice(buf_view(out), base, out->len), &pass.merged, rest, err);
-    free(places.begins);
-    free(pass.merged.spans);
+    if (surrogates.failed || values.failed || out->failed)
+        status = error_set(err, TD_LIMIT, "a request with its surrogates is too large");
+    if (status == TD_OK) {
+        judge_left(&mask->left, &values, rest);
+        status = judge_rest(out, &surrogates, rest, err);
+    }
+    free(surrogates.spans);
+    free(values.spans);
     return status;
+}
+
+enum td_status mask_one(struct mask *mask, struct td_str text, struct buf *out,
+                        enum td_data_class *rest, struct td_error *err)
+{
+    struct reading reading, masked;
+    reading_init(&reading);
+    reading_init(&masked);
+    reading_add(&reading, text, READING_LINE);
+    enum td_status status = mask_find(mask, &reading, err);
+    if (status == TD_OK)
+        status = mask_seal(mask, err);
+    if (status == TD_OK)
+        status = mask_write(mask, &masked, rest, err);
+    if (status == TD_OK)
+        buf_append_str(out, buf_view(&masked.text));
+    reading_deinit(&reading);
+    reading_deinit(&masked);
+    return out->failed ? error_set(err, TD_LIMIT, "a text with its surrogates is too large")
+                       : status;
 }
 
 const struct privacy_tally *mask_replaced(const struct mask *mask)

@@ -12,8 +12,9 @@ void name_finder_install(struct tagger *tagger, float min_score, enum td_data_cl
 /* About 20 KB, on the stack of a scan. */
 struct name_source {
     struct tagger_cursor cursor;
+    struct td_str text;
     enum td_data_class data_class;
-    bool on;
+    bool on, strict;
     struct privacy_span next; /* begin: SIZE_MAX when there is no more */
 };
 

@@ -5,7 +5,7 @@
 
 /* Spaces and dashes by Unicode's categories Zs and Pd; invisible ones are Cf and the variation
  * selectors that occur in copied text. */
-static int plain_form(uint32_t c)
+int plain_form(uint32_t c)
 {
     if (c == 0xAD || c == 0x34F || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
         (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2064) || c == 0xFEFF ||
@@ -25,6 +25,12 @@ static int plain_form(uint32_t c)
             return (int)(c - zeros[i] + '0');
     if (c >= 0x1D7CE && c <= 0x1D7FF) /* mathematical digits, five styles of ten */
         return (int)((c - 0x1D7CE) % 10 + '0');
+    if (c >= 0x1D400 && c <= 0x1D6A3) /* mathematical letters, thirteen styles of two alphabets */
+        return (int)((c - 0x1D400) % 52 < 26 ? (c - 0x1D400) % 52 + 'A' : (c - 0x1D400) % 26 + 'a');
+    if (c >= 0x24B6 && c <= 0x24E9) /* in circles */
+        return (int)(c < 0x24D0 ? c - 0x24B6 + 'A' : c - 0x24D0 + 'a');
+    if (c == 0x2024 || c == 0xFF61) /* one dot leader, half-width full stop */
+        return '.';
     return c >= 0xC0 && c < 0x530 ? PLAIN_LETTER : PLAIN_OTHER;
 }
 

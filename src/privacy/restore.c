@@ -19,7 +19,7 @@
 #define LOCALS_MAX 256    /* mail addresses that are known by their local parts, too */
 #define LOCAL_SIGNS_MIN 5 /* a family name of three letters and two digits */
 #define PENDING_BYTES_MAX ((size_t)256 << 20)
-#define MEET_BYTES 65536
+#define READ_BYTES 65536
 
 struct restore_table {
     struct vault_entry *entries;
@@ -34,11 +34,15 @@ struct restore_table {
 
 /* --- the table --- */
 
-/* Folded, and behind which bytes a separator may stand. */
-static bool fold_with_gaps(const struct vault_entry *entry, struct buf *folded, bool *gaps)
+/* Folded, and behind which bytes a separator may stand. split: "\n" as an answer that is no JSON is read. */
+static bool fold_with_gaps(const struct vault_entry *entry, bool split, struct buf *folded,
+                           bool *gaps)
 {
+    struct backslashes backslashes = {0};
     struct sign sign = spell_at(entry->surrogate, 0, false);
     while (sign.kind != SIGN_END) {
+        if (split)
+            spell_split(&backslashes, entry->surrogate, false, &sign);
         struct sign next = spell_at(entry->surrogate, sign.end, false);
         if (spell_is_significant(&sign)) {
             char bytes[4];
@@ -90,13 +94,14 @@ static struct vault_entry without_frame(struct vault_entry entry)
     return entry;
 }
 
-static bool add_entry(struct restore_table *table, const struct vault_entry *entry, uint32_t owner)
+static bool add_reading(struct restore_table *table, const struct vault_entry *entry,
+                        uint32_t owner, bool split)
 {
     struct buf folded;
     buf_init(&folded, VAULT_VALUE_BYTES_MAX * 8);
     bool *gaps = calloc(entry->surrogate.len * 4 + 1, sizeof *gaps);
     uint32_t index = (uint32_t)table->count, first = index;
-    bool ok = gaps && fold_with_gaps(entry, &folded, gaps) &&
+    bool ok = gaps && fold_with_gaps(entry, split, &folded, gaps) &&
               automaton_add(table->automaton, buf_view(&folded), gaps, &first);
     if (ok) {
         table->entries[index] = *entry;
@@ -111,6 +116,14 @@ static bool add_entry(struct restore_table *table, const struct vault_entry *ent
     free(gaps);
     buf_deinit(&folded);
     return ok;
+}
+
+/* A line's end that is written \n in the surrogate may be one in the answer, or stay as it is. */
+static bool add_entry(struct restore_table *table, const struct vault_entry *entry, uint32_t owner)
+{
+    return add_reading(table, entry, owner, false) &&
+           (str_find(entry->surrogate, STR("\\"), 0) == SIZE_MAX ||
+            add_reading(table, entry, owner, true));
 }
 
 /* --- dates in other forms --- */
@@ -198,8 +211,9 @@ static bool add_locals(struct restore_table *table, size_t own_count)
         struct vault_entry entry = table->entries[i];
         entry.surrogate = local_part(entry.surrogate);
         entry.original = local_part(entry.original);
-        if (entry.kind != PRIVACY_EMAIL || spell_count(entry.surrogate) < LOCAL_SIGNS_MIN ||
-            entry.original.len == 0 ||
+        bool again = i > 0 && table->owners[i] == table->owners[i - 1]; /* in its other reading */
+        if (again || entry.kind != PRIVACY_EMAIL ||
+            spell_count(entry.surrogate) < LOCAL_SIGNS_MIN || entry.original.len == 0 ||
             is_shared(table, own_count, table->owners[i], entry.surrogate))
             continue;
         left--;
@@ -214,7 +228,8 @@ struct restore_table *restore_table_new(const struct vault *vault, const struct 
     if (table == NULL)
         return NULL;
     table->automaton = automaton_new(NODES_MAX);
-    size_t days = count_dates(vault, uses), capacity = 2 * uses->count + days * DATE_FORMS + 1;
+    /* Two readings of a surrogate and of its local part. */
+    size_t days = count_dates(vault, uses), capacity = 4 * uses->count + days * DATE_FORMS + 1;
     table->entries = calloc(capacity, sizeof *table->entries);
     table->next_alike = calloc(capacity, sizeof *table->next_alike);
     table->owners = calloc(capacity, sizeof *table->owners);
@@ -316,6 +331,9 @@ static void commit(struct restorer *r, struct buf *out)
     }
     pass_on(r, r->best.begin, out);
     buf_append_str(out, buf_view(&r->best_text));
+    if (r->see)
+        r->see(r->ctx, &(struct restore_place){r->best_owner, r->best.begin, r->best.end,
+                                               buf_view(&r->best_text)});
     r->counts.seen++;
     r->counts.restored++;
     if (r->rescan || earliest(r) < r->best.end) {
@@ -340,12 +358,10 @@ static void set_best(struct restorer *r, uint32_t first, uint64_t begin, uint64_
     for (uint32_t i = first; i != NONE; i = table->next_alike[i])
         if (str_equal(table->entries[i].surrogate, raw)) {
             restore_exactly(table->entries[i].original, r->json, &r->best_text);
-            if (r->met)
-                r->met[table->owners[i]] = true;
+            r->best_owner = table->owners[i];
             return;
         }
-    if (r->met)
-        r->met[table->owners[first]] = true;
+    r->best_owner = table->owners[first];
     restore_respell(&table->entries[first], raw, r->json, &r->best_text);
 }
 
@@ -481,17 +497,18 @@ void restorer_end(struct restorer *r, struct buf *out)
     compact(r);
 }
 
-bool restore_meet(const struct restore_table *table, struct td_str text, bool *met)
+bool restore_read(const struct restore_table *table, struct td_str text, restore_place_fn *see,
+                  void *ctx)
 {
     struct restorer restorer;
     struct buf out;
     if (!restorer_init(&restorer, table, false))
         return false;
-    restorer.met = met;
+    restorer.see = see;
+    restorer.ctx = ctx;
     buf_init(&out, PENDING_BYTES_MAX);
-    for (size_t at = 0; at < text.len; at += MEET_BYTES) {
-        size_t end = text.len - at > MEET_BYTES ? at + MEET_BYTES : text.len;
-        restorer_feed(&restorer, str_slice(text, at, end), &out);
+    for (size_t at = 0; at < text.len; at += READ_BYTES) {
+        restorer_feed(&restorer, str_slice(text, at, at + READ_BYTES), &out);
         buf_clear(&out);
     }
     restorer_end(&restorer, &out);

@@ -28,6 +28,14 @@ struct restore_match {
     uint64_t begin, end; /* offsets in the whole stream */
 };
 
+/* Where an answer has a surrogate, and the value that is put there. */
+struct restore_place {
+    uint32_t owner;      /* the place in the uses that the table was made of */
+    uint64_t begin, end; /* offsets in the whole stream */
+    struct td_str value; /* **borrows** during the call */
+};
+typedef void restore_place_fn(void *ctx, const struct restore_place *place);
+
 struct restorer {
     const struct restore_table *table;
     bool json;          /* the stream is JSON: values are written as in a string */
@@ -42,9 +50,11 @@ struct restorer {
     size_t gap_bytes;
     struct backslashes backslashes;
     struct restore_match best, miss;
+    uint32_t best_owner;
     struct buf best_text;
     struct restore_counts counts;
-    bool *met; /* restore_meet's; NULL */
+    restore_place_fn *see; /* restore_read's; NULL */
+    void *ctx;
 };
 
 /* **borrows** table until restorer_deinit. False without memory. */
@@ -55,9 +65,10 @@ void restorer_deinit(struct restorer *restorer); /* wipes what it holds */
 void restorer_feed(struct restorer *restorer, struct td_str bytes, struct buf *out);
 /* The stream has ended: the rest. The restorer can be used for another stream. */
 void restorer_end(struct restorer *restorer, struct buf *out);
-/* Which surrogates would be taken for values in a text that is not an answer: of those met[i] becomes true,
- * i the place in the uses that the table was made of. False without memory. */
-TD_MUST_CHECK bool restore_meet(const struct restore_table *table, struct td_str text, bool *met);
+/* Reads a text as if it were an answer and tells in order where values would be put, no more. False without
+ * memory. */
+TD_MUST_CHECK bool restore_read(const struct restore_table *table, struct td_str text,
+                                restore_place_fn *see, void *ctx);
 /* Bytes that are held back. */
 static inline size_t restorer_held(const struct restorer *restorer)
 {

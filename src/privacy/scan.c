@@ -10,11 +10,13 @@
 #include "privacy/scan.h"
 
 #include "base/str.h"
+#include "base/utf8.h"
 #include "privacy/detect.h"
 #include "privacy/detect_hidden.h"
 #include "privacy/escaped.h"
 #include "privacy/lexicon.h"
 #include "privacy/name_finder.h"
+#include "privacy/reading.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
  * findings that could still grow than PENDING_KEPT. When the list is full the older ones go out. */
@@ -29,13 +31,18 @@ struct scan {
     size_t pending_count;
     size_t floor;                    /* end of what has gone out */
     const struct name_source *names; /* NULL: decoded text, which is not looked into again */
+    const struct reading *reading;   /* NULL: one text */
+    size_t part;                     /* of the reading, where a private key was last looked for */
     size_t decoded_end;              /* of the encoded text that was looked into */
     size_t no_base64[4];             /* up to where no base64 text begins, by offset modulo 4 */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
     int before, before2;
     size_t before_begin;
     struct context context;
+    size_t announced; /* where the last word that announces anything ended, + 1; 0 none */
     struct numbers numbers;
+    struct keys keys;
+    struct path path;
 };
 
 _Static_assert(CONTEXT_COUNT <= CONTEXTS_MAX, "room for every announcing kind");
@@ -68,11 +75,25 @@ static const uint8_t traits[128] = {
 #undef W
 /* clang-format on */
 
+/* What the tagger takes for a name and that cannot be in one: a bank's code is announced, and no street lies
+ * within a date. */
+static bool never_within(const struct privacy_span *guess, const struct privacy_span *sure)
+{
+    bool name = guess->kind == PRIVACY_PERSON || guess->kind == PRIVACY_PLACE ||
+                guess->kind == PRIVACY_ORGANIZATION;
+    bool inside = guess->begin >= sure->begin && guess->end <= sure->end;
+    return (name && sure->kind == PRIVACY_SWIFT) ||
+           (guess->kind == PRIVACY_ADDRESS && sure->kind == PRIVACY_DATE && sure->score >= 0.8f &&
+            inside);
+}
+
 /* By class, then by length, then by score. What is surely one thing (a checksum, an announcing word)
  * is not swallowed by a guess of the same class. */
 static bool outranks(const struct privacy_span *a, const struct privacy_span *b)
 {
     size_t len_a = a->end - a->begin, len_b = b->end - b->begin;
+    if (never_within(a, b) || never_within(b, a))
+        return never_within(b, a);
     if (a->data_class != b->data_class)
         return a->data_class > b->data_class;
     if (a->score + 0.25f < b->score || b->score + 0.25f < a->score)
@@ -110,8 +131,19 @@ static size_t behind_escape(struct td_str text, size_t at)
     return at + 5 <= text.len && escaped_ends_at(text, at + 5) ? at + 5 : at;
 }
 
+/* A detector that goes back over bytes may stop inside a character: that is none of the value's. */
+static void keep_whole_characters(struct td_str text, struct privacy_span *span)
+{
+    if (utf8_character_begin(text, span->begin) < span->begin) {
+        span->begin = utf8_character_begin(text, span->begin);
+        utf8_next(text, &span->begin);
+    }
+    span->end = utf8_character_begin(text, span->end);
+}
+
 static void add(struct scan *scan, struct privacy_span span)
 {
+    keep_whole_characters(scan->text, &span);
     span.begin = behind_escape(scan->text, span.begin);
     if (span.begin < scan->floor)
         span.begin = scan->floor;
@@ -157,8 +189,10 @@ static void add_found(void *ctx, const struct privacy_span *span)
 
 /* The rest of an ASCII word from `begin` on. */
 struct run {
-    size_t end, long_end; /* the latter with the bytes of letters beyond ASCII */
-    uint64_t hash;        /* lexicon's, to long_end */
+    /* The latter with the bytes of letters beyond ASCII, of which a word may begin behind each: no more
+     * of them than a list's word has. */
+    size_t end, long_end;
+    uint64_t hash; /* lexicon's, to long_end */
     bool digits;
 };
 
@@ -192,18 +226,22 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     struct privacy_span span;
     unsigned char first = (unsigned char)text.data[begin];
     bool capital = first < 'a' || first >= 0x80;
+    struct word before = spelled_before(text, begin, 2);
     for (; entry != NULL; entry = lexicon_next(entry)) {
         size_t entry_begin = begin;
         if (entry->previous != NULL) {
-            struct word before = spelled_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
                 continue;
             entry_begin = before.begin;
         }
-        if (entry->context != CONTEXT_NONE)
+        if (entry->context != CONTEXT_NONE) {
             scan->context.ended[entry->context] = end + 1;
+            if (entry->context >= PRIVACY_US_MBI && entry->context <= PRIVACY_IL_ID)
+                scan->context.ended[CONTEXT_NATIONAL] = end + 1;
+            scan->announced = end + 1;
+        }
         if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
             detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
             add(scan, span);
@@ -253,7 +291,8 @@ static inline struct run run_read(struct td_str text, size_t begin)
     while (run.end < text.len && p[run.end] < 0x80 && (traits[p[run.end]] & WORD))
         run.digits |= p[run.end++] <= '9';
     run.long_end = run.end;
-    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]))
+    while (run.long_end < text.len && lexicon_is_word_byte(p[run.long_end]) &&
+           run.long_end - run.end <= LEXICON_WORD_BYTES_MAX)
         run.long_end++;
     if (run.end > begin && p[begin] > '9') /* what begins with a digit is in no list */
         run.hash = lexicon_hash(text.data + begin, run.long_end - begin);
@@ -271,7 +310,7 @@ static void scan_mixed_word(struct scan *scan, const struct place *place, const 
          (len == 3 ? is_alpha(next) : is_digit(next))) &&
         detect_national_word(place, &span))
         add(scan, span);
-    if (detect_document(place, &span))
+    if (place->begin >= scan->numbers.date_end && detect_document(place, false, &span))
         add(scan, span);
     if (run->digits && detect_icd10(place, &span))
         add(scan, span);
@@ -329,13 +368,13 @@ static void scan_odd_word(struct scan *scan, const struct place *place, const st
     }
     if (mac_possible(scan->text, begin, len, first, after) && detect_mac(place, &span))
         add(scan, span);
-    if (after == '.' && detect_domain(place, run->end, &span)) {
+    if (after == '.' && detect_domain(place, run->end, &scan->path, &span)) {
         struct privacy_span address;
         add(scan, span);
         if (detect_at_host(place, span.end, &address))
             add(scan, address);
     }
-    if (after == ':' && !is_digit(first) && detect_url(place, &span))
+    if (after == ':' && !is_digit(first) && detect_url(place, &scan->path, &span))
         add(scan, span);
 }
 
@@ -383,7 +422,7 @@ static size_t scan_word(struct scan *scan, size_t begin, int first, const struct
         add(scan, span);
     int second = begin + 1 < text.len ? (unsigned char)text.data[begin + 1] : 0;
     if ((!ascii || (key_possible(first, len, after) && detect_key_possible(first, second))) &&
-        detect_key(&place, &span)) {
+        detect_key(&place, &scan->keys, &span)) {
         add(scan, span);
         return span.end;
     }
@@ -405,9 +444,20 @@ static inline unsigned letters_of(uint64_t bytes)
 
 #define PLAIN_WORD_MAX 15 /* a longer one may be a key, base64 or a number with letters only */
 
+/* Is a word of one to three letters with a capital no beginning of a number? For what may be announced
+ * (see scan_mixed_word) see who calls. */
+static inline bool short_is_plain(const char *word, unsigned len, bool announced)
+{
+    char after = word[len], next = word[len + 1];
+    return after == '\n' ||
+           (after == ' ' && ((next >= 'a' && next <= 'z') ||
+                             (next >= 'A' && next <= 'Z' && len < 3 && !announced)));
+}
+
 /* Most of prose: ASCII words that no detector wants to see, each with a space or line end behind it,
- * or one sign and that. From the beginning of a word to that of the first one that is not so. */
-static size_t skip_plain_words(struct td_str text, size_t i)
+ * or one sign and that. From the beginning of a word to that of the first one that is not so. announced: a
+ * document, maybe. */
+static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
 {
     const char *p = text.data;
     while (text.len - i > 16 + 2) {
@@ -429,7 +479,8 @@ static size_t skip_plain_words(struct td_str text, size_t i)
         }
         bool capital = !(p[i] & 0x20);
         if (lexicon_may_hold(hash) || len > PLAIN_WORD_MAX ||
-            (capital && (len <= 3 || len == 8 || len == 11)))
+            (capital &&
+             (len == 8 || len == 11 || (len <= 3 && !short_is_plain(p + i, len, announced)))))
             return i;
         size_t at = i + len;
         at += p[at] == ',' || p[at] == '.' || p[at] == ';' || p[at] == '?' || p[at] == '!';
@@ -438,6 +489,17 @@ static size_t skip_plain_words(struct td_str text, size_t i)
         i = at + 1;
     }
     return i;
+}
+
+/* A private key without an end goes on to its text's end, and not into the next one. */
+static struct td_str text_until_end(struct scan *scan, size_t begin)
+{
+    const struct reading *reading = scan->reading;
+    if (reading == NULL || reading->count == 0)
+        return scan->text;
+    while (scan->part + 1 < reading->count && reading->parts[scan->part].end <= begin)
+        scan->part++;
+    return str_slice(scan->text, 0, reading_text_end(reading, scan->part));
 }
 
 static size_t scan_trigger(struct scan *scan, size_t begin, int c)
@@ -462,12 +524,13 @@ static size_t scan_trigger(struct scan *scan, size_t begin, int c)
             add(scan, span);
         return 0;
     case '-':
-        if (begin + 5 < scan->text.len && scan->text.data[begin + 5] == 'B' &&
-            detect_private_key(&place, &span)) {
-            add(scan, span);
-            return span.end;
-        }
-        return 0;
+        if (begin + 5 >= scan->text.len || scan->text.data[begin + 5] != 'B')
+            return 0;
+        place.text = text_until_end(scan, begin);
+        if (!detect_private_key(&place, &span))
+            return 0;
+        add(scan, span);
+        return span.end;
     case ':':
         if (detect_ip6(&place, &span))
             add(scan, span);
@@ -529,11 +592,9 @@ static void add_names(struct scan *scan, struct name_source *names, size_t offse
     }
 }
 
-/* What is told of a text from elsewhere. */
 struct sources {
     struct name_source *names; /* NULL: none are asked */
-    const struct privacy_span *others;
-    size_t other_count;
+    struct scan_beside beside;
     const struct place *around; /* of decoded text: where it stood; else NULL */
 };
 
@@ -544,15 +605,17 @@ static void take_announced(struct scan *scan, const struct place *around)
 {
     for (int kind = 0; kind < CONTEXT_COUNT; kind++)
         scan->context.ended[kind] = place_context(around, kind, ANNOUNCED_REACH);
+    scan->announced = 1;
 }
 
 static void scan_pass(struct td_str text, const struct sources *sources, scan_fn *emit, void *ctx)
 {
     struct name_source *names = sources->names;
-    const struct privacy_span *others = sources->others;
-    size_t others_taken = 0, other_count = sources->other_count;
+    const struct privacy_span *others = sources->beside.others;
+    size_t others_taken = 0, other_count = sources->beside.other_count;
     struct scan scan = {.text = text,
                         .names = names,
+                        .reading = sources->beside.reading,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,
@@ -577,7 +640,8 @@ static void scan_pass(struct td_str text, const struct sources *sources, scan_fn
         bool starts_word = (trait & WORD) && next.c != PLAIN_LETTER && !is_alnum(scan.before);
         if (starts_word && next.end == next.begin + 1 &&
             (scan.before == ' ' || scan.before == '\n')) {
-            size_t skipped = skip_plain_words(text, next.begin);
+            bool announced = scan.announced != 0 && next.begin < scan.announced + DOCUMENT_REACH;
+            size_t skipped = skip_plain_words(text, next.begin, announced);
             if (skipped > next.begin) {
                 i = skipped;
                 scan.before = (unsigned char)text.data[i - 1];
@@ -617,12 +681,11 @@ void scan_plain(struct td_str text, const struct place *around, scan_fn *emit, v
     scan_pass(text, &(struct sources){.around = around}, emit, ctx);
 }
 
-void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
-               bool strict, scan_fn *emit, void *ctx)
+void scan_text(struct td_str text, const struct scan_beside *beside, scan_fn *emit, void *ctx)
 {
     struct name_source
         names; /* 20 KB: not in scan_pass, which is entered again for what is hidden */
-    name_source_begin(&names, text, strict);
-    scan_pass(text, &(struct sources){&names, others, other_count, NULL}, emit, ctx);
+    name_source_begin(&names, text, beside->strict);
+    scan_pass(text, &(struct sources){&names, *beside, NULL}, emit, ctx);
     name_source_end(&names);
 }

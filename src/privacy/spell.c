@@ -209,7 +209,7 @@ static void read_backslash(struct td_str text, size_t offset, bool more, struct 
     sign->kind = SIGN_GAP;
     sign->c = '\\';
     if (offset + 1 < text.len && text.data[offset + 1] != 0 &&
-        strchr("nrt/\"", text.data[offset + 1])) {
+        strchr("nrtbf/\"", text.data[offset + 1])) {
         char c = text.data[offset + 1];
         sign->end = offset + 2;
         sign->escaped = true;
@@ -277,7 +277,7 @@ void spell_split(struct backslashes *before, struct td_str text, bool json, stru
     }
     bool backslash = sign->kind == SIGN_GAP && sign->c == '\\' && !sign->escaped;
     before->behind_letter = before->run > 0 && sign->kind == SIGN_LETTER && !sign->upper &&
-                            (sign->c == 'n' || sign->c == 'r' || sign->c == 't');
+                            sign->c < 0x80 && strchr("nrtbf", (int)sign->c) != NULL;
     before->run = backslash ? before->run + 1 : 0;
 }
 

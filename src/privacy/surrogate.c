@@ -97,20 +97,22 @@ static void append_like(uint32_t c, bool first_digit, struct draw *draw, struct 
         buf_append_char(out, (char)('a' + (char)draw_below(draw, 26)));
 }
 
-/* A longer gap would not be read as one of the surrogate's, so it is cut. */
+/* A longer gap would not be read as one of the surrogate's, not even in a JSON string where each byte may
+ * be two; a control character is six there. */
+#define GAP_BYTES_KEPT (RESTORE_GAP_BYTES_MAX / 2)
+
 void surrogate_write_shape(struct td_str value, struct draw *draw, struct buf *out)
 {
     bool in_number = false;
-    size_t offset = 0, gap_bytes = 0;
-    while (offset < value.len) {
-        size_t begin = offset;
-        uint32_t c = utf8_next(value, &offset);
-        struct sign sign = spell_at(str_slice(value, begin, offset), 0, false);
-        bool separates = c == '\\' || !spell_is_significant(&sign);
-        gap_bytes = separates ? gap_bytes + offset - begin : 0;
-        if (separates && gap_bytes <= RESTORE_GAP_BYTES_MAX)
-            buf_append(out, value.data + begin, offset - begin);
-        else if (!separates && sign.kind == SIGN_DIGIT)
+    size_t gap_bytes = 0;
+    for (struct sign sign = spell_at(value, 0, false); sign.kind != SIGN_END;
+         sign = spell_at(value, sign.end, false)) {
+        bool separates = !spell_is_significant(&sign);
+        bool blank = sign.c == '\n' || sign.c == '\t' || sign.c == '\r';
+        gap_bytes = separates ? gap_bytes + sign.end - sign.begin : 0;
+        if (separates && gap_bytes <= GAP_BYTES_KEPT && (sign.c >= ' ' || blank))
+            buf_append_str(out, str_slice(value, sign.begin, sign.end));
+        else if (sign.kind == SIGN_DIGIT)
             append_like(sign.c, !in_number, draw, out);
         else if (!separates)
             append_like(sign.upper ? 'A' : 'a', false, draw, out);

@@ -128,41 +128,51 @@ static inline struct row weighted(struct row weight, const float rows[LABEL_COUN
                       row_sum_of(row_sum_of(term[4], term[5]), row_sum_of(term[6], term[7])));
 }
 
-/* A row is divided by the sum of the one before it, which is known earlier than its own. */
-static void run_forward(struct chain *chain, const struct chain_steps *steps)
+/* A pass over the words, forward or backward, as far as it has come. */
+struct pass {
+    struct row row;
+    float divisor; /* of the row before: known earlier than the row's own */
+};
+
+static inline void step_forward(struct chain *chain, const struct chain_steps *steps, size_t i,
+                                struct pass *pass)
 {
-    struct row row = {0};
-    float divisor = 1;
-    for (size_t i = 0; i < chain->count; i++) {
-        const float(*step)[LABEL_COUNT] = steps->forward[chain->gap[i]];
-        chain->scale[i] = exponentials(chain->score[i]);
-        chain->divisor[i] = divisor;
-        struct row scaled = row_scaled(row_load(chain->score[i]), 1 / divisor);
-        row = row_times(i == 0 ? row_load(step[LABEL_O]) : weighted(row, step), scaled);
-        divisor = divisor_of(&row);
-        row_store(row, chain->forward[i]);
-    }
+    const float(*step)[LABEL_COUNT] = steps->forward[chain->gap[i]];
+    chain->divisor[i] = pass->divisor;
+    struct row scaled = row_scaled(row_load(chain->score[i]), 1 / pass->divisor);
+    pass->row = row_times(i == 0 ? row_load(step[LABEL_O]) : weighted(pass->row, step), scaled);
+    pass->divisor = divisor_of(&pass->row);
+    row_store(pass->row, chain->forward[i]);
 }
 
+static inline void step_backward(struct chain *chain, const struct chain_steps *steps, size_t i,
+                                 struct pass *pass)
+{
+    row_store(pass->row, chain->backward[i]);
+    struct row scaled = row_scaled(row_load(chain->score[i]), 1 / divisor_of(&pass->row));
+    pass->row = weighted(row_times(scaled, pass->row), steps->backward[chain->gap[i]]);
+}
+
+/* The two passes know nothing of each other, and in each a word waits for the one before it: side by side
+ * they take little more than one. */
 void chain_run(struct chain *chain, const struct chain_steps *steps)
 {
     size_t n = chain->count;
     if (n == 0)
         return;
-    run_forward(chain, steps);
-    struct row back;
     float last[LABEL_COUNT];
     for (size_t k = 0; k < LABEL_COUNT; k++)
         last[k] = steps->forward[chain->gap[n]][k][LABEL_O];
-    back = row_load(last);
-    for (size_t i = n; i-- > 0;) {
-        struct row marginal = row_times(row_load(chain->forward[i]), back);
-        row_store(back, chain->backward[i]);
+    struct pass forward = {.divisor = 1}, backward = {.row = row_load(last)};
+    for (size_t i = 0; i < n; i++)
+        chain->scale[i] = exponentials(chain->score[i]);
+    for (size_t i = 0; i < n; i++) {
+        step_forward(chain, steps, i, &forward);
+        step_backward(chain, steps, n - 1 - i, &backward);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct row marginal = row_times(row_load(chain->forward[i]), row_load(chain->backward[i]));
         row_store(row_scaled(marginal, 1 / divisor_of(&marginal)), chain->marginal[i]);
-        if (i == 0)
-            break;
-        struct row scaled = row_scaled(row_load(chain->score[i]), 1 / divisor_of(&back));
-        back = weighted(row_times(scaled, back), steps->backward[chain->gap[i]]);
     }
 }
 

@@ -57,15 +57,17 @@ static void refill(struct tagger_chunk *chunk)
     chunk->next -= from;
     chunk->floor = chunk->floor > from ? chunk->floor - from : 0;
     memmove(chunk->words, chunk->words + from, chunk->count * sizeof chunk->words[0]);
-    while (chunk->count < CHUNK_WORDS) {
+    size_t first = chunk->count;
+    for (; chunk->count < CHUNK_WORDS; chunk->count++) {
         struct tagger_word *word = &chunk->words[chunk->count];
         if (!tagger_read(&chunk->reader, word)) {
             chunk->ended = true;
             break;
         }
-        word->classes = tagger_classes(chunk->file, word->hash);
-        chunk->count++;
+        tagger_classes_prefetch(chunk->file, word->hash);
     }
+    for (size_t i = first; i < chunk->count; i++)
+        chunk->words[i].classes = tagger_classes(chunk->file, chunk->words[i].hash);
     chunk->text_case = case_of(chunk->words, chunk->count);
     chunk->foreign = is_foreign(chunk->words, chunk->count);
 }

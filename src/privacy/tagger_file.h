@@ -62,6 +62,12 @@ TD_MUST_CHECK enum td_status tagger_file_read(const void *data, size_t len, cons
                                               struct tagger_file *file, struct td_error *err);
 void tagger_file_close(struct tagger_file *file);
 
+/* Asks for the place of a word's classes some time before they are needed. */
+static inline void tagger_classes_prefetch(const struct tagger_file *file, uint32_t hash)
+{
+    __builtin_prefetch(&file->lexicon[hash & file->lexicon_mask]);
+}
+
 /* The classes of a word, 0 when it is not known. */
 static inline uint16_t tagger_classes(const struct tagger_file *file, uint32_t hash)
 {

@@ -15,6 +15,8 @@
 
 #define NONE UINT32_MAX
 #define TRIES_MAX 48u /* most of a list of fifty names, before a word is invented */
+#define TRIES_SCARCE \
+    4u /* where they were not enough once: addresses of machines have three short ranges */
 
 struct pair {
     struct vault_entry entry;
@@ -36,6 +38,7 @@ struct vault {
     size_t count, capacity, bytes;
     struct map by_original, by_family, by_surrogate;
     struct word_set originals;
+    bool scarce[PRIVACY_KIND_COUNT]; /* surrogates in the kind's own form have run out */
 };
 
 /* --- maps --- */
@@ -252,7 +255,8 @@ uint32_t vault_salt(const struct vault_job *job, const char *space, struct td_st
 
 bool vault_is_free(const struct vault_job *job, struct td_str surrogate)
 {
-    return !(job->taken && word_set_may_hold(job->taken, surrogate)) &&
+    return spell_count(surrogate) > 0 &&
+           !(job->taken && word_set_may_hold(job->taken, surrogate)) &&
            !word_set_may_hold(&job->vault->originals, surrogate) &&
            map_get(&job->vault->by_surrogate, nonzero(spell_hash(surrogate))) == NONE;
 }
@@ -353,6 +357,39 @@ static enum try_result judge(const struct vault_job *job, uint64_t family, struc
     return belongs_to_other(vault, alike, surrogate, original) ? TRY_SPELLED_ALIKE : TRY_FREE;
 }
 
+#define WORD_LETTERS 12 /* 26^12: no two are alike */
+
+static bool is_word(struct td_str surrogate)
+{
+    for (size_t i = 0; i < surrogate.len; i++)
+        if (surrogate.data[i] < 'a' || surrogate.data[i] > 'z')
+            return false;
+    return surrogate.len == WORD_LETTERS;
+}
+
+/* A word of letters: nothing beside it makes it another, and it is nobody's. */
+static enum td_status add_word(const struct vault_job *job, const char *space,
+                               enum privacy_kind kind, struct td_str value, struct buf *out)
+{
+    char letters[WORD_LETTERS];
+    const struct vault_entry entry = {.kind = kind,
+                                      .form = SURROGATE_STRICT,
+                                      .surrogate = {letters, WORD_LETTERS},
+                                      .original = value};
+    struct draw draw;
+    draw_init(&draw, job->vault->key, space, value, UINT32_MAX);
+    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+        for (int i = 0; i < WORD_LETTERS; i++)
+            letters[i] = (char)('a' + (char)draw_below(&draw, 26));
+        if (!vault_is_free(job, entry.surrogate))
+            continue;
+        buf_append_str(out, entry.surrogate);
+        return add_pair(job, space, &entry, key_of(space, value));
+    }
+    return error_set(job->err, TD_LIMIT, "no surrogate is left for another %s",
+                     privacy_kind_name(kind));
+}
+
 enum td_status vault_pair(const struct vault_job *job, const struct vault_question *question,
                           struct buf *out)
 {
@@ -366,10 +403,12 @@ enum td_status vault_pair(const struct vault_job *job, const struct vault_questi
     uint64_t family = key_of(question->space, canonical);
     uint32_t relative = map_get(&vault->by_family, family);
     uint32_t salt = relative != NONE ? vault->pairs[relative].entry.salt : 0;
-    enum td_status status = TD_LIMIT;
+    enum td_status status = TD_OK;
+    uint32_t tries_max = vault->scarce[question->kind] ? TRIES_SCARCE : TRIES_MAX;
+    bool added = false;
     struct buf surrogate;
     buf_init(&surrogate, VAULT_VALUE_BYTES_MAX * 2);
-    for (uint32_t tries = 0; tries < TRIES_MAX; tries++, salt++) {
+    for (uint32_t tries = 0; !added && tries < tries_max; tries++, salt++) {
         buf_clear(&surrogate);
         question->write(question, vault->key, canonical, salt, &surrogate);
         if (surrogate.failed)
@@ -389,12 +428,11 @@ enum td_status vault_pair(const struct vault_job *job, const struct vault_questi
                                     .salt = salt};
         status = add_pair(job, question->space, &entry, family);
         buf_append_str(out, buf_view(&surrogate));
-        break;
+        added = true;
     }
     buf_deinit(&surrogate);
-    return status != TD_LIMIT ? status
-                              : error_set(job->err, TD_LIMIT, "no surrogate is left for another %s",
-                                          privacy_kind_name(question->kind));
+    vault->scarce[question->kind] |= !added;
+    return added ? status : add_word(job, question->space, question->kind, question->value, out);
 }
 
 static void write_kind(const struct vault_question *question, const uint8_t *key,
@@ -403,30 +441,61 @@ static void write_kind(const struct vault_question *question, const uint8_t *key
     surrogate_write(question->kind, question->value, key, canonical, salt, out);
 }
 
+static enum td_status check_length(struct td_str value, struct td_error *err)
+{
+    return value.len <= VAULT_VALUE_BYTES_MAX
+               ? TD_OK
+               : error_set(err, TD_LIMIT,
+                           "a private value of %zu bytes is over the %u that are replaced",
+                           value.len, VAULT_VALUE_BYTES_MAX);
+}
+
+static const char *space_of(enum privacy_kind kind)
+{
+    return surrogate_is_worded(kind) ? VAULT_SPACE_PHRASE : privacy_kind_name(kind);
+}
+
 enum td_status vault_replace(struct vault *vault, enum privacy_kind kind, struct td_str value,
                              const struct word_set *taken, struct vault_uses *uses, struct buf *out,
                              struct td_error *err)
 {
     struct vault_job job = {vault, taken, uses, err};
-    if (value.len > VAULT_VALUE_BYTES_MAX)
-        return error_set(err, TD_LIMIT,
-                         "a private value of %zu bytes is over the %u that are replaced", value.len,
-                         VAULT_VALUE_BYTES_MAX);
+    enum td_status status = check_length(value, err);
+    if (status != TD_OK)
+        return status;
     if (surrogate_is_worded(kind))
         return vault_replace_words(&job, kind, value, out);
     struct buf canonical;
     buf_init(&canonical, VAULT_VALUE_BYTES_MAX * 4);
     surrogate_canonical(kind, value, &canonical);
-    struct vault_question question = {.space = privacy_kind_name(kind),
+    struct vault_question question = {.space = space_of(kind),
                                       .kind = kind,
                                       .form = surrogate_form_of(kind),
                                       .value = value,
                                       .canonical = buf_view(&canonical),
                                       .write = write_kind};
-    enum td_status status = vault_pair(&job, &question, out);
+    status = vault_pair(&job, &question, out);
     crypto_wipe(canonical.data, canonical.len);
     buf_deinit(&canonical);
     return status;
+}
+
+enum td_status vault_replace_by_word(struct vault *vault, enum privacy_kind kind,
+                                     struct td_str value, const struct word_set *taken,
+                                     struct vault_uses *uses, struct buf *out, struct td_error *err)
+{
+    struct vault_job job = {vault, taken, uses, err};
+    enum td_status status = check_length(value, err);
+    if (status != TD_OK)
+        return status;
+    uint32_t known = vault_find(&job, space_of(kind), value);
+    if (known != NONE && is_word(vault->pairs[known].entry.surrogate)) {
+        buf_append_str(out, vault->pairs[known].entry.surrogate);
+        return vault_use(&job, known);
+    }
+    if (known != NONE)
+        vault_retire(vault, known);
+    return add_word(&job, space_of(kind), kind, value, out);
 }
 
 enum td_status vault_put(struct vault *vault, const struct vault_entry *entry, struct td_error *err)
@@ -437,9 +506,7 @@ enum td_status vault_put(struct vault *vault, const struct vault_entry *entry, s
         return error_set(err, TD_CORRUPT, "two values have the same surrogate");
     struct buf canonical;
     buf_init(&canonical, VAULT_VALUE_BYTES_MAX * 4);
-    const char *space = entry->form == SURROGATE_WORD      ? VAULT_SPACE_WORD
-                        : surrogate_is_worded(entry->kind) ? VAULT_SPACE_PHRASE
-                                                           : privacy_kind_name(entry->kind);
+    const char *space = entry->form == SURROGATE_WORD ? VAULT_SPACE_WORD : space_of(entry->kind);
     if (entry->form == SURROGATE_WORD)
         spell_fold(entry->original, &canonical);
     else

@@ -59,6 +59,14 @@ TD_MUST_CHECK enum td_status vault_replace(struct vault *vault, enum privacy_kin
                                            struct vault_uses *uses, struct buf *out,
                                            struct td_error *err);
 
+/* The same with a word of letters, whatever kind of value it stands for: for a value whose surrogate in its
+ * own form would not be known again where it stands. From then on vault_replace gives that one, too. */
+TD_MUST_CHECK enum td_status vault_replace_by_word(struct vault *vault, enum privacy_kind kind,
+                                                   struct td_str value,
+                                                   const struct word_set *taken,
+                                                   struct vault_uses *uses, struct buf *out,
+                                                   struct td_error *err);
+
 /* Adds a pair as it was kept. TD_CORRUPT when another value has the surrogate. */
 TD_MUST_CHECK enum td_status vault_put(struct vault *vault, const struct vault_entry *entry,
                                        struct td_error *err);

@@ -13,8 +13,8 @@ struct vault_hold {
     struct vault_store *store;
     struct vault_hold *chain;         /* next in the bucket */
     struct vault_hold *newer, *older; /* by last use */
-    uint64_t used_ms;
-    uint32_t user_count; /* the store's list is one */
+    int64_t used_ms;                  /* by now_ms; below 0: before that clock began */
+    uint32_t user_count;              /* the store's list is one */
     bool memory_only;
 };
 
@@ -81,10 +81,16 @@ static void unlist_locked(struct vault_hold *hold)
     release_locked(hold);
 }
 
-/* How long the vault may still stay; a clock that went back counts as none that passed. */
+/* A clock that went back counts as none that passed. */
+static uint64_t unused_ms(const struct vault_hold *hold, uint64_t now_ms)
+{
+    return (int64_t)now_ms > hold->used_ms ? (uint64_t)((int64_t)now_ms - hold->used_ms) : 0;
+}
+
+/* How long the vault may still stay. */
 static uint64_t left_ms(const struct vault_hold *hold, uint64_t now_ms)
 {
-    uint64_t unused = now_ms > hold->used_ms ? now_ms - hold->used_ms : 0;
+    uint64_t unused = unused_ms(hold, now_ms);
     return unused < hold->store->ttl_ms ? hold->store->ttl_ms - unused : 0;
 }
 
@@ -158,7 +164,7 @@ enum td_status vault_store_take(struct vault_store *store,
     if (status == TD_OK) {
         unlink_use_locked(hold);
         push_newest_locked(hold);
-        hold->used_ms = now_ms;
+        hold->used_ms = (int64_t)now_ms;
         hold->user_count++;
         *out = hold;
     }
@@ -219,34 +225,39 @@ size_t vault_store_forget(struct vault_store *store,
     return count;
 }
 
-enum td_status vault_store_each(struct vault_store *store, vault_store_fn *fn, void *ctx,
-                                struct td_error *err)
+enum td_status vault_store_each(struct vault_store *store, uint64_t now_ms, vault_store_fn *fn,
+                                void *ctx, struct td_error *err)
 {
     enum td_status status = TD_OK;
     pthread_mutex_lock(&store->mutex);
     for (struct vault_hold *hold = store->oldest; hold && status == TD_OK; hold = hold->newer) {
+        struct vault_record record = {.unused_ms = unused_ms(hold, now_ms)};
         if (hold->memory_only)
             continue;
-        struct vault *vault = vault_hold_lock(hold);
-        status = fn(ctx, hold->key, hold->owner, vault, err);
+        memcpy(record.key, hold->key, sizeof record.key);
+        memcpy(record.owner, hold->owner, sizeof record.owner);
+        record.vault = vault_hold_lock(hold);
+        status = fn(ctx, &record, err);
         vault_hold_unlock(hold);
     }
     pthread_mutex_unlock(&store->mutex);
     return status;
 }
 
-enum td_status vault_store_put(struct vault_store *store,
-                               const uint8_t key[static CRYPTO_SHA256_BYTES],
-                               const uint8_t owner[static CRYPTO_SHA256_BYTES], struct vault *vault,
+enum td_status vault_store_put(struct vault_store *store, const struct vault_record *record,
                                uint64_t now_ms, struct td_error *err)
 {
+    if (record->unused_ms >= store->ttl_ms) {
+        vault_free(record->vault);
+        return TD_OK;
+    }
     pthread_mutex_lock(&store->mutex);
-    struct vault_hold *hold = find_locked(store, key);
+    struct vault_hold *hold = find_locked(store, record->key);
     if (hold)
         unlist_locked(hold);
-    hold = list_locked(store, key, owner, vault);
+    hold = list_locked(store, record->key, record->owner, record->vault);
     if (hold)
-        hold->used_ms = now_ms;
+        hold->used_ms = (int64_t)now_ms - (int64_t)record->unused_ms;
     pthread_mutex_unlock(&store->mutex);
     return hold ? TD_OK : error_set(err, TD_NO_MEMORY, "no memory for a vault");
 }

@@ -35,17 +35,21 @@ uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t mo
 size_t vault_store_forget(struct vault_store *store,
                           const uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
-/* Calls back with each vault that may be kept, locked. */
-typedef enum td_status vault_store_fn(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
-                                      const uint8_t owner[static CRYPTO_SHA256_BYTES],
-                                      struct vault *vault, struct td_error *err);
-TD_MUST_CHECK enum td_status vault_store_each(struct vault_store *store, vault_store_fn *fn,
-                                              void *ctx, struct td_error *err);
-/* **takes** vault, also on failure. */
+/* A vault on its way to a disk or from there. */
+struct vault_record {
+    uint8_t key[CRYPTO_SHA256_BYTES], owner[CRYPTO_SHA256_BYTES];
+    uint64_t unused_ms; /* since its last use */
+    struct vault *vault;
+};
+
+/* Calls back with each vault that may be kept, locked; the record is lent until the call returns. */
+typedef enum td_status vault_store_fn(void *ctx, const struct vault_record *record,
+                                      struct td_error *err);
+TD_MUST_CHECK enum td_status vault_store_each(struct vault_store *store, uint64_t now_ms,
+                                              vault_store_fn *fn, void *ctx, struct td_error *err);
+/* **takes** record->vault, also on failure. What was not used for its time is wiped instead. */
 TD_MUST_CHECK enum td_status vault_store_put(struct vault_store *store,
-                                             const uint8_t key[static CRYPTO_SHA256_BYTES],
-                                             const uint8_t owner[static CRYPTO_SHA256_BYTES],
-                                             struct vault *vault, uint64_t now_ms,
+                                             const struct vault_record *record, uint64_t now_ms,
                                              struct td_error *err);
 
 #endif

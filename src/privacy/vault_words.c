@@ -296,7 +296,8 @@ static enum td_status replace_token(const struct vault_job *job, const struct ph
     return replace_word(job, phrase, word, &wish, out);
 }
 
-/* A phrase of which nothing changed, or that has no words at all, still has to become another. */
+/* A phrase of which nothing changed, or that has no words at all, still has to become another; so has
+ * one whose parts are all another's ("2"). */
 static void write_shape(const struct vault_question *question, const uint8_t *key,
                         struct td_str canonical, uint32_t salt, struct buf *out)
 {
@@ -327,7 +328,8 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
     }
     buf_append_str(&surrogate, str_slice(value, done, value.len));
     bool same = str_equal(buf_view(&surrogate), value);
-    if (status == TD_OK && same) {
+    bool taken = alone && !vault_is_free(job, buf_view(&surrogate));
+    if (status == TD_OK && (same || taken)) {
         struct vault_question question = {.space = VAULT_SPACE_PHRASE,
                                           .kind = kind,
                                           .form = SURROGATE_STRICT,

@@ -4,7 +4,7 @@
 
 /* --- llama.cpp's order of samplers --- */
 
-/* In the order in which the engine applies them (engine/sampler.h). */
+/* In the order in which the engine applies them (engine/sampling/sampler.h). */
 enum stage { PENALTIES, DRY, TOP_N_SIGMA, TYPICAL, TOP_K, TOP_P, MIN_P, XTC, TEMPERATURE, STAGES };
 
 static const char *const stage_names[] = {"penalties",   "dry",   "top_n_sigma", "typ_p",

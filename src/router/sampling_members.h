@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 /* llama.cpp's `samplers`: those that the list leaves out are turned off. False: it names one that
- * the engine has not got, or wants those that are on in another order than engine/sampler.h's.
+ * the engine has not got, or wants those that are on in another order than engine/sampling/sampler.h's.
  * Mirostat takes the place of all of them. */
 bool sampling_members_follow(const struct json *list, struct td_sampling *sampling);
 

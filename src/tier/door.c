@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "base/str.h"
+#include "net/loopback.h"
 #include "privacy/privacy.h"
 #include "router/reach.h"
 
@@ -37,9 +38,10 @@ const char *egress_purpose_name(enum egress_purpose purpose)
 
 /* A health check has no text, so that no detector has to have looked at it. */
 static enum td_status judge(const struct door *door, const struct egress_pass *pass,
-                            struct td_str body, struct td_error *err)
+                            const struct client_request *request, struct td_error *err)
 {
     const struct tier_facts *facts = door->facts;
+    struct td_str body = request->body;
     if (!pass)
         return error_set(err, TD_DENIED, "nobody said what class the data for it has");
     if (pass->purpose == EGRESS_HEALTH_CHECK && body.len > 0)
@@ -48,6 +50,8 @@ static enum td_status judge(const struct door *door, const struct egress_pass *p
         return error_set(err, TD_DENIED, "the detectors of private data are not loaded");
     if (!egress_allowed(pass->data_class, facts))
         return error_set(err, TD_DENIED, "%s data may not reach it", names_class(pass->data_class));
+    if (facts->place == TD_PLACE_DEVICE && !loopback_is_url(str_from(request->url)))
+        return error_set(err, TD_DENIED, "place device is for a loopback address, and it has none");
     return TD_OK;
 }
 
@@ -78,11 +82,14 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
                          struct client_transfer **out, struct td_error *err)
 {
     struct td_error cause = {0};
-    enum td_status status = judge(door, pass, request->body, &cause);
+    enum td_status status = judge(door, pass, request, &cause);
     if (status == TD_OK)
         status = put_on_record(door, pass, request->body, &cause);
+    /* What a tier near by may see, a proxy elsewhere may not. */
+    struct client_request sent = *request;
+    sent.direct = door->facts->place == TD_PLACE_DEVICE || door->facts->place == TD_PLACE_PREMISES;
     if (status == TD_OK)
-        return client_start(client, request, out, err);
+        return client_start(client, &sent, out, err);
     log_event(LOG_LEVEL_WARN, "egress_refused", "exchange=%s tier=%s purpose=%s reason=\"%s\"",
               pass && pass->exchange ? pass->exchange : "-", door->facts->name,
               pass ? egress_purpose_name(pass->purpose) : "-", cause.message);

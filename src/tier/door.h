@@ -42,7 +42,8 @@ bool egress_allowed(enum td_data_class data_class, const struct tier_facts *fact
 
 const char *egress_purpose_name(enum egress_purpose purpose);
 
-/* TD_DENIED: it may not leave; else as egress_log_append and client_start. */
+/* A tier whose place is the device is reached at a loopback address alone; that one and one on the premises
+ * through no proxy. TD_DENIED: it may not leave; else as egress_log_append and client_start. */
 TD_MUST_CHECK enum td_status door_send(const struct door *door, const struct egress_pass *pass,
                                        struct client *client, const struct client_request *request,
                                        struct client_transfer **out, struct td_error *err);

@@ -5,7 +5,7 @@
 #define TIER_JOB_SAMPLING_H
 
 #include "base/json.h"
-#include "engine/scheduler.h"
+#include "engine/session/scheduler.h"
 
 /* Into job->dry and job->options; body may be NULL. TD_INVALID with *member (unless NULL) the name of
  * the one at fault. */

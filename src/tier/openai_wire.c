@@ -6,23 +6,11 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "net/loopback.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 /* --- the address --- */
-
-static bool is_loopback(struct td_str host)
-{
-    if (str_equal_nocase(host, STR("localhost")) || str_equal(host, STR("[::1]")))
-        return true;
-    if (!str_starts_with(host, STR("127.")))
-        return false;
-    for (size_t i = 0; i < host.len; i++) /* "127.example.com" is a name, not an address */
-        if (host.data[i] != '.' && !isdigit((unsigned char)host.data[i]))
-            return false;
-    return true;
-}
 
 /* The host of "host:port/path", brackets of an IPv6 address included. */
 static struct td_str host_of(struct td_str rest)
@@ -61,7 +49,7 @@ enum td_status openai_check_url(struct td_str url, bool allow_http, struct td_er
     }
     if (str_find(authority, STR("@"), 0) != SIZE_MAX)
         return error_set(err, TD_INVALID, "the base URL may not hold a user name or password");
-    if (!https && !allow_http && !is_loopback(host))
+    if (!https && !allow_http && !loopback_is_url(url))
         return error_set(
             err, TD_INVALID,
             "plain http is allowed only to this machine: use https, or set allow_http");

@@ -12,7 +12,7 @@
 #ifndef TIER_SANDBOX_H
 #define TIER_SANDBOX_H
 
-#include "engine/embedding_service.h"
+#include "engine/embedding/embedding_service.h"
 #include "tier/tier.h"
 
 struct sandbox;

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
-#include "engine/embedding_service.h"
+#include "engine/embedding/embedding_service.h"
 #include "tier/tier.h"
 
 /* The text of a request, its tokens and its body: each may be as large as a server lets a body be. */

@@ -8,7 +8,7 @@
 #define TIER_TEXT_LOGPROBS_H
 
 #include "base/json.h"
-#include "engine/generate.h"
+#include "engine/session/generate.h"
 
 struct text_logprobs {
     const struct td_model *model;

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "engine/chat_tools.h"
+#include "engine/model/chat_tools.h"
 
 struct tool_parser {
     enum tool_format format;

@@ -51,9 +51,44 @@ def test_without_a_consent_nothing_leaves_and_with_one_it_does_until_it_is_taken
 
 
 @case
-def test_a_consent_in_the_body_holds_for_its_scope_and_time_and_stays_taken_back():
+def test_a_request_does_not_give_its_own_consent():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud, "    consent: required\n") as tandem:
+        own = {"id": "form-17", "scope": "*", "expires": soon()}
+        refused_for(tandem.chat("Hello", CLOUD, tandem={"consent": own}), "nobody gave")
+        short = {"id": "form-18", "scope": "auto", "expires": soon(9)}
+        equal(tandem.request("POST", "/tandem/v1/consents", short).status, 200)
+        equal(tandem.chat("Hello", CLOUD, tandem={"consent": {**short, "scope": "*", "expires": soon()}}).status, 200)
+        equal(tandem.get("/tandem/v1/consents").json["data"],
+              [{**short, "user": None, "state": "valid"}])
+        again = tandem.request("POST", "/tandem/v1/consents", {**short, "scope": "*"})
+        refused_for(again, "give another")
+        equal(len(cloud.requests), 1)
+
+
+@case
+def test_a_consent_is_of_the_key_that_gave_it():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with Tandem(edge_first(cloud.base_url).rstrip("\n") + "\n    consent: required\nserver: {api_keys_env: KEYS}\n",
+                env={"TEST_CLOUD_KEY": "k", "KEYS": "key-of-one,key-of-two"}) as tandem:
+        one, two = ({"Authorization": f"Bearer key-of-{name}"} for name in ("one", "two"))
+        wish = {"scope": "auto", "expires": soon(), "user": "ann", "id": "ann-1"}
+        equal(tandem.request("POST", "/tandem/v1/consents", wish, one).status, 200)
+        asked = {**CLOUD, "x-tandem-consent": "ann-1", "x-tandem-user": "ann"}
+        refused_for(tandem.chat("Hello", {**asked, **two}), "nobody gave")
+        equal(tandem.get("/tandem/v1/consents", headers=two).json["data"], [])
+        equal(tandem.request("DELETE", "/tandem/v1/consents/ann-1", headers=two).status, 404)
+        equal(tandem.chat("Hello", {**asked, **one}).status, 200)
+        equal([item["id"] for item in tandem.get("/tandem/v1/consents", headers=one).json["data"]], ["ann-1"])
+        assert "key-of" not in (tandem.state / "consents.json").read_text()
+        equal(tandem.request("DELETE", "/tandem/v1/consents/ann-1", headers=one).status, 200)
+        refused_for(tandem.chat("Hello", {**asked, **one}), "taken back")
+
+
+@case
+def test_a_consent_in_the_body_holds_for_its_scope_and_time_and_stays_taken_back():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud, "    consent: required\nprivacy: {consents: {in_requests: true}}\n") as tandem:
         def ask(consent, user=None):
             return tandem.chat("Hello", CLOUD, tandem={"consent": consent, **({"user": user} if user else {})})
         equal(ask({"id": "form-17", "scope": "*", "expires": soon()}).status, 200)
@@ -62,6 +97,9 @@ def test_a_consent_in_the_body_holds_for_its_scope_and_time_and_stays_taken_back
         refused_for(ask({"id": "form-19", "scope": "auto", "expires": soon(-5)}), "nobody gave")
         equal(ask({"id": "of-ann", "scope": "auto", "expires": soon()}, user="ann").status, 200)
         refused_for(ask("of-ann", user="bob"), "another user")
+        equal(ask({"id": "of-ann", "scope": "*", "expires": soon(9999)}, user="ann").status, 200)
+        kept = {item["id"]: item for item in tandem.get("/tandem/v1/consents").json["data"]}["of-ann"]
+        assert kept["scope"] == "auto" and kept["expires"] <= soon(), kept
         equal(tandem.request("DELETE", "/tandem/v1/consents/form-17").status, 200)
         refused_for(ask({"id": "form-17", "scope": "*", "expires": soon()}), "taken back")
         equal(ask(7).status, 400)

@@ -173,6 +173,79 @@ def test_without_a_record_nothing_leaves():
 
 
 @case
+def test_a_record_that_was_removed_refuses():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    for what in ("entries.jsonl", "heads.jsonl", "."):
+        with server(cloud) as tandem:
+            equal(tandem.chat("First?", CLOUD).status, 200)
+            taken, away = tandem.state / "egress" / what, tandem.state / "away"
+            taken.rename(away)
+            count = len(cloud.requests)
+            for _ in range(3):
+                assert tandem.chat("Second?", CLOUD).status in (403, 500, 502, 503)
+            equal(len(cloud.requests), count, f"requests that left without {what}")
+            wait_until(lambda: any("egress_refused" in line and "was removed" in line for line in tandem.log),
+                       what="the reason")
+            code, out, err = run("egress", "verify", env=tandem.environment)
+            assert code == 1 and "nothing has left yet:" not in err, (out, err)
+            away.rename(taken)
+            wait_until(lambda: tandem.chat("Third?", CLOUD).status == 200, what="its use after it was put back")
+            assert verdict(tandem)["sound"]
+
+
+def forged_row(rows):
+    """One that follows: all that somebody without the key can append."""
+    last = json.loads(rows[-1])
+    body = rows[-1].partition(b',"previous":')[0].replace(b'"seq":%d' % last["seq"], b'"seq":%d' % (last["seq"] + 1))
+    body += f',"previous":"{last["hash"]}"'.encode()
+    return body + f',"hash":"{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
+
+
+@case
+def test_a_damaged_record_is_refused_at_the_start():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    folder = Path(tempfile.mkdtemp(prefix="tandem-test-egress-"))
+    config = edge_first(cloud.base_url) + f"ledger:\n  egress: {folder}/record\n"
+    entries, exported = folder / "record" / "entries.jsonl", folder / "export.jsonl"
+    try:
+        with Tandem(config, env=KEY) as tandem:
+            equal([tandem.chat(f"Question {i}?", CLOUD).status for i in range(5)], [200] * 5)
+        whole = entries.read_bytes()
+        rows = whole.splitlines(keepends=True)
+        cases = {
+            "a byte of the first row": (whole.replace(b'"public"', b'"publik"', 1), 1),
+            "a byte of a middle row": (b"".join([*rows[:2], rows[2].replace(b"cloud", b"clout"), *rows[3:]]), 3),
+            "a byte of the last row": (b"".join([*rows[:4], rows[4].replace(b"cloud", b"clout")]), 5),
+            "a removed row": (b"".join(rows[:2] + rows[3:]), 3),
+            "a forged row": (whole + forged_row(rows), 6),
+        }
+        for what, (content, row) in cases.items():
+            entries.write_bytes(content)
+            try:
+                Tandem(config, env=KEY).stop()
+            except RuntimeError as error:
+                assert "move the folder away" in str(error) and (row == 6 or f"row {row}:" in str(error)), (what, error)
+            else:
+                raise AssertionError(f"started on a record with {what}")
+            exported.write_bytes(b"".join(exported_lines(folder / "record", content)))
+            code, says = script_says(exported)
+            assert code == 1 and f"row {row}:" in says, (what, says)
+            equal(entries.read_bytes(), content, what)  # left as it was
+        entries.write_bytes(whole)
+        with Tandem(config, env=KEY) as tandem:
+            equal(tandem.chat("On it goes?", CLOUD).status, 200)
+    finally:
+        shutil.rmtree(folder)
+
+
+def exported_lines(folder, entries):
+    """As `tandem egress export` gives it."""
+    yield json.dumps({"public_key": (folder / "key.pub").read_text().strip()}, separators=(",", ":")).encode() + b"\n"
+    yield (folder / "heads.jsonl").read_bytes()
+    yield entries
+
+
+@case
 def test_what_is_done_to_the_record_is_found():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
@@ -218,6 +291,45 @@ def test_what_is_done_to_the_record_is_found():
         assert verdict(tandem)["sound"]
 
 
+def made_anew(rows):
+    """The same transfers with another host each, in a chain that holds: all that somebody without the key can make."""
+    previous = "0" * 64
+    for row in rows:
+        body = row.partition(b',"previous":')[0].replace(b'"host":"', b'"host":"other.')
+        body += f',"previous":"{previous}"'.encode()
+        previous = hashlib.sha256(body).hexdigest()
+        yield body + f',"hash":"{previous}"}}\n'.encode()
+
+
+@case
+def test_an_exported_file_that_somebody_without_the_key_made_anew_is_found():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        for i in range(4):
+            tandem.chat(f"Question {i}?", CLOUD)
+        exported = tandem.state / "export.jsonl"
+        equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
+        key = run("egress", "key", env=tandem.environment)[1].decode().strip()
+        public, head, *rows = exported.read_bytes().splitlines(keepends=True)
+        more = lambda members: head.rstrip(b"}\n") + members + b"}\n"
+        of_two = f',"count":2,"hash":"{json.loads(rows[1])["hash"]}"'.encode()
+        others = list(made_anew(rows))
+        cases = {
+            "a head that says less after its signature": [public, more(of_two), *rows[:2]],
+            "a head with a word that nobody signed": [public, more(b',"note":"approved"'), *rows],
+            "other rows under the head": [public, head, *others],
+            "other rows before the head": [public, *others, head],
+            "other rows and no head": [public, *others],
+        }
+        for what, lines in cases.items():
+            exported.write_bytes(b"".join(lines))
+            for asked in ((), (key,)):
+                assert not verdict(tandem, exported, *(["--key", key] if asked else []))["sound"], what
+                equal(script_says(exported, *asked)[0], 1, what)
+        exported.write_bytes(b"".join([public, head, *rows]))
+        equal((verdict(tandem, exported, "--key", key)["sound"], script_says(exported, key)[0]), (True, 0))
+
+
 @case
 def test_the_doctor_says_what_it_sent():
     cloud = ScriptedCloud(Script(text="Cloud."))
@@ -225,6 +337,38 @@ def test_the_doctor_says_what_it_sent():
         run("doctor", env=tandem.environment)
         equal([(entry["purpose"], entry["bytes"], entry["exchange"]) for entry in shown(tandem)["transfers"]],
               [("health_check", 0, None)])
+
+
+ELSEWHERE = """
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: near, kind: openai, model: m, place: {place}, allow_http: true, base_url: "http://192.0.2.2:9/v1",
+     timeouts: {{connect_ms: 300, first_ms: 300}}}}
+routes: [{{name: auto, kind: hybrid, tiers: [local, near]}}]
+"""  # 192.0.2.0/24 is for documentation: nobody is there
+
+
+@case
+def test_another_machine_is_never_the_device():
+    with Tandem(ELSEWHERE.format(place="device"), wait=False) as tandem:
+        equal(tandem.ended(), 1)
+        said = "".join(tandem.log)
+        assert "tandem.yaml:4: tier 'near' is elsewhere" in said and "write place: premises" in said, said
+        code, out, err = run("doctor", env=tandem.environment)
+        assert code == 1 and "place: device is for 127.0.0.1" in out.decode() + err, (out, err)
+
+
+@case
+def test_what_the_premises_may_see_no_proxy_sees():
+    for place, seen in (("premises", False), ("cloud", True)):
+        proxy = ScriptedCloud(Script(status=503))
+        address = f"http://127.0.0.1:{proxy.port}"
+        with Tandem(ELSEWHERE.format(place=place), env={"http_proxy": address, "ALL_PROXY": address}) as tandem:
+            tandem.chat("Write an essay about CANARY-7", CLOUD, model="near")
+            code, out, err = run("doctor", "--offline", env=tandem.environment)
+        equal(b"CANARY-7" in proxy.received, seen, place)
+        sees = "public, sensitive, contractual" if place == "premises" else "public"
+        assert f"place {place} as configured, sees {sees} data" in out.decode(), out
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ cut, in tool calls' arguments too; what may not be replaced stays on the device.
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, edge_first, run as run_bytes, stream_text
+from tandem import Tandem, clean_environment, edge_first, run as run_bytes, stream_text
 
 PRIVACY = """
 privacy:
@@ -301,8 +302,54 @@ def test_vaults_outlive_the_server_encrypted_where_that_is_asked_for():
                 assert tandem.ended(20) != 0
         equal(Path(f"{folder}/vaults").read_bytes(), stored)
         with Tandem(config, env=env) as tandem:
+            # What memory drops, expired or forgotten, must not lie on a disk meanwhile.
+            assert not Path(f"{folder}/vaults").exists()
             tandem.chat(text, CLOUD)
             equal(cloud.requests[-1]["json"]["messages"][0]["content"], sent[0])
+
+
+@case
+def test_a_vaults_time_goes_on_while_nothing_runs():
+    cloud = ScriptedCloud(Script(echo=True))
+    with tempfile.TemporaryDirectory() as folder:
+        config = edge_first(cloud.base_url) + f"""
+privacy:
+  pseudonyms: {{on: true, ttl_s: 2, vault: {{file: {folder}/vaults, key_env: TEST_VAULT_KEY}}}}
+"""
+        env = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
+        for _ in range(2):
+            with Tandem(config, env=env) as tandem:
+                tandem.chat("I am mary.smith@acme-corp.com", CLOUD)
+            time.sleep(2.1)
+        sent = [request["json"]["messages"][0]["content"] for request in cloud.requests]
+        assert len(sent) == 2 and sent[0] != sent[1], sent
+
+
+@case
+def test_forgetting_a_user_without_a_server_reaches_the_file_of_vaults():
+    cloud = ScriptedCloud(Script(echo=True))
+    with tempfile.TemporaryDirectory() as folder:
+        config = edge_first(cloud.base_url) + f"""
+privacy:
+  pseudonyms: {{on: true, vault: {{file: {folder}/vaults, key_env: TEST_VAULT_KEY}}}}
+"""
+        Path(f"{folder}/tandem.yaml").write_text(config)
+        env = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
+
+        def ask():
+            with Tandem(config, env=env) as tandem:
+                for user in ("mary", "ann"):
+                    tandem.chat(f"I am {user}, {user}.smith@acme-corp.com", CLOUD, user=user)
+            return [request["json"]["messages"][0]["content"] for request in cloud.requests[-2:]]
+
+        before = ask()
+        code, out, err = run("forget", "mary", "--json", env=clean_environment(
+            TANDEM_CONFIG=f"{folder}/tandem.yaml", TANDEM_STATE_DIR=f"{folder}/state", TANDEM_LISTEN="127.0.0.1:9",
+            **env))
+        equal(code, 0, err)
+        equal(json.loads(out)["vaults"], 1)
+        after = ask()
+        assert after[0] != before[0] and after[1] == before[1], (before, after)
 
 
 @case

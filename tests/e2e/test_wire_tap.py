@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The wire tap: conversations with canaries of every type, every class and every kind of failure, against places that
-record every byte; no forbidden one arrives, and everything that did arrive is on record.
+record every byte; no forbidden one arrives, and everything that did arrive is on record. Once with what is private kept
+back, once with surrogates in its place, which the places send back.
 
 TAP_CONVERSATIONS=10000 python3 tests/e2e/test_wire_tap.py   is the long run of `make bench-privacy`.
 """
@@ -8,12 +9,14 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sys
 import tempfile
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -41,22 +44,25 @@ tiers:
       timeouts: {{first_ms: 300, idle_ms: 300, total_ms: 1500}}}}
 routes:
   - {{name: auto, kind: hybrid, tiers: [local, house, near, cloud]}}
-  - {{name: far, kind: hybrid, tiers: [local, cloud]}}
+  - {{name: far, kind: hybrid, tiers: [local, cloud], shadow: {{cloud_share: 1, edge_share: 1}}}}
   - {{name: pair, kind: hybrid, tiers: [local, house, near, cloud], climb: hedged, hedge: {{after_ms: 2, requests_share: 1}}}}
 ledger: {{egress: "{folder}/egress", store_prompts: true}}
+{more}
 """
+MASKED = "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}"
+COUNTS = re.compile(rb'"pseudonyms":\s*(\{[^{}]*"seen"[^{}]*\})')
 
 
-def failures(rng):
+def failures(masked):
     """The script of a place for the next while, by name."""
-    return {
+    return {name: replace(script, echo=masked, echo_whole=True, piece_chars=7) for name, script in {
         "none": Script(text="Remote."), "slow": Script(text="Remote.", first_delay=0.1),
         "timeout": Script(first_delay=30), "stall": Script(stall_after=1), "busy": Script(statuses=[503]),
         "down": Script(status=503), "limit": Script(statuses=[429], retry_after="0"), "cut": Script(cut_after=1),
         "reset": Script(cut_at_once=True), "garbage": Script(garbage_after=1), "error": Script(error_after=1),
         "denied": Script(status=401), "not_streamed": Script(text="Remote.", ignore_stream=True),
         "no_end": Script(no_done=True), "nonsense": Script(raw=b"HTTP/1.1 200 OK\r\n\r\nnot json"),
-    }
+    }.items()}
 
 
 def functions(message):
@@ -107,11 +113,12 @@ def in_responses(chat):
 
 
 class Tap:
-    def __init__(self):
+    def __init__(self, masked=False):
+        self.masked = masked
         self.folder = Path(tempfile.mkdtemp(prefix="tandem-tap-"))
         self.places = {name: ScriptedCloud(Script(text="Remote.")) for name in ("house", "near", "cloud")}
-        self.config = CONFIG.format(folder=self.folder, **{name: place.base_url for name, place in self.places.items()})
-        self.seen, self.events, self.statuses, self.paths = Counter(), Counter(), Counter(), Counter()
+        self.config = CONFIG.format(folder=self.folder, more=MASKED if masked else "", **{name: place.base_url for name, place in self.places.items()})
+        self.seen, self.events, self.statuses, self.paths, self.surrogates = (Counter() for _ in range(5))
         self.lock = threading.Lock()
         self.tandem = None
         self.start()
@@ -130,7 +137,7 @@ class Tap:
     def disturb(self, number, rng):
         """Between batches: other failures; now and then a reload, a dead worker, a dead server."""
         for place in self.places.values():
-            name, script = rng.choice(list(failures(rng).items()))
+            name, script = rng.choice(list(failures(self.masked).items()))
             place.script = script
             self.events[name] += 1
         if number % 5 == 1:
@@ -164,6 +171,8 @@ class Tap:
         with self.lock:
             self.statuses[answer.status] += 1
             self.paths[path] += 1
+            for counts in COUNTS.findall(answer.body)[-1:]:  # a stream's last chunk has them in the end
+                self.surrogates.update(json.loads(counts))
 
     def converse(self, canary, rng):
         place = rng.choice(PLACES)
@@ -226,11 +235,11 @@ def forbidden(made, place):
     return [canary for canary in made if canary.data_class == "restricted" or place != "house"]
 
 
-@case
-def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
+def stage(masked):
+    """All conversations, and then: the taps work, nothing forbidden is in them, and all of it is on record."""
     made, missing = canaries.make(CONVERSATIONS, 20261122)
     equal(missing, set(), "types without a canary")
-    tap = Tap()
+    tap = Tap(masked)
     try:
         tap.run(made)
         for place in tap.places.values():
@@ -249,12 +258,28 @@ def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
             escaped += [(name, canary) for canary in forbidden(made, name) if canary.is_in(raw, squeezed)]
         bytes_seen = sum(len(place.received) for place in tap.places.values())
         print(f"{len(made)} conversations, {len({canary.kind for canary in made})} types; {bytes_seen} bytes at the taps in "
-              f"{sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)} forbidden\n"
+              f"{sum(len(place.requests) for place in tap.places.values())} requests; {len(escaped)} forbidden  "
+              f"goal 0  {'MISSED' if escaped else 'met'}\n"
               f"  planted: {dict(tap.seen)}\n  events: {dict(tap.events)}\n  answers: {dict(tap.statuses)} at {dict(tap.paths)}")
         equal(escaped, [])
         check_record(tap)
+        return tap.surrogates
     finally:
         tap.close()
+
+
+@case
+def test_no_forbidden_byte_arrives_anywhere_whatever_fails():
+    equal(stage(masked=False), Counter())
+
+
+@case
+def test_with_surrogates_no_forbidden_byte_arrives_either_and_what_comes_back_is_restored():
+    counts = stage(masked=True)
+    enough = counts["restored"] >= 0.98 * counts["seen"] > 0
+    print(f"  surrogates: {dict(counts)}; restored  goal >= 98 %  {'met' if enough else 'MISSED'}")
+    assert counts["sent"] > CONVERSATIONS / 4, "hardly anything was masked"
+    assert enough, "less than 98 % of what came back was restored"
 
 
 def check_record(tap):
@@ -270,7 +295,8 @@ def check_record(tap):
         assert entry["class"] == "public" or (entry["class"], entry["tier"]) == ("sensitive", "house"), entry
     purposes = Counter(entry["purpose"] for entry in record)
     print(f"  on record: {dict(purposes)}")
-    assert purposes["hedge"] > 0 and purposes["retry"] > 0, f"a kind of transfer was never tried: {dict(purposes)}"
+    untried = {"hedge", "retry", "shadow"} - set(purposes)
+    assert not untried, f"kinds of transfer that were never tried: {untried}"
     hashes = {entry["sha256"] for entry in record}
     for name, place in tap.places.items():
         for request in place.requests:

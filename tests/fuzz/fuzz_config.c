@@ -1,5 +1,5 @@
 /* The configuration: any bytes either load or are refused with words; never more than that. */
-#include "app/config.h"
+#include "app/config/config.h"
 #include "base/str.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a GGUF file: refused with words, or everything it shows can be read. A file that
  * opens is also tried as a vocabulary, which the tokenizer reads. */
-#include "engine/gguf.h"
-#include "engine/tokenizer.h"
+#include "engine/gguf/gguf.h"
+#include "engine/tokenizer/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * GBNF. What the matcher calls alive can be ended: the least number of bytes to the end falls to 0
  * along some byte. */
 #include "base/str.h"
-#include "engine/grammar_match.h"
+#include "engine/grammar/grammar_match.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * read. */
 #include "../unit/engine/tiny_model.h"
 
-#include "engine/heads.h"
+#include "engine/model/heads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * ends within its limits, and its segments cover the text; message text is never a mark. */
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/jinja.h"
+#include "engine/template/jinja.h"
 
 #include <stdlib.h>
 
@@ -18,8 +18,8 @@ static uint64_t fixed_wall_ms(void *ctx)
 static void check_segments(const struct template_output *out)
 {
     size_t covered = 0;
-    for (size_t at = 0; at < out->segments.len; at += sizeof(struct template_segment)) {
-        struct template_segment segment;
+    for (size_t at = 0; at < out->segments.len; at += sizeof(struct text_segment)) {
+        struct text_segment segment;
         memcpy(&segment, out->segments.data + at, sizeof(segment));
         if (segment.begin != covered || segment.end <= segment.begin)
             abort();

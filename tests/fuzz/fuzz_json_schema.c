@@ -1,7 +1,7 @@
 /* A hostile schema: it is refused with words, or what it becomes is a grammar that compiles. */
 #include "base/str.h"
-#include "engine/grammar_match.h"
-#include "engine/json_schema.h"
+#include "engine/grammar/grammar_match.h"
+#include "engine/grammar/json_schema.h"
 
 #include <stdlib.h>
 

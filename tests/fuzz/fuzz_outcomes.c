@@ -1,7 +1,7 @@
 /* Tables of outcomes and amounts with units: any bytes are refused with words, or become numbers
  * that are in range; a table also becomes a front and its picture. */
-#include "app/front_svg.h"
-#include "app/quantity.h"
+#include "app/commands/front_svg.h"
+#include "app/commands/quantity.h"
 #include "router/pareto.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * over whole, after which it can be run and saved again. The first byte says where the session is
  * and whether length and checksum are made right, so that what lies behind them is reached. */
 #include "../unit/engine/tiny_model.h"
-#include "engine/session.h"
-#include "engine/session_file.h"
+#include "engine/session/session.h"
+#include "engine/session/session_file.h"
 
 #include <stdlib.h>
 #include <string.h>

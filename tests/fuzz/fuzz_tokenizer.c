@@ -1,7 +1,7 @@
 /* A vocabulary and a text, both hostile. Input: 1 byte options (1 add_special, 2 parse_special,
  * 4 segments), 1 byte length of the text, the text, then a GGUF file. */
 #include "base/str.h"
-#include "engine/tokenizer.h"
+#include "engine/tokenizer/tokenizer.h"
 
 #include <stdlib.h>
 
@@ -15,8 +15,7 @@ static void encode_and_decode(const struct tokenizer *tokenizer, struct td_str t
     buf_init(&ids, 4096);
     buf_init(&back, 1 << 20);
     if (options & 4) {
-        struct template_segment halves[] = {{0, text.len / 2, true},
-                                            {text.len / 2, text.len, false}};
+        struct text_segment halves[] = {{0, text.len / 2, true}, {text.len / 2, text.len, false}};
         status = tokenizer_encode_segments(tokenizer, text, halves, 2, options & 1, &ids, NULL);
     } else {
         struct tokenizer_options how = {.add_special = options & 1, .parse_special = options & 2};

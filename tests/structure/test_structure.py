@@ -14,6 +14,10 @@ SRC = ROOT / "src"
 
 LEVEL = {"base": 0, "kernels": 1, "privacy": 1, "device": 1, "net": 1, "ledger": 1, "engine": 2,
          "router": 2, "quant": 3, "tier": 3, "exchange": 4, "fleet": 4, "api": 5, "app": 6}
+# The folders inside a large one, in the order in which they may include: each those before it.
+PARTS = {"engine": ["gguf", "tokenizer", "template", "grammar", "sampling", "model", "forward", "session",
+                    "embedding", "measure"],
+         "app": ["config", "setup", "commands"]}
 LINES_MAX = 700
 
 failures = []
@@ -44,6 +48,8 @@ def arrows_that_run_up():
         for number, target in includes(path):
             to = target.split("/")[0]
             where = f"{path.relative_to(ROOT)}:{number}: includes {target}"
+            if to == folder:
+                yield from part_that_runs_up(path, number, target)
             if to == "tandem" or to == folder:
                 continue
             if to not in LEVEL:
@@ -52,6 +58,16 @@ def arrows_that_run_up():
                 yield f"{path.relative_to(ROOT)}: folder '{folder}' has no level"
             elif LEVEL[to] >= LEVEL[folder]:
                 yield f"{where}: level {LEVEL[folder]} must not see level {LEVEL[to]}"
+
+
+def part_that_runs_up(path, number, target):
+    """An include from one part of a folder into a later one. What stands beside the parts may include all."""
+    folder, *inside = path.relative_to(SRC).parts[:-1]
+    parts, part = PARTS.get(folder, []), target.split("/")[1]
+    if parts and inside and inside[0] not in parts:
+        yield f"{path.relative_to(ROOT)}: '{inside[0]}' is not among the parts of {folder}/"
+    elif inside and part in parts and parts.index(part) > parts.index(inside[0]):
+        yield f"{path.relative_to(ROOT)}:{number}: {folder}/{inside[0]} must not see {target}"
 
 
 def circles():
@@ -102,8 +118,8 @@ def compiler_of(isa):
     here = platform.machine()
     if isa == "neon" and here != "aarch64":
         root = ROOT / "build-aarch64-root"
-        found = shutil.which("aarch64-linux-gnu-gcc")
-        return found and [found] + ([f"--sysroot={root}"] if (root / "complete").exists() else [])
+        found = shutil.which("aarch64-linux-gnu-gcc")  # of no use without the C library's headers, which the root has
+        return [found, f"--sysroot={root}"] if found and (root / "complete").exists() else None
     if isa in ISA_FLAGS and here != "x86_64":
         return None
     return ["cc", *ISA_FLAGS.get(isa, [])]
@@ -133,7 +149,7 @@ def headers_that_do_not_stand_alone():
 SENDERS = {
     "client_start": {"src/net/client.c": "is it", "src/net/client.h": "declares it",
                      "src/tier/door.c": "the door",
-                     "src/app/remote.c": "a command that talks to the operator's own server (--url)"},
+                     "src/app/commands/remote.c": "a command that talks to the operator's own server (--url)"},
     "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
     "curl_multi_add_handle": {"src/net/client.c": "the client", "src/net/download.c": "fetches models"},
     "connect": {"src/base/confine.c": "forbids it"},
@@ -162,7 +178,7 @@ def objects_beside_the_door():
     objects = sorted((ROOT / "build" / "src").rglob("*.o"))
     senders = [path.name for path in objects if path.stat().st_size and re.search(
         r"^\s+U client_start$", subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True).stdout, re.M)]
-    if objects and sorted(senders) != ["door.c.o", "remote.c.o"]:
+    if objects and sorted(senders) != ["commands_remote.c.o", "door.c.o"]:
         yield f"client_start is called in {', '.join(senders)}"
 
 

@@ -46,6 +46,7 @@ class Script:
     crlf: bool = False               # SSE lines end with CR LF
     comments: bool = False           # SSE comments between events
     echo: bool = False               # the answer is the last message's text, or the prompt
+    echo_whole: bool = False         # with echo: the whole request, as JSON
     echo_tool: bool = False          # with echo: as the argument "text" of a call of the first tool
     piece_chars: int = 0             # with echo: characters a piece; 0 = words
     cut_at: int | None = None        # with echo: two pieces, cut before this character
@@ -192,6 +193,8 @@ class ScriptedCloud:
         if not script.echo:
             return script
         text = wants["prompt"] if "prompt" in wants else wants["messages"][-1]["content"]
+        if script.echo_whole:
+            text = json.dumps(wants)
         if script.echo_tool:
             text = json.dumps({"text": text})
         size = script.piece_chars

@@ -1,4 +1,4 @@
-#include "app/confidence_answers.h"
+#include "app/commands/confidence_answers.h"
 
 #include "base/str.h"
 #include "test.h"

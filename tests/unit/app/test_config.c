@@ -2,8 +2,8 @@
  * nearest name, and the examples that are shipped. */
 #include "test.h"
 
-#include "app/class_rules.h"
-#include "app/config.h"
+#include "app/config/class_rules.h"
+#include "app/config/config.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 
@@ -239,6 +239,56 @@ static void test_mistakes_name_file_line_and_nearest_name(void)
     }
 }
 
+static bool loads_on_the_device(const char *base_url, struct td_error *err)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "tiers:\n  - {name: local, kind: local}\n"
+             "  - {name: near, kind: openai, place: device, allow_http: true, base_url: \"%s\"}\n",
+             base_url);
+    struct config *config = parse(text, NULL, err);
+    config_free(config);
+    return config != NULL;
+}
+
+static void test_another_machine_is_not_the_device(void)
+{
+    static const char *const here[] = {"http://127.0.0.1:1/v1", "https://127.8.9.10/v1",
+                                       "http://127.1:1/v1", "http://[::1]:1/v1",
+                                       "http://localhost:1/v1"};
+    static const char *const elsewhere[] = {"http://192.0.2.2:1/v1",
+                                            "http://10.0.0.1/v1",
+                                            "https://api.example.test/v1",
+                                            "http://127.0.0.1.nip.test/v1",
+                                            "http://127.example.test/1",
+                                            "http://0.0.0.0:1/v1",
+                                            "http://[::]:1/v1",
+                                            "http://[::ffff:192.0.2.2]/",
+                                            "http://localhost.test/v1",
+                                            "http://127.0.0.1@192.0.2.2/",
+                                            "http://192.0.2.2#127.0.0.1",
+                                            "http://a.test?127.0.0.1",
+                                            "http://localhost%2etest/v1",
+                                            "https:///v1"};
+    struct td_error err;
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        CHECK(loads_on_the_device(here[i], &err));
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        bool loaded = loads_on_the_device(elsewhere[i], &err);
+        CHECK(!loaded && strstr(err.message, "test.yaml:3: ") && strstr(err.message, "'near'") &&
+              strstr(err.message, "write place: premises"));
+        if (loaded)
+            fprintf(stderr, "%s\n", elsewhere[i]);
+    }
+    /* The address may come from the environment as well. */
+    static const struct variable variables[] = {{"OPENAI_BASE_URL", "http://192.0.2.2/v1"},
+                                                {NULL, NULL}};
+    struct config *config =
+        parse("tiers: [{name: near, kind: openai, place: device}]\n", variables, &err);
+    CHECK(config == NULL && strstr(err.message, "place: premises"));
+    config_free(config);
+}
+
 static void test_limits_hold_against_hostile_files(void)
 {
     struct td_error err = {0};
@@ -395,6 +445,7 @@ int main(void)
     RUN(test_environment_wins_over_the_file);
     RUN(test_every_key_arrives);
     RUN(test_mistakes_name_file_line_and_nearest_name);
+    RUN(test_another_machine_is_not_the_device);
     RUN(test_limits_hold_against_hostile_files);
     RUN(test_a_missing_file_is_said_by_name);
     RUN(test_the_examples_load);

@@ -1,6 +1,6 @@
 /* Amounts with units, and what owning a tier costs. */
-#include "app/quantity.h"
-#include "app/tco.h"
+#include "app/commands/quantity.h"
+#include "app/commands/tco.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "test.h"

@@ -32,7 +32,7 @@ static void test_find_and_next_cover_the_ends(void)
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("a")));
     CHECK(str_next(&rest, ',', &part) && part.len == 0);
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("b")));
-    CHECK(!str_next(&rest, ',', &part));
+    CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* not what it was before */
 }
 
 static void test_numbers_refuse_overflow_and_rubbish(void)
@@ -85,6 +85,14 @@ static void test_streams_are_cut_between_characters(void)
     CHECK(utf8_complete_len(STR("\x80\x80\x80")) == 3); /* invalid bytes are not waited for */
 }
 
+static void test_a_character_begins_where_its_first_byte_is(void)
+{
+    struct td_str text = STR("x\xf0\x9f\x98\x80y\x80\xc3");
+    size_t expected[] = {0, 1, 1, 1, 1, 5, 6, 7, 8};
+    for (size_t i = 0; i <= text.len; i++)
+        CHECK(utf8_character_begin(text, i) == expected[i]);
+}
+
 static void test_first_failure_wins(void)
 {
     struct td_error err = {0};
@@ -130,6 +138,7 @@ int main(void)
     RUN(test_nearest_name_is_found_only_when_near);
     RUN(test_utf8_refuses_what_rfc_3629_refuses);
     RUN(test_streams_are_cut_between_characters);
+    RUN(test_a_character_begins_where_its_first_byte_is);
     RUN(test_first_failure_wins);
     RUN(test_iso8601);
     RUN(test_a_log_line_cannot_be_forged);

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "engine/gguf.h"
+#include "engine/gguf/gguf.h"
 
 struct gguf_builder {
     struct buf pairs, directory, data;

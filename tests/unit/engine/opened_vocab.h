@@ -2,7 +2,7 @@
 #ifndef TESTS_OPENED_VOCAB_H
 #define TESTS_OPENED_VOCAB_H
 
-#include "engine/tokenizer.h"
+#include "engine/tokenizer/tokenizer.h"
 #include "gguf_builder.h"
 
 /* The tokenizer with the file that it borrows from. */

@@ -2,13 +2,13 @@
 #ifndef TESTS_SCHEDULER_CLIENT_H
 #define TESTS_SCHEDULER_CLIENT_H
 
-#include "engine/scheduler.h"
+#include "engine/session/scheduler.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "engine/job.h"
+#include "engine/session/job.h"
 #include "test.h"
 #include "test_loop.h"
 #include "tiny_model.h"

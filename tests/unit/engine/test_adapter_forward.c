@@ -1,6 +1,6 @@
 /* What adapters do to the numbers: the same as a model whose weights were changed, for every kind
  * of matrix; sums of several; each sequence of a batch its own. */
-#include "engine/session.h"
+#include "engine/session/session.h"
 #include "nmse.h"
 #include "test.h"
 #include "tiny_adapter.h"

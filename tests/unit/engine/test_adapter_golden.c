@@ -1,7 +1,7 @@
 /* Adapters of every matrix of every architecture (fused ones, experts and their router too) against
  * the same models with merged weights, on the golden models. */
 #include "base/str.h"
-#include "engine/adapter.h"
+#include "engine/model/adapter.h"
 #include "nmse.h"
 #include "shared_data.h"
 #include "test.h"

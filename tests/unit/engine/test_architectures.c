@@ -1,8 +1,8 @@
 /* Models of every architecture, made anew: the same numbers however a sequence is cut, what
  * windows, experts, fused matrices and rope factors mean, and refusal of files that contradict
  * themselves. That the numbers are right is for test_golden_logits.c. */
-#include "engine/architecture.h"
-#include "engine/session.h"
+#include "engine/model/architecture.h"
+#include "engine/session/session.h"
 
 #include "tiny_model.h"
 #include "variants.h"

@@ -1,5 +1,5 @@
 /* The scheduler's decisions, without a model: who gets rows, who waits how long. */
-#include "engine/batch_plan.h"
+#include "engine/forward/batch_plan.h"
 
 #include "base/rng.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* Which published templates take tools, and in which form their models write calls (the texts are
  * golden data). */
 #include "base/str.h"
-#include "engine/chat_tools.h"
+#include "engine/model/chat_tools.h"
 #include "shared_data.h"
 #include "test.h"
 

@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "engine/generate.h"
-#include "engine/grammar.h"
+#include "engine/grammar/grammar.h"
+#include "engine/session/generate.h"
 #include "test.h"
 #include "tiny_model.h"
 

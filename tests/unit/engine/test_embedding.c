@@ -1,8 +1,8 @@
 /* Embeddings: encoders against a float64 reference (tests/golden/bert.json), decoders against the
  * logits that the same vectors give, and what both promise. */
 #include "base/json.h"
-#include "engine/embedding.h"
-#include "engine/model.h"
+#include "engine/embedding/embedding.h"
+#include "engine/model/model.h"
 #include "gguf_builder.h"
 #include "variants.h"
 

@@ -1,7 +1,7 @@
 /* The thread for embeddings: jobs take turns, callers before jobs, and a full line is an answer. */
 #include "base/error.h"
 #include "base/str.h"
-#include "engine/embedding_service.h"
+#include "engine/embedding/embedding_service.h"
 #include "test.h"
 #include "test_loop.h"
 

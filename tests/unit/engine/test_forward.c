@@ -1,6 +1,6 @@
 /* Batches: what a sequence comes to does not depend on what stands beside it, and a pass that fails
  * leaves every sequence as it was. */
-#include "engine/forward.h"
+#include "engine/forward/forward.h"
 
 #include "test.h"
 #include "tiny_model.h"

@@ -1,5 +1,5 @@
 /* td_generate: stop strings, ends, limits, text that is always valid, statistics of every token. */
-#include "engine/generate.h"
+#include "engine/session/generate.h"
 
 #include "base/str.h"
 #include "base/utf8.h"

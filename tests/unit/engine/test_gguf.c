@@ -1,5 +1,5 @@
 /* The GGUF reader against whole, damaged and absurd files. */
-#include "engine/gguf.h"
+#include "engine/gguf/gguf.h"
 
 #include "gguf_builder.h"
 #include "shared_data.h"

@@ -1,5 +1,5 @@
 /* A copied model is the same model with other metadata. */
-#include "engine/gguf_copy.h"
+#include "engine/gguf/gguf_copy.h"
 
 #include "base/rng.h"
 #include "test.h"

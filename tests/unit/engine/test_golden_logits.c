@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/perplexity.h"
+#include "engine/measure/perplexity.h"
 #include "nmse.h"
 #include "shared_data.h"
 #include "tandem/engine.h"

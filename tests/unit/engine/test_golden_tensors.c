@@ -3,7 +3,7 @@
  * data). */
 #include "base/crypto.h"
 #include "base/json.h"
-#include "engine/gguf.h"
+#include "engine/gguf/gguf.h"
 #include "shared_data.h"
 #include "test.h"
 

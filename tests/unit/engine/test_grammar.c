@@ -1,6 +1,6 @@
 /* GBNF: what a grammar accepts, what is refused and where, and that no grammar makes the matcher
  * explode. */
-#include "engine/grammar_match.h"
+#include "engine/grammar/grammar_match.h"
 
 #include "base/buf.h"
 #include "base/rng.h"

@@ -1,7 +1,7 @@
 /* Early exits and the probe: read from metadata with every length checked; what an exit leaves
  * behind is what the rest of the model would have seen; the probe gives what its formula says. */
-#include "engine/heads.h"
-#include "engine/session.h"
+#include "engine/model/heads.h"
+#include "engine/session/session.h"
 #include "test.h"
 #include "tiny_model.h"
 

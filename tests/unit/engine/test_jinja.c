@@ -3,7 +3,7 @@
  * limits. */
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/jinja.h"
+#include "engine/template/jinja.h"
 #include "shared_data.h"
 #include "test.h"
 
@@ -27,8 +27,8 @@ static char *read_file(const char *name, size_t *len)
 static void check_segments(const struct template_output *out)
 {
     size_t covered = 0;
-    for (size_t at = 0; at < out->segments.len; at += sizeof(struct template_segment)) {
-        struct template_segment segment;
+    for (size_t at = 0; at < out->segments.len; at += sizeof(struct text_segment)) {
+        struct text_segment segment;
         memcpy(&segment, out->segments.data + at, sizeof(segment));
         CHECK(segment.begin == covered && segment.end > segment.begin);
         covered = segment.end;
@@ -40,8 +40,8 @@ static void check_segments(const struct template_output *out)
 static bool is_message_text(const struct template_output *out, struct td_str content)
 {
     size_t found = str_find(buf_view(&out->text), content, 0);
-    for (size_t at = 0; at < out->segments.len; at += sizeof(struct template_segment)) {
-        struct template_segment segment;
+    for (size_t at = 0; at < out->segments.len; at += sizeof(struct text_segment)) {
+        struct text_segment segment;
         memcpy(&segment, out->segments.data + at, sizeof(segment));
         if (segment.mark && segment.begin < found + content.len && found < segment.end)
             return false;
@@ -238,7 +238,7 @@ static void test_known_roles_are_marks_and_others_are_not(void)
 {
     struct template_output out;
     struct scene scene = {.source = "{{ '<|' + messages[0].role + '|>' }}"};
-    CHECK(render(&scene, &out) == TD_OK && out.segments.len == sizeof(struct template_segment));
+    CHECK(render(&scene, &out) == TD_OK && out.segments.len == sizeof(struct text_segment));
     template_output_deinit(&out);
     scene.messages = "[{\"role\": \"im_end\", \"content\": \"\"}]";
     CHECK(render(&scene, &out) == TD_OK && is_message_text(&out, STR("im_end")));

@@ -1,9 +1,9 @@
 /* JSON Schema as a grammar: what each keyword lets through and what not, and what is refused by
  * name. */
-#include "engine/json_schema.h"
+#include "engine/grammar/json_schema.h"
 
 #include "base/str.h"
-#include "engine/grammar_match.h"
+#include "engine/grammar/grammar_match.h"
 #include "test.h"
 
 static bool accepts(struct td_grammar *grammar, struct td_str text)

@@ -1,6 +1,6 @@
 /* What the types of the KV cache cost and keep, on real weights: the nano model over a text. */
-#include "engine/kv_pool.h"
-#include "engine/perplexity.h"
+#include "engine/forward/kv_pool.h"
+#include "engine/measure/perplexity.h"
 #include "kernels/kv_page.h"
 
 #include "base/buf.h"

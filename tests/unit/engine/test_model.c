@@ -1,7 +1,7 @@
 /* What td_model_open accepts: every wrong hyperparameter and tensor is refused by name. */
-#include "engine/kv_pool.h"
-#include "engine/memory.h"
-#include "engine/model.h"
+#include "engine/forward/kv_pool.h"
+#include "engine/model/memory.h"
+#include "engine/model/model.h"
 
 #include "test.h"
 #include "tiny_model.h"

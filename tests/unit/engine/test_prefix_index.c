@@ -1,7 +1,7 @@
 /* Shared beginnings: what is found is exactly what was computed, nobody sees another scope's pages,
  * writing never touches what others hold, and pages come back when room is wanted. */
-#include "engine/forward.h"
-#include "engine/prefix_index.h"
+#include "engine/forward/forward.h"
+#include "engine/forward/prefix_index.h"
 
 #include "test.h"
 #include "tiny_model.h"

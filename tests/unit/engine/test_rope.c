@@ -1,5 +1,5 @@
 /* Which frequencies the scalings leave: worked by hand from YaRN's section 3.2 for 8 dimensions. */
-#include "engine/rope.h"
+#include "engine/model/rope.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Choosing tokens: filters, penalty, seed, statistics, and logits that are no numbers. */
-#include "engine/sampler.h"
+#include "engine/sampling/sampler.h"
 
 #include "variants.h"
 

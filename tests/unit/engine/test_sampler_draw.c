@@ -1,6 +1,6 @@
 /* What samplers beyond the usual filters keep, and how often each token is drawn: against the
  * distributions that their papers give, computed here plainly. */
-#include "engine/sampler.h"
+#include "engine/sampling/sampler.h"
 
 #include "variants.h"
 

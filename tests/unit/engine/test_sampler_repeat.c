@@ -1,13 +1,13 @@
 /* Penalties that look back: the window of the repetition penalty, and DRY against a plain reading
  * of its rule. */
-#include "engine/sampler.h"
+#include "engine/sampling/sampler.h"
 
-#include "engine/sampler_repeat.h"
-#include "engine/tokenizer.h"
+#include "engine/sampling/sampler_repeat.h"
+#include "engine/tokenizer/tokenizer.h"
 #include "test.h"
 #include "tiny_model.h"
 
-#include "engine/model.h"
+#include "engine/model/model.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "engine/job.h"
+#include "engine/session/job.h"
 
 static void test_interleaved_jobs_give_the_answers_of_lone_ones(void)
 {

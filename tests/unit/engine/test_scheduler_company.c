@@ -3,7 +3,7 @@
 #include "scheduler_client.h"
 
 #include "base/rng.h"
-#include "engine/batch_plan.h"
+#include "engine/forward/batch_plan.h"
 
 /* Sanitizers make everything ten times slower; races need no ten thousand jobs. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

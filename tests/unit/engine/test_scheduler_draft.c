@@ -1,6 +1,6 @@
 /* A smaller model that guesses ahead for the scheduler's streams: answers stay the same, whatever
  * comes, goes and is cancelled beside them. */
-#include "engine/scheduler_draft.h"
+#include "engine/session/scheduler_draft.h"
 
 #include "scheduler_client.h"
 

@@ -1,6 +1,6 @@
 /* Sessions: the same numbers however a sequence is cut, whatever the threads, after truncating and
  * after cancelling; every variant of the kernels. */
-#include "engine/session.h"
+#include "engine/session/session.h"
 
 #include "test.h"
 #include "tiny_model.h"

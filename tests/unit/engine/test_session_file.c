@@ -1,8 +1,8 @@
 /* Saved sessions: what comes back is what was there, for every cache type and any range of
  * positions; files of another model, cut-off, damaged and lying ones are refused and change
  * nothing. */
-#include "engine/session.h"
-#include "engine/session_file.h"
+#include "engine/session/session.h"
+#include "engine/session/session_file.h"
 
 #include "test.h"
 #include "tiny_model.h"

@@ -1,10 +1,10 @@
 /* Speculation changes how fast an answer comes and nothing else: with guesses from the text, from a
  * smaller model and from a grammar, every token, probability and end is the one that comes
  * without. */
-#include "engine/speculation.h"
+#include "engine/session/speculation.h"
 
-#include "engine/generate.h"
-#include "engine/session.h"
+#include "engine/session/generate.h"
+#include "engine/session/session.h"
 #include "test.h"
 #include "tiny_model.h"
 

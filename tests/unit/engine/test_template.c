@@ -2,7 +2,7 @@
  * roles. */
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/template.h"
+#include "engine/template/template.h"
 #include "shared_data.h"
 #include "test.h"
 
@@ -77,8 +77,8 @@ static void check_segments(const struct template_output *out, const struct td_me
                            size_t message_count)
 {
     size_t covered = 0;
-    for (size_t at = 0; at < out->segments.len; at += sizeof(struct template_segment)) {
-        struct template_segment segment;
+    for (size_t at = 0; at < out->segments.len; at += sizeof(struct text_segment)) {
+        struct text_segment segment;
         memcpy(&segment, out->segments.data + at, sizeof(segment));
         CHECK(segment.begin == covered && segment.end > segment.begin);
         covered = segment.end;
@@ -257,7 +257,7 @@ static void test_message_text_that_looks_like_a_mark_is_no_mark(void)
     template_output_init(&out, 4096);
     CHECK(template_render(TEMPLATE_CHATML, messages, 1, true, &out, NULL) == TD_OK);
     check_segments(&out, messages, 1);
-    CHECK(out.segments.len == 3 * sizeof(struct template_segment));
+    CHECK(out.segments.len == 3 * sizeof(struct text_segment));
     template_output_deinit(&out);
 }
 

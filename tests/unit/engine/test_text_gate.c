@@ -1,5 +1,5 @@
 /* Text between tokens and reader: stop strings and characters that cross token boundaries. */
-#include "engine/text_gate.h"
+#include "engine/session/text_gate.h"
 
 #include "base/rng.h"
 #include "base/str.h"

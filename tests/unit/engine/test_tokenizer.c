@@ -1,7 +1,8 @@
 /* Real vocabularies against the golden ids of llama.cpp (golden/tokenizer of the shared data). */
 #include "base/json.h"
 #include "base/str.h"
-#include "engine/tokenizer.h"
+#include "engine/template/template.h"
+#include "engine/tokenizer/tokenizer.h"
 #include "shared_data.h"
 #include "test.h"
 
@@ -287,7 +288,7 @@ static const struct td_str chat = {CHAT, sizeof(CHAT) - 1};
 static void test_a_message_cannot_write_a_special_token(void)
 {
     const struct vocab *qwen2 = vocab_of("qwen2");
-    struct template_segment segments[] = {{0, 17, true}, {17, 36, false}, {36, chat.len, true}};
+    struct text_segment segments[] = {{0, 17, true}, {17, 36, false}, {36, chat.len, true}};
     struct td_error err = {0};
     struct buf ids;
     int im_start = 0, im_end = 0;
@@ -310,7 +311,7 @@ static void test_a_message_cannot_write_a_special_token(void)
 static void test_segments_give_the_ids_of_the_whole_text(void)
 {
     struct td_str text = STR("<|im_start|>user\n\n\nSo what's 3+4?<|im_end|>\n");
-    struct template_segment segments[] = {{0, 17, true}, {17, 33, false}, {33, text.len, true}};
+    struct text_segment segments[] = {{0, 17, true}, {17, 33, false}, {33, text.len, true}};
     for (size_t i = 0; i < VOCAB_COUNT; i++) {
         struct td_error err = {0};
         struct buf ids, whole = encode(&vocabs[i], text, true, true);
@@ -325,9 +326,9 @@ static void test_segments_give_the_ids_of_the_whole_text(void)
 
 static void test_segments_that_leave_a_gap_are_refused(void)
 {
-    struct template_segment gap[] = {{0, 4, true}, {5, chat.len, false}};
-    struct template_segment beyond[] = {{0, chat.len + 1, false}};
-    struct template_segment partial[] = {{0, 10, false}};
+    struct text_segment gap[] = {{0, 4, true}, {5, chat.len, false}};
+    struct text_segment beyond[] = {{0, chat.len + 1, false}};
+    struct text_segment partial[] = {{0, 10, false}};
     const struct tokenizer *qwen2 = vocab_of("qwen2")->tokenizer;
     struct buf ids;
     buf_init(&ids, 4096);

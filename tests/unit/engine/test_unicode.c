@@ -1,7 +1,7 @@
 /* Classes of code points, and the cuts of each pre-tokenizer where it differs from the others. */
 #include "base/str.h"
-#include "engine/pretokenizer.h"
-#include "engine/unicode.h"
+#include "engine/tokenizer/pretokenizer.h"
+#include "engine/tokenizer/unicode.h"
 #include "test.h"
 
 static void test_classes_of_well_known_characters(void)

@@ -2,7 +2,7 @@
 #ifndef TESTS_TINY_ADAPTER_H
 #define TESTS_TINY_ADAPTER_H
 
-#include "engine/adapter.h"
+#include "engine/model/adapter.h"
 #include "tiny_model.h"
 
 struct tiny_change {

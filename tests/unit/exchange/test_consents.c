@@ -20,6 +20,12 @@ static struct consents *open_here(void)
     return consents;
 }
 
+static enum consent_state check(struct consents *consents, const char *id, const char *route,
+                                const char *user, uint64_t now_ms)
+{
+    return consents_check(consents, &(struct consent_use){id, route, user, NULL}, now_ms);
+}
+
 static void test_a_consent_holds_for_its_scope_user_and_time(void)
 {
     struct consents *consents = NULL;
@@ -28,13 +34,13 @@ static void test_a_consent_holds_for_its_scope_user_and_time(void)
     const struct consent wish = {.scope = "care", .user = "ann", .expires_ms = NOW + HOUR};
     REQUIRE(consents_grant(consents, &wish, NOW, id, NULL) == TD_OK);
     CHECK(strncmp(id, "consent_", 8) == 0);
-    CHECK(consents_check(consents, id, "care", "ann", NOW) == CONSENT_VALID);
-    CHECK(consents_check(consents, id, "other", "ann", NOW) == CONSENT_OTHER_SCOPE);
-    CHECK(consents_check(consents, id, "care", "bob", NOW) == CONSENT_OTHER_USER);
-    CHECK(consents_check(consents, id, "care", NULL, NOW) == CONSENT_OTHER_USER);
-    CHECK(consents_check(consents, id, "care", "ann", NOW + HOUR) == CONSENT_EXPIRED);
-    CHECK(consents_check(consents, "x", "care", "ann", NOW) == CONSENT_UNKNOWN);
-    CHECK(consents_check(consents, NULL, "care", "ann", NOW) == CONSENT_NONE);
+    CHECK(check(consents, id, "care", "ann", NOW) == CONSENT_VALID);
+    CHECK(check(consents, id, "other", "ann", NOW) == CONSENT_OTHER_SCOPE);
+    CHECK(check(consents, id, "care", "bob", NOW) == CONSENT_OTHER_USER);
+    CHECK(check(consents, id, "care", NULL, NOW) == CONSENT_OTHER_USER);
+    CHECK(check(consents, id, "care", "ann", NOW + HOUR) == CONSENT_EXPIRED);
+    CHECK(check(consents, "x", "care", "ann", NOW) == CONSENT_UNKNOWN);
+    CHECK(check(consents, NULL, "care", "ann", NOW) == CONSENT_NONE);
     consents_close(consents);
 }
 
@@ -46,16 +52,42 @@ static void test_what_was_taken_back_stays_so_over_a_restart(void)
     const struct consent two = {.id = "two", .scope = "*", .expires_ms = NOW + HOUR};
     CHECK(consents_grant(consents, &one, NOW, id, NULL) == TD_OK);
     CHECK(consents_grant(consents, &two, NOW, id, NULL) == TD_OK);
-    CHECK(consents_revoke(consents, "one", NOW, NULL) == TD_OK);
-    CHECK(consents_revoke(consents, "three", NOW, NULL) == TD_NOT_FOUND);
+    CHECK(consents_revoke(consents, NULL, "one", NOW, NULL) == TD_OK);
+    CHECK(consents_revoke(consents, NULL, "three", NOW, NULL) == TD_NOT_FOUND);
     consents_close(consents);
     consents = open_here();
-    CHECK(consents_check(consents, "one", "any", NULL, NOW) == CONSENT_REVOKED);
-    CHECK(consents_check(consents, "two", "any", NULL, NOW) == CONSENT_VALID);
+    CHECK(check(consents, "one", "any", NULL, NOW) == CONSENT_REVOKED);
+    CHECK(check(consents, "two", "any", NULL, NOW) == CONSENT_VALID);
     CHECK(consents_grant(consents, &one, NOW, id, NULL) == TD_DENIED);
-    struct json *list = consents_list(consents, NULL, NOW);
+    struct json *list = consents_list(consents, NULL, NULL, NOW);
     CHECK(json_count(list) == 2);
     json_free(list);
+    consents_close(consents);
+}
+
+static void test_sent_again_it_does_not_come_to_hold_for_more(void)
+{
+    struct consents *consents = NULL;
+    char id[CONSENT_ID_BYTES_MAX + 1];
+    REQUIRE(consents_open(NULL, &consents, NULL) == TD_OK);
+    struct consent wish = {.id = "one", .scope = "care", .user = "ann", .expires_ms = NOW + HOUR};
+    CHECK(consents_grant(consents, &wish, NOW, id, NULL) == TD_OK);
+    CHECK(consents_grant(consents, &wish, NOW, id, NULL) == TD_OK);
+    struct consent more[] = {wish, wish, wish, wish};
+    more[0].scope = "*";
+    more[1].scope = "other";
+    more[2].expires_ms++;
+    more[3].user = NULL;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        CHECK(consents_grant(consents, &more[i], NOW, id, NULL) == TD_DENIED);
+    CHECK(check(consents, "one", "other", "ann", NOW) == CONSENT_OTHER_SCOPE);
+    CHECK(check(consents, "one", "care", "ann", NOW + HOUR) == CONSENT_EXPIRED);
+    /* Less is given at once. What has ended does not begin again. */
+    wish.expires_ms = NOW + 5;
+    CHECK(consents_grant(consents, &wish, NOW, id, NULL) == TD_OK);
+    CHECK(check(consents, "one", "care", "ann", NOW + 5) == CONSENT_EXPIRED);
+    wish.expires_ms = NOW + HOUR;
+    CHECK(consents_grant(consents, &wish, NOW + 5, id, NULL) == TD_DENIED);
     consents_close(consents);
 }
 
@@ -68,6 +100,45 @@ static bool file_has(const char *word)
     if (file)
         fclose(file);
     return strstr(text, word) != NULL;
+}
+
+static size_t count_of(struct consents *consents, const char *caller)
+{
+    struct json *list = consents_list(consents, caller, NULL, NOW);
+    size_t count = json_count(list);
+    CHECK(json_kind_of(json_get(json_at(list, 0), "caller")) == JSON_KIND_ABSENT);
+    json_free(list);
+    return count;
+}
+
+static void test_a_consent_is_its_callers_alone(void)
+{
+    struct consents *consents = open_here();
+    char id[CONSENT_ID_BYTES_MAX + 1];
+    const struct consent first = {
+        .id = "form", .scope = "*", .expires_ms = NOW + HOUR, .caller = "first-key"};
+    struct consent second = first;
+    second.caller = "second-key";
+    second.scope = "care";
+    const struct consent_use uses[] = {{"form", "any", NULL, "first-key"},
+                                       {"form", "any", NULL, "second-key"},
+                                       {"form", "any", NULL, NULL}};
+    CHECK(consents_grant(consents, &first, NOW, id, NULL) == TD_OK);
+    CHECK(consents_check(consents, &uses[0], NOW) == CONSENT_VALID);
+    CHECK(consents_check(consents, &uses[1], NOW) == CONSENT_UNKNOWN);
+    CHECK(consents_check(consents, &uses[2], NOW) == CONSENT_UNKNOWN);
+    CHECK(count_of(consents, "first-key") == 1 && count_of(consents, "second-key") == 0);
+    CHECK(consents_revoke(consents, "second-key", "form", NOW, NULL) == TD_NOT_FOUND);
+    CHECK(consents_grant(consents, &second, NOW, id, NULL) == TD_OK);
+    consents_close(consents);
+    consents = open_here();
+    CHECK(consents_check(consents, &uses[0], NOW) == CONSENT_VALID);
+    CHECK(consents_check(consents, &uses[1], NOW) == CONSENT_OTHER_SCOPE);
+    CHECK(consents_revoke(consents, "second-key", "form", NOW, NULL) == TD_OK);
+    CHECK(consents_check(consents, &uses[0], NOW) == CONSENT_VALID);
+    CHECK(!file_has("first-key") && count_of(consents, NULL) == 0);
+    consents_close(consents);
+    unlink(path);
 }
 
 static void test_where_names_are_not_kept_a_hash_says_whose_a_consent_is(void)
@@ -88,10 +159,10 @@ static void test_where_names_are_not_kept_a_hash_says_whose_a_consent_is(void)
     consents_close(consents);
     consents = open_here();
     CHECK(consents_keep_hashes(consents, NULL) == TD_OK);
-    CHECK(consents_check(consents, "before", "any", "annabelle", NOW) == CONSENT_VALID);
-    CHECK(consents_check(consents, "after", "any", "annabelle", NOW) == CONSENT_VALID);
-    CHECK(consents_check(consents, "after", "any", "bob", NOW) == CONSENT_OTHER_USER);
-    CHECK(consents_check(consents, "after", "any", NULL, NOW) == CONSENT_OTHER_USER);
+    CHECK(check(consents, "before", "any", "annabelle", NOW) == CONSENT_VALID);
+    CHECK(check(consents, "after", "any", "annabelle", NOW) == CONSENT_VALID);
+    CHECK(check(consents, "after", "any", "bob", NOW) == CONSENT_OTHER_USER);
+    CHECK(check(consents, "after", "any", NULL, NOW) == CONSENT_OTHER_USER);
     const struct consent bobs = {
         .id = "after", .scope = "*", .user = "bob", .expires_ms = NOW + HOUR};
     CHECK(consents_grant(consents, &bobs, NOW, id, NULL) == TD_DENIED);
@@ -139,6 +210,9 @@ int main(void)
     unlink(path);
     RUN(test_a_consent_holds_for_its_scope_user_and_time);
     RUN(test_what_was_taken_back_stays_so_over_a_restart);
+    RUN(test_sent_again_it_does_not_come_to_hold_for_more);
+    unlink(path);
+    RUN(test_a_consent_is_its_callers_alone);
     RUN(test_where_names_are_not_kept_a_hash_says_whose_a_consent_is);
     RUN(test_a_malformed_consent_or_file_is_refused);
     unlink(path);

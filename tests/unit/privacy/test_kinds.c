@@ -97,6 +97,13 @@ static const struct {
     {PRIVACY_DEA, "DEA number " X("AB1234563")},
     {PRIVACY_US_ITIN, X("912-74-1234")},
     {PRIVACY_UK_NHS, "NHS number " X("943 476 5919")},
+    {PRIVACY_UK_NHS, "NHS number " X("943 476 591 9")},
+    {PRIVACY_UK_NHS, "NHS number " X("943 476 5919") " 42 years old"},
+    {PRIVACY_UK_NHS, "NHS number " X("943 476 5919") " 2024-01-02"},
+    {PRIVACY_DE_TAX_ID, "Steuer-ID " X("86 095 742 719") " 30 Jahre"},
+    {PRIVACY_PL_PESEL, "my PESEL is " X("440 514 01359")},
+    {PRIVACY_ES_NIF, "DNI " X("12 345 678 Z")},
+    {PRIVACY_UK_NINO, "NINO " X("AB12 3456C")},
     {PRIVACY_UK_NINO, X("AB 12 34 56 C")},
     {PRIVACY_UK_NINO, "NI number " X("AB123456C")},
     {PRIVACY_DE_TAX_ID, "Steuer-ID " X("86095742719")},
@@ -165,6 +172,13 @@ static const struct {
     enum privacy_kind kind;
     const char *text;
 } misses[] = {
+    {PRIVACY_ADDRESS, "be here at exactly 9 am. It is late"},
+    {PRIVACY_IBAN, "goes to sleep at 10 p.m. and wakes up at 6 a.m."},
+    {PRIVACY_COORDINATES, "weights [0.1234, -0.5678]"},
+    {PRIVACY_COORDINATES, "scored (0.9134, 0.8812)"},
+    {PRIVACY_COORDINATES, "x = [52.5200, 13.4050]"},
+    {PRIVACY_API_KEY, "call getUserAccountBalanceFromDatabaseWithRetryAndTimeout100"},
+    {PRIVACY_EMAIL, "Only at this point do we stop"},
     {PRIVACY_MAC, "ff:ff:ff:ff:ff:ff"},
     {PRIVACY_MAC, "12-34-56-78-90-12"},
     {PRIVACY_MAC, "00:1a:2b:3c:4d"},

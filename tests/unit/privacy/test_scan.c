@@ -1,5 +1,6 @@
 /* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and megabytes of what is hard
  * to read. */
+#include "privacy/disguise.h"
 #include "privacy/tally.h"
 
 #include "base/str.h"
@@ -225,6 +226,18 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
         "\\u0031",
         "\\\\n1",
         "\\u00e94111 ",
+        "eyJ-",
+        "eyJ_a",
+        "SG.",
+        "s\xe2\x80\x8bk-",
+        "http://a.bc/",
+        "a.com/,",
+        "e\xcc\x81",
+        "1\xcc\x81",
+        "a\xd0\xb6",
+        "DE1---2---",
+        "nurse ",
+        "A Ltd ",
     };
     enum { BYTES = 1 << 20 };
     char *text = malloc(BYTES);
@@ -243,8 +256,17 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
     free(text);
 }
 
-/* Texts in a text: brackets of 0x01 and 0x02 stand around what must be found, as it is written. */
-static void test_what_json_escapes_hide_is_found_where_it_stands(void)
+static void test_a_finding_has_whole_characters(void)
+{
+    static const char text[] = "\xe6\x9d\x8e\xe6\x98\x8ejohn at acme dot com";
+    struct privacy_span spans[4];
+    REQUIRE(privacy_scan(STR(text), spans, 4) == 1);
+    CHECK(spans[0].begin == 6 && spans[0].end == sizeof text - 1);
+}
+
+/* Texts in a text, and texts that look like another: brackets of 0x01 and 0x02
+ * stand around what must be found, as it is written. */
+static void test_what_escapes_and_disguises_hide_is_found_where_it_stands(void)
 {
     static const struct {
         enum privacy_kind kind;
@@ -263,6 +285,26 @@ static void test_what_json_escapes_hide_is_found_where_it_stands(void)
                        "4111\\u00a01111 1111\\u00a01111\x02"},
         {PRIVACY_IBAN, "\\u0020\x01"
                        "\\u0044E89 3704 0044 0532 0130 00\x02"},
+        /* character references */
+        {PRIVACY_EMAIL, "to \x01"
+                        "ann&#64;example&period;com\x02 &amp; so on"},
+        {PRIVACY_EMAIL, "\x01&#x61;nn&commat;ex&#97;mple.com\x02"},
+        {PRIVACY_US_SSN, "ssn \x01&#49;23&#45;45&#x2d;6789\x02."},
+        {PRIVACY_EMAIL, "&lt;\x01"
+                        "ann&amp;#64;example.com\x02&gt;"},
+        /* invisible characters, odd spaces, other letters */
+        {PRIVACY_DATE, "born \x01"
+                       "12\xc2\xa0"
+                       "Mar\xe2\x80\x8b"
+                       "ch 1971\x02"},
+        {PRIVACY_EMAIL, "\x01\xd0\xb0nn@ex\xd0\xb0mple.com\x02"},
+        {PRIVACY_EMAIL, "\x01\xf0\x9d\x97\xae\xf0\x9d\x97\xbb\xf0\x9d\x97\xbb@example.com\x02"},
+        {PRIVACY_CRYPTO, "\x01"
+                         "bc1qar0s\xe2\x80\x8brrr7xfkvy5l643lydnw9re59gtzzwf5mdq\x02"},
+        {PRIVACY_EMAIL, "\x01"
+                        "ann[@]example[.]com\x02"},
+        {PRIVACY_IP, "from \x01"
+                     "10[.]20[.]30[.]40\x02"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[256];
@@ -281,6 +323,22 @@ static void test_what_json_escapes_hide_is_found_where_it_stands(void)
         if (count != 1 || spans[0].begin != begin || spans[0].end != end)
             fprintf(stderr, "%s: %zu findings, %zu..%zu for %zu..%zu\n", rows[i].text, count,
                     spans[0].begin, spans[0].end, begin, end);
+    }
+}
+
+/* What typographers and programmers write is read once and hides nothing. */
+static void test_usual_signs_are_no_disguise(void)
+{
+    static const char *const texts[] = {"AT&amp;T &lt;b&gt; R&D",
+                                        "a[i] = b[.5]",
+                                        "caf\xc3\xa9 \xe2\x80\x94 na\xc3\xafve",
+                                        "10\xe2\x80\x93"
+                                        "12 pages",
+                                        "\xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82",
+                                        "50\xc2\xa0\xe2\x82\xac"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct disguise_cursor cursor = {0};
+        CHECK(disguise_next(&cursor, str_from(texts[i]), 0) == SIZE_MAX);
     }
 }
 
@@ -354,7 +412,9 @@ int main(void)
     RUN(test_tokens_are_covered_to_their_end_however_long);
     RUN(test_classify_gives_the_highest_class_and_adds_to_counts);
     RUN(test_hostile_megabytes_are_read_to_their_end);
-    RUN(test_what_json_escapes_hide_is_found_where_it_stands);
+    RUN(test_a_finding_has_whole_characters);
+    RUN(test_what_escapes_and_disguises_hide_is_found_where_it_stands);
+    RUN(test_usual_signs_are_no_disguise);
     RUN(test_escapes_all_along_a_text_hide_nothing);
     RUN(test_a_long_value_is_covered_to_its_end);
     RUN(test_every_cut_of_a_text_is_safe);

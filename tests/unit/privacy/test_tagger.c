@@ -335,6 +335,30 @@ static void test_a_scan_reports_names_beside_other_kinds(void)
     CHECK(privacy_scan(view(text), spans, 8) == 1);
 }
 
+/* The tagger takes what follows for streets; a number's shape and a table's say that they are none. */
+static void test_what_no_house_number_looks_like_is_no_street(void)
+{
+    static const char *const texts[] = {"    For N = 1000, the sum of digits",
+                                        "name, age, height (cm), weight (kg) Louis, 7, 50, 11 "
+                                        "Bernard, 5, 80, 13 Vincent, 9, 60, 11",
+                                        "536-22-8745 \xc3\xb1"
+                                        "and\xc3\xba ann@orbit.de"};
+    struct privacy_span spans[16];
+    struct tagger *tagger = NULL;
+    struct td_error err = {0};
+    REQUIRE(tagger_open(NAMES_FILE, &tagger, &err) == TD_OK);
+    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t count = privacy_scan(view(texts[i]), spans, 16);
+        for (size_t k = 0; k < count; k++)
+            CHECK(spans[k].kind != PRIVACY_ADDRESS);
+    }
+    CHECK(privacy_scan(view(texts[2]), spans, 16) == 2);
+    CHECK(spans[0].kind == PRIVACY_US_SSN && spans[0].end == 11);
+    CHECK(spans[1].kind == PRIVACY_EMAIL);
+    name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
+}
+
 static bool has_span(const struct privacy_span *spans, size_t count, const char *text,
                      const char *value)
 {
@@ -418,6 +442,7 @@ int main(void)
     RUN(test_a_long_row_of_capitals_ends);
     RUN(test_what_is_too_dense_to_be_judged_counts_as_names);
     RUN(test_a_scan_reports_names_beside_other_kinds);
+    RUN(test_what_no_house_number_looks_like_is_no_street);
     RUN(test_a_strict_scan_finds_names_again_and_codes);
     tagger_close(shipped);
     return test_finish();

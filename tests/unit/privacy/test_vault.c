@@ -180,6 +180,42 @@ static void test_the_automaton_keeps_to_its_limit(void)
     automaton_free(automaton);
 }
 
+/* "2" has ten surrogates of its own shape, and all of them stand in the texts or are another's. */
+static void test_a_value_of_one_digit_has_a_surrogate_of_its_own_where_no_digit_is_left(void)
+{
+    struct vault *vault = vault_with_key(key);
+    struct word_set digits = {0};
+    char seen[10][64];
+    for (int i = 0; i < 10; i++) {
+        char value[2] = {(char)('0' + i), '\0'};
+        snprintf(seen[i], sizeof seen[i], "%s", replace(vault, PRIVACY_ADDRESS, value, NULL));
+        for (int k = 0; k < i; k++)
+            CHECK(strcmp(seen[i], seen[k]) != 0);
+    }
+    word_set_add(&digits, view("0 1 2 3 4 5 6 7 8 9"));
+    const char *word = replace(vault, PRIVACY_ADDRESS, "2", &digits);
+    CHECK(strlen(word) > 1 && strspn(word, "abcdefghijklmnopqrstuvwxyz") == strlen(word));
+    word_set_deinit(&digits);
+    vault_free(vault);
+}
+
+/* The ranges for documentation have some 760 addresses. */
+static void test_addresses_of_machines_have_surrogates_when_the_ranges_are_used_up(void)
+{
+    struct vault *vault = vault_with_key(key);
+    size_t words = 0;
+    for (int i = 0; i < 2000; i++) {
+        char value[32];
+        snprintf(value, sizeof value, "81.2.%d.%d", i / 250, i % 250 + 1);
+        const char *surrogate = replace(vault, PRIVACY_IP, value, NULL);
+        bool word = strspn(surrogate, "abcdefghijklmnopqrstuvwxyz") == 12 && !surrogate[12];
+        CHECK(word || strspn(surrogate, "0123456789.") == strlen(surrogate));
+        words += word;
+    }
+    CHECK(words > 1000 && vault_count(vault) == 2000);
+    vault_free(vault);
+}
+
 int main(void)
 {
     RUN(test_parts_of_a_name_stay_related);
@@ -190,5 +226,7 @@ int main(void)
     RUN(test_a_surrogate_avoids_every_word_that_is_taken);
     RUN(test_the_automaton_finds_what_a_plain_search_finds);
     RUN(test_the_automaton_keeps_to_its_limit);
+    RUN(test_a_value_of_one_digit_has_a_surrogate_of_its_own_where_no_digit_is_left);
+    RUN(test_addresses_of_machines_have_surrogates_when_the_ranges_are_used_up);
     return test_finish();
 }

@@ -59,11 +59,10 @@ static size_t values_of(struct vault_store *store, uint32_t number, uint64_t now
     return count;
 }
 
-static enum td_status count_vault(void *ctx, const uint8_t key[static CRYPTO_SHA256_BYTES],
-                                  const uint8_t whose[static CRYPTO_SHA256_BYTES],
-                                  struct vault *vault, struct td_error *err)
+static enum td_status count_vault(void *ctx, const struct vault_record *record,
+                                  struct td_error *err)
 {
-    (void)key, (void)whose, (void)vault, (void)err;
+    (void)record, (void)err;
     ++*(size_t *)ctx;
     return TD_OK;
 }
@@ -71,7 +70,7 @@ static enum td_status count_vault(void *ctx, const uint8_t key[static CRYPTO_SHA
 static size_t count_of(struct vault_store *store)
 {
     size_t count = 0;
-    CHECK(vault_store_each(store, count_vault, &count, NULL) == TD_OK);
+    CHECK(vault_store_each(store, 0, count_vault, &count, NULL) == TD_OK);
     return count;
 }
 
@@ -116,6 +115,41 @@ static void test_nothing_of_an_expired_vault_is_known_though_nobody_swept(void)
     vault_store_free(store);
 }
 
+static uint64_t unused_seen;
+
+static enum td_status note_unused(void *ctx, const struct vault_record *record,
+                                  struct td_error *err)
+{
+    (void)ctx, (void)err;
+    unused_seen = record->unused_ms;
+    return TD_OK;
+}
+
+static enum td_status put(struct vault_store *store, uint64_t unused_ms, uint64_t now_ms)
+{
+    struct vault_record record = {.unused_ms = unused_ms};
+    CHECK(vault_new(&record.vault, NULL) == TD_OK);
+    memcpy(record.owner, owner, sizeof owner);
+    return vault_store_put(store, &record, now_ms, NULL);
+}
+
+/* The new process's clock may have begun after the vault's last use: the machine was started anew. */
+static void test_a_restart_does_not_begin_a_new_time(void)
+{
+    struct vault_store *store = vault_store_new(100, TTL_MS);
+    use(store, 0, 5000);
+    CHECK(vault_store_each(store, 5600, note_unused, NULL, NULL) == TD_OK && unused_seen == 600);
+    vault_store_free(store);
+    store = vault_store_new(100, TTL_MS);
+    CHECK(put(store, 700, 50) == TD_OK && count_of(store) == 1);
+    CHECK(vault_store_each(store, 150, note_unused, NULL, NULL) == TD_OK && unused_seen == 800);
+    CHECK(vault_store_sweep(store, 349, 10) == 1 && count_of(store) == 1);
+    CHECK(vault_store_sweep(store, 350, 10) == TTL_MS && count_of(store) == 0);
+    CHECK(put(store, TTL_MS, 50) == TD_OK && count_of(store) == 0);
+    CHECK(put(store, UINT64_MAX, 50) == TD_OK && count_of(store) == 0);
+    vault_store_free(store);
+}
+
 static void test_an_exchange_keeps_its_vault_until_it_ends(void)
 {
     struct vault_store *store = vault_store_new(100, TTL_MS);
@@ -154,6 +188,7 @@ int main(void)
     RUN(test_a_vault_that_nobody_uses_leaves_when_its_time_is_over);
     RUN(test_a_sweep_is_bounded_and_says_that_more_is_due);
     RUN(test_nothing_of_an_expired_vault_is_known_though_nobody_swept);
+    RUN(test_a_restart_does_not_begin_a_new_time);
     RUN(test_an_exchange_keeps_its_vault_until_it_ends);
     RUN(test_what_leaves_is_wiped);
     return test_finish();

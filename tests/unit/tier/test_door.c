@@ -3,7 +3,7 @@
 #include "tier/door.h"
 
 #include "base/str.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress_verify.h"
 #include "privacy/rules.h"
 #include "test.h"
 
@@ -14,6 +14,7 @@ static char folder[] = "/tmp/tandem-door-XXXXXX";
 #define ROW_BYTES 4096
 
 static int sent_count;
+static bool sent_direct;
 static uint64_t rows_when_sent;
 
 static uint64_t rows(void)
@@ -42,9 +43,10 @@ static struct td_str last_row(void)
 enum td_status client_start(struct client *client, const struct client_request *request,
                             struct client_transfer **out, struct td_error *err)
 {
-    (void)client, (void)request, (void)out, (void)err;
+    (void)client, (void)out, (void)err;
     sent_count++;
-    rows_when_sent = rows();
+    sent_direct = request->direct;
+    rows_when_sent = request->url ? 0 : rows(); /* with one: no record */
     return TD_OK;
 }
 
@@ -113,6 +115,36 @@ static void test_a_class_above_the_place_is_refused_for_every_purpose(void)
     CHECK(sent_count == 0);
 }
 
+static void test_the_device_is_a_loopback_address(void)
+{
+    static const struct {
+        const char *url;
+        enum td_place place;
+        bool passes, direct;
+    } cases[] = {
+        {"http://127.0.0.1:8081/v1/chat/completions", TD_PLACE_DEVICE, true, true},
+        {"http://[::1]:8081/v1", TD_PLACE_DEVICE, true, true},
+        {"http://192.0.2.2:8081/v1", TD_PLACE_DEVICE, false, false},
+        {"http://127.0.0.1.example.test/v1", TD_PLACE_DEVICE, false, false},
+        {"http://0.0.0.0:8081/v1", TD_PLACE_DEVICE, false, false},
+        {NULL, TD_PLACE_DEVICE, false, false},
+        {"http://192.0.2.2:8081/v1", TD_PLACE_PREMISES, true, true},
+        {"https://192.0.2.2/v1", TD_PLACE_REGION, true, false},
+        {"https://192.0.2.2/v1", TD_PLACE_CLOUD, true, false},
+    };
+    const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tier_facts facts = {.name = "t", .place = cases[i].place};
+        const struct door door = {&facts, "host:1", NULL};
+        const struct client_request asked = {.url = cases[i].url, .body = {"{}", 2}};
+        struct client_transfer *transfer = NULL;
+        sent_count = 0;
+        enum td_status status = door_send(&door, &pass, NULL, &asked, &transfer, NULL);
+        CHECK(status == (cases[i].passes ? TD_OK : TD_DENIED) && sent_count == cases[i].passes);
+        CHECK(!sent_count || sent_direct == cases[i].direct);
+    }
+}
+
 static void test_it_is_on_record_before_it_is_sent(void)
 {
     struct egress_log *log = NULL;
@@ -159,6 +191,7 @@ int main(void)
     RUN(test_by_class_and_place);
     RUN(test_without_a_pass_or_detectors_nothing_leaves);
     RUN(test_a_class_above_the_place_is_refused_for_every_purpose);
+    RUN(test_the_device_is_a_loopback_address);
     RUN(test_it_is_on_record_before_it_is_sent);
     RUN(test_hosts_have_ports);
     privacy_rules_install(NULL);

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "engine/adapter.h"
-#include "engine/chat_tools.h"
-#include "engine/generate.h"
-#include "engine/scheduler.h"
+#include "engine/model/adapter.h"
+#include "engine/model/chat_tools.h"
+#include "engine/session/generate.h"
+#include "engine/session/scheduler.h"
 #include "test.h"
 #include "virtual_loop.h"
 

@@ -1,0 +1,282 @@
+/* The configuration: one YAML file, checked strictly, over defaults, under the environment.
+ *
+ * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
+ * never in it: only the names of the environment variables or files that hold them. */
+#ifndef APP_CONFIG_H
+#define APP_CONFIG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "exchange/minimise.h"
+#include "router/policy.h"
+
+#define CONFIG_TIERS_MAX RUNGS_MAX
+#define CONFIG_ROUTES_MAX 32
+#define CONFIG_ORIGINS_MAX 32
+#define CONFIG_ADAPTERS_MAX 64
+#define CONFIG_RULES_MAX 128 /* of each kind: rules, privacy.patterns, privacy.words */
+#define CONFIG_APPS_MAX 60
+#define CONFIG_WORDS_MAX 10000
+
+enum config_tier_kind { CONFIG_TIER_LOCAL, CONFIG_TIER_OPENAI };
+
+/* A list of texts, NULL-terminated. */
+struct config_texts {
+    const char **items; /* NULL when empty */
+    size_t count;
+};
+
+struct config_tier {
+    uint32_t line;
+    const char *name;
+    int kind;  /* enum config_tier_kind */
+    int place; /* enum td_place, -1 = by kind */
+    const char *model, *base_url;
+    const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
+    const char *ca_file;
+    const char *region;            /* NULL = not said */
+    struct config_texts certified; /* what its operator holds or promises */
+    bool no_train, no_retention;
+    bool pseudonyms;
+    bool allow_http;
+    bool completions; /* of an openai tier: it has /completions */
+    uint32_t context_tokens;
+    double input_usd_per_mtok, output_usd_per_mtok;
+    uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
+};
+
+struct config_adapter {
+    uint32_t line;
+    const char *name, *file;
+    double scale;
+    bool always;
+};
+
+/* An operator's own kind of private data: a regular expression, or words. */
+struct config_pattern {
+    uint32_t line;
+    const char *name, *regex;
+    int data_class; /* enum td_data_class */
+    double score;
+};
+
+struct config_words {
+    uint32_t line;
+    const char *name;
+    const char *file; /* NULL = list */
+    struct config_texts list;
+    int data_class;
+};
+
+/* Who may see a class of data. */
+struct config_class {
+    uint32_t line;
+    int data_class;                                        /* enum td_data_class */
+    struct config_texts places, regions, tiers, certified; /* empty = the default, or not asked */
+};
+
+/* All NAN = not given. */
+struct config_weights {
+    double latency, privacy, cost;
+};
+
+/* An operator's rule as it stands in the file; config_rules.c compiles it (router/rules.h). */
+struct config_rule {
+    uint32_t line; /* 0 = of a preset */
+    const char *name;
+    struct config_texts named[RULE_NAMED_COUNT]; /* by enum rule_choice; empty = no condition */
+    uint32_t classes, languages, networks, priorities, days; /* bits; 0 = no condition */
+    struct config_texts hours;
+    double over[RULE_NUMBER_COUNT], under[RULE_NUMBER_COUNT];                   /* NAN = no bound */
+    int code, maths, question, multi_step, fresh, jailbreak, tools, on_battery; /* -1, 0, 1 */
+    const char *deny;
+    int only; /* -1, or enum rule_only less 1 */
+    struct config_texts tiers;
+    uint32_t places;
+    const char *start;
+    int escalate;   /* -1, 0, 1 */
+    int data_class; /* -1, or enum td_data_class */
+    struct config_weights weights;
+};
+
+struct config_app {
+    uint32_t line;
+    const char *name;
+    const char *key_env, *key_file, *key_sha256; /* one of them */
+    struct config_weights weights;
+};
+
+struct config_budget {
+    uint32_t line;
+    const char *name;
+    int per; /* enum budget_per */
+    double usd_per_day;
+};
+
+struct config_route {
+    uint32_t line;
+    const char *name;
+    int kind; /* enum route_kind */
+    struct config_texts tiers;
+    const char *start;
+    int data_class; /* enum td_data_class */
+    bool no_train, no_retention;
+    int consent; /* 1: required */
+    bool pseudonyms, strict;
+    bool zero_retention;
+    int mode; /* enum td_mode */
+    uint32_t g0_tokens_over;
+    double g0_gain_over, g0_p_local_under;
+    double g1_probe_min;
+    uint32_t g2_tokens;
+    double g2_confidence_min;
+    uint32_t g2_every;
+    double g2_abandon_under;
+    double g3_confidence_min;
+    double hopeless_under, human_under;
+    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
+    int climb;              /* 1: hedged */
+    uint32_t hedge_percentile, hedge_after_ms;
+    double hedge_share;
+    const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
+    double shadow_edge_share, shadow_cloud_share;
+    struct {
+        const char *to; /* NULL = there is none */
+        struct config_texts steps;
+        uint32_t judged_min, slo_ms;
+        double disagreement_max, loss_margin;
+    } ramp;
+    struct config_weights weights;
+};
+
+struct config {
+    struct arena *arena;
+    const char *label; /* the file's name, or "defaults" */
+    uint32_t line;
+    const char *state_dir;
+    struct {
+        const char *listen;
+        uint32_t workers; /* 0 = the smaller of 2 and the cores */
+        uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
+        uint32_t connections_max;
+        uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
+        struct config_texts cors_origins;
+        const char *api_keys_env, *api_keys_file;
+        const char *host; /* from listen */
+        uint16_t port;
+    } server;
+    struct {
+        const char *model;           /* NULL = the embedded model */
+        const char *embedding_model; /* NULL = the same */
+        int cpu;                     /* enum td_cpu */
+        int kv_type;                 /* enum td_kv_type */
+        uint32_t threads, context_tokens, cache_tokens, slots, queue;
+        int speculation;         /* enum td_speculation */
+        const char *draft_model; /* for draft alone */
+        uint32_t draft_tokens;
+        double exit_threshold;
+        struct config_adapter *adapters;
+        size_t adapter_count;
+    } engine;
+    struct {
+        const char *dir;     /* always set after loading */
+        const char *mirror;  /* NULL = huggingface.co */
+        const char *ca_file; /* NULL = the system's certificates */
+    } models;
+    struct {
+        const char *classifier; /* NULL = the default one; "none" = no judging */
+        const char *confidence; /* NULL = none */
+        struct {
+            bool on;
+            double margin, loss_max, usd_per_day;
+            uint32_t ttl_days, entries_max;
+            const char *table; /* NULL = the one that came with the program; "none" */
+        } consistency;
+    } router;
+    struct {
+        uint32_t running_max;
+        double usd_per_day;
+    } shadow;
+    struct {
+        uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
+        double escalation_share;       /* that is usual; 0 = learnt */
+    } watch;
+    struct {
+        int data_class; /* floor for every route */
+        uint32_t conversations_max;
+        bool zero_retention;       /* no text, user or computed prompt outlives its exchange */
+        bool consents_in_requests; /* a request's body may give a consent */
+        bool confine; /* restricted requests are answered by a worker without a network */
+        struct config_pattern *patterns;
+        size_t pattern_count;
+        struct config_words *words;
+        size_t words_count;
+        struct config_class *classes;
+        size_t class_count;
+        struct {
+            bool on;
+            const char *file; /* NULL = the one that came with the program */
+            double min_score;
+            int data_class; /* enum td_data_class of a found name */
+        } names;
+        struct {
+            bool on, strict;
+            struct config_texts classes, types; /* empty = the defaults */
+            uint32_t ttl_s, conversations_max;
+            const char *vault_file, *vault_key_env, *vault_key_file; /* NULL = none */
+        } pseudonyms;
+        struct minimise_settings minimise;
+    } privacy;
+    struct {
+        bool enabled;
+        const char *path; /* always set after loading */
+        bool store_prompts;
+        const char *egress; /* folder, or "none"; always set after loading */
+    } ledger;
+    struct {
+        int level; /* enum log_level */
+    } log;
+    struct config_tier *tiers;
+    size_t tier_count;
+    struct config_route *routes;
+    size_t route_count;
+    struct config_rule *rules; /* the file's, then the preset's */
+    size_t rule_count;
+    struct config_app *apps;
+    size_t app_count;
+    struct config_budget *budgets;
+    size_t budget_count;
+    struct {
+        const char *root; /* of sysfs */
+    } device;
+    struct {
+        const char *preset; /* NULL = none */
+        struct config_weights weights;
+        struct worth worth;
+    } policy;
+    struct rule_set rule_set; /* rules, compiled */
+};
+
+/* Looks up an environment variable; tests pass their own. NULL or "" = not set. */
+typedef const char *config_env_fn(void *ctx, const char *name);
+
+/* path NULL: TANDEM_CONFIG, or the defaults. env NULL: getenv. **returns new** (config_free).
+ * TD_INVALID with "file:line: what", TD_NOT_FOUND when the file is missing. */
+TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, void *env_ctx,
+                                         struct config **out, struct td_error *err);
+/* The same from memory; label stands for the file's name in messages. */
+TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
+                                          void *env_ctx, struct config **out, struct td_error *err);
+void config_free(struct config *config);
+
+/* weights with `set` when one of them is given; the others are then 0. */
+struct td_weights config_weights_read(const struct config_weights *weights);
+
+/* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
+bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);
+
+/* Every key with type, default and meaning, as `tandem help config` prints it. */
+void config_write_help(struct buf *out);
+
+#endif

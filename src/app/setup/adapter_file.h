@@ -1,0 +1,24 @@
+/* What stands in the file of an adapter, without a model that it changes. Whether it fits one is
+ * for td_adapter_load to say. */
+#ifndef APP_ADAPTER_FILE_H
+#define APP_ADAPTER_FILE_H
+
+#include "tandem/types.h"
+
+struct json;
+
+struct adapter_file {
+    char architecture[64]; /* of the base model; "" = not said */
+    uint32_t rank_max;
+    uint64_t matrix_count; /* that it changes */
+    uint64_t tensor_count;
+    float alpha; /* 0 = not said: the scale is the whole factor */
+};
+
+/* False when `path` is no LoRA adapter (layout: engine/model/adapter.c) with a matrix in it. */
+bool adapter_file_read(const char *path, struct adapter_file *out);
+
+/* **returns new** (json_free). */
+struct json *adapter_file_to_json(const struct adapter_file *adapter);
+
+#endif

@@ -1,0 +1,27 @@
+/* The adapters that a configuration names, loaded. A reload takes over those whose file has not
+ * changed, so that what was cached for them stays good; the others are read anew, and answers under
+ * way keep what they began with. Belongs to a snapshot. */
+#ifndef APP_ADAPTER_TABLE_H
+#define APP_ADAPTER_TABLE_H
+
+#include "app/config/config.h"
+#include "tier/tier.h"
+
+#include <sys/stat.h>
+
+struct adapter_table {
+    size_t count;
+    const char *names[CONFIG_ADAPTERS_MAX];            /* borrowed from the configuration */
+    struct tier_adapter adapters[CONFIG_ADAPTERS_MAX]; /* each a reference of the table's */
+    struct stat files[CONFIG_ADAPTERS_MAX];
+};
+
+/* before: the table in use, or NULL. Afterwards adapter_table_deinit, success or not. */
+TD_MUST_CHECK enum td_status adapter_table_load(struct adapter_table *table,
+                                                const struct config *config,
+                                                const struct td_model *model,
+                                                const struct adapter_table *before,
+                                                struct td_error *err);
+void adapter_table_deinit(struct adapter_table *table);
+
+#endif

@@ -1,0 +1,319 @@
+/* The forward pass of a decoder-only transformer (Touvron et al. 2023 and kin) over a batch of
+ * rows. A row knows its sequence and its position; everything between embedding and output treats
+ * rows alike but attention, which reads the row's own pages. What differs between architectures is
+ * data of the model and the layer; mixtures of experts are in forward_experts.c. Nothing is
+ * allocated here. */
+#include "engine/forward/attention.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+static const struct sequence *row_sequence(const struct batch *batch, uint32_t row)
+{
+    return batch->segments[batch->workspace->rows[row].segment].sequence;
+}
+
+/* --- embedding, rope --- */
+
+static void embed_item(struct step *step, uint32_t index)
+{
+    const struct workspace *workspace = step->batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct weight *table = &model->embedding;
+    const struct workspace_row *row = &workspace->rows[index];
+    float *hidden = workspace->hidden + (size_t)index * model->embedding_size;
+    model->kernels->dequantize(table->type,
+                               (const uint8_t *)table->data + (size_t)row->id * table->row_bytes,
+                               table->cols, hidden);
+    const struct sequence *sequence = row_sequence(step->batch, index);
+    if (sequence->adapters)
+        forward_embed_adapters(model, sequence->adapters, row->id, hidden);
+    if (model->embedding_scale != 1.0f)
+        model->kernels->scale(hidden, model->embedding_scale, model->embedding_size);
+    const struct rope *const *ropes = sequence->ropes;
+    for (int i = 0; i < (model->window ? 2 : 1); i++)
+        rope_angles(ropes[i], row->position,
+                    workspace->cos_sin[i] + (size_t)index * ropes[i]->pair_count * 2);
+}
+
+/* Norm and rotation of `count` heads that lie behind each other. cos_sin NULL: no rotation. */
+static void rotate_heads(const struct td_model *model, float *heads, uint32_t count,
+                         const float *norm, const float *cos_sin)
+{
+    size_t pair_count = model->ropes[ROPE_GLOBAL].pair_count;
+    for (uint32_t h = 0; h < count; h++) {
+        float *head = heads + (size_t)h * model->head_size;
+        if (norm)
+            model->kernels->rms_norm(head, norm, model->head_size, model->norm_epsilon, head);
+        if (cos_sin)
+            model->kernels->rope(head, cos_sin, pair_count * 2,
+                                 model->architecture->rope_interleaved);
+    }
+}
+
+/* One row: biases, norms and rope. */
+static void place_row(const struct batch *batch, uint32_t index)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct layer *layer = batch->layer;
+    size_t q_size = (size_t)model->head_count * model->head_size;
+    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    float *q = workspace->query + index * q_size, *k = workspace->key + index * kv_size;
+    const float *cos_sin = NULL;
+    if (layer->rope != ROPE_NONE)
+        cos_sin = workspace->cos_sin[layer->rope == ROPE_LOCAL] +
+                  (size_t)index * model->ropes[ROPE_GLOBAL].pair_count * 2;
+    if (layer->q_bias && !forward_all_left(batch))
+        model->kernels->add(q, layer->q_bias, q_size);
+    if (layer->k_bias)
+        model->kernels->add(k, layer->k_bias, kv_size);
+    if (layer->v_bias)
+        model->kernels->add(workspace->value + index * kv_size, layer->v_bias, kv_size);
+    if (!forward_all_left(batch))
+        rotate_heads(model, q, model->head_count, layer->q_norm, cos_sin);
+    rotate_heads(model, k, model->kv_head_count, layer->k_norm, cos_sin);
+}
+
+/* A run of rows: their queries and keys to their places in the text, keys and values into the
+ * cache. */
+static void position_item(struct step *step, uint32_t index)
+{
+    const struct batch *batch = step->batch;
+    const struct workspace *workspace = batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct workspace_span *run = &workspace->attention.runs[index];
+    const struct sequence *sequence = batch->segments[run->segment].sequence;
+    const struct kv_pool *pool = sequence->pool;
+    uint32_t position = workspace->rows[run->row].position, at = position % KV_PAGE_TOKENS;
+    uint32_t page = sequence->pages[position / KV_PAGE_TOKENS];
+    for (uint32_t i = 0; i < run->count; i++)
+        place_row(batch, run->row + i);
+    for (uint32_t h = 0; h < model->kv_head_count; h++)
+        for (uint32_t i = 0; i < run->count; i++) {
+            size_t head = ((size_t)(run->row + i) * model->kv_head_count + h) * model->head_size;
+            model->kernels->kv_store(workspace->key + head, workspace->value + head,
+                                     model->head_size, pool->kv_type, at + i,
+                                     kv_page_keys(pool, page, batch->layer_index, h),
+                                     kv_page_values(pool, page, batch->layer_index, h));
+        }
+}
+
+/* --- the layers --- */
+
+/* One row's output of a block, in workspace->normed, joins the residual stream. */
+static void residual_item(struct step *step, uint32_t index)
+{
+    const struct workspace *workspace = step->batch->workspace;
+    const struct td_model *model = workspace->model;
+    size_t at = (size_t)index * model->embedding_size;
+    if (workspace->rows[index].left)
+        return;
+    if (step->norm_weight)
+        model->kernels->rms_norm(workspace->normed + at, step->norm_weight, model->embedding_size,
+                                 model->norm_epsilon, workspace->normed + at);
+    forward_add(model, workspace->hidden + at, workspace->normed + at, model->embedding_size);
+}
+
+static void add_residual(struct batch *batch, const float *norm_weight)
+{
+    struct step step = {.batch = batch,
+                        .item = residual_item,
+                        .item_count = batch->row_count,
+                        .norm_weight = norm_weight};
+    step_run(&step, (size_t)batch->row_count * batch->workspace->model->embedding_size * 4);
+}
+
+/* hidden += W x; where the block's output has a norm, hidden += norm(W x). */
+static void project(struct batch *batch, const struct weight *weight, const float *norm_weight)
+{
+    struct step step = {
+        .batch = batch,
+        .products = {{weight, batch->workspace->normed, batch->workspace->model->embedding_size}},
+        .product_count = 1,
+        .input_count = batch->row_count,
+        .add_to_hidden = norm_weight == NULL};
+    step_run_products(&step);
+    if (norm_weight)
+        add_residual(batch, norm_weight);
+}
+
+/* Keys and values alone, for rows that have left early: what comes after them in the text looks for
+ * their keys in every layer, so those are made of the state that they left with (Schuster et al.
+ * 2022, Confident Adaptive Language Modeling, section 3.3). */
+static void keys_block(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct layer *layer = batch->layer;
+    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    forward_prepare(batch, workspace->hidden, model->embedding_size, batch->row_count, NULL,
+                    layer->attention_norm, form_bit(&layer->k) | form_bit(&layer->v));
+    struct step kv = {
+        .batch = batch,
+        .products = {{&layer->k, workspace->key, kv_size}, {&layer->v, workspace->value, kv_size}},
+        .product_count = 2,
+        .input_count = batch->row_count};
+    step_run_products(&kv);
+    struct step place = {
+        .batch = batch, .item = position_item, .item_count = workspace->attention.run_count};
+    step_run(&place, 2 * kv_size * sizeof(float) * batch->row_count);
+}
+
+static void attention_block(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct layer *layer = batch->layer;
+    size_t q_size = (size_t)model->head_count * model->head_size;
+    size_t kv_size = (size_t)model->kv_head_count * model->head_size;
+    uint32_t rows = batch->row_count;
+    forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL,
+                    layer->attention_norm,
+                    form_bit(&layer->q) | form_bit(&layer->k) | form_bit(&layer->v));
+    struct step qkv = {.batch = batch,
+                       .products = {{&layer->q, workspace->query, q_size},
+                                    {&layer->k, workspace->key, kv_size},
+                                    {&layer->v, workspace->value, kv_size}},
+                       .product_count = 3,
+                       .input_count = rows};
+    step_run_products(&qkv);
+    struct step place = {
+        .batch = batch, .item = position_item, .item_count = workspace->attention.run_count};
+    step_run(&place, (q_size + 2 * kv_size) * sizeof(float) * rows);
+    attention_run(batch);
+    forward_prepare(batch, workspace->attended, q_size, rows, NULL, NULL, form_bit(&layer->o));
+    project(batch, &layer->o, layer->attention_output_norm);
+}
+
+/* SwiGLU or GeGLU (Shazeer 2020): down(activation(gate(x)) * up(x)). */
+static void ffn_block(struct batch *batch)
+{
+    const struct workspace *workspace = batch->workspace;
+    const struct td_model *model = workspace->model;
+    const struct layer *layer = batch->layer;
+    uint32_t rows = batch->row_count;
+    if (layer->router.rows != 0) {
+        forward_experts(batch);
+        add_residual(batch, layer->ffn_output_norm);
+        return;
+    }
+    forward_prepare(batch, workspace->hidden, model->embedding_size, rows, NULL, layer->ffn_norm,
+                    form_bit(&layer->gate) | form_bit(&layer->up));
+    struct step gate_up = {.batch = batch,
+                           .products = {{&layer->gate, workspace->gate, model->ffn_size},
+                                        {&layer->up, workspace->up, model->ffn_size}},
+                           .product_count = 2,
+                           .input_count = rows,
+                           .gated = true};
+    step_run_products(&gate_up);
+    forward_prepare(batch, workspace->gate, model->ffn_size, rows, NULL, NULL,
+                    form_bit(&layer->down));
+    project(batch, &layer->down, layer->ffn_output_norm);
+}
+
+/* --- a pass --- */
+
+static bool is_set(const atomic_bool *flag)
+{
+    return flag && atomic_load_explicit(flag, memory_order_relaxed);
+}
+
+static bool is_cancelled(const struct batch *batch)
+{
+    if (is_set(batch->workspace->stop))
+        return true;
+    for (uint32_t i = 0; i < batch->segment_count; i++)
+        if (!is_set(batch->segments[i].cancel))
+            return false;
+    return true;
+}
+
+/* False when cancelled. */
+static bool run_layers(struct batch *batch, float *logits)
+{
+    const struct td_model *model = batch->workspace->model;
+    struct step embed = {.batch = batch, .item = embed_item, .item_count = batch->row_count};
+    step_run(&embed, (size_t)batch->row_count * model->embedding_size * sizeof(float));
+    forward_after_layers(batch, 0, logits);
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        if (is_cancelled(batch))
+            return false;
+        batch->layer_index = i;
+        batch->layer = &model->layers[i];
+        if (forward_all_left(batch)) {
+            keys_block(batch);
+        } else {
+            attention_block(batch);
+            ffn_block(batch);
+        }
+        forward_after_layers(batch, i + 1, logits);
+    }
+    forward_output(batch, logits);
+    return true;
+}
+
+static enum td_status check_segment(const struct workspace *workspace,
+                                    const struct segment *segment, struct td_error *err)
+{
+    const struct td_model *model = workspace->model;
+    if (segment->count == 0 || segment->logit_rows > segment->count ||
+        segment->hidden_rows > segment->count || segment->normed_rows > segment->count)
+        return error_set(err, TD_INVALID, "%u rows of logits asked of %u tokens",
+                         segment->logit_rows, segment->count);
+    if (segment->hidden_rows && segment->hidden_layer > model->layer_count)
+        return error_set(err, TD_INVALID, "the state after layer %u asked of a model of %u layers",
+                         segment->hidden_layer, model->layer_count);
+    for (uint32_t i = 0; i < segment->count; i++)
+        if (segment->ids[i] < 0 || (uint32_t)segment->ids[i] >= model->vocab_count)
+            return error_set(err, TD_INVALID, "token %u is %d, outside the vocabulary of %u", i,
+                             segment->ids[i], model->vocab_count);
+    return TD_OK;
+}
+
+/* Numbers the rows and holds the pages that they need. */
+static enum td_status place_rows(struct batch *batch, struct td_error *err)
+{
+    struct workspace *workspace = batch->workspace;
+    for (uint32_t i = 0; i < batch->segment_count; i++) {
+        const struct segment *segment = &batch->segments[i];
+        enum td_status status = check_segment(workspace, segment, err);
+        if (status == TD_OK && segment->count > workspace->row_max - batch->row_count)
+            status =
+                error_set(err, TD_INVALID, "a batch of more than %u tokens", workspace->row_max);
+        if (status == TD_OK)
+            status = sequence_reserve(segment->sequence, segment->count, err);
+        if (status != TD_OK)
+            return status;
+        for (uint32_t j = 0; j < segment->count; j++)
+            workspace->rows[batch->row_count++] = (struct workspace_row){
+                .segment = i, .position = segment->sequence->length + j, .id = segment->ids[j]};
+    }
+    return TD_OK;
+}
+
+enum td_status forward_run(struct workspace *workspace, const struct segment *segments,
+                           uint32_t segment_count, float *logits, struct td_error *err)
+{
+    struct batch batch = {
+        .workspace = workspace, .segments = segments, .segment_count = segment_count};
+    for (uint32_t i = 0; i < segment_count; i++)
+        batch.adapted |= segments[i].sequence->adapters != NULL;
+    enum td_status status = place_rows(&batch, err);
+    if (status == TD_OK)
+        attention_plan(&batch);
+    if (status == TD_OK && batch.row_count != 0 && !run_layers(&batch, logits))
+        status = error_set(err, TD_CANCELLED, "cancelled");
+    for (uint32_t i = 0; i < segment_count; i++) {
+        struct sequence *sequence = segments[i].sequence;
+        if (status == TD_OK) {
+            memcpy(sequence->ids + sequence->length, segments[i].ids,
+                   segments[i].count * sizeof *segments[i].ids);
+            sequence->length += segments[i].count;
+        } else {
+            sequence_truncate(sequence, sequence->length); /* pages reserved in vain */
+        }
+    }
+    return status;
+}

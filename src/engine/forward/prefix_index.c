@@ -1,0 +1,237 @@
+#include "engine/forward/prefix_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the page with the same number. */
+struct node {
+    uint32_t parent, child, next; /* KV_NO_PAGE = none; next: sibling */
+    uint32_t count;               /* tokens; 0 = the page is not in the index */
+    uint64_t used;                /* when it was last attached or published */
+    int32_t ids[KV_PAGE_TOKENS];
+    /* Of nodes without a parent: what the values of the whole text depend on besides its tokens. */
+    struct prefix_scope scope;
+    struct adapter_set_id adapters;
+    const struct rope *rope;
+};
+
+struct prefix_index {
+    struct kv_pool *pool;
+    struct node *nodes; /* [pages] */
+    uint32_t root;      /* first node without a parent */
+    uint64_t clock;
+};
+
+static uint32_t *first_child(struct prefix_index *index, uint32_t parent)
+{
+    return parent == KV_NO_PAGE ? &index->root : &index->nodes[parent].child;
+}
+
+static bool is_open_to(const struct node *node, const struct sequence *sequence,
+                       const struct prefix_scope *scope)
+{
+    return node->parent != KV_NO_PAGE ||
+           (node->rope == sequence->ropes[0] && memcmp(&node->scope, scope, sizeof *scope) == 0 &&
+            memcmp(&node->adapters, &sequence->adapters_held, sizeof node->adapters) == 0);
+}
+
+/* The child that shares most tokens with `ids`, and how many. */
+static uint32_t best_child(const struct prefix_index *index, uint32_t parent,
+                           const struct sequence *sequence, const struct prefix_scope *scope,
+                           const int32_t *ids, size_t count, uint32_t *common)
+{
+    uint32_t best = KV_NO_PAGE;
+    uint32_t child = parent == KV_NO_PAGE ? index->root : index->nodes[parent].child;
+    *common = 0;
+    for (; child != KV_NO_PAGE; child = index->nodes[child].next) {
+        const struct node *node = &index->nodes[child];
+        uint32_t same = 0;
+        while (same < node->count && same < count && node->ids[same] == ids[same])
+            same++;
+        if (same > *common && is_open_to(node, sequence, scope)) {
+            best = child;
+            *common = same;
+        }
+    }
+    return best;
+}
+
+uint32_t prefix_find(const struct prefix_index *index, const struct sequence *sequence,
+                     const struct prefix_scope *scope, const int32_t *ids, size_t count)
+{
+    uint32_t length = 0, common = KV_PAGE_TOKENS, page = KV_NO_PAGE;
+    while (length < count && common == KV_PAGE_TOKENS) {
+        page = best_child(index, page, sequence, scope, ids + length, count - length, &common);
+        length += common;
+    }
+    return length;
+}
+
+uint32_t prefix_attach(struct prefix_index *index, struct sequence *sequence,
+                       const struct prefix_scope *scope, const int32_t *ids, size_t count)
+{
+    uint32_t common = KV_PAGE_TOKENS, page = KV_NO_PAGE;
+    index->clock++;
+    count = count < sequence->context_size ? count : sequence->context_size;
+    while (sequence->length < count && common == KV_PAGE_TOKENS) {
+        page = best_child(index, page, sequence, scope, ids + sequence->length,
+                          count - sequence->length, &common);
+        if (common == 0)
+            break;
+        index->nodes[page].used = index->clock;
+        kv_page_retain(index->pool, page);
+        sequence->pages[sequence->page_count++] = page;
+        memcpy(sequence->ids + sequence->length, ids + sequence->length,
+               common * sizeof *sequence->ids);
+        sequence->length += common;
+        sequence->published += common == KV_PAGE_TOKENS;
+    }
+    return sequence->length;
+}
+
+static void remove_node(struct prefix_index *index, uint32_t page)
+{
+    struct node *node = &index->nodes[page];
+    uint32_t *link = first_child(index, node->parent);
+    while (*link != page)
+        link = &index->nodes[*link].next;
+    *link = node->next;
+    node->count = 0;
+    kv_page_release(index->pool, page);
+}
+
+static void add_node(struct prefix_index *index, uint32_t parent, uint32_t page,
+                     const struct sequence *sequence, const struct prefix_scope *scope,
+                     const int32_t *ids, uint32_t count)
+{
+    struct node *node = &index->nodes[page];
+    uint32_t *link = first_child(index, parent);
+    *node = (struct node){.parent = parent,
+                          .child = KV_NO_PAGE,
+                          .next = *link,
+                          .count = count,
+                          .used = index->clock,
+                          .scope = *scope,
+                          .adapters = sequence->adapters_held,
+                          .rope = sequence->ropes[0]};
+    memcpy(node->ids, ids, count * sizeof *ids);
+    *link = page;
+    kv_page_retain(index->pool, page);
+}
+
+/* One page of a sequence whose earlier pages are all known. */
+static void publish_page(struct prefix_index *index, struct sequence *sequence,
+                         const struct prefix_scope *scope, uint32_t number, uint32_t count)
+{
+    const int32_t *ids = sequence->ids + (size_t)number * KV_PAGE_TOKENS;
+    uint32_t parent = number ? sequence->pages[number - 1] : KV_NO_PAGE;
+    uint32_t page = sequence->pages[number], common;
+    uint32_t known = best_child(index, parent, sequence, scope, ids, count, &common);
+    if (known != KV_NO_PAGE && common == count) { /* somebody was here before */
+        index->nodes[known].used = index->clock;
+        if (known != page && count == KV_PAGE_TOKENS) { /* the same numbers: one copy will do */
+            kv_page_retain(index->pool, known);
+            kv_page_release(index->pool, page);
+            sequence->pages[number] = known;
+        }
+        return;
+    }
+    /* A half-full page whose text this one continues is of no further use. */
+    if (known != KV_NO_PAGE && common == index->nodes[known].count)
+        remove_node(index, known);
+    add_node(index, parent, page, sequence, scope, ids, count);
+}
+
+void prefix_publish(struct prefix_index *index, struct sequence *sequence,
+                    const struct prefix_scope *scope, bool last)
+{
+    index->clock++;
+    for (; sequence->published < sequence->length / KV_PAGE_TOKENS; sequence->published++)
+        publish_page(index, sequence, scope, sequence->published, KV_PAGE_TOKENS);
+    uint32_t rest = sequence->length % KV_PAGE_TOKENS;
+    if (!last)
+        return;
+    for (uint32_t i = 0; i < sequence->published; i++)
+        index->nodes[sequence->pages[i]].used = index->clock;
+    if (rest != 0)
+        publish_page(index, sequence, scope, sequence->published, rest);
+}
+
+/* Nobody but the index holds it, and nothing is known to follow it. */
+static bool is_spare(const struct prefix_index *index, uint32_t page)
+{
+    return index->nodes[page].count != 0 && index->pool->references[page] == 1;
+}
+
+/* Whoever holds a page holds those before it as well, so a page that can go has no child that
+ * cannot. */
+static bool give_back_oldest(void *ctx)
+{
+    struct prefix_index *index = ctx;
+    uint32_t oldest = KV_NO_PAGE;
+    for (uint32_t page = 0; page < index->pool->page_count; page++)
+        if (is_spare(index, page) && index->nodes[page].child == KV_NO_PAGE &&
+            (oldest == KV_NO_PAGE || index->nodes[page].used < index->nodes[oldest].used))
+            oldest = page;
+    if (oldest == KV_NO_PAGE)
+        return false;
+    remove_node(index, oldest);
+    return true;
+}
+
+void prefix_forget(struct prefix_index *index)
+{
+    while (give_back_oldest(index))
+        continue;
+    for (uint32_t page = 0; page < index->pool->page_count; page++)
+        if (index->nodes[page].count == 0)
+            explicit_bzero(&index->nodes[page], sizeof index->nodes[page]);
+    kv_pool_wipe_free(index->pool);
+}
+
+/* A page that is going to be written: half-full ones only, which have no children. */
+static void forget_page(void *ctx, uint32_t page)
+{
+    struct prefix_index *index = ctx;
+    if (index->nodes[page].count != 0 && index->nodes[page].child == KV_NO_PAGE)
+        remove_node(index, page);
+}
+
+uint32_t prefix_available(const struct prefix_index *index)
+{
+    uint32_t count = index->pool->free_count;
+    for (uint32_t page = 0; page < index->pool->page_count; page++)
+        count += is_spare(index, page);
+    return count;
+}
+
+struct prefix_index *prefix_index_new(struct kv_pool *pool)
+{
+    struct prefix_index *index = calloc(1, sizeof *index);
+    if (index == NULL)
+        return NULL;
+    index->pool = pool;
+    index->root = KV_NO_PAGE;
+    index->nodes = calloc(pool->page_count, sizeof *index->nodes);
+    if (index->nodes == NULL) {
+        free(index);
+        return NULL;
+    }
+    pool->reclaim = give_back_oldest;
+    pool->forget = forget_page;
+    pool->keeper = index;
+    return index;
+}
+
+void prefix_index_free(struct prefix_index *index)
+{
+    if (index == NULL)
+        return;
+    for (uint32_t page = 0; page < index->pool->page_count; page++)
+        if (index->nodes[page].count != 0)
+            kv_page_release(index->pool, page);
+    index->pool->reclaim = NULL;
+    index->pool->forget = NULL;
+    free(index->nodes);
+    free(index);
+}

@@ -1,0 +1,352 @@
+#include "engine/grammar/token_filter.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A walk over less than this share of the vocabulary costs less than further draws. */
+#define CHEAP_SHARE 4
+
+/* Forced text is looked at so far: more than guesses take up. */
+#define FORCED_BYTES_MAX 128
+
+static size_t mask_words(const struct token_filter *f)
+{
+    return ((size_t)f->index->vocab_count + 63) / 64;
+}
+
+static enum td_status explodes(struct td_error *err)
+{
+    return error_set(err, TD_LIMIT,
+                     "the grammar has too many ways to go on: it cannot be followed");
+}
+
+enum td_status token_filter_new(struct td_grammar *grammar, const struct tokenizer *tokenizer,
+                                const struct token_index *index, struct token_filter **out,
+                                struct td_error *err)
+{
+    *out = NULL;
+    struct token_filter *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a grammar's filter");
+    *f = (struct token_filter){.tokenizer = tokenizer, .index = index, .ends_allowed = true};
+    f->path = calloc((size_t)index->len_max + 1, sizeof *f->path);
+    enum td_status status = f->path ? matcher_new(grammar, &f->matcher, err)
+                                    : error_set(err, TD_NO_MEMORY, "no memory for a filter");
+    if (status == TD_OK) {
+        f->set = matcher_start(f->matcher);
+        if (f->set == MATCH_FULL)
+            status = explodes(err);
+    }
+    if (status != TD_OK) {
+        token_filter_free(f);
+        return status;
+    }
+    f->tokens_left = UINT32_MAX;
+    size_t fit = TOKEN_FILTER_MASK_BYTES / ((mask_words(f) + 1) * sizeof(uint64_t));
+    f->mask_max = fit > TOKEN_FILTER_MASKS ? TOKEN_FILTER_MASKS : fit < 4 ? 4 : (uint32_t)fit;
+    *out = f;
+    return TD_OK;
+}
+
+void token_filter_free(struct token_filter *f)
+{
+    if (f == NULL)
+        return;
+    for (uint32_t i = 0; i < TOKEN_FILTER_MASKS; i++)
+        free(f->masks[i].bits);
+    matcher_free(f->matcher);
+    free(f->path);
+    free(f);
+}
+
+void token_filter_set_budget(struct token_filter *f, uint32_t tokens_left)
+{
+    if (f->tokens_left == UINT32_MAX)
+        f->budgeted = matcher_bytes_to_end(f->matcher, f->set) <= tokens_left;
+    f->tokens_left = tokens_left;
+}
+
+static bool in_budget(const struct token_filter *f, uint32_t set)
+{
+    return !f->budgeted || matcher_bytes_to_end(f->matcher, set) < f->tokens_left;
+}
+
+/* The set after the piece. */
+static uint32_t walk(struct token_filter *f, struct td_str piece)
+{
+    uint32_t set = f->set;
+    for (size_t i = 0; i < piece.len && set != MATCH_DEAD && set != MATCH_FULL; i++)
+        set = matcher_step(f->matcher, set, (unsigned char)piece.data[i]);
+    return set;
+}
+
+/* Makes room where there is none, so that a step that met a limit may be tried once more. */
+static enum td_status compact(struct token_filter *f, struct td_error *err)
+{
+    for (uint32_t i = 0; i < TOKEN_FILTER_MASKS; i++)
+        f->masks[i].used = false;
+    f->set = matcher_compact(f->matcher, f->set);
+    return f->set == MATCH_FULL ? explodes(err) : TD_OK;
+}
+
+static enum td_status walk_or_compact(struct token_filter *f, struct td_str piece, uint32_t *set,
+                                      struct td_error *err)
+{
+    *set = walk(f, piece);
+    if (*set != MATCH_FULL)
+        return TD_OK;
+    enum td_status status = compact(f, err);
+    if (status != TD_OK)
+        return status;
+    *set = walk(f, piece);
+    return *set == MATCH_FULL ? explodes(err) : TD_OK;
+}
+
+enum td_status token_filter_test(struct token_filter *f, int32_t id, bool *allowed,
+                                 struct td_error *err)
+{
+    struct td_str piece = token_index_piece(f->tokenizer, id);
+    *allowed = false;
+    if (piece.len == 0) {
+        *allowed = f->ends_allowed && tokenizer_is_end(f->tokenizer, id) &&
+                   matcher_may_end(f->matcher, f->set);
+        return TD_OK;
+    }
+    uint32_t set;
+    enum td_status status = walk_or_compact(f, piece, &set, err);
+    *allowed = status == TD_OK && set != MATCH_DEAD && in_budget(f, set);
+    return status;
+}
+
+/* --- all tokens ------------------------------------------------------------------------------- */
+
+static void allow(struct token_mask *mask, uint32_t id)
+{
+    mask->bits[id / 64] |= UINT64_C(1) << (id % 64);
+}
+
+/* Whether every plain byte leads back to this place, as within a string: then all tokens of plain
+ * bytes are allowed, and need not be walked. */
+static bool loops_on_plain(struct token_filter *f)
+{
+    for (unsigned byte = 0; byte < 256; byte++)
+        if (token_byte_is_plain((unsigned char)byte) &&
+            matcher_step(f->matcher, f->set, (unsigned char)byte) != f->set)
+            return false;
+    return true;
+}
+
+static void note_bytes(struct token_mask *mask, uint32_t bytes)
+{
+    mask->bytes_max = bytes > mask->bytes_max ? bytes : mask->bytes_max;
+}
+
+/* The tokens of plain bytes, from a place that these lead back to. */
+static void allow_plain(struct token_filter *f, struct token_mask *mask)
+{
+    if (in_budget(f, f->set)) {
+        memcpy(mask->bits, f->index->plain, mask_words(f) * sizeof *mask->bits);
+        note_bytes(mask, matcher_bytes_to_end(f->matcher, f->set));
+    } else {
+        mask->cut = true;
+    }
+}
+
+/* One walk over the vocabulary; false when a limit was met. path[d] is the set after d bytes; what
+ * is below a byte that leads out of the grammar is passed over. */
+static bool fill_mask(struct token_filter *f, struct token_mask *mask, bool *any)
+{
+    bool loops = loops_on_plain(f);
+    memset(mask->bits, 0, mask_words(f) * sizeof *mask->bits);
+    mask->bytes_max = 0;
+    mask->cut = *any = false;
+    if (loops)
+        allow_plain(f, mask);
+    f->path[0] = f->set;
+    for (uint32_t n = 0; n < f->index->node_count;) {
+        const struct token_node *node = &f->index->nodes[n];
+        uint32_t set = loops && node->plain
+                           ? MATCH_DEAD
+                           : matcher_step(f->matcher, f->path[node->depth], node->byte);
+        if (set == MATCH_FULL)
+            return false;
+        n = set == MATCH_DEAD ? node->end : n + 1;
+        f->path[node->depth + 1] = set;
+        if (set == MATCH_DEAD || node->id == TOKEN_NODE_NONE)
+            continue;
+        if (in_budget(f, set)) {
+            note_bytes(mask, matcher_bytes_to_end(f->matcher, set));
+            allow(mask, node->id);
+        } else {
+            mask->cut = true;
+        }
+    }
+    for (size_t w = 0; w < mask_words(f) && !*any; w++)
+        *any = mask->bits[w] != 0;
+    return true;
+}
+
+static struct token_mask *find_mask(struct token_filter *f)
+{
+    for (uint32_t i = 0; i < f->mask_max; i++) {
+        struct token_mask *mask = &f->masks[i];
+        if (mask->used && mask->set == f->set &&
+            (!f->budgeted || mask->bytes_max < f->tokens_left)) {
+            mask->used_at = ++f->wanted;
+            return mask;
+        }
+    }
+    return NULL;
+}
+
+/* A mask that is not in use, or the one that was wanted longest ago. */
+static struct token_mask *mask_to_fill(struct token_filter *f)
+{
+    struct token_mask *oldest = &f->masks[0];
+    for (uint32_t i = 0; i < f->mask_max; i++) {
+        struct token_mask *mask = &f->masks[i];
+        if (!mask->used)
+            return mask;
+        oldest = mask->used_at < oldest->used_at ? mask : oldest;
+    }
+    return oldest;
+}
+
+static enum td_status make_mask(struct token_filter *f, struct token_mask **out, bool *any,
+                                struct td_error *err)
+{
+    struct token_mask *mask = mask_to_fill(f);
+    if (mask->bits == NULL)
+        mask->bits = calloc(mask_words(f) + 1, sizeof *mask->bits);
+    if (mask->bits == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a grammar's filter");
+    mask->used = false;
+    if (!fill_mask(f, mask, any)) {
+        enum td_status status = compact(f, err);
+        if (status != TD_OK)
+            return status;
+        if (!fill_mask(f, mask, any))
+            return explodes(err);
+    }
+    mask->set = f->set;
+    mask->used_at = ++f->wanted;
+    mask->used = !mask->cut;
+    *out = mask;
+    return TD_OK;
+}
+
+bool token_filter_knows(struct token_filter *f)
+{
+    return find_mask(f) != NULL;
+}
+
+bool token_filter_is_cheap(struct token_filter *f)
+{
+    if (find_mask(f))
+        return true;
+    uint32_t alive = 0;
+    for (uint32_t n = 0; n < f->index->node_count; n = f->index->nodes[n].end) {
+        const struct token_node *node = &f->index->nodes[n];
+        uint32_t set = matcher_step(f->matcher, f->set, node->byte);
+        if (set == MATCH_FULL)
+            return false;
+        alive += set == MATCH_DEAD ? 0 : node->end - n;
+    }
+    return alive < f->index->node_count / CHEAP_SHARE;
+}
+
+/* -INFINITY for the tokens of one word of a mask that are not allowed. */
+static void forbid_word(float *logits, uint64_t allowed, uint32_t count)
+{
+    if (allowed == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            logits[i] = -INFINITY;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        logits[i] = allowed >> i & 1 ? logits[i] : -INFINITY;
+}
+
+enum td_status token_filter_apply(struct token_filter *f, float *logits, uint32_t vocab_count,
+                                  struct td_error *err)
+{
+    struct token_mask *mask = find_mask(f);
+    bool ends = f->ends_allowed && matcher_may_end(f->matcher, f->set) && f->index->end_count > 0;
+    bool any = true;
+    enum td_status status = mask ? TD_OK : make_mask(f, &mask, &any, err);
+    if (status == TD_OK && !any && !ends && f->budgeted) {
+        f->budgeted = false; /* the vocabulary lacks single bytes: the limit may cut after all */
+        status = make_mask(f, &mask, &any, err);
+    }
+    if (status != TD_OK)
+        return status;
+    if (!any && !ends)
+        return error_set(err, TD_UNSUPPORTED,
+                         "no token of the vocabulary goes on as the grammar "
+                         "demands");
+    for (uint32_t i = 0; ends && i < f->index->end_count; i++)
+        allow(mask, (uint32_t)f->index->ends[i]);
+    for (uint32_t id = 0; id < vocab_count; id += 64) {
+        uint64_t allowed = id < f->index->vocab_count ? mask->bits[id / 64] : 0;
+        uint32_t count = vocab_count - id < 64 ? vocab_count - id : 64;
+        if (allowed != UINT64_MAX)
+            forbid_word(logits + id, allowed, count);
+    }
+    return TD_OK;
+}
+
+enum td_status token_filter_accept(struct token_filter *f, int32_t id, struct td_error *err)
+{
+    uint32_t set = f->set;
+    enum td_status status = walk_or_compact(f, token_index_piece(f->tokenizer, id), &set, err);
+    if (status != TD_OK)
+        return status;
+    if (set == MATCH_DEAD)
+        return error_set(err, TD_INTERNAL, "token %d leaves the grammar", id);
+    f->set = set;
+    return matcher_is_crowded(f->matcher) ? compact(f, err) : TD_OK;
+}
+
+uint32_t token_filter_forced(struct token_filter *f, int32_t *ids, uint32_t max)
+{
+    char text[FORCED_BYTES_MAX];
+    size_t len = 0, used = 0, piece_len;
+    uint32_t set = f->set, count = 0;
+    for (int byte; len < sizeof text && (byte = matcher_forced_byte(f->matcher, set)) >= 0;) {
+        set = matcher_step(f->matcher, set, (unsigned char)byte);
+        if (set == MATCH_FULL || set == MATCH_DEAD)
+            break;
+        text[len++] = (char)byte;
+    }
+    while (count < max && used < len) {
+        uint32_t id =
+            token_index_longest(f->index, (struct td_str){text + used, len - used}, &piece_len);
+        if (id == TOKEN_NODE_NONE)
+            break;
+        ids[count++] = (int32_t)id;
+        used += piece_len;
+    }
+    return count;
+}
+
+uint32_t token_filter_count_allowed(struct token_filter *f, const int32_t *ids, uint32_t count)
+{
+    uint32_t set = f->set, allowed = 0;
+    for (; allowed < count; allowed++) {
+        struct td_str piece = token_index_piece(f->tokenizer, ids[allowed]);
+        for (size_t i = 0; i < piece.len && set != MATCH_DEAD && set != MATCH_FULL; i++)
+            set = matcher_step(f->matcher, set, (unsigned char)piece.data[i]);
+        /* An end is the last token in any case, and would not be checked by the loop. */
+        if (piece.len == 0 || set == MATCH_DEAD || set == MATCH_FULL)
+            break;
+    }
+    return allowed;
+}
+
+bool token_filter_is_complete(const struct token_filter *f)
+{
+    return matcher_must_end(f->matcher, f->set);
+}

@@ -1,0 +1,67 @@
+/* The table of architectures.
+ *
+ * Rope pairing: files of llama, granite and smollm3 have their q/k rows permuted for neighbouring
+ * pairs by the converter; the others keep the halves of the original code. Mistral's files say
+ * llama. phi3 files name a sliding window that inference does not apply: nor do the goldens, nor do
+ * we. */
+#include "engine/model/architecture.h"
+
+#include "base/str.h"
+
+static const struct architecture architectures[] = {
+    {.name = "llama", .rope_interleaved = true, .qkv_bias = PRESENCE_OPTIONAL},
+    {.name = "qwen2", .qkv_bias = PRESENCE_REQUIRED},
+    {.name = "qwen3", .qkv_bias = PRESENCE_OPTIONAL, .qk_norm = PRESENCE_REQUIRED},
+    {.name = "qwen3moe",
+     .qkv_bias = PRESENCE_OPTIONAL,
+     .qk_norm = PRESENCE_REQUIRED,
+     .experts = true},
+    /* Gemma team 2024, Gemma 2, table 1 and section 2; the 27B has 46 layers */
+    {.name = "gemma2",
+     .post_norm = PRESENCE_REQUIRED,
+     .window_period = 2,
+     .window_default = 4096,
+     .gelu = true,
+     .embedding_times_root = true,
+     .soft_caps = true,
+     .attention_cap = 50.0f,
+     .last_cap = 30.0f,
+     .wide_query_layers = 46},
+    /* Gemma team 2025, Gemma 3, section 2; the 27B has 62 layers */
+    {.name = "gemma3",
+     .qk_norm = PRESENCE_REQUIRED,
+     .post_norm = PRESENCE_REQUIRED,
+     .local_rope_unscaled = true,
+     .local_rope_base = 10000.0f,
+     .window_period = 6,
+     .gelu = true,
+     .embedding_times_root = true,
+     .soft_caps = true,
+     .wide_query_layers = 62},
+    {.name = "phi3", .fused = true},
+    {.name = "smollm3",
+     .rope_interleaved = true,
+     .qkv_bias = PRESENCE_OPTIONAL,
+     .no_rope_period = 4},
+    {.name = "granite",
+     .rope_interleaved = true,
+     .qkv_bias = PRESENCE_OPTIONAL,
+     .rope_switch = true,
+     .scales = true},
+    {.name = "bert", .encoder = true, .learned_positions = true},
+    {.name = "nomic-bert", .encoder = true, .encoder_gated = true},
+};
+
+const struct architecture *architecture_find(struct td_str name)
+{
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
+        if (str_equal(name, str_from(architectures[i].name)))
+            return &architectures[i];
+    return NULL;
+}
+
+const char *architecture_list(void)
+{
+    return "llama, qwen2, qwen3, qwen3moe, gemma2, gemma3, phi3, smollm3, granite, bert, "
+           "nomic-bert";
+}

@@ -1,0 +1,67 @@
+/* Encoders: BERT (Devlin et al. 2018) and its kin, which read a whole text at once and give a
+ * vector a token. They have no cache and no next token. A struct bert is immutable and part of its
+ * model; a workspace belongs to one thread. */
+#ifndef ENGINE_BERT_H
+#define ENGINE_BERT_H
+
+#include "base/thread_pool.h"
+#include "engine/model/model.h"
+
+#include <stdatomic.h>
+
+struct bert_linear {
+    struct weight weight; /* rows 0: there is none */
+    const float *bias;    /* [rows]; NULL: none */
+};
+
+struct bert_norm {
+    const float *weight, *bias; /* [embedding] */
+};
+
+struct bert_layer {
+    struct bert_linear q, k, v, o;
+    struct bert_norm attention_norm; /* after the residual addition, as is the other */
+    struct bert_linear gate;         /* [ffn, embedding]; none: GELU instead of SwiGLU */
+    struct bert_linear up, down;
+    struct bert_norm output_norm;
+};
+
+struct bert {
+    struct weight positions; /* [positions, embedding]; rows 0: rope instead */
+    struct weight types;     /* [token types, embedding]; rows 0: none */
+    struct bert_norm embedding_norm;
+    struct bert_layer layers[]; /* [layers of the model] */
+};
+
+/* Looks up all tensors. model->encoder **returns new** (free). */
+TD_MUST_CHECK enum td_status bert_load(struct td_model *model, struct td_error *err);
+
+struct bert_text {
+    const int32_t *ids;
+    uint32_t count;
+};
+
+/* Texts of one run. */
+#define BERT_TEXTS_MAX 64
+
+struct bert_workspace;
+
+/* Working memory for texts of `row_max` tokens together. **borrows** model and pool. **returns
+ * new** (bert_workspace_free). */
+TD_MUST_CHECK enum td_status bert_workspace_new(const struct td_model *model, uint32_t row_max,
+                                                struct thread_pool *pool,
+                                                struct bert_workspace **out, struct td_error *err);
+void bert_workspace_free(struct bert_workspace *workspace);
+/* Bytes that such a workspace maps; UINT64_MAX when they cannot be counted. */
+uint64_t bert_workspace_bytes(const struct td_model *model, uint32_t row_max);
+
+/* The last layer's output for each token of the texts, one after the other: *out is [sum of counts,
+ * embedding], **borrows** until the next run. At most BERT_TEXTS_MAX texts. A text's numbers do not
+ * depend on the others. `cancel` (NULL: nobody can) ends the run between two layers. TD_INVALID,
+ * TD_LIMIT (a text is longer than the positions, or all are longer than row_max), TD_CANCELLED. */
+TD_MUST_CHECK enum td_status bert_run(struct bert_workspace *workspace,
+                                      const struct bert_text *texts, size_t text_count,
+                                      const atomic_bool *cancel, const float **out,
+                                      struct td_error *err);
+
+#endif

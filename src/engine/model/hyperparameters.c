@@ -1,0 +1,414 @@
+/* Hyperparameters of a model, with every value checked before the forward pass trusts it. Which
+ * keys are read and what an absent one means is in the table of architectures. */
+#include "engine/model/model.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Upper ends, far above any known model: they keep products of sizes inside 64 bits. */
+#define LAYERS_MAX 1024
+#define EMBEDDING_MAX (1u << 17)
+#define FFN_MAX (1u << 20)
+#define HEADS_MAX 1024
+#define HEAD_SIZE_MAX (2 * ROPE_PAIRS_MAX)
+#define CONTEXT_MAX (1u << 24)
+#define EXPERTS_MAX 1024
+#define EXPERTS_USED_MAX 64
+#define SCALE_MAX 1e6f
+#define NORM_EPSILON_MIN 9e-13f /* BERT's 1e-12, rounded to a float */
+#define ROPE_BASE_MIN (1.0f + 1e-3f)
+#define ROPE_BASE_MAX 1e12f
+/* YaRN's own values (Peng et al. 2023, section 3.2), used where a file names none. */
+#define YARN_TURNS_FAST 32.0f
+#define YARN_TURNS_SLOW 1.0f
+
+static enum td_status bad_key(const struct td_model *model, struct td_error *err, const char *key,
+                              const char *reason)
+{
+    return error_set(err, TD_CORRUPT, "%s: %s: %s", gguf_path(model->gguf), key, reason);
+}
+
+static void key_of(const struct td_model *model, const char *suffix, char out[static 96])
+{
+    snprintf(out, 96, "%s.%s", model->architecture->name, suffix);
+}
+
+/* *value keeps what it holds when the key is absent (`required` false). */
+static enum td_status load_u32(const struct td_model *model, const char *suffix, bool required,
+                               uint32_t max, uint32_t *value, struct td_error *err)
+{
+    char key[96];
+    key_of(model, suffix, key);
+    if (!gguf_has(model->gguf, key))
+        return required ? bad_key(model, err, key, "missing") : TD_OK;
+    if (!gguf_get_u32(model->gguf, key, value))
+        return bad_key(model, err, key, "not one unsigned integer");
+    if (*value == 0 || *value > max)
+        return error_set(err, TD_CORRUPT, "%s: %s: %u is not in [1, %u]", gguf_path(model->gguf),
+                         key, *value, max);
+    return TD_OK;
+}
+
+static enum td_status load_f32(const struct td_model *model, const char *suffix, bool required,
+                               float min, float max, float *value, struct td_error *err)
+{
+    char key[96];
+    key_of(model, suffix, key);
+    if (!gguf_has(model->gguf, key))
+        return required ? bad_key(model, err, key, "missing") : TD_OK;
+    if (!gguf_get_f32(model->gguf, key, value))
+        return bad_key(model, err, key, "not one finite float");
+    if (*value < min || *value > max)
+        return error_set(err, TD_CORRUPT, "%s: %s: %g is not in [%g, %g]", gguf_path(model->gguf),
+                         key, (double)*value, (double)min, (double)max);
+    return TD_OK;
+}
+
+static enum td_status load_head_sizes(struct td_model *model, struct td_error *err)
+{
+    enum td_status status =
+        load_u32(model, "attention.head_count", true, HEADS_MAX, &model->head_count, err);
+    model->kv_head_count = model->head_count;
+    if (status == TD_OK)
+        status = load_u32(model, "attention.head_count_kv", false, HEADS_MAX, &model->kv_head_count,
+                          err);
+    if (status != TD_OK)
+        return status;
+    if (model->head_count % model->kv_head_count != 0)
+        return error_set(err, TD_CORRUPT, "%s: %u heads cannot share %u key-value heads",
+                         gguf_path(model->gguf), model->head_count, model->kv_head_count);
+    model->head_size = model->embedding_size / model->head_count;
+    bool divides = model->embedding_size % model->head_count == 0;
+    char key[96];
+    key_of(model, "attention.key_length", key);
+    if (!divides && !gguf_has(model->gguf, key))
+        return error_set(err, TD_CORRUPT,
+                         "%s: embedding %u is not a multiple of %u heads and %s is missing",
+                         gguf_path(model->gguf), model->embedding_size, model->head_count, key);
+    status = load_u32(model, "attention.key_length", false, HEAD_SIZE_MAX, &model->head_size, err);
+    uint32_t value_size = model->head_size;
+    if (status == TD_OK)
+        status = load_u32(model, "attention.value_length", false, HEAD_SIZE_MAX, &value_size, err);
+    if (status != TD_OK)
+        return status;
+    if (model->head_size == 0 || model->head_size > HEAD_SIZE_MAX || model->head_size % 2 != 0)
+        return error_set(err, TD_CORRUPT, "%s: head size %u is not even and in [2, %u]",
+                         gguf_path(model->gguf), model->head_size, HEAD_SIZE_MAX);
+    if (value_size != model->head_size)
+        return error_set(err, TD_UNSUPPORTED, "%s: value heads of %u beside key heads of %u",
+                         gguf_path(model->gguf), value_size, model->head_size);
+    return TD_OK;
+}
+
+static enum td_status load_yarn(const struct td_model *model, struct rope_options *options,
+                                struct td_error *err)
+{
+    float fast = YARN_TURNS_FAST, slow = YARN_TURNS_SLOW;
+    enum td_status status =
+        load_f32(model, "rope.scaling.yarn_beta_fast", false, 1e-3f, 1e6f, &fast, err);
+    if (status == TD_OK)
+        status = load_f32(model, "rope.scaling.yarn_beta_slow", false, 1e-3f, 1e6f, &slow, err);
+    if (status == TD_OK && fast <= slow)
+        status = error_set(err, TD_CORRUPT,
+                           "%s: rope.scaling.yarn_beta_fast %g is not above yarn_beta_slow %g",
+                           gguf_path(model->gguf), (double)fast, (double)slow);
+    options->turns_fast = (double)fast;
+    options->turns_slow = (double)slow;
+    return status;
+}
+
+static enum td_status load_rope_scaling(const struct td_model *model, struct rope_options *options,
+                                        bool *long_rope, struct td_error *err)
+{
+    char key[96];
+    struct td_str type =
+        STR("linear"); /* what an absent key means; factor 1 then changes nothing */
+    key_of(model, "rope.scaling.type", key);
+    if (gguf_has(model->gguf, key) && !gguf_get_string(model->gguf, key, &type))
+        return bad_key(model, err, key, "not a string");
+    float factor = 0;
+    enum td_status status = load_f32(model, "rope.scaling.factor", false, 1.0f, 1e6f, &factor, err);
+    if (status == TD_OK && factor == 0) /* the key of old files */
+        status = load_f32(model, "rope.scale_linear", false, 1.0f, 1e6f, &factor, err);
+    if (status == TD_OK)
+        status = load_u32(model, "rope.scaling.original_context_length", false, CONTEXT_MAX,
+                          &options->original_context, err);
+    float attention_factor = 1.0f;
+    if (status == TD_OK)
+        status =
+            load_f32(model, "rope.scaling.attn_factor", false, 1e-3f, 1e3f, &attention_factor, err);
+    if (status == TD_OK)
+        status = load_yarn(model, options, err);
+    if (status != TD_OK)
+        return status;
+    options->attention_factor = (double)attention_factor;
+    options->factor = factor == 0 ? 1.0 : (double)factor;
+    *long_rope = str_equal(type, STR("longrope"));
+    if (str_equal(type, STR("linear")) || *long_rope)
+        options->scaling = ROPE_SCALING_LINEAR;
+    else if (str_equal(type, STR("yarn")))
+        options->scaling = ROPE_SCALING_YARN;
+    else if (!str_equal(type, STR("none")))
+        return error_set(err, TD_UNSUPPORTED,
+                         "%s: rope.scaling.type '" STR_FMT "'; supported: none, linear, yarn, "
+                         "longrope",
+                         gguf_path(model->gguf), STR_ARG(type));
+    return TD_OK;
+}
+
+/* One divisor a pair of dimensions: *out stays NULL when the file has none. */
+static enum td_status load_rope_factors(const struct td_model *model, const char *name,
+                                        uint32_t pair_count, const float **out,
+                                        struct td_error *err)
+{
+    const struct gguf_tensor *tensor = gguf_find_tensor(model->gguf, name);
+    if (tensor == NULL)
+        return TD_OK;
+    if (tensor->type != TENSOR_F32 || tensor->dim_count != 1 || tensor->dims[0] != pair_count)
+        return error_set(err, TD_CORRUPT, "%s: %s is not F32 [%u]", gguf_path(model->gguf), name,
+                         pair_count);
+    *out = tensor->data;
+    for (uint32_t i = 0; i < pair_count; i++)
+        if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f))
+            return error_set(err, TD_CORRUPT, "%s: %s[%u] is %g", gguf_path(model->gguf), name, i,
+                             (double)(*out)[i]);
+    return TD_OK;
+}
+
+/* Llama 3 has one list of divisors for all contexts; LongRoPE (Ding et al. 2024) one for contexts
+ * within the original and one for those beyond, decided by the size of the session and not by what
+ * is in it: rotated keys stay in the cache. */
+static enum td_status init_ropes(struct td_model *model, struct rope_options *options,
+                                 bool long_rope, struct td_error *err)
+{
+    const float *all = NULL, *near = NULL, *far = NULL;
+    uint32_t pairs = options->dimension_count / 2;
+    enum td_status status = load_rope_factors(model, "rope_freqs.weight", pairs, &all, err);
+    if (status == TD_OK)
+        status = load_rope_factors(model, "rope_factors_short.weight", pairs, &near, err);
+    if (status == TD_OK)
+        status = load_rope_factors(model, "rope_factors_long.weight", pairs, &far, err);
+    if (status != TD_OK)
+        return status;
+    bool both = near != NULL && far != NULL;
+    if (both != (near != NULL || far != NULL || long_rope) || (both && all != NULL))
+        return error_set(
+            err, TD_CORRUPT,
+            "%s: longrope needs rope_factors_short.weight and rope_factors_long.weight, "
+            "and no rope_freqs.weight",
+            gguf_path(model->gguf));
+    options->frequency_factors = both ? near : all;
+    rope_init(&model->ropes[ROPE_GLOBAL], options);
+    model->long_rope_from = UINT32_MAX;
+    if (both) {
+        options->frequency_factors = far;
+        rope_init(&model->ropes[ROPE_LONG], options);
+        model->long_rope_from = options->original_context;
+    }
+    return TD_OK;
+}
+
+/* The angles of layers with a window: a base of their own, and no context extension. */
+static enum td_status init_local_rope(struct td_model *model, struct rope_options options,
+                                      struct td_error *err)
+{
+    const struct architecture *traits = model->architecture;
+    float base = traits->local_rope_base == 0 ? (float)options.base : traits->local_rope_base;
+    enum td_status status =
+        load_f32(model, "rope.freq_base_swa", false, ROPE_BASE_MIN, ROPE_BASE_MAX, &base, err);
+    options.base = (double)base;
+    if (traits->local_rope_unscaled)
+        options.scaling = ROPE_SCALING_NONE;
+    if (status == TD_OK)
+        rope_init(&model->ropes[ROPE_LOCAL], &options);
+    return status;
+}
+
+static enum td_status load_rope(struct td_model *model, struct td_error *err)
+{
+    struct rope_options options = {.dimension_count = model->head_size,
+                                   .original_context = model->context_size};
+    enum td_status status = load_u32(model, "rope.dimension_count", false, model->head_size,
+                                     &options.dimension_count, err);
+    if (status == TD_OK && options.dimension_count % 2 != 0)
+        return error_set(err, TD_CORRUPT, "%s: rope.dimension_count %u is odd",
+                         gguf_path(model->gguf), options.dimension_count);
+    float base = 10000.0f; /* RoFormer's, and the format's default */
+    bool long_rope = false;
+    if (status == TD_OK)
+        status = load_f32(model, "rope.freq_base", false, ROPE_BASE_MIN, ROPE_BASE_MAX, &base, err);
+    options.base = (double)base;
+    if (status == TD_OK)
+        status = load_rope_scaling(model, &options, &long_rope, err);
+    if (status == TD_OK)
+        status = init_local_rope(model, options, err);
+    if (status == TD_OK)
+        status = init_ropes(model, &options, long_rope, err);
+    return status;
+}
+
+/* --- experts, windows, scales --- */
+
+static enum td_status refuse_experts(const struct td_model *model, struct td_error *err)
+{
+    char key[96];
+    uint32_t experts = 0;
+    key_of(model, "expert_count", key);
+    if (!model->architecture->experts && gguf_get_u32(model->gguf, key, &experts) && experts != 0)
+        return error_set(err, TD_UNSUPPORTED, "%s: %s = %u: no experts in this architecture",
+                         gguf_path(model->gguf), key, experts);
+    return TD_OK;
+}
+
+/* Also the size of the feed-forward block, or of one expert's. */
+static enum td_status load_ffn_sizes(struct td_model *model, struct td_error *err)
+{
+    bool experts = model->architecture->experts;
+    enum td_status status =
+        load_u32(model, "feed_forward_length", !experts, FFN_MAX, &model->ffn_size, err);
+    if (status != TD_OK || !experts)
+        return status;
+    status = load_u32(model, "expert_count", true, EXPERTS_MAX, &model->expert_count, err);
+    uint32_t used_max =
+        model->expert_count < EXPERTS_USED_MAX ? model->expert_count : EXPERTS_USED_MAX;
+    if (status == TD_OK)
+        status =
+            load_u32(model, "expert_used_count", true, used_max, &model->expert_used_count, err);
+    if (status != TD_OK)
+        return status;
+    model->ffn_size /= model->expert_used_count; /* what old files mean */
+    return load_u32(model, "expert_feed_forward_length", model->ffn_size == 0, FFN_MAX,
+                    &model->ffn_size, err);
+}
+
+/* A scale of 0 is how files say that there is none. */
+static enum td_status load_scale(const struct td_model *model, const char *suffix, bool required,
+                                 float *value, struct td_error *err)
+{
+    float scale = 0;
+    enum td_status status = load_f32(model, suffix, required, 0, SCALE_MAX, &scale, err);
+    if (scale > 0)
+        *value = scale;
+    return status;
+}
+
+static enum td_status load_scales(struct td_model *model, struct td_error *err)
+{
+    const struct architecture *traits = model->architecture;
+    bool wide_query = model->layer_count == traits->wide_query_layers;
+    float divided = wide_query ? (float)model->embedding_size / (float)model->head_count
+                               : (float)model->head_size;
+    model->attention_scale = 1.0f / sqrtf(divided);
+    model->embedding_scale = model->residual_scale = model->logit_scale = 1.0f;
+    if (traits->embedding_times_root)
+        model->embedding_scale = sqrtf((float)model->embedding_size);
+    if (!traits->scales)
+        return TD_OK;
+    float logit_divisor = 1.0f;
+    enum td_status status =
+        load_scale(model, "attention.scale", false, &model->attention_scale, err);
+    if (status == TD_OK)
+        status = load_scale(model, "embedding_scale", false, &model->embedding_scale, err);
+    if (status == TD_OK)
+        status = load_scale(model, "residual_scale", false, &model->residual_scale, err);
+    if (status == TD_OK)
+        status = load_scale(model, "logit_scale", true, &logit_divisor, err);
+    model->logit_scale = 1.0f / logit_divisor;
+    return status;
+}
+
+static enum td_status load_caps(struct td_model *model, struct td_error *err)
+{
+    const struct architecture *traits = model->architecture;
+    model->attention_cap = traits->attention_cap;
+    model->last_cap = traits->last_cap;
+    if (!traits->soft_caps)
+        return TD_OK;
+    enum td_status status =
+        load_f32(model, "attn_logit_softcapping", false, 0, SCALE_MAX, &model->attention_cap, err);
+    if (status == TD_OK)
+        status =
+            load_f32(model, "final_logit_softcapping", false, 0, SCALE_MAX, &model->last_cap, err);
+    return status;
+}
+
+/* sliding_window_pattern: a period, or for each layer whether it has a window. */
+static enum td_status load_windows(struct td_model *model, struct td_error *err)
+{
+    char key[96];
+    enum gguf_type type = GGUF_BOOL;
+    const void *data = NULL;
+    uint64_t count = 0;
+    uint32_t period = model->architecture->window_period;
+    key_of(model, "attention.sliding_window_pattern", key);
+    bool listed = gguf_get_array(model->gguf, key, &type, &data, &count);
+    enum td_status status = listed ? TD_OK
+                                   : load_u32(model, "attention.sliding_window_pattern", false,
+                                              LAYERS_MAX, &period, err);
+    if (status != TD_OK)
+        return status;
+    if (listed && (type != GGUF_BOOL || count != model->layer_count))
+        return bad_key(model, err, key, "not a number or one truth value a layer");
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        bool local = listed ? ((const uint8_t *)data)[i] != 0 : i % period != period - 1;
+        model->layers[i].window = local ? model->window : 0;
+        model->layers[i].rope = local ? ROPE_LOCAL : ROPE_GLOBAL;
+    }
+    return TD_OK;
+}
+
+enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err)
+{
+    const struct architecture *traits = model->architecture;
+    enum td_status status = TD_OK;
+    model->window = traits->window_default;
+    if (traits->window_period != 0)
+        status =
+            load_u32(model, "attention.sliding_window", false, CONTEXT_MAX, &model->window, err);
+    if (status == TD_OK && model->window != 0)
+        status = load_windows(model, err);
+    bool rope = true;
+    char key[96];
+    key_of(model, "rope.scaling.finetuned", key);
+    if (status == TD_OK && traits->rope_switch && gguf_has(model->gguf, key) &&
+        !gguf_get_bool(model->gguf, key, &rope))
+        return bad_key(model, err, key, "not a truth value");
+    for (uint32_t i = 0; i < model->layer_count; i++)
+        if (!rope || (traits->no_rope_period != 0 && (i + 1) % traits->no_rope_period == 0))
+            model->layers[i].rope = ROPE_NONE;
+    return status;
+}
+
+enum td_status model_load_hyperparameters(struct td_model *model, struct td_error *err)
+{
+    bool required = !model->vocab_only;
+    enum td_status status = refuse_experts(model, err);
+    if (status == TD_OK)
+        status =
+            load_u32(model, "context_length", required, CONTEXT_MAX, &model->context_size, err);
+    if (status == TD_OK)
+        status = load_u32(model, "block_count", required, LAYERS_MAX, &model->layer_count, err);
+    if (status == TD_OK)
+        status = load_u32(model, "embedding_length", required, EMBEDDING_MAX,
+                          &model->embedding_size, err);
+    if (status != TD_OK || model->vocab_only)
+        return status;
+    status = load_ffn_sizes(model, err);
+    if (status == TD_OK)
+        status = load_f32(model,
+                          model->architecture->encoder ? "attention.layer_norm_epsilon"
+                                                       : "attention.layer_norm_rms_epsilon",
+                          true, NORM_EPSILON_MIN, 1e-1f, &model->norm_epsilon, err);
+    if (status == TD_OK)
+        status = load_head_sizes(model, err);
+    if (status == TD_OK)
+        status = load_rope(model, err);
+    if (status == TD_OK)
+        status = load_scales(model, err);
+    if (status == TD_OK)
+        status = load_caps(model, err);
+    return status;
+}

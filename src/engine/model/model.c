@@ -1,0 +1,208 @@
+/* The tensors of a model, with every shape checked before the forward pass trusts it. */
+#include "engine/model/model.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/model/bert.h"
+#include "engine/model/heads.h"
+#include "engine/model/tensor_lookup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct lookup {
+    struct tensor_lookup tensors;
+    struct td_model *model;
+};
+
+/* Matrices of a layer with experts (q, k, v, o, router, gate, up, down), and of the ends. */
+#define LAYER_MATRICES_MAX 8
+#define END_MATRICES 2
+
+/* As tensor_weight, and a matrix of the model's own number. */
+static void fill_weight(struct lookup *lookup, const struct gguf_tensor *tensor, uint32_t row_begin,
+                        uint32_t rows, struct weight *out)
+{
+    struct td_model *model = lookup->model;
+    *out = tensor_weight(&lookup->tensors, tensor, row_begin, rows);
+    out->number = model->matrix_count++;
+    model->matrices[out->number] = (struct matrix){tensor, row_begin, rows};
+}
+
+static void take_matrix(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
+                        struct weight *out)
+{
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor && tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
+        fill_weight(lookup, tensor, 0, rows, out);
+}
+
+/* One tensor whose rows are those of several matrices, one after the other. */
+struct part {
+    uint32_t rows;
+    struct weight *out;
+};
+
+static void take_fused(struct lookup *lookup, const char *name, uint32_t cols,
+                       const struct part *parts, size_t part_count)
+{
+    uint32_t rows = 0;
+    for (size_t i = 0; i < part_count; i++)
+        rows += parts[i].rows;
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor == NULL || !tensor_has_shape(&lookup->tensors, tensor, cols, rows, 1))
+        return;
+    for (size_t i = 0, begin = 0; i < part_count; begin += parts[i++].rows)
+        fill_weight(lookup, tensor, (uint32_t)begin, parts[i].rows, parts[i].out);
+}
+
+static void take_experts(struct lookup *lookup, const char *name, uint32_t rows, uint32_t cols,
+                         struct weight *out)
+{
+    const struct gguf_tensor *tensor = tensor_take(&lookup->tensors, name, true);
+    if (tensor &&
+        tensor_has_shape(&lookup->tensors, tensor, cols, rows, lookup->model->expert_count))
+        fill_weight(lookup, tensor, 0, rows, out);
+}
+
+static const float *take_vector(struct lookup *lookup, const char *name, uint32_t len,
+                                enum presence presence)
+{
+    return presence == PRESENCE_NEVER
+               ? NULL
+               : tensor_take_vector(&lookup->tensors, name, len, presence == PRESENCE_REQUIRED);
+}
+
+static const char *block_name(char out[static 64], uint32_t layer, const char *part)
+{
+    snprintf(out, 64, "blk.%u.%s", layer, part);
+    return out;
+}
+
+static bool has_tensor(const struct lookup *lookup, const char *name)
+{
+    return gguf_find_tensor(lookup->model->gguf, name) != NULL;
+}
+
+static void take_attention(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    const struct architecture *traits = model->architecture;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size, head = model->head_size;
+    uint32_t q_rows = model->head_count * head, kv_rows = model->kv_head_count * head;
+    char name[64];
+    layer->attention_norm =
+        take_vector(lookup, block_name(name, index, "attn_norm.weight"), wide, PRESENCE_REQUIRED);
+    if (traits->fused && has_tensor(lookup, block_name(name, index, "attn_qkv.weight"))) {
+        const struct part parts[] = {
+            {q_rows, &layer->q}, {kv_rows, &layer->k}, {kv_rows, &layer->v}};
+        take_fused(lookup, name, wide, parts, 3);
+    } else {
+        take_matrix(lookup, block_name(name, index, "attn_q.weight"), q_rows, wide, &layer->q);
+        take_matrix(lookup, block_name(name, index, "attn_k.weight"), kv_rows, wide, &layer->k);
+        take_matrix(lookup, block_name(name, index, "attn_v.weight"), kv_rows, wide, &layer->v);
+    }
+    take_matrix(lookup, block_name(name, index, "attn_output.weight"), wide, q_rows, &layer->o);
+    enum presence bias = traits->qkv_bias, norm = traits->qk_norm;
+    layer->q_bias = take_vector(lookup, block_name(name, index, "attn_q.bias"), q_rows, bias);
+    layer->k_bias = take_vector(lookup, block_name(name, index, "attn_k.bias"), kv_rows, bias);
+    layer->v_bias = take_vector(lookup, block_name(name, index, "attn_v.bias"), kv_rows, bias);
+    layer->q_norm = take_vector(lookup, block_name(name, index, "attn_q_norm.weight"), head, norm);
+    layer->k_norm = take_vector(lookup, block_name(name, index, "attn_k_norm.weight"), head, norm);
+    layer->attention_output_norm = take_vector(
+        lookup, block_name(name, index, "post_attention_norm.weight"), wide, traits->post_norm);
+}
+
+static void take_ffn(struct lookup *lookup, uint32_t index)
+{
+    struct td_model *model = lookup->model;
+    const struct architecture *traits = model->architecture;
+    struct layer *layer = &model->layers[index];
+    uint32_t wide = model->embedding_size, ffn = model->ffn_size;
+    char name[64];
+    layer->ffn_norm =
+        take_vector(lookup, block_name(name, index, "ffn_norm.weight"), wide, PRESENCE_REQUIRED);
+    layer->ffn_output_norm = take_vector(lookup, block_name(name, index, "post_ffw_norm.weight"),
+                                         wide, traits->post_norm);
+    if (traits->experts) {
+        take_matrix(lookup, block_name(name, index, "ffn_gate_inp.weight"), model->expert_count,
+                    wide, &layer->router);
+        take_experts(lookup, block_name(name, index, "ffn_gate_exps.weight"), ffn, wide,
+                     &layer->gate);
+        take_experts(lookup, block_name(name, index, "ffn_up_exps.weight"), ffn, wide, &layer->up);
+        take_experts(lookup, block_name(name, index, "ffn_down_exps.weight"), wide, ffn,
+                     &layer->down);
+        return;
+    }
+    if (traits->fused && !has_tensor(lookup, block_name(name, index, "ffn_gate.weight"))) {
+        const struct part parts[] = {{ffn, &layer->gate}, {ffn, &layer->up}};
+        take_fused(lookup, block_name(name, index, "ffn_up.weight"), wide, parts, 2);
+    } else {
+        take_matrix(lookup, block_name(name, index, "ffn_gate.weight"), ffn, wide, &layer->gate);
+        take_matrix(lookup, block_name(name, index, "ffn_up.weight"), ffn, wide, &layer->up);
+    }
+    take_matrix(lookup, block_name(name, index, "ffn_down.weight"), wide, ffn, &layer->down);
+}
+
+static void take_ends(struct lookup *lookup)
+{
+    struct td_model *model = lookup->model;
+    take_matrix(lookup, "token_embd.weight", model->vocab_count, model->embedding_size,
+                &model->embedding);
+    model->output_norm =
+        take_vector(lookup, "output_norm.weight", model->embedding_size, PRESENCE_REQUIRED);
+    const struct gguf_tensor *output = tensor_take(&lookup->tensors, "output.weight", false);
+    if (output == NULL &&
+        lookup->tensors.status == TD_OK) /* tied, yet a matrix of its own to adapters */
+        fill_weight(lookup, gguf_find_tensor(model->gguf, "token_embd.weight"), 0,
+                    model->vocab_count, &model->output);
+    else if (output && tensor_has_shape(&lookup->tensors, output, model->embedding_size,
+                                        model->vocab_count, 1))
+        fill_weight(lookup, output, 0, model->vocab_count, &model->output);
+    tensor_take(&lookup->tensors, "rope_freqs.weight", false); /* read by hyperparameters.c */
+    tensor_take(&lookup->tensors, "rope_factors_long.weight", false);
+    tensor_take(&lookup->tensors, "rope_factors_short.weight", false);
+}
+
+enum td_status model_load(struct td_model *model, struct td_error *err)
+{
+    enum td_status status = model_load_hyperparameters(model, err);
+    if (status != TD_OK)
+        return status;
+    if (model->architecture->encoder)
+        return bert_load(model, err);
+    static const char *const allowed[] = {"tandem.", NULL};
+    struct lookup lookup = {.model = model};
+    model->layers = calloc(model->layer_count, sizeof *model->layers);
+    model->matrices =
+        calloc(model->layer_count * LAYER_MATRICES_MAX + END_MATRICES, sizeof *model->matrices);
+    if (model->layers == NULL || model->matrices == NULL)
+        return error_set(err, TD_NO_MEMORY, "%s: no memory for %u layers", gguf_path(model->gguf),
+                         model->layer_count);
+    status = model_load_layer_kinds(model, err);
+    if (status != TD_OK)
+        return status;
+    struct tensor_lookup *tensors = &lookup.tensors;
+    status = tensor_lookup_init(tensors, model, err);
+    take_ends(&lookup);
+    for (uint32_t i = 0; tensors->status == TD_OK && i < model->layer_count; i++) {
+        take_attention(&lookup, i);
+        take_ffn(&lookup, i);
+    }
+    if (tensors->status == TD_OK)
+        tensor_lookup_refuse_unused(tensors, allowed);
+    tensor_lookup_deinit(tensors);
+    return tensors->status == TD_OK ? heads_load(model, err) : tensors->status;
+}
+
+enum td_status model_require_decoder(const struct td_model *model, struct td_error *err)
+{
+    if (model->encoder == NULL)
+        return TD_OK;
+    return error_set(
+        err, TD_UNSUPPORTED,
+        "%s: architecture '%s' is an encoder: it has embeddings (tandem embed), no next "
+        "tokens",
+        gguf_path(model->gguf), model->architecture->name);
+}

@@ -1,0 +1,111 @@
+/* A model inside the engine: checked hyperparameters, every tensor looked up and of the right
+ * shape, the tokenizer and the kernel table. Immutable after model_load; any thread. */
+#ifndef ENGINE_MODEL_H
+#define ENGINE_MODEL_H
+
+#include "engine/gguf/gguf.h"
+#include "engine/model/architecture.h"
+#include "engine/model/rope.h"
+#include "engine/template/jinja.h"
+#include "engine/template/template.h"
+#include "engine/tokenizer/token_index.h"
+#include "engine/tokenizer/tokenizer.h"
+#include "kernels/kernels.h"
+
+#define WEIGHT_UNNUMBERED UINT32_MAX
+
+/* A matrix [rows, cols] as stored in the file. */
+struct weight {
+    const void *data;
+    size_t row_bytes;
+    uint32_t rows, cols;
+    enum tensor_type type;
+    enum activation_form form; /* what its inputs must be prepared as */
+    size_t expert_bytes;       /* from one expert's matrix to the next; 0 = there is one */
+    uint32_t number; /* of the model's matrices: what adapters know it by; or WEIGHT_UNNUMBERED */
+};
+
+/* Where the rows of a weight lie in the file; several are parts of one tensor where it is fused. */
+struct matrix {
+    const struct gguf_tensor *tensor;
+    uint32_t row_begin, rows;
+};
+
+/* Which angles a layer turns its queries and keys by. LONG takes the place of GLOBAL in sessions
+ * whose context is larger than long_rope_from. */
+enum rope_kind { ROPE_GLOBAL, ROPE_LOCAL, ROPE_LONG, ROPE_KIND_COUNT, ROPE_NONE };
+
+/* Vectors are F32; NULL where the architecture has none. */
+struct layer {
+    const float *attention_norm; /* [embedding] */
+    struct weight q;             /* [heads * head_size, embedding] */
+    struct weight k, v;          /* [kv_heads * head_size, embedding] */
+    struct weight o;             /* [embedding, heads * head_size] */
+    const float *q_bias, *k_bias, *v_bias;
+    const float *q_norm, *k_norm;       /* [head_size] */
+    const float *attention_output_norm; /* [embedding] */
+    const float *ffn_norm;              /* [embedding] */
+    struct weight router;               /* [experts, embedding]; rows 0: no experts */
+    struct weight gate, up;             /* [ffn, embedding], of one expert */
+    struct weight down;                 /* [embedding, ffn], of one expert */
+    const float *ffn_output_norm;       /* [embedding] */
+    enum rope_kind rope;
+    uint32_t window; /* positions that a query sees, its own included; 0 = all before it */
+};
+
+struct td_model {
+    struct gguf *gguf;
+    struct tokenizer *tokenizer;
+    const struct kernels *kernels;
+    const struct architecture *architecture;
+    bool vocab_only;
+
+    uint32_t context_size, layer_count, embedding_size, vocab_count;
+    uint32_t ffn_size; /* of one expert where there are experts */
+    uint32_t head_count, kv_head_count, head_size;
+    uint32_t expert_count, expert_used_count; /* 0 = no experts */
+    float norm_epsilon;
+    float attention_scale;                              /* factor on q.k */
+    float embedding_scale, residual_scale, logit_scale; /* factors, 1 = none */
+    float attention_cap, last_cap;                      /* 0 = none */
+    uint32_t window;                                    /* of layers that have one */
+    struct rope ropes[ROPE_KIND_COUNT];                 /* pair_count is the same in all */
+    uint32_t long_rope_from;                            /* UINT32_MAX = there is no ROPE_LONG */
+
+    struct weight embedding; /* [vocab, embedding] */
+    struct weight output;    /* [vocab, embedding]; the embedding when tied */
+    const float *output_norm;
+    struct layer *layers;
+    struct bert *encoder;    /* in the place of layers and output; NULL for decoders */
+    struct matrix *matrices; /* [matrix_count], by weight.number */
+    uint32_t matrix_count;
+    struct heads *heads; /* early exits and probe; NULL = the file brings none */
+
+    struct token_index_slot *token_index; /* made when a grammar is first used */
+    enum template_family family;
+    struct jinja *jinja; /* the file's own template; NULL: none, or refused by the interpreter */
+    struct td_model_info info;
+    char *name;
+    char fingerprint[17];
+};
+
+/* Reads hyperparameters and tensors of model->gguf into the other members (all but tokenizer,
+ * kernels and info, which must be there). */
+TD_MUST_CHECK enum td_status model_load(struct td_model *model, struct td_error *err);
+/* The architecture's hyperparameters alone (also for vocab_only, where they may be absent). */
+TD_MUST_CHECK enum td_status model_load_hyperparameters(struct td_model *model,
+                                                        struct td_error *err);
+/* Rope and window of each of model->layers, which must be there. */
+TD_MUST_CHECK enum td_status model_load_layer_kinds(struct td_model *model, struct td_error *err);
+
+/* Ids of what model->jinja, which must be there, renders of `input`; its tokens and BOS are filled
+ * in here. *ids **returns new** (free). */
+TD_MUST_CHECK enum td_status model_tokenize_chat(const struct td_model *model,
+                                                 const struct jinja_input *input, int32_t **ids,
+                                                 size_t *count, struct td_error *err);
+
+/* TD_UNSUPPORTED for an encoder, which has no next token. */
+TD_MUST_CHECK enum td_status model_require_decoder(const struct td_model *model,
+                                                   struct td_error *err);
+
+#endif

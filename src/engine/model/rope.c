@@ -1,0 +1,44 @@
+#include "engine/model/rope.h"
+
+#include <math.h>
+
+/* The (fractional) pair that turns `turns` times within the original context. */
+static double yarn_pair_of(const struct rope_options *options, double turns)
+{
+    const double tau = 6.283185307179586476925;
+    return options->dimension_count * log(options->original_context / (turns * tau)) /
+           (2.0 * log(options->base));
+}
+
+void rope_init(struct rope *rope, const struct rope_options *options)
+{
+    double scale = options->scaling == ROPE_SCALING_NONE ? 1.0 : 1.0 / options->factor;
+    double low = 0, high = 0;
+    rope->pair_count = options->dimension_count / 2;
+    rope->magnitude = options->attention_factor;
+    if (options->scaling == ROPE_SCALING_YARN) {
+        low = fmax(0.0, floor(yarn_pair_of(options, options->turns_fast)));
+        high =
+            fmin(options->dimension_count - 1.0, ceil(yarn_pair_of(options, options->turns_slow)));
+        rope->magnitude *= 1.0 + 0.1 * log(options->factor); /* YaRN, eq. 22 */
+    }
+    for (uint32_t i = 0; i < rope->pair_count; i++) {
+        double frequency = pow(options->base, -2.0 * i / options->dimension_count);
+        if (options->frequency_factors)
+            frequency /= (double)options->frequency_factors[i];
+        double keep = 0; /* how much of the original frequency a pair keeps under scaling */
+        if (options->scaling == ROPE_SCALING_YARN)
+            keep = 1.0 - fmin(1.0, fmax(0.0, (i - low) / fmax(0.001, high - low)));
+        rope->frequency[i] = frequency * (scale * (1.0 - keep) + keep);
+    }
+}
+
+void rope_angles(const struct rope *rope, uint32_t position, float *cos_sin)
+{
+    for (uint32_t i = 0; i < rope->pair_count; i++) {
+        double sine, cosine;
+        sincos(position * rope->frequency[i], &sine, &cosine);
+        cos_sin[2 * i] = (float)(cosine * rope->magnitude);
+        cos_sin[2 * i + 1] = (float)(sine * rope->magnitude);
+    }
+}

@@ -1,0 +1,104 @@
+#include "engine/model/tensor_lookup.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+enum td_status tensor_lookup_init(struct tensor_lookup *lookup, const struct td_model *model,
+                                  struct td_error *err)
+{
+    *lookup = (struct tensor_lookup){.model = model, .err = err};
+    lookup->used = calloc(gguf_tensor_count(model->gguf) + 1, sizeof *lookup->used);
+    if (lookup->used == NULL)
+        lookup->status = error_set(err, TD_NO_MEMORY, "%s: no memory for a list of %zu tensors",
+                                   gguf_path(model->gguf), gguf_tensor_count(model->gguf));
+    return lookup->status;
+}
+
+void tensor_lookup_deinit(struct tensor_lookup *lookup)
+{
+    free(lookup->used);
+    lookup->used = NULL;
+}
+
+const struct gguf_tensor *tensor_take(struct tensor_lookup *lookup, const char *name, bool required)
+{
+    const struct gguf *gguf = lookup->model->gguf;
+    if (lookup->status != TD_OK)
+        return NULL;
+    const struct gguf_tensor *tensor = gguf_find_tensor(gguf, name);
+    if (tensor)
+        lookup->used[tensor - gguf_tensor_at(gguf, 0)] = true;
+    else if (required)
+        lookup->status =
+            error_set(lookup->err, TD_CORRUPT, "%s: tensor '%s' is missing", gguf_path(gguf), name);
+    return tensor;
+}
+
+bool tensor_has_shape(struct tensor_lookup *lookup, const struct gguf_tensor *tensor, uint64_t cols,
+                      uint64_t rows, uint64_t experts)
+{
+    if (tensor->dims[0] == cols && tensor->dims[1] == rows && tensor->dims[2] == experts &&
+        tensor->dims[3] == 1)
+        return true;
+    lookup->status = error_set(
+        lookup->err, TD_CORRUPT,
+        "%s: tensor '" STR_FMT "' is [%llu, %llu, %llu, %llu], expected [%llu, %llu, %llu]",
+        gguf_path(lookup->model->gguf), STR_ARG(tensor->name), (unsigned long long)tensor->dims[0],
+        (unsigned long long)tensor->dims[1], (unsigned long long)tensor->dims[2],
+        (unsigned long long)tensor->dims[3], (unsigned long long)cols, (unsigned long long)rows,
+        (unsigned long long)experts);
+    return false;
+}
+
+const float *tensor_take_vector(struct tensor_lookup *lookup, const char *name, uint32_t len,
+                                bool required)
+{
+    const struct gguf_tensor *tensor = tensor_take(lookup, name, required);
+    if (tensor == NULL || !tensor_has_shape(lookup, tensor, len, 1, 1))
+        return NULL;
+    if (tensor->type != TENSOR_F32) {
+        lookup->status =
+            error_set(lookup->err, TD_UNSUPPORTED, "%s: tensor '%s' is not F32, as vectors must be",
+                      gguf_path(lookup->model->gguf), name);
+        return NULL;
+    }
+    return tensor->data;
+}
+
+struct weight tensor_weight(const struct tensor_lookup *lookup, const struct gguf_tensor *tensor,
+                            uint32_t row_begin, uint32_t rows)
+{
+    size_t row_bytes = tensor->bytes / (size_t)(tensor->dims[1] * tensor->dims[2]);
+    enum tensor_type type = (enum tensor_type)tensor->type;
+    return (struct weight){.data = (const uint8_t *)tensor->data + row_begin * row_bytes,
+                           .row_bytes = row_bytes,
+                           .rows = rows,
+                           .cols = (uint32_t)tensor->dims[0],
+                           .type = type,
+                           .form = lookup->model->kernels->form_of(type),
+                           .expert_bytes =
+                               tensor->dims[2] > 1 ? (size_t)tensor->dims[1] * row_bytes : 0,
+                           .number = WEIGHT_UNNUMBERED};
+}
+
+static bool is_allowed(struct td_str name, const char *const *allowed)
+{
+    while (*allowed && !str_starts_with(name, str_from(*allowed)))
+        allowed++;
+    return *allowed != NULL;
+}
+
+void tensor_lookup_refuse_unused(struct tensor_lookup *lookup, const char *const *allowed)
+{
+    const struct td_model *model = lookup->model;
+    for (size_t i = 0; lookup->status == TD_OK && i < gguf_tensor_count(model->gguf); i++) {
+        struct td_str name = gguf_tensor_at(model->gguf, i)->name;
+        if (!lookup->used[i] && !is_allowed(name, allowed))
+            lookup->status =
+                error_set(lookup->err, TD_UNSUPPORTED,
+                          "%s: architecture '%s' has no use for tensor '" STR_FMT "'",
+                          gguf_path(model->gguf), model->architecture->name, STR_ARG(name));
+    }
+}

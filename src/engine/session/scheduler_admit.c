@@ -1,0 +1,166 @@
+/* From the queue to a slot. A job is admitted when a slot is free and the pages that it may come to
+ * hold (prompt and longest answer) are not promised to somebody else: what runs is never preempted,
+ * but for spare work, and never fails for lack of memory. Nobody overtakes one who waits for pages,
+ * so that large jobs get their turn.
+ *
+ * What ended answers have computed stays in the index of prefixes, whose pages are promised to
+ * nobody: the longest unused go when pages are short. */
+#include "engine/session/scheduler_internal.h"
+
+#include "base/error.h"
+#include "base/log.h"
+
+#include <string.h>
+
+/* Pages that a job of so many prompt tokens may come to hold. */
+static uint32_t pages_needed(const struct scheduler *scheduler, const struct job_request *request)
+{
+    uint64_t tokens = scheduler->context_size, page = KV_PAGE_TOKENS;
+    uint32_t answer = request->options.tokens_max;
+    if (answer && request->id_count + (uint64_t)answer < tokens)
+        tokens = request->id_count + answer;
+    return (uint32_t)((tokens + page - 1) / page);
+}
+
+void scheduler_forget_job(struct scheduler *scheduler, struct job *job)
+{
+    bool spare = job->request.priority == TD_PRIORITY_SPARE;
+    atomic_fetch_sub(spare ? &scheduler->spares : &scheduler->jobs, 1);
+    job_release(job);
+}
+
+static void remove_waiting(struct scheduler *scheduler, uint32_t index)
+{
+    size_t after = --scheduler->waiting_count - index;
+    memmove(&scheduler->waiting[index], &scheduler->waiting[index + 1],
+            after * sizeof *scheduler->waiting);
+    memmove(&scheduler->waiting_plans[index], &scheduler->waiting_plans[index + 1],
+            after * sizeof *scheduler->waiting_plans);
+}
+
+void scheduler_collect(struct scheduler *scheduler)
+{
+    struct job *job;
+    while (scheduler->waiting_count < scheduler->places_max &&
+           (job = queue_pop(scheduler->submitted))) {
+        uint32_t at = scheduler->waiting_count++;
+        scheduler->waiting[at] = job;
+        scheduler->waiting_plans[at] = (struct plan_waiting){.priority = job->request.priority};
+    }
+    for (uint32_t i = scheduler->waiting_count; i-- > 0;) {
+        job = scheduler->waiting[i];
+        if (!atomic_load(&job->cancelled))
+            continue;
+        remove_waiting(scheduler, i);
+        scheduler_forget_job(scheduler, job);
+    }
+}
+
+/* Batch work leaves slots and pages for those who wait, unless it is nothing that they could
+ * use. */
+static bool batch_fits(const struct scheduler *scheduler, uint32_t page_need)
+{
+    uint32_t slots = 0, pages = 0;
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        const struct slot *slot = &scheduler->slots[i];
+        if (slot->state == SLOT_FREE || slot->job->request.priority != TD_PRIORITY_BATCH)
+            continue;
+        slots++;
+        pages += slot->page_need;
+    }
+    return slots == 0 || (slots < plan_batch_share(scheduler->slot_count) &&
+                          pages + page_need <= plan_batch_share(scheduler->kv_pool->page_count));
+}
+
+/* Spare work lives on what nobody else wants: the youngest goes. False when there is none. */
+static bool end_spare(struct scheduler *scheduler)
+{
+    struct slot *youngest = NULL;
+    for (uint32_t i = 0; i < scheduler->slot_count; i++) {
+        struct slot *slot = &scheduler->slots[i];
+        if (slot->state == SLOT_RUNNING && slot->job->request.priority == TD_PRIORITY_SPARE &&
+            (youngest == NULL || slot->order > youngest->order))
+            youngest = slot;
+    }
+    if (youngest == NULL)
+        return false;
+    struct td_error err = {0};
+    enum td_status status = error_set(&err, TD_BUSY, "its place was needed for other work");
+    scheduler_end_slot(scheduler, youngest, status, &err);
+    return true;
+}
+
+/* It does not wait, so that it takes nobody's place in the queue. */
+static void refuse_spare(struct scheduler *scheduler, uint32_t index)
+{
+    struct td_error err = {0};
+    const struct td_generate_result nothing = {0};
+    struct job *job = scheduler->waiting[index];
+    enum td_status status = error_set(&err, TD_BUSY, "there is no place to spare");
+    job_end(job, status, &nothing, &err);
+    if (!job_post(job)) /* its owner's own deadline ends it */
+        log_event(LOG_LEVEL_DEBUG, "job_end_not_delivered", "priority=spare");
+    remove_waiting(scheduler, index);
+    scheduler_forget_job(scheduler, job);
+}
+
+static struct slot *free_slot(struct scheduler *scheduler)
+{
+    for (uint32_t i = 0; i < scheduler->slot_count; i++)
+        if (scheduler->slots[i].state == SLOT_FREE)
+            return &scheduler->slots[i];
+    return NULL;
+}
+
+static void start_job(struct scheduler *scheduler, struct slot *slot, struct job *job)
+{
+    slot->state = SLOT_RUNNING;
+    slot->job = job;
+    slot->begun = false;
+    slot->order = ++scheduler->admissions;
+    slot->served_last = scheduler->pass;
+    slot->page_need = pages_needed(scheduler, &job->request);
+    scheduler->page_need += slot->page_need;
+    sequence_set_adapters(&slot->sequence, job->request.adapters);
+    atomic_fetch_add(&scheduler->running, 1);
+    atomic_fetch_add(&scheduler->prompt_tokens, job->request.id_count);
+    if (scheduler->draft)
+        job->request.options.draft =
+            scheduler_draft_begin(scheduler->draft, slot_number(scheduler, slot), &job->cancelled);
+    struct td_error err = {0};
+    enum td_status status = generation_init(&slot->generation, &slot->sequence, job->request.ids,
+                                            job->request.id_count, &job->request.options, &err);
+    if (status != TD_OK)
+        scheduler_end_slot(scheduler, slot, status, &err);
+    else
+        generation_score_prompt(&slot->generation, job->prompt_scores, job->request.prompt_only);
+    if (status == TD_OK)
+        sampler_set_dry(&slot->generation.sampler, &job->request.dry);
+}
+
+void scheduler_admit(struct scheduler *scheduler)
+{
+    scheduler_collect(scheduler);
+    while (scheduler->waiting_count) {
+        uint32_t next = plan_next(scheduler->waiting_plans, scheduler->waiting_count);
+        struct job *job = scheduler->waiting[next];
+        uint32_t page_need = pages_needed(scheduler, &job->request);
+        bool spare = job->request.priority == TD_PRIORITY_SPARE;
+        if (!spare && !plan_is_urgent(&scheduler->waiting_plans[next]) &&
+            !batch_fits(scheduler, page_need))
+            return;
+        bool has_pages = page_need <= scheduler->kv_pool->page_count - scheduler->page_need;
+        struct slot *slot = has_pages ? free_slot(scheduler) : NULL;
+        if (slot == NULL && spare) {
+            refuse_spare(scheduler, next);
+            continue;
+        }
+        if (slot == NULL && end_spare(scheduler))
+            continue;
+        if (slot == NULL)
+            return;
+        plan_note_overtaken(scheduler->waiting_plans, next);
+        remove_waiting(scheduler, next);
+        start_job(scheduler, slot, job);
+    }
+}

@@ -1,0 +1,95 @@
+/* What the scheduler's files share: scheduler.c (life, the thread), scheduler_admit.c (queue to
+ * slots), scheduler_pass.c (slots to forward passes). */
+#ifndef ENGINE_SCHEDULER_INTERNAL_H
+#define ENGINE_SCHEDULER_INTERNAL_H
+
+#include "base/queue.h"
+#include "engine/forward/batch_plan.h"
+#include "engine/forward/forward.h"
+#include "engine/forward/prefix_index.h"
+#include "engine/session/job.h"
+#include "engine/session/scheduler_draft.h"
+
+#define SLOTS_MAX 256
+
+enum slot_state {
+    SLOT_FREE,
+    SLOT_RUNNING,
+    SLOT_ENDING /* ended, but its loop has not taken the post */
+};
+
+struct slot {
+    struct sequence sequence;
+    enum slot_state state;
+    struct job *job;
+    struct generation generation;
+    struct generation_due due; /* of the pass under way */
+    uint32_t page_need;        /* pages that the job may come to hold */
+    uint64_t order;            /* number of its admission */
+    uint64_t served_last;      /* number of the pass that it was in last */
+    bool begun;                /* some of the prompt has gone through the model */
+};
+
+/* Of what ended answers have left: what is in nobody's hands any more; and what is kept for others. */
+#define FORGET_UNUSED 1u
+#define FORGET_ALL 2u
+
+struct scheduler {
+    enum td_speculation speculation;
+    uint32_t draft_tokens;
+    float exit_threshold;
+    const struct td_model *model;
+    struct thread_pool *threads;
+    struct kv_pool *kv_pool;
+    struct prefix_index *prefixes; /* what ended and running answers have computed */
+    struct workspace *workspace;
+    struct scheduler_draft *draft; /* NULL without one */
+    struct slot *slots;
+    uint32_t slot_count;
+    uint32_t jobs_max;   /* running and waiting, beside what is spare */
+    uint32_t places_max; /* with it: as much as there are slots, so that it takes nobody's place */
+    uint32_t context_size;
+    struct queue *submitted; /* from any thread */
+    struct wake *wake;
+    pthread_t thread;
+    bool thread_started;
+    atomic_bool stop;
+    atomic_uint forget; /* FORGET_...: asked for, see scheduler_forget */
+    bool keep_nothing;
+    atomic_uint jobs, spares; /* running and waiting; spares beside the others */
+    atomic_uint running;      /* of both */
+    atomic_uint pages_used;
+    _Atomic uint64_t prompt_tokens, cached_tokens, completion_tokens, passes, rows;
+    _Atomic uint64_t drafted_tokens, accepted_tokens;
+
+    /* The scheduler thread's own. */
+    struct job **waiting;               /* [places_max], first come first */
+    struct plan_waiting *waiting_plans; /* [places_max], of the same jobs */
+    uint32_t waiting_count;
+    uint32_t page_need; /* of all slots */
+    struct pace pace;
+    uint64_t admissions, pass;
+    bool post_failed;
+    struct plan_entry entries[SLOTS_MAX]; /* working memory of a pass */
+    struct segment segments[SLOTS_MAX];
+    struct slot *segment_slots[SLOTS_MAX];
+};
+
+static inline uint32_t slot_number(const struct scheduler *scheduler, const struct slot *slot)
+{
+    return (uint32_t)(slot - scheduler->slots);
+}
+
+/* Takes new jobs off the queue, drops those that were cancelled while they waited, and gives slots
+ * to those that fit. */
+void scheduler_admit(struct scheduler *scheduler);
+/* One forward pass with whoever is due; false when nobody was. */
+bool scheduler_pass(struct scheduler *scheduler);
+
+void scheduler_collect(struct scheduler *scheduler);
+void scheduler_forget_job(struct scheduler *scheduler, struct job *job);
+/* Ends the slot's job and gives the slot back, now or once the job's loop takes the post. */
+void scheduler_end_slot(struct scheduler *scheduler, struct slot *slot, enum td_status status,
+                        const struct td_error *err);
+
+#endif

@@ -1,0 +1,211 @@
+/* Sessions into files and memory and back: the public side of session_file.h. */
+#include "base/error.h"
+#include "engine/model/memory.h"
+#include "engine/session/session.h"
+#include "engine/session/session_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum td_status refuse_adapters(const struct td_session *session, struct td_error *err)
+{
+    if (session->sequence.adapters == NULL)
+        return TD_OK;
+    return error_set(err, TD_UNSUPPORTED,
+                     "a session with adapters cannot be saved or restored: its values are theirs");
+}
+
+static enum td_status io_error(const char *what, const char *path, struct td_error *err)
+{
+    return error_set(err, TD_IO, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* --- memory --- */
+
+enum td_status td_session_export(const struct td_session *session, uint32_t begin, uint32_t count,
+                                 void *out, size_t capacity, size_t *bytes, struct td_error *err)
+{
+    const struct sequence *sequence = &session->sequence;
+    *bytes = 0;
+    enum td_status status = refuse_adapters(session, err);
+    if (status != TD_OK)
+        return status;
+    if (begin > sequence->length || count > sequence->length - begin)
+        return error_set(err, TD_INVALID, "positions %u to %" PRIu64 " of a session that holds %u",
+                         begin, (uint64_t)begin + count, sequence->length);
+    *bytes = (size_t)session_file_bytes(sequence, count);
+    if (*bytes > capacity)
+        return error_set(err, TD_LIMIT, "%u positions take %zu bytes, there is room for %zu", count,
+                         *bytes, capacity);
+    session_file_write(sequence, begin, count, out);
+    return TD_OK;
+}
+
+enum td_status td_session_import(struct td_session *session, const void *data, size_t bytes,
+                                 struct td_error *err)
+{
+    enum td_status status = refuse_adapters(session, err);
+    if (status == TD_OK)
+        status = session_file_verify(&session->sequence, data, bytes, err);
+    return status == TD_OK ? session_file_read(&session->sequence, data, err) : status;
+}
+
+/* --- files --- */
+
+static enum td_status write_all(int fd, const uint8_t *data, size_t size, const char *path,
+                                struct td_error *err)
+{
+    while (size) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return io_error("write", path, err);
+        data += written;
+        size -= (size_t)written;
+    }
+    return fsync(fd) == 0 ? TD_OK : io_error("write", path, err);
+}
+
+/* Under another name first, so that the file is whole or not there. */
+static enum td_status write_file(const char *path, const uint8_t *data, size_t size,
+                                 struct td_error *err)
+{
+    char part[4096];
+    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
+        return error_set(err, TD_INVALID, "a path of more than %zu bytes", sizeof part);
+    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return io_error("write", part, err);
+    enum td_status status = write_all(fd, data, size, part, err);
+    close(fd);
+    if (status == TD_OK && rename(part, path) != 0)
+        status = io_error("write", path, err);
+    if (status != TD_OK)
+        unlink(part);
+    return status;
+}
+
+enum td_status td_session_save(const struct td_session *session, const char *path,
+                               struct td_error *err)
+{
+    uint64_t bytes = session_file_bytes(&session->sequence, session->sequence.length);
+    enum td_status status = refuse_adapters(session, err);
+    if (status != TD_OK)
+        return status;
+    uint8_t *data = memory_map(bytes);
+    if (data == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for a session file of %" PRIu64 " bytes",
+                         bytes);
+    session_file_write(&session->sequence, 0, session->sequence.length, data);
+    status = write_file(path, data, (size_t)bytes, err);
+    memory_unmap(data, bytes);
+    return status;
+}
+
+/* Reads up to `size` bytes; fewer only at the end of the file. */
+static enum td_status read_all(int fd, uint8_t *data, size_t size, size_t *got, const char *path,
+                               struct td_error *err)
+{
+    *got = 0;
+    while (*got < size) {
+        ssize_t part = read(fd, data + *got, size - *got);
+        if (part < 0 && errno == EINTR)
+            continue;
+        if (part < 0)
+            return io_error("read", path, err);
+        if (part == 0)
+            break;
+        *got += (size_t)part;
+    }
+    return TD_OK;
+}
+
+/* Without waiting for the writer of a FIFO, which is refused like all that is no file. */
+static enum td_status open_file(const char *path, int *fd, uint64_t *bytes, struct td_error *err)
+{
+    struct stat stat;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "cannot open %s: %s", path,
+                         strerror(errno));
+    if (fstat(*fd, &stat) != 0)
+        return io_error("read", path, err);
+    if (!S_ISREG(stat.st_mode))
+        return error_set(err, TD_IO, "cannot read %s: it is not a regular file", path);
+    *bytes = (uint64_t)stat.st_size;
+    return TD_OK;
+}
+
+/* The bytes of an open file into `data`, as many as its header says and the sequence can hold. */
+static enum td_status read_file(int fd, const char *path, uint64_t file_bytes,
+                                const struct sequence *sequence, uint8_t **data, uint64_t *bytes,
+                                struct td_error *err)
+{
+    uint8_t header[SESSION_FILE_HEADER_BYTES];
+    size_t got;
+    enum td_status status = read_all(fd, header, sizeof header, &got, path, err);
+    if (status == TD_OK && got < sizeof header)
+        status =
+            error_set(err, TD_CORRUPT, "%zu bytes, the header alone has %zu", got, sizeof header);
+    if (status == TD_OK)
+        status = session_file_check(sequence, header, bytes, err);
+    if (status == TD_OK && file_bytes != *bytes)
+        status = error_set(err, TD_CORRUPT,
+                           "%" PRIu64 " bytes, there should be %" PRIu64
+                           ": it was cut off or something was added",
+                           file_bytes, *bytes);
+    if (status != TD_OK)
+        return status;
+    *data = memory_map(*bytes);
+    if (*data == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for %" PRIu64 " bytes", *bytes);
+    memcpy(*data, header, sizeof header);
+    status = read_all(fd, *data + sizeof header, (size_t)*bytes - sizeof header, &got, path, err);
+    if (status == TD_OK)
+        status = session_file_verify(sequence, *data, got + sizeof header, err);
+    return status;
+}
+
+/* In place of what the sequence holds; the pages that are wanting are taken before anything of that
+ * is given up. */
+static enum td_status replace(struct sequence *sequence, const uint8_t *data, struct td_error *err)
+{
+    uint32_t count = session_file_count(data);
+    enum td_status status = TD_OK;
+    if (count > sequence->length)
+        status = sequence_reserve(sequence, count - sequence->length, err);
+    if (status != TD_OK)
+        return status;
+    sequence_truncate(sequence, 0);
+    return session_file_read(sequence, data, err);
+}
+
+enum td_status td_session_load(struct td_session *session, const char *path, struct td_error *err)
+{
+    uint8_t *data = NULL;
+    uint64_t bytes = 0, file_bytes = 0;
+    int fd = -1;
+    enum td_status status = refuse_adapters(session, err);
+    if (status == TD_OK)
+        status = open_file(path, &fd, &file_bytes, err);
+    if (status != TD_OK)
+        goto out;
+    struct sequence empty = session->sequence; /* only looked at */
+    empty.length = 0;
+    status = read_file(fd, path, file_bytes, &empty, &data, &bytes, err);
+    if (status == TD_OK)
+        status = replace(&session->sequence, data, err);
+    else
+        error_prefix(err, "%s", path);
+    memory_unmap(data, bytes);
+out:
+    if (fd >= 0)
+        close(fd);
+    return status;
+}

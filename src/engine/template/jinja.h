@@ -1,0 +1,41 @@
+/* Chat templates as the model's file carries them: programs in the part of the Jinja language that
+ * chat templates use, compiled once, run for every prompt. A compiled template is immutable (any
+ * thread); a rendering has its own memory. */
+#ifndef ENGINE_JINJA_H
+#define ENGINE_JINJA_H
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "engine/template/template.h"
+
+struct jinja;
+
+/* **returns new** (jinja_close). `source` is copied. TD_UNSUPPORTED with line and reason for what
+ * is malformed or outside of the subset, TD_LIMIT for what is too large or nested too deep. */
+TD_MUST_CHECK enum td_status jinja_open(struct td_str source, struct jinja **out,
+                                        struct td_error *err);
+void jinja_close(struct jinja *jinja);
+
+struct jinja_input {
+    const struct td_message *messages; /* these, or messages_json */
+    size_t message_count;
+    /* OpenAI's array of messages, with tool_calls, tool_call_id, reasoning_content, ... A call's
+     * `arguments` that is a JSON object in a string reaches the template as that object; content of
+     * text parts only is joined by newlines. */
+    const struct json *messages_json;
+    const struct json *tools;     /* array of functions, or NULL: none */
+    const struct json *variables; /* object: enable_thinking, date_string, ...; or NULL */
+    struct td_str bos_token, eos_token;
+    bool add_generation;
+    const struct clock *clock; /* for strftime_now; NULL: the system's */
+};
+
+/* Renders into *out as template_render does, BOS included where the template writes it. TD_INVALID:
+ * the template refuses the messages (raise_exception). TD_UNSUPPORTED: it does what the interpreter
+ * or Jinja cannot do. TD_LIMIT: too many steps, too much memory or text. Errors never quote
+ * messages. */
+TD_MUST_CHECK enum td_status jinja_render(const struct jinja *jinja,
+                                          const struct jinja_input *input,
+                                          struct template_output *out, struct td_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* Masking: nothing that was found is left, and whatever stands around a value, its echo comes back. */
+#include "masked.h"
+
+#include "privacy/escaped.h"
+#include "privacy/name_finder.h"
+
+static void test_values_with_unusual_edges_come_back_whole(void)
+{
+    static const struct {
+        const char *text, *value, *left; /* masked; not masked */
+    } cases[] = {
+        /* The value begins with a quote, its surrogate with a letter. */
+        {"Mail to\"jo nas\"@acme-corp.org now.", "acme-corp", "now"},
+        {"a@b.com, I\"t t\"@acme-corp.org and x\"u\"@acme-corp.org", "acme-corp", "and"},
+        {"-----BEGIN RSA PRIVATE KEY---\n**********************************\n--\n"
+         "MIIEpssn 536-22-1234A",
+         "536-22", ""},
+        /* Of the escape no part may become another one's. */
+        {"{\"to\":\"%3Djoe7%40acme-corp.org\"}", "acme-corp", "%3D"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        REQUIRE(world_init(&world, cases[i].text));
+        CHECK(!strstr(world.masked.data, cases[i].value));
+        CHECK(strstr(world.masked.data, cases[i].left));
+        check_answer(&world, world.masked.data, cases[i].text, false);
+        world_deinit(&world);
+    }
+}
+
+static void test_what_is_found_behind_a_private_key_is_no_part_of_its_frame(void)
+{
+    /* The end line is broken, so that the finding goes on. */
+    static const char *const texts[] = {
+        "-----BEGIN RSA PRIVATE KEY-----\nMIICAQEA7bqXyZ01\n-----END RSA PRIVATE\xa0KEY-----\n"
+        "12 Baker Street, London NW1 6XE",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIICAQEA7bqXyZ01\n-----END RSA PRIVATE KEY-----\n"
+        "12 Baker Street, London NW1 6XE",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIICAQEA7bqXyZ01\n-----END RSA PRIVATE KEY-- "
+        "12 Baker Street, London NW1 6XE"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct world world;
+        REQUIRE(world_init(&world, texts[i]));
+        CHECK(strstr(world.masked.data, "Baker") == NULL);
+        CHECK(strstr(world.masked.data, "MIICAQEA") == NULL);
+        check_answer(&world, world.masked.data, texts[i], false);
+        world_deinit(&world);
+    }
+}
+
+static void test_a_value_behind_an_escaped_letter_is_restored(void)
+{
+    static const char text[] = "{\"t\": \"f\\u00f8dselsnummam9obkBhY21lLmNvbSBepcyCr\"}";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(strstr(world.masked.data, "dselsnumma") == NULL);
+    CHECK(strstr(restore(&world, buf_view(&world.masked), 4, false, NULL),
+                 "dselsnummam9obkBhY21lLmNvbSBepcyCr") != NULL);
+    world_deinit(&world);
+}
+
+/* What is joined to a value on either side is read with its surrogate. */
+static void test_a_value_whose_surrogate_is_not_known_where_it_stands_comes_back(void)
+{
+    static const struct {
+        const char *text, *value;
+    } cases[] = {
+        /* With half an escape before it the surrogate's first letters could be another's digits. */
+        {"tea vpfl%12user@acme-corp.org now", "acme-corp"},
+        {"{\"%7QOIZVSAPFG2W9ysenub2pnu01prapkra\"}", "QOIZVSAPFG2W9"},
+        {"\\\\u0041%40acme-corp.org", "acme-corp"},
+        /* Letters of one script inside another's, and bytes that are no letters. */
+        {"\xef\xbc\x94"
+         "b at acme dot com, and \xef\xbc\x94"
+         "1111 1111 1111 1111",
+         "acme"},
+        {"to \xc3n\\u0040acme-corp.org\xff\xff\xff", "acme-corp"},
+        /* Frames of a private key that are none. */
+        {"-----BEGIN RSA PRIVATE KEY---\\u0041\x10\\n\\u0040acme-corp.co'", "acme-corp"},
+        {"-----BEGIN RSA PRIVATE KEY---A\\n\\n\\\\n\\u0022acme-corp-key n\\u0040example.co' and so "
+         "on",
+         "acme-corp"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world world;
+        REQUIRE(world_init(&world, cases[i].text));
+        CHECK(!strstr(world.masked.data, cases[i].value));
+        struct buf expected;
+        buf_init(&expected, 1 << 16);
+        for (size_t step = 1; step <= 5; step++) {
+            const char *back = restore(&world, buf_view(&world.masked), step, false, NULL);
+            buf_clear(&expected);
+            escaped_value(view(cases[i].text), &expected);
+            struct buf plain;
+            buf_init(&plain, 1 << 16);
+            escaped_value(view(back), &plain);
+            CHECK(str_equal(buf_view(&plain), buf_view(&expected)));
+            buf_deinit(&plain);
+        }
+        buf_deinit(&expected);
+        world_deinit(&world);
+    }
+}
+
+/* The next turn has the text again. */
+static void test_a_word_for_a_value_that_would_be_lost_is_the_same_in_the_next_turn(void)
+{
+    static const char text[] = "tea vpfl%12user@acme-corp.org now";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    char first[256];
+    snprintf(first, sizeof first, "%s", world.masked.data);
+    REQUIRE(mask_text(&world, text));
+    CHECK(strcmp(world.masked.data, first) == 0);
+    world_deinit(&world);
+}
+
+/* In a tool call's arguments a key's lines end with \n; an answer may have them so, or as lines. */
+static void test_a_private_key_with_escaped_lines_is_restored_both_ways(void)
+{
+    static const char text[] =
+        "{\"key\": \"-----BEGIN RSA PRIVATE KEY-----\\nMIICAQEA7bqXyZ01\\n-----END RSA PRIVATE "
+        "KEY-----\\n\"}";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(!strstr(world.masked.data, "MIICAQEA"));
+    CHECK(strstr(world.masked.data, "-----BEGIN RSA PRIVATE KEY-----\\n"));
+    check_answer(&world, world.masked.data, text, false);
+    char answer[512];
+    size_t len = 0;
+    for (const char *p = world.masked.data; *p && len + 1 < sizeof answer; p++) {
+        bool line = p[0] == '\\' && p[1] == 'n';
+        answer[len++] = line ? '\n' : *p;
+        p += line;
+    }
+    answer[len] = '\0';
+    CHECK(strstr(restore(&world, view(answer), 3, false, NULL), "MIICAQEA7bqXyZ01"));
+    world_deinit(&world);
+}
+
+/* An escape is what it was: a text that is JSON stays JSON, an address stays one. */
+static void test_escapes_inside_a_value_stay_escapes(void)
+{
+    struct world world;
+    REQUIRE(world_init(&world, "?mail=john%40acme-corp.org&q=1"));
+    CHECK(strstr(world.masked.data, "%40") && !strstr(world.masked.data, "acme"));
+    check_answer(&world, world.masked.data, "?mail=john%40acme-corp.org&q=1", false);
+    world_deinit(&world);
+}
+
+/* As a tool call's argument a line's end has two bytes and a control character six. */
+static void test_control_characters_inside_a_value_are_no_part_of_its_surrogate(void)
+{
+    static const char text[] =
+        "-----BEGIN RSA PRIVATE KEY---\x01\x01\x01\x01\x01\x01\x01\x01MIICAQEA7bqXyZ01";
+    static const char wanted[] = "-----BEGIN RSA PRIVATE KEY---\\u0001\\u0001\\u0001\\u0001\\u0001"
+                                 "\\u0001\\u0001\\u0001MIICAQEA7bqXyZ01";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(!strchr(world.masked.data, 1));
+    check_answer(&world, world.masked.data, text, false);
+    check_answer(&world, world.masked.data, wanted, true);
+    world_deinit(&world);
+}
+
+/* Nothing separates it from what stands before, and with that it is longer than any surrogate's value. */
+static void test_what_cannot_be_made_to_come_back_is_refused(void)
+{
+    size_t refused = 0;
+    for (int i = 0; i < 64; i++) {
+        struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
+        struct td_error err = {0};
+        struct buf text;
+        buf_init(&text, 1 << 16);
+        buf_init(&world.masked, 1 << 16);
+        for (int k = 0; k < 5000; k++)
+            buf_append_char(&text, '\\');
+        buf_printf(&text, "%%7QOIZVSAPFG2W9ysenub2pnu%02dprapkra", i);
+        struct mask *mask = mask_new(world.vault, &rules, world.uses);
+        enum td_status status = mask_one(mask, buf_view(&text), &world.masked, &world.rest, &err);
+        CHECK(status == TD_OK || status == TD_LIMIT);
+        refused += status == TD_LIMIT;
+        if (status == TD_OK) {
+            CHECK(!strstr(world.masked.data, "QOIZVSAPFG"));
+            world.table = restore_table_new(world.vault, world.uses);
+            check_answer(&world, world.masked.data, text.data, false);
+        }
+        mask_free(mask);
+        buf_deinit(&text);
+        world_deinit(&world);
+    }
+    CHECK(refused > 0 && refused < 64);
+}
+
+/* What is encoded has findings in the middle of a word, each of which is the whole word's. */
+static void test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value(void)
+{
+    static const char unit[] =
+        "am9obkBhY21lLmNvbSBpcyBtZSBhbmQgbW9yZSB0ZXh0"; /* john@acme.com is me */
+    struct world world = {.vault = vault_with_key(key), .uses = calloc(1, sizeof *world.uses)};
+    struct td_error err = {0};
+    struct buf text;
+    buf_init(&text, 2 << 20);
+    buf_init(&world.masked, 2 << 20);
+    while (text.len < 1 << 20)
+        buf_append_str(&text, STR(unit));
+    struct mask *mask = mask_new(world.vault, &rules, world.uses);
+    CHECK(mask_one(mask, buf_view(&text), &world.masked, &world.rest, &err) ==
+          TD_LIMIT); /* longer than what is replaced */
+    CHECK(vault_count(world.vault) == 0);
+    mask_free(mask);
+    buf_deinit(&text);
+    world_deinit(&world);
+}
+
+int main(void)
+{
+    struct tagger *tagger = NULL;
+    struct td_error err = {0};
+    if (tagger_open(NAMES_FILE, &tagger, &err) != TD_OK) {
+        printf("%s\n", err.message);
+        return 1;
+    }
+    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    RUN(test_values_with_unusual_edges_come_back_whole);
+    RUN(test_what_is_found_behind_a_private_key_is_no_part_of_its_frame);
+    RUN(test_a_value_behind_an_escaped_letter_is_restored);
+    RUN(test_a_value_whose_surrogate_is_not_known_where_it_stands_comes_back);
+    RUN(test_a_word_for_a_value_that_would_be_lost_is_the_same_in_the_next_turn);
+    RUN(test_a_private_key_with_escaped_lines_is_restored_both_ways);
+    RUN(test_escapes_inside_a_value_stay_escapes);
+    RUN(test_control_characters_inside_a_value_are_no_part_of_its_surrogate);
+    RUN(test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value);
+    RUN(test_what_cannot_be_made_to_come_back_is_refused);
+    name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
+    return test_finish();
+}
