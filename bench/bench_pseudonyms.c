@@ -49,9 +49,7 @@ static bool make(struct world *world, struct td_str text)
     *world = (struct world){.vault = vault_with_key(key), .uses = calloc(1, sizeof *world->uses)};
     buf_init(&world->masked, 64 * MEGABYTE);
     struct mask *mask = mask_new(world->vault, &rules, world->uses);
-    mask_read(mask, text);
-    bool ok = mask_find(mask, text, &err) == TD_OK && mask_seal(mask, &err) == TD_OK &&
-              mask_write(mask, text, &world->masked, &rest, &err) == TD_OK;
+    bool ok = mask_one(mask, text, &world->masked, &rest, &err) == TD_OK;
     mask_free(mask);
     world->table = ok ? restore_table_new(world->vault, world->uses) : NULL;
     return ok;
