@@ -55,7 +55,7 @@ static const struct {
 };
 
 /* Is a byte of another script among the eight before the place? */
-static bool script_before(const struct place *place)
+bool script_before(const struct place *place)
 {
     uint64_t before = 0;
     size_t count = place->begin < 8 ? place->begin : 8;

@@ -238,6 +238,8 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
         }
         if (entry->context != CONTEXT_NONE) {
             scan->context.ended[entry->context] = end + 1;
+            if (entry->context >= PRIVACY_US_MBI && entry->context <= PRIVACY_IL_ID)
+                scan->context.ended[CONTEXT_NATIONAL] = end + 1;
             scan->announced = end + 1;
         }
         if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
