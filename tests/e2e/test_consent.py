@@ -141,5 +141,16 @@ def test_promises_of_tiers_are_asked_for_by_request_and_route():
         refused_for(tandem.chat("Hello", CLOUD), "not to keep")
 
 
+@case
+def test_what_may_not_be_kept_is_not_asked_to_be_stored():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    promises = "    no_retention: true\n"
+    for route, wish in (("", True), ("", False), (promises, False)):
+        with server(cloud, route, tier=promises) as tandem:
+            asked = {"tandem": {"no_retention": True}} if wish else {}
+            equal(tandem.chat("Hello", CLOUD, store=True, **asked).status, 200)
+            equal(cloud.requests[-1]["json"]["store"], not (wish or route))
+
+
 if __name__ == "__main__":
     main()
