@@ -50,10 +50,10 @@ static enum td_status read_numbers(const unsigned char *data, const char *label,
     file->label_costs[LABEL_O] = 1;
     for (size_t l = LABEL_B_PERSON; l < LABEL_COUNT; l++) {
         file->label_costs[l] = read_float(data, 48 + 4 * ((l - 1) / 2)); /* a type has two labels */
-        costs = costs && is_step(file->label_costs[l]);
+        costs = costs && file->label_costs[l] > 1.0f / 16 && file->label_costs[l] < 16;
     }
     if (!is_step(file->step) || !is_step(file->transition_step) || !isfinite(file->calibration_a) ||
-        !isfinite(file->calibration_b) || fabsf(file->calibration_a) > 100 ||
+        !isfinite(file->calibration_b) || !(file->calibration_a > 0) || file->calibration_a > 100 ||
         fabsf(file->calibration_b) > 100 || !costs)
         return error_set(
             err, TD_CORRUPT,
