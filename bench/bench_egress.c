@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "ledger/egress_line.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress_verify.h"
 #include "row.h"
 
 #include <fcntl.h>
@@ -165,7 +165,7 @@ static void write_million(const char *path)
         fwrite(line.data, 1, line.len, out);
     }
     fclose(out);
-    struct egress_head head = {.date = "2026-11-22", .chain = chain};
+    struct egress_head head = {.date = "2026-11-22", .chain = chain, .next = EGRESS_NO_HASH};
     buf_clear(&line);
     if (crypto_sign_public(seed, public_key, &err) != TD_OK)
         fail("key", &err);

@@ -6,7 +6,8 @@
 FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's `hash` is the
 SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every head's Ed25519 signature over its
 bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash` is that of the line it counts to; and no tail is
-cut. With a public key that was kept elsewhere a record that was made anew is found, too. Exit code 0: sound.
+cut, and no line appended that no head announces. With a public key that was kept elsewhere a record that was made anew
+is found, too. Exit code 0: sound.
 """
 import hashlib
 import json
@@ -16,6 +17,7 @@ import sys
 P = 2**255 - 19
 Q = 2**252 + 27742317777372353535851937790883648493  # the order of the base point
 D = -121665 * pow(121666, P - 2, P) % P
+NONE = "0" * 64  # the hash of no row
 ROOT = pow(2, (P - 1) // 4, P)  # of -1
 
 
@@ -87,16 +89,47 @@ def check_head(line, heads, key):
         raise Fault(f"{where} says more than was signed")
     if not signature_is_right(bytes.fromhex(key), signed, bytes.fromhex(signature[1:-2].decode())):
         raise Fault(f"{where} has a wrong signature")
-    if heads and (head["date"] <= heads[-1]["date"] or head["count"] <= heads[-1]["count"]):
+    if heads and (head["date"] <= heads[-1]["date"] or head["count"] < heads[-1]["count"]):
         raise Fault(f"{where} does not go on from the one before it")
     return head
 
 
+def check_row(line, count, previous):
+    """The hash of row count + 1."""
+    try:
+        entry = json.loads(line)
+        body, _, _ = line.rpartition(b',"hash":')
+        right = hashlib.sha256(body).hexdigest()
+        if entry["hash"] != right or not line.endswith(b',"hash":"' + right.encode() + b'"}'):
+            raise Fault(f"row {count + 1}: its bytes are not those that its hash was made of")
+        if entry["seq"] != count + 1 or entry["previous"] != previous:
+            raise Fault(f"row {count + 1}: it does not follow the row before it")
+    except (ValueError, KeyError, TypeError):
+        raise Fault(f"row {count + 1}: it is not a line of an egress ledger") from None
+    return right
+
+
+def check_end(head, hashes):
+    """A head is signed before a row is written, with the row's hash as `next`, and after it, with NONE: the note to a
+    record that a machine left which stopped in between."""
+    count, covered, announced = len(hashes) - 1, head["count"], head["next"] != NONE
+    if covered > count:
+        raise Fault(f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are there")
+    if count == covered:
+        return "one more row was announced and never written" if announced else ""
+    if count == covered + 1 and announced and hashes[-1] == head["next"]:
+        return "the last row was announced and is not signed yet"
+    raise Fault(f"row {covered + 1}: no signed head covers or announces it")
+
+
 def check(lines, key):
-    """(transfers, heads, key) of a sound record; raises Fault with the first thing that is wrong."""
-    heads, count, previous, ends = [], 0, "0" * 64, {}
+    """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is wrong."""
+    heads, hashes = [], [NONE]
     for line in lines:
-        line = line.rstrip(b"\n")
+        count = len(hashes) - 1
+        if not line.endswith(b"\n"):
+            raise Fault(f"row {count + 1}: the last line has no end")
+        line = line[:-1]
         if line.startswith(b'{"public_key":'):
             found = json.loads(line)["public_key"]
             if key and found != key:
@@ -108,27 +141,13 @@ def check(lines, key):
             if count:
                 raise Fault(f"head {len(heads) + 1} stands after transfers, which it can say nothing of")
             heads.append(check_head(line, heads, key))
-            ends[heads[-1]["count"]] = heads[-1]
         else:
-            try:
-                entry = json.loads(line)
-                body, _, _ = line.rpartition(b',"hash":')
-                right = hashlib.sha256(body).hexdigest()
-                if entry["hash"] != right or not line.endswith(b',"hash":"' + right.encode() + b'"}'):
-                    raise Fault(f"row {count + 1}: its bytes are not those that its hash was made of")
-                if entry["seq"] != count + 1 or entry["previous"] != previous:
-                    raise Fault(f"row {count + 1}: it does not follow the row before it")
-            except (ValueError, KeyError, TypeError):
-                raise Fault(f"row {count + 1}: it is not a line of an egress ledger") from None
-            count, previous = count + 1, right
-            if count in ends and ends[count]["hash"] != previous:
-                raise Fault(f"row {count}: it is not the row that the head of {ends[count]['date']} was signed over")
-    covered = heads[-1]["count"] if heads else 0
-    if covered > count:
-        raise Fault(f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are there")
-    if count > covered + 1:
-        raise Fault(f"row {covered + 1}: no signed head covers it and what follows")
-    return count, len(heads), key
+            hashes.append(check_row(line, count, hashes[-1]))
+    for head in heads:
+        if head["count"] < len(hashes) and hashes[head["count"]] != head["hash"]:
+            raise Fault(f"row {head['count']}: it is not the row that the head of {head['date']} was signed over")
+    note = check_end(heads[-1] if heads else {"count": 0, "next": NONE}, hashes)
+    return len(hashes) - 1, len(heads), key, note
 
 
 def main():
@@ -136,11 +155,13 @@ def main():
         sys.exit(__doc__)
     try:
         with open(sys.argv[1], "rb") as file:
-            count, heads, key = check(file, sys.argv[2] if len(sys.argv) == 3 else None)
+            count, heads, key, note = check(file, sys.argv[2] if len(sys.argv) == 3 else None)
     except (Fault, ValueError, KeyError, TypeError) as fault:
         print(f"not sound: {fault}")
         return 1
     print(f"sound: {count} transfers in one chain, {heads} signed heads, key {key}")
+    if note:
+        print(f"{note}: the machine stopped in the middle of that transfer")
     return 0
 
 

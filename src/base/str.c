@@ -68,6 +68,7 @@ size_t str_find(struct td_str text, struct td_str needle, size_t from)
 
 bool str_next(struct td_str *rest, char separator, struct td_str *part)
 {
+    *part = (struct td_str){NULL, 0};
     if (rest->data == NULL || rest->len == 0)
         return false;
     const char *found = memchr(rest->data, separator, rest->len);

@@ -29,7 +29,8 @@ struct td_str str_slice(struct td_str text, size_t begin, size_t end); /* clampe
 /* Offset of the first `needle` at or after `from`, or SIZE_MAX. */
 size_t str_find(struct td_str text, struct td_str needle, size_t from);
 
-/* Takes the part before the next `separator` off the front of *rest; false when nothing is left. */
+/* Takes the part before the next `separator` off the front of *rest; false, with an empty part, when
+ * nothing is left. rest and part are two. */
 bool str_next(struct td_str *rest, char separator, struct td_str *part);
 
 /* Whole view, decimal; u64 has no sign, i64 an optional one. False on overflow or other

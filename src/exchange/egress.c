@@ -9,118 +9,169 @@
 
 /* As deep as base/json.h reads. */
 #define DEPTH_MAX 64
+#define NAME_BYTES_MAX 64 /* of a name that is said again before every element of its list */
 
-static enum td_data_class highest(enum td_data_class a, enum td_data_class b)
+/* --- the request as one reading --- */
+
+static bool is_said(const char *key)
 {
-    return a > b ? a : b;
+    return strcmp(key, "text") == 0 || strcmp(key, "refusal") == 0;
 }
 
-/* A card number may come as a number: it is scanned as the digits that it is sent as. */
-enum td_data_class egress_classify_number(const struct json *value, struct privacy_tally *tally)
+/* The texts of a content, or of a prompt. */
+static void read_texts(struct reading *reading, const struct json *content)
+{
+    if (json_kind_of(content) == JSON_KIND_TEXT)
+        reading_add(reading, json_text(content), READING_LINE);
+    if (json_kind_of(content) != JSON_KIND_ARRAY)
+        return;
+    size_t first = reading->count;
+    for (size_t i = 0; i < json_count(content); i++) {
+        void *iterator = NULL;
+        const char *key;
+        const struct json *member;
+        while (json_next(json_at(content, i), &iterator, &key, &member))
+            if (is_said(key) && json_kind_of(member) == JSON_KIND_TEXT)
+                reading_add(reading, json_text(member),
+                            reading->count > first ? READING_GOES_ON : READING_LINE);
+    }
+}
+
+/* What is said, one message behind the other: an answer is to the question before it. A message that is not,
+ * byte for byte, what stands in the body is read as well. */
+static void read_conversation(struct reading *reading, const struct td_request *request)
+{
+    const struct json *messages = json_get(request->body, "messages");
+    bool list = json_kind_of(messages) == JSON_KIND_ARRAY;
+    size_t said = list ? json_count(messages) : 0;
+    for (size_t i = 0; i < request->message_count || i < said; i++) {
+        size_t first = reading->count;
+        read_texts(reading, i == 0 && request->completion
+                                ? json_get(request->body, "prompt")
+                                : json_get(json_at(messages, i), "content"));
+        if (i < request->message_count &&
+            !str_equal(reading_since(reading, first), request->messages[i].content))
+            reading_add(reading, request->messages[i].content, READING_LINE);
+    }
+}
+
+static void read_number(struct reading *reading, const struct json *value, enum reading_link link)
 {
     char text[64];
     double number = json_number(value, 0);
     if (json_kind_of(value) == JSON_KIND_INT)
         snprintf(text, sizeof text, "%lld", (long long)json_int(value, 0));
-    else
-        snprintf(text, sizeof text, fabs(number) < 1e18 ? "%.0f" : "%.17g", number);
-    return privacy_classify(str_from(text), tally);
+    else /* a card may come as a number, a place with its decimals */
+        snprintf(text, sizeof text,
+                 fabs(number) < 1e18 && number == floor(number) ? "%.0f" : "%.15g", number);
+    reading_add_fixed(reading, str_from(text), link);
 }
 
-static enum td_data_class classify_json(const struct json *value, struct privacy_tally *tally,
-                                        int depth);
+struct members {
+    struct reading *reading;
+    const struct td_request *body_of; /* the object is its body; else NULL */
+    bool message;                     /* it is one of the body's messages */
+    bool content;                     /* it is a part of what is said, which is read */
+};
 
-/* Is this the very text that was scanned as the message's content? What is not, byte for byte, is
- * scanned where it stands. */
-static bool is_content(const struct json *value, const struct td_message *message)
+static void read_value(const struct members *of, const struct json *value, struct td_str name,
+                       int depth);
+
+/* Is the member not sent, or read with the conversation? */
+static bool is_left_out(const struct members *of, const char *key, const struct json *value)
 {
-    return json_kind_of(value) == JSON_KIND_TEXT && str_equal(json_text(value), message->content);
+    if (of->body_of && strcmp(key, "tandem") == 0)
+        return true; /* our own options */
+    return of->content && is_said(key) && json_kind_of(value) == JSON_KIND_TEXT;
 }
 
-static enum td_data_class classify_message(const struct json *value,
-                                           const struct td_message *message, int depth)
+static void read_members(const struct members *of, const struct json *object, int depth)
 {
-    enum td_data_class found = TD_CLASS_PUBLIC;
+    bool completion = of->body_of && of->body_of->completion;
     void *iterator = NULL;
     const char *key;
     const struct json *member;
-    if (json_kind_of(value) != JSON_KIND_OBJECT)
-        return classify_json(value, NULL, depth);
-    while (json_next(value, &iterator, &key, &member)) {
-        found = highest(found, privacy_classify(str_from(key), NULL));
-        if (strcmp(key, "content") != 0 || !is_content(member, message))
-            found = highest(found, classify_json(member, NULL, depth + 1));
+    while (json_next(object, &iterator, &key, &member)) {
+        enum json_kind kind = json_kind_of(member);
+        bool content = (of->message && strcmp(key, "content") == 0) ||
+                       (completion && strcmp(key, "prompt") == 0);
+        bool messages = of->body_of && !completion && strcmp(key, "messages") == 0;
+        const struct members within = {.reading = of->reading,
+                                       .message = messages && kind == JSON_KIND_ARRAY,
+                                       .content = content && kind == JSON_KIND_ARRAY};
+        if (is_left_out(of, key, member))
+            continue;
+        reading_add_fixed(of->reading, str_from(key), READING_LINE);
+        if (!content || kind != JSON_KIND_TEXT)
+            read_value(&within, member, str_from(key), depth + 1);
+        if (of->body_of && (kind == JSON_KIND_ARRAY || kind == JSON_KIND_OBJECT))
+            reading_pause(of->reading);
     }
-    return found;
 }
 
-/* The body's messages, whose contents are scanned already. */
-static enum td_data_class classify_messages(const struct td_request *request,
-                                            const struct json *messages)
+/* A list's elements are each what the list's name says. */
+static void read_elements(const struct members *of, const struct json *list, struct td_str name,
+                          int depth)
 {
-    enum td_data_class found = TD_CLASS_PUBLIC;
-    if (json_kind_of(messages) != JSON_KIND_ARRAY)
-        return classify_json(messages, NULL, 1);
-    for (size_t i = 0; i < json_count(messages); i++) {
-        const struct json *message = json_at(messages, i);
-        found = highest(found, i < request->message_count
-                                   ? classify_message(message, &request->messages[i], 2)
-                                   : classify_json(message, NULL, 2));
+    const struct members plain = {.reading = of->reading};
+    if (name.len > NAME_BYTES_MAX)
+        name = str_slice(name, name.len - NAME_BYTES_MAX, name.len);
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *element = json_at(list, i);
+        bool object = json_kind_of(element) == JSON_KIND_OBJECT;
+        if (i > 0 && !object && json_kind_of(element) != JSON_KIND_ARRAY && name.len > 0)
+            reading_say(of->reading, name);
+        read_value(object ? of : &plain, element, name, depth + 1);
     }
-    return found;
 }
 
-static enum td_data_class classify_json(const struct json *value, struct privacy_tally *tally,
-                                        int depth)
+/* Everything else of a body: names, tool calls, schemas. name: what stands before it on its line. */
+static void read_value(const struct members *of, const struct json *value, struct td_str name,
+                       int depth)
 {
-    enum td_data_class found = TD_CLASS_PUBLIC;
-    if (depth > DEPTH_MAX)
-        return TD_CLASS_RESTRICTED; /* what cannot be looked at stays */
+    enum reading_link link = name.len > 0 ? READING_VALUE : READING_LINE;
+    if (depth > DEPTH_MAX) {
+        of->reading->failed = true; /* what cannot be looked at stays */
+        return;
+    }
     switch (json_kind_of(value)) {
     case JSON_KIND_TEXT:
-        return privacy_classify(json_text(value), tally);
+        reading_add(of->reading, json_text(value), link);
+        break;
     case JSON_KIND_INT:
     case JSON_KIND_DOUBLE:
-        return egress_classify_number(value, tally);
+        read_number(of->reading, value, link);
+        break;
     case JSON_KIND_ARRAY:
-        for (size_t i = 0; i < json_count(value); i++)
-            found = highest(found, classify_json(json_at(value, i), tally, depth + 1));
-        return found;
-    case JSON_KIND_OBJECT: {
-        void *iterator = NULL;
-        const char *key;
-        const struct json *member;
-        while (json_next(value, &iterator, &key, &member)) {
-            found = highest(found, privacy_classify(str_from(key), tally));
-            found = highest(found, classify_json(member, tally, depth + 1));
-        }
-        return found;
-    }
+        read_elements(of, value, name, depth);
+        break;
+    case JSON_KIND_OBJECT:
+        read_members(of, value, depth);
+        break;
     default:
-        return found;
+        break;
     }
 }
 
-enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *tally)
+void egress_read(const struct td_request *request, struct reading *reading)
 {
-    enum td_data_class found = TD_CLASS_PUBLIC;
-    for (size_t i = 0; i < request->message_count; i++)
-        found = highest(found, privacy_classify(request->messages[i].content, tally));
-    /* And what else stands in the body: names, tool calls, schemas. The messages' findings are
-     * counted above, so that only the other members add to the counts. */
-    void *iterator = NULL;
-    const char *key;
-    const struct json *member;
-    while (json_next(request->body, &iterator, &key, &member)) {
-        found = highest(found, privacy_classify(str_from(key), tally));
-        if (request->completion && strcmp(key, "prompt") == 0 &&
-            is_content(member, &request->messages[0]))
-            continue;
-        found = highest(found, strcmp(key, "messages") == 0 ? classify_messages(request, member)
-                                                            : classify_json(member, tally, 1));
-    }
-    return found;
+    const struct members body = {.reading = reading, .body_of = request};
+    read_conversation(reading, request);
+    reading_pause(reading);
+    read_value(&body, request->body, STR(""), 0);
 }
+
+enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found)
+{
+    struct reading reading;
+    reading_init(&reading);
+    egress_read(request, &reading);
+    enum td_data_class data_class = privacy_classify_reading(&reading, found);
+    reading_deinit(&reading);
+    return data_class;
+}
+
+/* --- which conversation it is --- */
 
 static uint64_t hash_text(struct td_str text, uint64_t basis)
 {

@@ -3,14 +3,16 @@
 #define EXCHANGE_EGRESS_H
 
 #include "base/crypto.h"
+#include "privacy/reading.h"
 #include "privacy/tally.h"
 
-/* The highest class that detectors find in anything of the request that a tier may be sent: the
- * messages, and every key, string and number of the body. found: findings, added to. */
-enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found);
+/* Everything of the request that a tier may be sent, as one reading: the conversation, and every other key,
+ * string and number of the body with its member's name before it. The parts' sources are the texts of the body,
+ * or of the messages when there is no body. Appends; without memory, or nested too deeply: it has failed. */
+void egress_read(const struct td_request *request, struct reading *reading);
 
-/* A number's class: a card may come as one. found (may be NULL): findings, added to. */
-enum td_data_class egress_classify_number(const struct json *value, struct privacy_tally *found);
+/* The highest class that detectors find in that. found: findings, added to. */
+enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found);
 
 /* Names the conversation that a request continues: who asks (caller and user), and how it
  * began. */

@@ -9,8 +9,11 @@
 
 #include <stdlib.h>
 
-#define DEPTH_MAX 64 /* as deep as base/json.h reads */
-#define TEXT_BYTES_MAX ((size_t)64 << 20)
+/* A part of the masked reading, and the text of the request that it was. */
+struct sourced {
+    const char *source;
+    size_t part;
+};
 
 struct pseudonyms {
     struct vault_hold *hold;
@@ -19,6 +22,10 @@ struct pseudonyms {
     struct td_request request;
     struct td_completion completion;
     struct td_message *messages;
+    struct reading masked;
+    struct sourced *parts; /* [part_count] of it, by their sources */
+    size_t part_count;
+    const struct json *source; /* the body as it came */
     struct json *body;
     enum td_data_class rest;
     struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX]; /* what `replaced` names */
@@ -27,143 +34,104 @@ struct pseudonyms {
     struct restore_delta *deltas[PSEUDONYM_ANSWERS_MAX];
 };
 
-/* --- the three passes over a request --- */
+/* --- what a text of the request became --- */
 
-struct walk {
-    struct mask *mask;
-    struct pseudonyms *out;
-    struct td_error *err;
-    enum td_status status;
-    enum walk_step { WALK_READ, WALK_FIND, WALK_WRITE } step;
-};
-
-static void raise_rest(struct walk *walk, enum td_data_class data_class)
+static int by_source(const void *a, const void *b)
 {
-    if (data_class > walk->out->rest)
-        walk->out->rest = data_class;
+    uintptr_t x = (uintptr_t)((const struct sourced *)a)->source;
+    uintptr_t y = (uintptr_t)((const struct sourced *)b)->source;
+    return x < y ? -1 : x > y;
 }
 
-/* The text's masked form in the last step, else NULL. */
-static struct json *walk_text(struct walk *walk, struct td_str text)
+static bool sort_parts(struct pseudonyms *p)
 {
-    struct json *masked = NULL;
-    struct buf out;
-    if (walk->step == WALK_READ)
-        mask_read(walk->mask, text);
-    if (walk->step == WALK_FIND)
-        walk->status = mask_find(walk->mask, text, walk->err);
-    if (walk->step != WALK_WRITE)
-        return NULL;
-    buf_init(&out, TEXT_BYTES_MAX);
-    walk->status = mask_write(walk->mask, text, &out, &walk->out->rest, walk->err);
-    if (walk->status == TD_OK)
-        masked = json_new_text(buf_view(&out));
-    buf_deinit(&out);
-    return masked;
+    p->parts = calloc(p->masked.count + 1, sizeof *p->parts);
+    for (size_t i = 0; p->parts && i < p->masked.count; i++)
+        if (p->masked.parts[i].source)
+            p->parts[p->part_count++] = (struct sourced){p->masked.parts[i].source, i};
+    if (p->part_count > 1)
+        qsort(p->parts, p->part_count, sizeof *p->parts, by_source);
+    return p->parts != NULL;
 }
 
-static struct json *walk_value(struct walk *walk, const struct json *value, int depth);
-
-/* Names of members stay: a private one is what is left. */
-static struct json *walk_object(struct walk *walk, const struct json *value, int depth)
+/* False: the text was not looked at. */
+static bool masked_text(const struct pseudonyms *p, struct td_str text, struct td_str *out)
 {
-    struct json *copy = walk->step == WALK_WRITE ? json_new_object() : NULL;
+    const struct sourced wanted = {.source = text.data};
+    *out = (struct td_str){NULL, 0};
+    if (text.len == 0)
+        return true;
+    const struct sourced *found =
+        bsearch(&wanted, p->parts, p->part_count, sizeof *p->parts, by_source);
+    if (found)
+        *out = reading_part_text(&p->masked, found->part);
+    return found != NULL;
+}
+
+static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok);
+
+static struct json *masked_object(const struct pseudonyms *p, const struct json *value, bool *ok)
+{
+    struct json *copy = json_new_object();
     void *iterator = NULL;
     const char *key;
     const struct json *member;
-    while (walk->status == TD_OK && json_next(value, &iterator, &key, &member)) {
-        if (depth == 0 && strcmp(key, "tandem") == 0)
-            continue; /* our own options, which are not sent */
-        if (copy)
-            raise_rest(walk, privacy_classify(str_from(key), NULL));
-        struct json *masked = walk_value(walk, member, depth + 1);
-        if (copy)
-            json_put(copy, key, masked);
-    }
+    while (json_next(value, &iterator, &key, &member))
+        if (value != p->source || strcmp(key, "tandem") != 0) /* our own options are not sent */
+            json_put(copy, key, masked_json(p, member, ok));
     return copy;
 }
 
-static struct json *walk_array(struct walk *walk, const struct json *value, int depth)
+/* A copy with the masked texts; names of members and numbers stay: a private one is what is left. */
+static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok)
 {
-    struct json *copy = walk->step == WALK_WRITE ? json_new_array() : NULL;
-    for (size_t i = 0; walk->status == TD_OK && i < json_count(value); i++) {
-        struct json *masked = walk_value(walk, json_at(value, i), depth + 1);
-        if (copy)
-            json_push(copy, masked);
-    }
-    return copy;
-}
-
-static struct json *walk_value(struct walk *walk, const struct json *value, int depth)
-{
-    if (depth > DEPTH_MAX) {
-        walk->status = error_set(walk->err, TD_LIMIT, "the request is nested too deeply");
-        return NULL;
-    }
+    struct td_str text;
+    struct json *list;
     switch (json_kind_of(value)) {
     case JSON_KIND_TEXT:
-        return walk_text(walk, json_text(value));
+        *ok &= masked_text(p, json_text(value), &text);
+        return json_new_text(text);
     case JSON_KIND_OBJECT:
-        return walk_object(walk, value, depth);
+        return masked_object(p, value, ok);
     case JSON_KIND_ARRAY:
-        return walk_array(walk, value, depth);
-    case JSON_KIND_INT:
-    case JSON_KIND_DOUBLE: /* a card may come as a number; it cannot be replaced there */
-        if (walk->step == WALK_WRITE)
-            raise_rest(walk, egress_classify_number(value, NULL));
-        break;
+        list = json_new_array();
+        for (size_t i = 0; i < json_count(value); i++)
+            json_push(list, masked_json(p, json_at(value, i), ok));
+        return list;
     default:
-        break;
+        return json_clone(value);
     }
-    return walk->step == WALK_WRITE ? json_clone(value) : NULL;
-}
-
-/* A request without a body of its own is sent as its messages. */
-static struct json *messages_json(const struct td_request *request)
-{
-    struct json *list = json_new_array();
-    for (size_t i = 0; list && i < request->message_count; i++)
-        json_push(list, json_new_text(request->messages[i].content));
-    return list;
-}
-
-static void walk_all(struct walk *walk, const struct json *texts)
-{
-    struct mask *mask = walk->mask;
-    for (int step = WALK_READ; step <= WALK_WRITE && walk->status == TD_OK; step++) {
-        walk->step = (enum walk_step)step;
-        if (walk->step == WALK_WRITE)
-            walk->status = mask_seal(mask, walk->err);
-        if (walk->status == TD_OK)
-            walk->out->body = walk_value(walk, texts, 0);
-    }
-    if (walk->status == TD_OK && !walk->out->body)
-        walk->status = error_set(walk->err, TD_NO_MEMORY, "no memory for a masked request");
 }
 
 /* --- the masked request --- */
 
 /* Only what is masked may stand in it: a content that is not one text is counted as empty. */
-static struct td_str masked_content(const struct json *body, bool own_body, size_t i)
+static struct td_str masked_content(const struct pseudonyms *p, const struct td_request *request,
+                                    size_t i, bool *ok)
 {
-    if (!own_body)
-        return json_text(json_at(body, i));
-    return json_text(json_get(json_at(json_get(body, "messages"), i), "content"));
+    struct td_str content;
+    if (p->body)
+        return json_text(json_get(json_at(json_get(p->body, "messages"), i), "content"));
+    *ok &= masked_text(p, request->messages[i].content, &content);
+    return content;
 }
 
 static enum td_status build_request(struct pseudonyms *p, const struct td_request *request,
-                                    bool own_body, struct td_error *err)
+                                    struct td_error *err)
 {
+    bool ok = sort_parts(p);
     p->messages = calloc(request->message_count + 1, sizeof *p->messages);
-    if (!p->messages)
+    p->source = request->body;
+    p->body = ok && request->body ? masked_json(p, request->body, &ok) : NULL;
+    if (!ok || !p->messages || (request->body && !p->body))
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
     p->request = *request;
     p->request.messages = p->messages;
-    p->request.body = own_body ? p->body : NULL;
+    p->request.body = p->body;
     p->request.user = NULL; /* stands in the body, masked */
     for (size_t i = 0; i < request->message_count; i++)
         p->messages[i] = (struct td_message){.role = request->messages[i].role,
-                                             .content = masked_content(p->body, own_body, i)};
+                                             .content = masked_content(p, request, i, &ok)};
     if (request->completion) {
         p->completion = *request->completion;
         p->completion.text = json_text(json_get(p->body, "prompt"));
@@ -173,7 +141,7 @@ static enum td_status build_request(struct pseudonyms *p, const struct td_reques
         for (size_t i = 0; i < request->message_count; i++)
             p->messages[i].content = p->completion.text;
     }
-    return TD_OK;
+    return ok ? TD_OK : error_set(err, TD_INTERNAL, "a text was not looked at");
 }
 
 static void count_replaced(struct pseudonyms *p, const struct mask *mask)
@@ -185,31 +153,40 @@ static void count_replaced(struct pseudonyms *p, const struct mask *mask)
         p->replaced[i] = (struct egress_replaced){p->rows[i].name, p->rows[i].count};
 }
 
+static enum td_status make_restorers(struct pseudonyms *p, const struct vault *vault,
+                                     struct td_error *err)
+{
+    p->table = restore_table_new(vault, &p->uses);
+    for (size_t i = 0; i < PSEUDONYM_ANSWERS_MAX; i++) {
+        p->deltas[i] = p->table ? restore_delta_new(p->table) : NULL;
+        if (!p->deltas[i])
+            return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
+    }
+    return TD_OK;
+}
+
 static enum td_status mask_request(struct pseudonyms *p, const struct mask_rules *rules,
                                    const struct td_request *request, struct td_error *err)
 {
-    bool own_body = request->body != NULL;
-    struct json *texts = own_body ? NULL : messages_json(request);
+    struct reading reading;
+    reading_init(&reading);
+    egress_read(request, &reading);
     struct vault *vault = vault_hold_lock(p->hold);
-    struct walk walk = {
-        .mask = mask_new(vault, rules, &p->uses), .out = p, .err = err, .status = TD_OK};
-    if (!walk.mask || (!own_body && !texts))
-        walk.status = error_set(err, TD_NO_MEMORY, "no memory for a masked request");
-    else
-        walk_all(&walk, own_body ? request->body : texts);
-    if (walk.status == TD_OK) {
-        count_replaced(p, walk.mask);
-        p->table = restore_table_new(vault, &p->uses);
-        for (size_t i = 0; i < PSEUDONYM_ANSWERS_MAX; i++) {
-            p->deltas[i] = p->table ? restore_delta_new(p->table) : NULL;
-            if (!p->deltas[i])
-                walk.status = error_set(err, TD_NO_MEMORY, "no memory for a masked request");
-        }
+    struct mask *mask = mask_new(vault, rules, &p->uses);
+    enum td_status status = mask ? mask_find(mask, &reading, err)
+                                 : error_set(err, TD_NO_MEMORY, "no memory for a masked request");
+    if (status == TD_OK)
+        status = mask_seal(mask, err);
+    if (status == TD_OK)
+        status = mask_write(mask, &p->masked, &p->rest, err);
+    if (status == TD_OK) {
+        count_replaced(p, mask);
+        status = make_restorers(p, vault, err);
     }
-    mask_free(walk.mask);
+    mask_free(mask);
     vault_hold_unlock(p->hold);
-    json_free(texts);
-    return walk.status == TD_OK ? build_request(p, request, own_body, err) : walk.status;
+    reading_deinit(&reading);
+    return status == TD_OK ? build_request(p, request, err) : status;
 }
 
 enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules *rules,
@@ -221,6 +198,7 @@ enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules
     struct pseudonyms *p = calloc(1, sizeof *p);
     if (!p)
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
+    reading_init(&p->masked);
     egress_conversation_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);
     if (status == TD_OK && identity->keep_nothing)
@@ -245,6 +223,8 @@ void pseudonyms_free(struct pseudonyms *p)
     vault_hold_drop(p->hold);
     json_free(p->body);
     free(p->messages);
+    free(p->parts);
+    reading_deinit(&p->masked);
     free(p);
 }
 

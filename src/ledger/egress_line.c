@@ -159,8 +159,9 @@ enum td_status egress_head_write(const struct egress_head *head,
     uint8_t signature[CRYPTO_SIGNATURE_BYTES];
     char hex[2 * CRYPTO_SIGNATURE_BYTES + 1];
     size_t begin = out->len;
-    buf_printf(out, "{\"date\":\"%s\",\"count\":%llu,\"hash\":\"%s\",\"key\":\"%s\"", head->date,
-               (unsigned long long)head->chain.count, head->chain.hash, head->key);
+    buf_printf(
+        out, "{\"date\":\"%s\",\"count\":%llu,\"hash\":\"%s\",\"next\":\"%s\",\"key\":\"%s\"",
+        head->date, (unsigned long long)head->chain.count, head->chain.hash, head->next, head->key);
     enum td_status status =
         out->failed ? error_set(err, TD_NO_MEMORY, "no memory for a head of the egress ledger")
                     : crypto_sign(seed, str_slice(buf_view(out), begin, out->len), signature, err);
@@ -197,11 +198,12 @@ static bool fill_head(const struct json *root, struct egress_head *out)
     struct td_str date = json_text(json_get(root, "date"));
     int64_t count = json_int(json_get(root, "count"), -1);
     *out = (struct egress_head){0};
-    if (!is_date(date) || count < 1)
+    if (!is_date(date) || count < 0)
         return false;
     memcpy(out->date, date.data, date.len);
     out->chain.count = (uint64_t)count;
     return copy_hex(json_get(root, "hash"), out->chain.hash, EGRESS_HASH_HEX) &&
+           copy_hex(json_get(root, "next"), out->next, EGRESS_HASH_HEX) &&
            copy_hex(json_get(root, "key"), out->key, sizeof out->key - 1);
 }
 
@@ -229,4 +231,17 @@ enum td_status egress_head_read(struct td_str line, struct egress_head *out, str
         return error_set(err, TD_CORRUPT, "the head of %s has a signature that is not its key's",
                          out->date);
     return TD_OK;
+}
+
+enum egress_end egress_head_compare(const struct egress_head *head,
+                                    const struct egress_chain *chain)
+{
+    bool announces = strcmp(head->next, EGRESS_NO_HASH) != 0;
+    if (chain->count < head->chain.count)
+        return EGRESS_END_CUT;
+    if (chain->count == head->chain.count && strcmp(chain->hash, head->chain.hash) == 0)
+        return announces ? EGRESS_END_UNWRITTEN : EGRESS_END_SIGNED;
+    if (chain->count == head->chain.count + 1 && announces && strcmp(chain->hash, head->next) == 0)
+        return EGRESS_END_UNSIGNED;
+    return EGRESS_END_FORGED;
 }

@@ -1,7 +1,8 @@
 /* The two kinds of lines of the egress log, byte for byte. Internal to ledger/.
  *
  *   {"seq":N, ..., "previous":"<64 hex>","hash":"<64 hex>"}
- *   {"date":"YYYY-MM-DD","count":N,"hash":"<64 hex>","key":"<64 hex>","signature":"<128 hex>"}
+ *   {"date":"YYYY-MM-DD","count":N,"hash":"<64 hex>","next":"<64 hex>","key":"<64 hex>",
+ *    "signature":"<128 hex>"}
  *
  * What is hashed and signed are the bytes as they stand, so that no reader has to agree with us
  * about how JSON is written. */
@@ -29,6 +30,7 @@ struct egress_chain {
 struct egress_head {
     char date[EGRESS_DATE_BYTES + 1];
     struct egress_chain chain;
+    char next[EGRESS_HASH_HEX + 1]; /* of the line about to be written; EGRESS_NO_HASH: of none */
     char key[2 * CRYPTO_SIGN_KEY_BYTES + 1];
 };
 
@@ -50,5 +52,17 @@ TD_MUST_CHECK enum td_status egress_head_write(const struct egress_head *head,
  * question). TD_CORRUPT. */
 TD_MUST_CHECK enum td_status egress_head_read(struct td_str line, struct egress_head *out,
                                               struct td_error *err);
+
+/* How the lines lie to the last head. A head announces a line before it is written and is signed over
+ * it afterwards, so that a line which nobody signed is no machine's that stopped in the middle. */
+enum egress_end {
+    EGRESS_END_SIGNED,
+    EGRESS_END_UNWRITTEN, /* stopped before the announced line was written */
+    EGRESS_END_UNSIGNED,  /* stopped between the announced line and the head over it */
+    EGRESS_END_CUT,
+    EGRESS_END_FORGED
+};
+enum egress_end egress_head_compare(const struct egress_head *head,
+                                    const struct egress_chain *chain);
 
 #endif

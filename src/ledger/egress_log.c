@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
+#include "ledger/egress_verify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,27 +186,18 @@ static bool last_line(int fd, off_t bytes, char *block, size_t capacity, struct 
     return true;
 }
 
-/* A machine that lost its power may leave half a line, which nobody was told to be written. */
-static enum td_status drop_half_line(const struct egress_log *log, int fd, off_t *bytes,
-                                     struct td_error *err)
+/* The bytes of the whole lines: a machine that stopped may leave half a line at the end. */
+static enum td_status find_whole_lines(const struct egress_log *log, off_t bytes, off_t *whole,
+                                       struct td_error *err)
 {
     char block[EGRESS_LINE_BYTES_MAX];
-    size_t len = (off_t)sizeof block < *bytes ? sizeof block : (size_t)*bytes;
-    if (len == 0)
-        return TD_OK;
-    if (pread(fd, block, len, *bytes - (off_t)len) != (ssize_t)len)
+    size_t len = (off_t)sizeof block < bytes ? sizeof block : (size_t)bytes;
+    if (len > 0 && pread(log->entries_fd, block, len, bytes - (off_t)len) != (ssize_t)len)
         return io_error(log, "read", err);
-    if (block[len - 1] == '\n')
-        return TD_OK;
-    const char *end = memrchr(block, '\n', len);
-    if (!end && *bytes > (off_t)len)
+    const char *end = len > 0 ? memrchr(block, '\n', len) : NULL;
+    if (!end && bytes > (off_t)len)
         return error_set(err, TD_CORRUPT, "egress ledger %s is damaged; " MEND, log->folder);
-    off_t whole = end ? *bytes - (off_t)len + (end - block) + 1 : 0;
-    log_event(LOG_LEVEL_WARN, "egress_half_line_dropped", "folder=%s bytes=%lld", log->folder,
-              (long long)(*bytes - whole));
-    if (ftruncate(fd, whole) != 0)
-        return io_error(log, "write", err);
-    *bytes = whole;
+    *whole = end ? bytes - (off_t)len + (end - block) + 1 : 0;
     return TD_OK;
 }
 
@@ -234,6 +226,7 @@ static enum td_status read_last_head(struct egress_log *log, struct td_error *er
     memcpy(key, log->head.key, sizeof key);
     log->head.date[0] = '\0';
     log->head.chain = (struct egress_chain){0, EGRESS_NO_HASH};
+    memcpy(log->head.next, EGRESS_NO_HASH, sizeof log->head.next);
     log->head_at = log->heads_bytes;
     if (log->heads_bytes == 0)
         return TD_OK;
@@ -250,23 +243,32 @@ static enum td_status read_last_head(struct egress_log *log, struct td_error *er
                : error_set(err, status, "egress ledger %s: %s; " MEND, log->folder, cause.message);
 }
 
-/* A head is written after its line: one line more is a process that was killed between the two. */
-static enum td_status compare_head(const struct egress_log *log, struct td_error *err)
+/* `bytes` of entries, of which half a line may be dropped: that of a line which was announced, and
+ * which nobody was told to be written. */
+static enum td_status compare_head(struct egress_log *log, off_t bytes, struct td_error *err)
 {
-    const struct egress_chain *signed_chain = &log->head.chain;
-    if (log->chain.count < signed_chain->count)
+    enum egress_end end = egress_head_compare(&log->head, &log->chain);
+    if (end == EGRESS_END_CUT)
         return error_set(err, TD_CORRUPT,
                          "egress ledger %s was cut: its head counts %llu transfers, %llu are "
                          "there; " MEND,
-                         log->folder, (unsigned long long)signed_chain->count,
+                         log->folder, (unsigned long long)log->head.chain.count,
                          (unsigned long long)log->chain.count);
-    if (log->chain.count > signed_chain->count + 1 ||
-        (log->chain.count == signed_chain->count &&
-         strcmp(log->chain.hash, signed_chain->hash) != 0))
+    if (end == EGRESS_END_FORGED)
         return error_set(err, TD_CORRUPT,
                          "egress ledger %s does not end as its head says; see tandem egress "
                          "verify, then " MEND,
                          log->folder);
+    if (bytes == log->entries_bytes)
+        return TD_OK;
+    if (end != EGRESS_END_UNWRITTEN)
+        return error_set(err, TD_CORRUPT,
+                         "egress ledger %s ends in half a line that no head announces; " MEND,
+                         log->folder);
+    if (ftruncate(log->entries_fd, log->entries_bytes) != 0)
+        return io_error(log, "write", err);
+    log_event(LOG_LEVEL_WARN, "egress_half_line_dropped", "folder=%s bytes=%lld", log->folder,
+              (long long)(bytes - log->entries_bytes));
     return TD_OK;
 }
 
@@ -297,15 +299,14 @@ static enum td_status look(struct egress_log *log, bool again, struct td_error *
         return status;
     if (!again && entries.st_size == log->entries_bytes && heads.st_size == log->heads_bytes)
         return TD_OK;
-    log->entries_bytes = entries.st_size;
     log->heads_bytes = heads.st_size;
-    status = drop_half_line(log, log->entries_fd, &log->entries_bytes, err);
+    status = find_whole_lines(log, entries.st_size, &log->entries_bytes, err);
     if (status == TD_OK)
         status = read_last_entry(log, err);
     if (status == TD_OK)
         status = read_last_head(log, err);
     if (status == TD_OK)
-        status = compare_head(log, err);
+        status = compare_head(log, entries.st_size, err);
     if (status != TD_OK)
         log->entries_bytes = -1; /* looked at again next time */
     return status;
@@ -323,6 +324,17 @@ static int open_file(const struct egress_log *log, const char *name)
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
+/* All of it, which the locks are not held for: what others append meanwhile, `look` has compared. */
+static enum td_status verify_whole(const struct egress_log *log, struct td_error *err)
+{
+    struct egress_verdict verdict;
+    enum td_status status = egress_verify(log->folder, log->head.key, &verdict, err);
+    if (status != TD_OK || verdict.sound)
+        return status;
+    return error_set(err, TD_CORRUPT, "egress ledger %s is not sound: %s; " MEND, log->folder,
+                     verdict.problem);
+}
+
 static enum td_status open_files(struct egress_log *log, struct td_error *err)
 {
     if (mkdir(log->folder, 0700) != 0 && errno != EEXIST)
@@ -337,7 +349,7 @@ static enum td_status open_files(struct egress_log *log, struct td_error *err)
     if (status == TD_OK)
         status = look(log, true, err);
     flock(log->entries_fd, LOCK_UN);
-    return status;
+    return status == TD_OK ? verify_whole(log, err) : status;
 }
 
 enum td_status egress_log_open(const char *folder, struct egress_log **out, struct td_error *err)
@@ -374,9 +386,10 @@ void egress_log_close(struct egress_log *log)
 
 /* --- a transfer --- */
 
-/* A new day begins a line of its own; a clock that was put back does not. */
+/* A head over `chain` that announces the line of hash `next`. A new day begins a line of its own; a
+ * clock that was put back does not. */
 static enum td_status write_head(struct egress_log *log, const struct egress_chain *chain,
-                                 uint64_t wall_ms, struct td_error *err)
+                                 const char *next, uint64_t wall_ms, struct td_error *err)
 {
     char time[25];
     struct buf line;
@@ -389,6 +402,7 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
         at = log->heads_bytes;
     }
     head.chain = *chain;
+    memcpy(head.next, next, sizeof head.next);
     buf_init(&line, HEAD_BYTES_MAX);
     enum td_status status = egress_head_write(&head, log->seed, &line, err);
     /* As long as the line before it or longer: counts only grow. */
@@ -403,15 +417,32 @@ static enum td_status write_head(struct egress_log *log, const struct egress_cha
     return status;
 }
 
-/* After a head that could not be written, or only in part: as it was before. */
-static void restore_head(struct egress_log *log)
+/* Announced, written, signed. */
+static enum td_status write_entry(struct egress_log *log, struct td_str line,
+                                  const struct egress_chain *chain, uint64_t wall_ms,
+                                  struct td_error *err)
+{
+    enum td_status status = write_head(log, &log->chain, chain->hash, wall_ms, err);
+    if (status == TD_OK && !write_at(log->entries_fd, line, log->entries_bytes))
+        status = io_error(log, "write", err);
+    return status == TD_OK ? write_head(log, chain, EGRESS_NO_HASH, wall_ms, err) : status;
+}
+
+/* After what could not be written, or only in part: as it was before, the entries first, so that a
+ * process which ends in this leaves an announced line. */
+static void restore(struct egress_log *log, const struct egress_head *head, off_t head_at,
+                    off_t heads_bytes)
 {
     struct buf line;
     buf_init(&line, HEAD_BYTES_MAX);
-    bool ok = ftruncate(log->heads_fd, log->heads_bytes) == 0;
-    if (log->head.date[0])
-        ok = egress_head_write(&log->head, log->seed, &line, NULL) == TD_OK &&
-             write_at(log->heads_fd, buf_view(&line), log->head_at) && ok;
+    bool ok = ftruncate(log->entries_fd, log->entries_bytes) == 0 &&
+              ftruncate(log->heads_fd, heads_bytes) == 0;
+    if (ok && head->date[0])
+        ok = egress_head_write(head, log->seed, &line, NULL) == TD_OK &&
+             write_at(log->heads_fd, buf_view(&line), head_at);
+    log->head = *head;
+    log->head_at = head_at;
+    log->heads_bytes = heads_bytes;
     if (!ok)
         log->entries_bytes = -1; /* the next transfer looks at what there is */
     buf_deinit(&line);
@@ -424,21 +455,19 @@ static enum td_status append_locked(struct egress_log *log, const struct egress_
     enum td_status status = look(log, false, err);
     if (status != TD_OK)
         return status;
-    buf_init(&line, EGRESS_LINE_BYTES_MAX);
+    const struct egress_head head = log->head;
+    const off_t head_at = log->head_at, heads_bytes = log->heads_bytes;
     struct egress_chain chain = log->chain;
+    buf_init(&line, EGRESS_LINE_BYTES_MAX);
     status = egress_line_write(entry, &chain, &line, err);
-    if (status == TD_OK && !write_at(log->entries_fd, buf_view(&line), log->entries_bytes))
-        status = io_error(log, "write", err);
     if (status == TD_OK) {
-        status = write_head(log, &chain, entry->wall_ms, err);
+        status = write_entry(log, buf_view(&line), &chain, entry->wall_ms, err);
         if (status != TD_OK)
-            restore_head(log);
+            restore(log, &head, head_at, heads_bytes);
     }
     if (status == TD_OK) {
         log->chain = chain;
         log->entries_bytes += (off_t)line.len;
-    } else if (log->entries_bytes >= 0 && ftruncate(log->entries_fd, log->entries_bytes) != 0) {
-        log->entries_bytes = -1;
     }
     buf_deinit(&line);
     return status;

@@ -8,9 +8,11 @@
  *   entries.jsonl  one JSON object a line; the last member `hash` is the SHA-256 of the line's bytes
  *                  before `,"hash":`, and the member before it, `previous`, is the hash of the line
  *                  before (64 zeros at the first): a chain
- *   heads.jsonl    {"date", "count", "hash", "key", "signature"}: how long the chain was and how it
- *                  ended, one line a day (UTC), the last one rewritten with every transfer, so that a
- *                  cut tail is seen; Ed25519 over the line's bytes before `,"signature":`
+ *   heads.jsonl    {"date", "count", "hash", "next", "key", "signature"}: how long the chain was and
+ *                  how it ended, one line a day (UTC), the last one rewritten with every transfer, so
+ *                  that a cut tail is seen; Ed25519 over the line's bytes before `,"signature":`. It
+ *                  is signed before a line is written, with the line's hash as `next`, and after it,
+ *                  with 64 zeros: a line that no head covers or announces was written by nobody
  *   key, key.pub   the private seed (0600) and the public key, hex; made at the first start
  *
  * Nothing of a text is here but its hash, so that nothing has to be erased from it. Any thread;

@@ -42,7 +42,7 @@ static enum td_status give_lines(const char *block, size_t len, size_t *used, eg
     return status;
 }
 
-/* The first `bytes` of a file, line by line; a last one without its end is given, too. */
+/* The first `bytes` of a file, line by line. */
 static enum td_status each_line(int fd, const char *path, uint64_t bytes, egress_line_fn *fn,
                                 void *ctx, struct td_error *err)
 {
@@ -70,7 +70,7 @@ static enum td_status each_line(int fd, const char *path, uint64_t bytes, egress
             status = error_set(err, TD_CORRUPT, "%s: a line of over %u bytes", path, BLOCK_BYTES);
     }
     if (status == TD_OK && held > 0)
-        status = fn(ctx, (struct td_str){block, held}, err);
+        status = error_set(err, TD_CORRUPT, "%s: the last line has no end", path);
     free(block);
     return status;
 }
@@ -124,7 +124,7 @@ static enum td_status look_locked(struct folder *folder, struct td_error *err)
     if (fstat(folder->entries_fd, &entries) != 0 || fstat(folder->heads_fd, &heads) != 0)
         return read_error(folder->path, err);
     folder->entries_bytes = (uint64_t)entries.st_size;
-    return each_line(folder->heads_fd, folder->path, (uint64_t)heads.st_size, take_heads,
+    return each_line(folder->heads_fd, EGRESS_HEADS_FILE, (uint64_t)heads.st_size, take_heads,
                      &folder->heads, err);
 }
 
@@ -196,7 +196,8 @@ static enum td_status each_of_folder(const char *path, egress_line_fn *fn, void 
     if (status == TD_OK && folder.heads.len > 0)
         status = give_lines(folder.heads.data, folder.heads.len, &used, fn, ctx, err);
     if (status == TD_OK)
-        status = each_line(folder.entries_fd, path, folder.entries_bytes, fn, ctx, err);
+        status =
+            each_line(folder.entries_fd, EGRESS_ENTRIES_FILE, folder.entries_bytes, fn, ctx, err);
     folder_close(&folder);
     return status;
 }
@@ -227,156 +228,4 @@ enum td_status egress_each_line(const char *path, egress_line_fn *fn, void *ctx,
 bool egress_is_entry(struct td_str line)
 {
     return str_starts_with(line, STR("{\"seq\":"));
-}
-
-/* --- verifying --- */
-
-struct verifier {
-    struct egress_verdict *verdict;
-    const char *key; /* asked for; NULL: none */
-    struct egress_chain chain;
-    struct egress_head *heads; /* [verdict->head_count] */
-    size_t capacity, next;     /* next: the first that lies at or after the chain's end */
-};
-
-static enum td_status find_fault(struct verifier *verifier, uint64_t row, const char *where,
-                                 const struct td_error *cause)
-{
-    struct egress_verdict *verdict = verifier->verdict;
-    verdict->bad_row = row;
-    verdict->sound = false;
-    if (row)
-        snprintf(verdict->problem, sizeof verdict->problem, "row %llu: %.240s",
-                 (unsigned long long)row, cause->message);
-    else
-        snprintf(verdict->problem, sizeof verdict->problem, "%s: %.240s", where, cause->message);
-    return TD_CANCELLED; /* the first fault ends the reading */
-}
-
-static enum td_status take_key(struct verifier *verifier, struct td_str hex)
-{
-    struct td_error cause = {0};
-    uint8_t bytes[CRYPTO_SIGN_KEY_BYTES];
-    if (!crypto_unhex(hex, bytes, sizeof bytes))
-        error_set(&cause, TD_CORRUPT, "it is not 64 hex digits");
-    else if (verifier->key && !str_equal(hex, str_from(verifier->key)))
-        error_set(&cause, TD_CORRUPT, "it is " STR_FMT ", not the one that was asked for",
-                  STR_ARG(hex));
-    if (cause.status != TD_OK)
-        return find_fault(verifier, 0, "the public key", &cause);
-    memcpy(verifier->verdict->key, hex.data, hex.len);
-    verifier->verdict->key[hex.len] = '\0';
-    return TD_OK;
-}
-
-/* Heads in order, each later and longer than the one before, all by one key. */
-static enum td_status take_head(struct verifier *verifier, struct td_str line, struct td_error *err)
-{
-    struct egress_verdict *verdict = verifier->verdict;
-    struct egress_head head;
-    struct td_error cause = {0};
-    if (verdict->head_count == verifier->capacity) {
-        size_t capacity = verifier->capacity ? verifier->capacity * 2 : 64;
-        struct egress_head *heads = realloc(verifier->heads, capacity * sizeof *heads);
-        if (!heads)
-            return error_set(err, TD_NO_MEMORY, "no memory for %zu heads", capacity);
-        verifier->heads = heads;
-        verifier->capacity = capacity;
-    }
-    const struct egress_head *before =
-        verdict->head_count ? &verifier->heads[verdict->head_count - 1] : NULL;
-    if (egress_head_read(line, &head, &cause) == TD_OK) {
-        if (verdict->key[0] && strcmp(head.key, verdict->key) != 0)
-            error_set(&cause, TD_CORRUPT, "the head of %s was signed by another key, %s", head.date,
-                      head.key);
-        else if (verifier->key && strcmp(head.key, verifier->key) != 0)
-            error_set(&cause, TD_CORRUPT, "the head of %s was signed by %s", head.date, head.key);
-        else if (before &&
-                 (strcmp(head.date, before->date) <= 0 || head.chain.count <= before->chain.count))
-            error_set(&cause, TD_CORRUPT, "the head of %s does not go on from that of %s",
-                      head.date, before->date);
-    }
-    if (cause.status != TD_OK) {
-        char where[48];
-        snprintf(where, sizeof where, "head %llu", (unsigned long long)verdict->head_count + 1);
-        return find_fault(verifier, 0, where, &cause);
-    }
-    memcpy(verdict->key, head.key, sizeof verdict->key);
-    verifier->heads[verdict->head_count++] = head;
-    return TD_OK;
-}
-
-static enum td_status take_entry(struct verifier *verifier, struct td_str line)
-{
-    struct td_error cause = {0};
-    uint64_t row = verifier->chain.count + 1;
-    if (egress_line_follow(line, &verifier->chain, &cause) != TD_OK)
-        return find_fault(verifier, row, "", &cause);
-    verifier->verdict->entry_count = row;
-    if (verifier->next == verifier->verdict->head_count)
-        return TD_OK;
-    const struct egress_head *head = &verifier->heads[verifier->next];
-    if (head->chain.count != row)
-        return TD_OK;
-    verifier->next++;
-    if (strcmp(head->chain.hash, verifier->chain.hash) == 0)
-        return TD_OK;
-    error_set(&cause, TD_CORRUPT, "it is not the row that the head of %s was signed over",
-              head->date);
-    return find_fault(verifier, row, "", &cause);
-}
-
-static enum td_status take_line(void *ctx, struct td_str line, struct td_error *err)
-{
-    struct verifier *verifier = ctx;
-    const struct td_str key = STR("{\"public_key\":\"");
-    if (egress_is_entry(line))
-        return take_entry(verifier, line);
-    if (str_starts_with(line, STR("{\"date\":")))
-        return take_head(verifier, line, err);
-    if (str_starts_with(line, key) && str_ends_with(line, STR("\"}")))
-        return take_key(verifier, str_slice(line, key.len, line.len - 2));
-    struct td_error cause = {0};
-    error_set(&cause, TD_CORRUPT, "it is not a line of an egress ledger");
-    return find_fault(verifier, verifier->chain.count + 1, "", &cause);
-}
-
-/* What only the whole shows: a tail that was cut, or one that nobody signed. */
-static void judge_end(struct verifier *verifier)
-{
-    struct egress_verdict *verdict = verifier->verdict;
-    struct td_error cause = {0};
-    uint64_t count = verifier->chain.count;
-    uint64_t covered =
-        verdict->head_count ? verifier->heads[verdict->head_count - 1].chain.count : 0;
-    if (verifier->next < verdict->head_count) {
-        const struct egress_head *head = &verifier->heads[verifier->next];
-        error_set(&cause, TD_CORRUPT,
-                  "it is missing: the head of %s counts %llu rows, %llu are there", head->date,
-                  (unsigned long long)head->chain.count, (unsigned long long)count);
-        find_fault(verifier, count + 1, "", &cause);
-        return;
-    }
-    verdict->loose_rows = count - covered;
-    if (verdict->loose_rows <= 1)
-        return;
-    error_set(&cause, TD_CORRUPT, "no signed head covers it and what follows");
-    find_fault(verifier, covered + 1, "", &cause);
-}
-
-enum td_status egress_verify(const char *path, const char *key, struct egress_verdict *out,
-                             struct td_error *err)
-{
-    struct verifier verifier = {.verdict = out, .key = key, .chain = {0, EGRESS_NO_HASH}};
-    *out = (struct egress_verdict){.sound = true};
-    struct td_error cause = {0};
-    enum td_status status = egress_each_line(path, take_line, &verifier, &cause);
-    if (status == TD_OK)
-        judge_end(&verifier);
-    free(verifier.heads);
-    if (status == TD_CORRUPT)
-        status = find_fault(&verifier, verifier.chain.count + 1, "", &cause);
-    else if (err && status != TD_OK)
-        *err = cause;
-    return status == TD_CANCELLED && !out->sound ? TD_OK : status;
 }

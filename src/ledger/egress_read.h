@@ -7,20 +7,6 @@
 
 #define EGRESS_KEY_HEX (2 * CRYPTO_SIGN_KEY_BYTES)
 
-struct egress_verdict {
-    bool sound;
-    uint64_t entry_count, head_count;
-    uint64_t bad_row;    /* the first, from 1; 0: it is not a row */
-    uint64_t loose_rows; /* after the last head: 1 when a process was killed between two writes */
-    char problem[320];   /* when it is not sound */
-    char key[EGRESS_KEY_HEX + 1]; /* that signed the heads; "" without heads */
-};
-
-/* path: the folder, or an exported file. key: the public key that must have signed, hex; NULL: the one
- * that lies there. TD_OK with a verdict also when it is a bad one; else it could not be read. */
-TD_MUST_CHECK enum td_status egress_verify(const char *path, const char *key,
-                                           struct egress_verdict *out, struct td_error *err);
-
 /* Each line, without its line break; other than TD_OK ends the reading. */
 typedef enum td_status egress_line_fn(void *ctx, struct td_str line, struct td_error *err);
 

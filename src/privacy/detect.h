@@ -93,6 +93,8 @@ static inline bool place_context(const struct place *place, int kind, size_t rea
     size_t ended = place->context ? place->context->ended[kind] : 0;
     return ended != 0 && ended - 1 <= place->begin && place->begin - (ended - 1) <= reach;
 }
+/* Does a letter of another script stand right before the place? */
+bool script_before(const struct place *place);
 /* Does a word of another script that announces the kind stand right before the place? */
 bool script_announces(const struct place *place, int kind);
 /* Does one begin within the few words behind `end`? */

@@ -201,9 +201,8 @@ struct shape {
 };
 static struct shape shapes[SHAPES_MAX];
 static uint8_t by_run[RUN_MAX + 1][BEHIND_COUNT][SHAPES_PER_RUN]; /* index + 1, 0 ends */
-#define SOLID_MAX 48
-static uint8_t solid[SOLID_MAX]; /* forms without a sign in them: index + 1, 0 ends */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+static uint8_t kinds[CONTEXTS_MAX], kind_count; /* that a form has, each once */
 
 static unsigned behind_of(int c)
 {
@@ -286,9 +285,19 @@ static struct opening opening_of(const char *shape)
     return (struct opening){(uint8_t)letters, (uint8_t)digits, sign, open};
 }
 
+static void list_kind(uint8_t kind)
+{
+    if (memchr(kinds, kind, kind_count) == NULL)
+        kinds[kind_count++] = kind;
+}
+
 static void index_build(void)
 {
     size_t count = 0;
+    for (size_t i = 0; i < LETTER_FORMS; i++)
+        list_kind(letter_forms[i].kind);
+    for (size_t i = 0; i < sizeof digit_forms / sizeof *digit_forms; i++)
+        list_kind(digit_forms[i].kind);
     for (size_t i = 0; i < LETTER_FORMS; i++) {
         openings[i] = opening_of(letter_forms[i].shape);
         for (size_t letters = openings[i].letters; letters < NUMBER_MAX + 2; letters++)
@@ -305,8 +314,6 @@ static void index_build(void)
         shapes[shape].second = second_of(text, run);
         count += shape == count;
         list_add(shapes[shape].forms, FORMS_PER_SHAPE, i);
-        if (text[strspn(text, "dn")] == '\0')
-            list_add(solid, SOLID_MAX, i);
         index_run(run, text[run], shape);
         for (; text[run] == 'n' || text[run] == 'd'; run++) /* 'n' may be a digit too */
             if (text[run + 1] != 'd')
@@ -347,47 +354,48 @@ static bool stands_alone(const struct place *place)
              piece);
 }
 
-/* The number's digits when groups of any size make it up, parted by one sign alike; 0 when it goes on or the
- * signs differ. *end: behind the last digit. */
-static size_t read_any_groups(const struct window *window, char digits[static NUMBER_MAX + 1],
-                              size_t *end)
+/* The characters of a shape in groups of any size, with one kind of sign between them. */
+static bool read_groups(const struct place *place, const char *shape, struct reading *reading)
 {
-    size_t count = 0, i = 0;
+    size_t offset = place->begin, count = 0;
     int sign = 0;
-    for (; i < window->count && count < NUMBER_MAX; i++) {
-        int c = window->c[i];
-        if (is_digit(c)) {
-            digits[count++] = (char)c;
-            *end = window->end[i];
-        } else if (!is_digit(window->c[i + 1])) {
-            break; /* the sentence's own sign */
-        } else if ((c != ' ' && c != '-' && c != '.') || (sign != 0 && c != sign)) {
-            return 0;
-        } else {
-            sign = c;
+    for (; *shape; shape++) {
+        if (strchr("dln?", *shape) == NULL)
+            continue;
+        struct plain next = plain_at(place->text, offset);
+        if (count > 0 && !shape_takes(*shape, next.c) && next.c > 0 && next.c < PLAIN_OTHER &&
+            strchr(" -./", next.c) != NULL && (sign == 0 || sign == next.c)) {
+            sign = next.c;
+            next = plain_at(place->text, next.end);
         }
+        if (!shape_takes(*shape, next.c))
+            return false;
+        reading->number[count++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        offset = next.end;
     }
-    digits[count] = '\0';
-    return count == NUMBER_MAX || is_word(window->c[i]) ? 0 : count;
+    reading->end = offset;
+    reading->number[count] = '\0';
+    struct plain next = plain_at(place->text, offset);
+    return !is_word(next.c) && (next.c != '-' || !is_alnum(plain_at(place->text, next.end).c));
 }
 
-/* A number that its own word announces may be written in any groups. */
-static bool detect_regrouped(const struct place *place, const struct window *window,
-                             struct privacy_span *out)
+/* A number whose own word stands before it may be written as one likes, and other numbers may follow: "NHS number
+ * 943 476 591 9 42 years old". */
+static bool find_announced(const struct place *place, const struct form *forms, size_t form_count,
+                           struct privacy_span *out)
 {
-    char digits[NUMBER_MAX + 1];
-    size_t end = 0, count = 0;
-    bool inside = is_digit(place->before2) && (place->before == ' ' || place->before == '-');
-    if (inside || window->run == window->count)
-        return false;
-    for (size_t i = 0; i < SOLID_MAX && solid[i] != 0; i++) {
-        const struct form *form = &digit_forms[solid[i] - 1];
-        if (!place_context(place, form->kind, REACH) && !script_announces(place, form->kind))
+    struct reading reading;
+    bool announced = place_context(place, CONTEXT_NATIONAL, REACH), script = script_before(place);
+    for (size_t k = 0; (announced || script) && k < kind_count; k++) {
+        bool nearest =
+            announced && place->context->ended[kinds[k]] == place->context->ended[CONTEXT_NATIONAL];
+        if (!nearest && !(script && script_announces(place, kinds[k])))
             continue;
-        if (count == 0 && (count = read_any_groups(window, digits, &end)) == 0)
-            return false;
-        if (strlen(form->shape) == count && form->check(digits)) {
-            *out = span_of(form->kind, place->begin, end, 0.95f);
+        for (size_t i = 0; i < form_count; i++) {
+            if (forms[i].kind != kinds[k] || !read_groups(place, forms[i].shape, &reading) ||
+                !forms[i].check(reading.number))
+                continue;
+            *out = span_of(kinds[k], place->begin, reading.end, 1.0f);
             return true;
         }
     }
@@ -414,7 +422,8 @@ bool detect_national_number(const struct place *place, const struct window *wind
         for (const uint8_t *form = asked->forms; *form != 0; form++)
             found |= try_form(place, &digit_forms[*form - 1], &reading, out);
     }
-    return found || detect_regrouped(place, window, out);
+    return found ||
+           find_announced(place, digit_forms, sizeof digit_forms / sizeof *digit_forms, out);
 }
 
 static struct opening read_opening(const struct place *place)
@@ -454,5 +463,5 @@ bool detect_national_word(const struct place *place, struct privacy_span *out)
             read_shape(place, letter_forms[i].shape, &reading))
             found |= try_form(place, &letter_forms[i], &reading, out);
     }
-    return found;
+    return found || find_announced(place, letter_forms, LETTER_FORMS, out);
 }

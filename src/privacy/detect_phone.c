@@ -228,7 +228,8 @@ static size_t read_nanp(const struct place *place, const struct window *window)
 /* "contact us about order 12345678": the word right before it says that the number is something else. */
 static bool counts_things(const struct place *place)
 {
-    return word_in(place->text, place->previous,
+    return word_has_letters(place->previous) &&
+           word_in(place->text, place->previous,
                    "order orders invoice ref reference ticket case policy claim tracking item sku "
                    "part po serial "
                    "model batch lot booking contract bestellung bestellnummer rechnung auftrag "
@@ -242,13 +243,11 @@ static bool read_national(const struct place *place, const struct window *window
 {
     bool before = place_context(place, PRIVACY_PHONE, CONTEXT_BYTES) ||
                   script_announces(place, PRIVACY_PHONE);
-    if (counts_things(place))
-        return false;
     if (!before && window->full)
         return false; /* a word behind a row of numbers this long says nothing of the first */
     return !is_date(window, 0) && number_read(window, 0, 7, 0, number) && number->count <= 12 &&
            (number->groups <= 6 || number->groups == number->count) &&
-           !(number->groups == 1 && number->count > 11) &&
+           !(number->groups == 1 && number->count > 11) && !counts_things(place) &&
            (before || place_context_after(place, window->end[number->end - 1], PRIVACY_PHONE));
 }
 

@@ -55,7 +55,7 @@ static const struct {
 };
 
 /* Is a byte of another script among the eight before the place? */
-static bool script_before(const struct place *place)
+bool script_before(const struct place *place)
 {
     uint64_t before = 0;
     size_t count = place->begin < 8 ? place->begin : 8;
@@ -66,8 +66,12 @@ static bool script_before(const struct place *place)
 static bool stands_before(const struct place *place, const char *const *words)
 {
     size_t begin = place->begin < REACH ? 0 : place->begin - REACH;
+    bool has[256] = {false}; /* bytes: full-width digits are of another script and of no word */
+    for (size_t i = begin; i < place->begin; i++)
+        has[(unsigned char)place->text.data[i]] = true;
     for (const char *const *word = words; *word != NULL; word++)
-        if (memmem(place->text.data + begin, place->begin - begin, *word, strlen(*word)) != NULL)
+        if (has[(unsigned char)**word] &&
+            memmem(place->text.data + begin, place->begin - begin, *word, strlen(*word)) != NULL)
             return true;
     return false;
 }

@@ -42,7 +42,9 @@ static void scan_decoded(struct escaped *escaped, struct td_str text)
         add_span(escaped, &whole);
         return;
     }
-    scan_text(text, rules, count, escaped->strict, add_span, escaped);
+    const struct scan_beside beside = {
+        .others = rules, .other_count = count, .strict = escaped->strict};
+    scan_text(text, &beside, add_span, escaped);
     free(rules);
 }
 

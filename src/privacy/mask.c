@@ -16,6 +16,7 @@
 
 struct mask_text {
     struct td_str text;
+    bool fixed; /* nothing is replaced */
     struct spans found;
     struct echo_place *places; /* [place_count] that are replaced */
     size_t place_count;
@@ -26,9 +27,11 @@ struct mask {
     struct vault *vault;
     struct mask_rules rules;
     struct vault_uses *uses;
-    struct word_set words;
-    struct mask_text *texts; /* [text_count] */
-    size_t text_count, text_capacity, next_text, found_count;
+    struct word_set words; /* of all texts: no surrogate is one */
+    const struct reading *reading;
+    struct mask_text *texts; /* [text_count], the reading's parts */
+    size_t text_count;
+    struct spans left; /* in the reading: what was found and is not wanted */
     struct privacy_tally replaced;
     uint16_t *rule_of; /* [VAULT_ENTRIES_MAX] that found an entry's value; NULL: none */
 };
@@ -57,16 +60,12 @@ void mask_free(struct mask *mask)
     if (mask == NULL)
         return;
     word_set_deinit(&mask->words);
+    free(mask->left.spans);
     for (size_t i = 0; i < mask->text_count; i++)
         drop_text(&mask->texts[i]);
     free(mask->texts);
     free(mask->rule_of);
     free(mask);
-}
-
-void mask_read(struct mask *mask, struct td_str text)
-{
-    word_set_add(&mask->words, text);
 }
 
 /* --- finding --- */
@@ -77,7 +76,8 @@ static enum td_status too_many(struct td_error *err)
                      MASK_SPANS_MAX);
 }
 
-static enum td_status scan(struct td_str text, bool strict, struct spans *out, struct td_error *err)
+static enum td_status scan(const struct reading *reading, bool strict, struct spans *out,
+                           struct td_error *err)
 {
     size_t capacity = 64;
     *out = (struct spans){0};
@@ -86,8 +86,7 @@ static enum td_status scan(struct td_str text, bool strict, struct spans *out, s
         if (spans == NULL)
             break;
         out->spans = spans;
-        out->count = strict ? privacy_scan_strict(text, spans, capacity)
-                            : privacy_scan(text, spans, capacity);
+        out->count = privacy_scan_reading(reading, strict, spans, capacity);
         if (out->count <= capacity)
             return TD_OK;
         if (out->count > MASK_SPANS_MAX)
@@ -103,22 +102,6 @@ static bool is_wanted(const struct mask *mask, const struct privacy_span *span)
     return mask->rules.classes[span->data_class <= TD_CLASS_RESTRICTED ? span->data_class
                                                                        : TD_CLASS_RESTRICTED] ||
            mask->rules.kinds[span->kind];
-}
-
-static struct mask_text *begin_text(struct mask *mask, struct td_str text)
-{
-    if (mask->text_count == mask->text_capacity) {
-        size_t capacity = mask->text_capacity ? 2 * mask->text_capacity : 16;
-        struct mask_text *texts = realloc(mask->texts, capacity * sizeof *texts);
-        if (texts == NULL)
-            return NULL;
-        mask->texts = texts;
-        mask->text_capacity = capacity;
-    }
-    struct mask_text *begun = &mask->texts[mask->text_count++];
-    *begun = (struct mask_text){.text = text};
-    buf_init(&begun->masked, TEXT_BYTES_MAX);
-    return begun;
 }
 
 /* Where the character before the offset begins: one of UTF-8, or one that is written \u00f8, with all
@@ -147,9 +130,9 @@ static size_t behind_percent(struct td_str text, struct privacy_span span)
     return begin;
 }
 
-/* The word's edges around the finding: what was seen through an encoding may end in the middle of a
- * word, and a surrogate there would not be known again. */
-static struct privacy_span whole_words(struct td_str text, struct privacy_span span)
+/* The word's edges around the finding, not before the floor: what was seen through an encoding may end in the
+ * middle of a word, and a surrogate there would not be known again. */
+static struct privacy_span whole_words(struct td_str text, struct privacy_span span, size_t floor)
 {
     struct sign last = {0}, sign = {.end = span.begin};
     while (sign.end < span.end) {
@@ -166,7 +149,7 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     sign = spell_at(text, span.begin, false);
     if ((!spell_is_significant(&sign) && span.kind != PRIVACY_EMAIL) || sign.unspaced)
         return span;
-    while (span.begin > 0) {
+    while (span.begin > floor) {
         size_t before = character_before(text, span.begin);
         sign = spell_at(str_slice(text, before, span.begin), 0, false);
         if (!spell_is_significant(&sign) || sign.unspaced || sign.end != span.begin - before)
@@ -177,10 +160,17 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     return span;
 }
 
+/* Up to where there is a finding: what ends there needs no edges of its own, and is not looked at again (a
+ * text may be one word with thousands of findings). */
+static size_t covered(const struct spans *found)
+{
+    return found->count > 0 ? found->spans[found->count - 1].end : 0;
+}
+
 /* One more finding of the text; what overlaps the ones before it becomes one with them. */
 static void join(struct spans *found, struct privacy_span span)
 {
-    while (found->count > 0 && span.begin < found->spans[found->count - 1].end) {
+    while (found->count > 0 && span.begin < covered(found)) {
         const struct privacy_span *last = &found->spans[--found->count];
         size_t begin = span.begin < last->begin ? span.begin : last->begin;
         size_t end = span.end > last->end ? span.end : last->end;
@@ -191,27 +181,83 @@ static void join(struct spans *found, struct privacy_span span)
     spans_add(found, &span);
 }
 
-enum td_status mask_find(struct mask *mask, struct td_str text, struct td_error *err)
+static bool begin_texts(struct mask *mask, const struct reading *reading)
+{
+    mask->reading = reading;
+    mask->texts = calloc(reading->count + 1, sizeof *mask->texts);
+    if (mask->texts == NULL)
+        return false;
+    for (size_t i = 0; i < reading->count; i++) {
+        struct mask_text *text = &mask->texts[mask->text_count++];
+        *text = (struct mask_text){.text = reading_part_text(reading, i),
+                                   .fixed = reading->parts[i].fixed};
+        buf_init(&text->masked, TEXT_BYTES_MAX);
+        word_set_add(&mask->words, text->text);
+    }
+    return true;
+}
+
+/* A finding in the parts that it is in, from *part on: each piece is a value of its own. */
+static void find_in_parts(struct mask *mask, const struct privacy_span *span, size_t *part)
+{
+    const struct reading *reading = mask->reading;
+    while (*part < reading->count && reading->parts[*part].end <= span->begin)
+        ++*part;
+    for (size_t i = *part; i < reading->count && reading->parts[i].begin < span->end; i++) {
+        const struct reading_part *in = &reading->parts[i];
+        struct privacy_span piece = *span;
+        piece.begin = span->begin > in->begin ? span->begin - in->begin : 0;
+        piece.end = (span->end < in->end ? span->end : in->end) - in->begin;
+        bool cut = span->begin < in->begin || span->end > in->end;
+        if (cut && !surrogate_is_worded(span->kind) && span->kind != PRIVACY_CUSTOM)
+            piece.kind = PRIVACY_ID; /* half an address is none */
+        struct mask_text *text = &mask->texts[i];
+        size_t floor = covered(&text->found);
+        if (!in->fixed && piece.end > floor && piece.begin < piece.end)
+            join(&text->found, whole_words(text->text, piece, floor));
+    }
+}
+
+/* Strictness replaces more, it keeps no more here. */
+static bool is_strict_only(const struct mask *mask, const struct privacy_span *span)
+{
+    return mask->rules.strict && (span->kind == PRIVACY_PERSON || span->kind == PRIVACY_PLACE ||
+                                  span->kind == PRIVACY_ORGANIZATION || span->kind == PRIVACY_ID);
+}
+
+enum td_status mask_find(struct mask *mask, const struct reading *reading, struct td_error *err)
 {
     struct spans all;
-    enum td_status status = scan(text, mask->rules.strict, &all, err);
+    if (reading->failed)
+        return error_set(err, TD_LIMIT, "the request is too large or nested too deeply");
+    if (!begin_texts(mask, reading))
+        return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
+    enum td_status status = scan(reading, mask->rules.strict, &all, err);
     if (status != TD_OK)
         return status;
-    struct mask_text *begun = begin_text(mask, text);
-    for (size_t i = 0; begun && i < all.count; i++) {
+    for (size_t i = 0, part = 0; i < all.count; i++) {
         const struct privacy_span *span = &all.spans[i];
         char day[DATE_DAY_BYTES];
-        if (is_wanted(mask, span))
-            join(&begun->found, whole_words(text, *span));
-        else if (span->kind == PRIVACY_DATE &&
-                 date_forms_day(str_slice(text, span->begin, span->end), day))
+        if (is_wanted(mask, span)) {
+            find_in_parts(mask, span, &part);
+            continue;
+        }
+        if (span->data_class > TD_CLASS_PUBLIC && !is_strict_only(mask, span))
+            spans_add(&mask->left, span);
+        if (span->kind == PRIVACY_DATE &&
+            date_forms_day(str_slice(buf_view(&reading->text), span->begin, span->end), day))
             word_set_add(&mask->words, str_from(day)); /* it is sent as it is, in whatever form */
     }
     free(all.spans);
-    if (!begun || begun->found.failed)
+    bool failed = mask->left.failed;
+    size_t count = 0;
+    for (size_t i = 0; i < mask->text_count; i++) {
+        failed |= mask->texts[i].found.failed;
+        count += mask->texts[i].found.count;
+    }
+    if (failed)
         return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    mask->found_count += begun->found.count;
-    return mask->found_count <= MASK_SPANS_MAX ? TD_OK : too_many(err);
+    return count <= MASK_SPANS_MAX ? TD_OK : too_many(err);
 }
 
 /* --- surrogates --- */
@@ -303,6 +349,8 @@ static enum td_status write_texts(struct mask *mask, struct td_error *err)
     for (size_t i = 0; status == TD_OK && i < mask->text_count; i++) {
         struct mask_text *text = &mask->texts[i];
         struct spans all = {0};
+        if (text->fixed)
+            continue;
         status = known_find(known, text->text, &text->found, MASK_SPANS_MAX, &all)
                      ? write_places(mask, text, &all, err)
                      : too_many(err);
@@ -367,9 +415,11 @@ static enum td_status widen_lost(struct mask *mask, struct mask_text *text, stru
     struct spans found = {0};
     struct buf surrogate;
     buf_init(&surrogate, TEXT_BYTES_MAX);
-    for (size_t i = 0; i < echo.place_count; i++)
-        join(&found,
-             echo.places[i].lost ? echo_widen(&echo, &echo.places[i]) : echo.places[i].span);
+    for (size_t i = 0; i < echo.place_count; i++) {
+        const struct echo_place *place = &echo.places[i];
+        if (place->span.end > covered(&found))
+            join(&found, place->lost ? echo_widen(&echo, place) : place->span);
+    }
     for (size_t i = 0, k = 0; status == TD_OK && i < found.count; i++) {
         bool lost = false;
         for (; k < echo.place_count && echo.places[k].span.begin < found.spans[i].end; k++)
@@ -409,41 +459,105 @@ enum td_status mask_seal(struct mask *mask, struct td_error *err)
 
 /* --- writing --- */
 
-/* What the written text still has. A finding that touches a surrogate is its own: what stands beside
+/* The masked parts, with what stood between them. surrogates, values: the places of both in the two
+ * readings. */
+static void write_parts(struct mask *mask, struct reading *out, struct spans *surrogates,
+                        struct spans *values)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < mask->text_count; i++) {
+        const struct reading_part *part = &mask->reading->parts[i];
+        const struct echo_text text = echo_of(&mask->texts[i]);
+        size_t begin = reading_copy_part(out, mask->reading, i, done, text.masked);
+        for (size_t k = 0; k < text.place_count; k++) {
+            const struct echo_place *place = &text.places[k];
+            struct privacy_span value = place->span, surrogate = place->span;
+            privacy_tally_add(&mask->replaced, value.kind, value.rule);
+            value.begin += part->begin;
+            value.end += part->begin;
+            surrogate.begin = begin + place->begin;
+            surrogate.end = begin + place->end;
+            spans_add(values, &value);
+            spans_add(surrogates, &surrogate);
+        }
+        done = part->end;
+    }
+}
+
+static void raise_to(enum td_data_class *rest, enum td_data_class found)
+{
+    if (found > *rest)
+        *rest = found;
+}
+
+/* What the masked reading still has. A finding that touches a surrogate is its own: what stands beside
  * it stood there before, and was no finding then. */
-static enum td_status judge_rest(const struct echo_text *text, enum td_data_class *rest,
-                                 struct td_error *err)
+static enum td_status judge_rest(const struct reading *masked, const struct spans *surrogates,
+                                 enum td_data_class *rest, struct td_error *err)
 {
     struct spans all;
-    enum td_status status = scan(text->masked, false, &all, err);
+    enum td_status status = scan(masked, false, &all, err);
     if (status != TD_OK)
         return status;
-    size_t next = 0;
-    for (size_t i = 0; i < all.count; i++) {
-        while (next < text->place_count && text->places[next].end <= all.spans[i].begin)
+    for (size_t i = 0, next = 0; i < all.count; i++) {
+        while (next < surrogates->count && surrogates->spans[next].end <= all.spans[i].begin)
             next++;
-        bool touches = next < text->place_count && text->places[next].begin < all.spans[i].end;
-        if (!touches && all.spans[i].data_class > *rest)
-            *rest = all.spans[i].data_class;
+        bool touches = next < surrogates->count && surrogates->spans[next].begin < all.spans[i].end;
+        if (!touches)
+            raise_to(rest, all.spans[i].data_class);
     }
     free(all.spans);
     return TD_OK;
 }
 
-enum td_status mask_write(struct mask *mask, struct td_str text, struct buf *out,
-                          enum td_data_class *rest, struct td_error *err)
+/* What was a finding and no value that is replaced has all of it. */
+static void judge_left(const struct spans *left, const struct spans *values,
+                       enum td_data_class *rest)
 {
-    if (mask->next_text >= mask->text_count || mask->texts[mask->next_text].text.len != text.len)
-        return error_set(err, TD_INTERNAL, "a text is written that was not looked at");
-    struct mask_text *own = &mask->texts[mask->next_text++];
-    own->text = text;
-    const struct echo_text written = echo_of(own);
-    for (size_t i = 0; i < written.place_count; i++)
-        privacy_tally_add(&mask->replaced, written.places[i].span.kind,
-                          written.places[i].span.rule);
-    buf_append_str(out, written.masked);
-    enum td_status status = judge_rest(&written, rest, err);
-    drop_text(own);
+    for (size_t i = 0, next = 0; i < left->count; i++) {
+        const struct privacy_span *span = &left->spans[i];
+        while (next < values->count && values->spans[next].end <= span->begin)
+            next++;
+        bool covered = next < values->count && values->spans[next].begin <= span->begin &&
+                       values->spans[next].end >= span->end;
+        if (!covered)
+            raise_to(rest, span->data_class);
+    }
+}
+
+enum td_status mask_write(struct mask *mask, struct reading *out, enum td_data_class *rest,
+                          struct td_error *err)
+{
+    struct spans surrogates = {0}, values = {0};
+    write_parts(mask, out, &surrogates, &values);
+    enum td_status status = TD_OK;
+    if (surrogates.failed || values.failed || out->failed)
+        status = error_set(err, TD_LIMIT, "a request with its surrogates is too large");
+    if (status == TD_OK) {
+        judge_left(&mask->left, &values, rest);
+        status = judge_rest(out, &surrogates, rest, err);
+    }
+    free(surrogates.spans);
+    free(values.spans);
+    return status;
+}
+
+enum td_status mask_one(struct mask *mask, struct td_str text, struct buf *out,
+                        enum td_data_class *rest, struct td_error *err)
+{
+    struct reading reading, masked;
+    reading_init(&reading);
+    reading_init(&masked);
+    reading_add(&reading, text, READING_LINE);
+    enum td_status status = mask_find(mask, &reading, err);
+    if (status == TD_OK)
+        status = mask_seal(mask, err);
+    if (status == TD_OK)
+        status = mask_write(mask, &masked, rest, err);
+    if (status == TD_OK)
+        buf_append_str(out, buf_view(&masked.text));
+    reading_deinit(&reading);
+    reading_deinit(&masked);
     return out->failed ? error_set(err, TD_LIMIT, "a text with its surrogates is too large")
                        : status;
 }

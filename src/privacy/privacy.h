@@ -127,6 +127,15 @@ size_t privacy_scan_strict(struct td_str text, struct privacy_span *spans, size_
 struct privacy_tally;
 enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found);
 
+/* The same of several texts (reading.h): a value is found by what announces it in the text before. An
+ * operator's rules see each text alone. Findings have the places of the reading, and may be in more than one
+ * part. A reading that failed is restricted, and nothing is found in it. */
+struct reading;
+size_t privacy_scan_reading(const struct reading *reading, bool strict, struct privacy_span *spans,
+                            size_t capacity);
+enum td_data_class privacy_classify_reading(const struct reading *reading,
+                                            struct privacy_tally *found);
+
 /* The one rule: may data of this class be sent to this place? Restricted: device only. Sensitive
  * and contractual: device and premises; a configuration may say more (router/reach.h). Public:
  * anywhere. */

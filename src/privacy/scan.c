@@ -16,6 +16,7 @@
 #include "privacy/escaped.h"
 #include "privacy/lexicon.h"
 #include "privacy/name_finder.h"
+#include "privacy/reading.h"
 
 /* An address's local part reaches at most 512 bytes back; within them there is no room for more
  * findings that could still grow than PENDING_KEPT. When the list is full the older ones go out. */
@@ -30,6 +31,8 @@ struct scan {
     size_t pending_count;
     size_t floor;                    /* end of what has gone out */
     const struct name_source *names; /* NULL: decoded text, which is not looked into again */
+    const struct reading *reading;   /* NULL: one text */
+    size_t part;                     /* of the reading, where a private key was last looked for */
     size_t decoded_end;              /* of the encoded text that was looked into */
     size_t no_base64[4];             /* up to where no base64 text begins, by offset modulo 4 */
     size_t local_begin; /* of the run of local-part characters up to here; SIZE_MAX none */
@@ -223,10 +226,10 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
     struct privacy_span span;
     unsigned char first = (unsigned char)text.data[begin];
     bool capital = first < 'a' || first >= 0x80;
+    struct word before = spelled_before(text, begin, 2);
     for (; entry != NULL; entry = lexicon_next(entry)) {
         size_t entry_begin = begin;
         if (entry->previous != NULL) {
-            struct word before = spelled_before(text, begin, 2);
             if (before.end - before.begin != entry->previous_len ||
                 !str_equal_nocase(str_slice(text, before.begin, before.end),
                                   (struct td_str){entry->previous, entry->previous_len}))
@@ -235,6 +238,8 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
         }
         if (entry->context != CONTEXT_NONE) {
             scan->context.ended[entry->context] = end + 1;
+            if (entry->context >= PRIVACY_US_MBI && entry->context <= PRIVACY_IL_ID)
+                scan->context.ended[CONTEXT_NATIONAL] = end + 1;
             scan->announced = end + 1;
         }
         if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
@@ -486,6 +491,17 @@ static size_t skip_plain_words(struct td_str text, size_t i, bool announced)
     return i;
 }
 
+/* A private key without an end goes on to its text's end, and not into the next one. */
+static struct td_str text_until_end(struct scan *scan, size_t begin)
+{
+    const struct reading *reading = scan->reading;
+    if (reading == NULL || reading->count == 0)
+        return scan->text;
+    while (scan->part + 1 < reading->count && reading->parts[scan->part].end <= begin)
+        scan->part++;
+    return str_slice(scan->text, 0, reading_text_end(reading, scan->part));
+}
+
 static size_t scan_trigger(struct scan *scan, size_t begin, int c)
 {
     struct place place = place_at(scan, begin);
@@ -508,12 +524,13 @@ static size_t scan_trigger(struct scan *scan, size_t begin, int c)
             add(scan, span);
         return 0;
     case '-':
-        if (begin + 5 < scan->text.len && scan->text.data[begin + 5] == 'B' &&
-            detect_private_key(&place, &span)) {
-            add(scan, span);
-            return span.end;
-        }
-        return 0;
+        if (begin + 5 >= scan->text.len || scan->text.data[begin + 5] != 'B')
+            return 0;
+        place.text = text_until_end(scan, begin);
+        if (!detect_private_key(&place, &span))
+            return 0;
+        add(scan, span);
+        return span.end;
     case ':':
         if (detect_ip6(&place, &span))
             add(scan, span);
@@ -575,11 +592,9 @@ static void add_names(struct scan *scan, struct name_source *names, size_t offse
     }
 }
 
-/* What is told of a text from elsewhere. */
 struct sources {
     struct name_source *names; /* NULL: none are asked */
-    const struct privacy_span *others;
-    size_t other_count;
+    struct scan_beside beside;
     const struct place *around; /* of decoded text: where it stood; else NULL */
 };
 
@@ -596,10 +611,11 @@ static void take_announced(struct scan *scan, const struct place *around)
 static void scan_pass(struct td_str text, const struct sources *sources, scan_fn *emit, void *ctx)
 {
     struct name_source *names = sources->names;
-    const struct privacy_span *others = sources->others;
-    size_t others_taken = 0, other_count = sources->other_count;
+    const struct privacy_span *others = sources->beside.others;
+    size_t others_taken = 0, other_count = sources->beside.other_count;
     struct scan scan = {.text = text,
                         .names = names,
+                        .reading = sources->beside.reading,
                         .emit = emit,
                         .ctx = ctx,
                         .local_begin = SIZE_MAX,
@@ -665,12 +681,11 @@ void scan_plain(struct td_str text, const struct place *around, scan_fn *emit, v
     scan_pass(text, &(struct sources){.around = around}, emit, ctx);
 }
 
-void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
-               bool strict, scan_fn *emit, void *ctx)
+void scan_text(struct td_str text, const struct scan_beside *beside, scan_fn *emit, void *ctx)
 {
     struct name_source
         names; /* 20 KB: not in scan_pass, which is entered again for what is hidden */
-    name_source_begin(&names, text, strict);
-    scan_pass(text, &(struct sources){&names, others, other_count, NULL}, emit, ctx);
+    name_source_begin(&names, text, beside->strict);
+    scan_pass(text, &(struct sources){&names, *beside, NULL}, emit, ctx);
     name_source_end(&names);
 }

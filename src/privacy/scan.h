@@ -6,10 +6,17 @@
 
 typedef void scan_fn(void *ctx, const struct privacy_span *span);
 
-/* Calls emit for every finding, in order, not overlapping. others: findings of other sources, by their
- * begin; they are settled with those of the pass. strict: names by strict.h's measure. */
-void scan_text(struct td_str text, const struct privacy_span *others, size_t other_count,
-               bool strict, scan_fn *emit, void *ctx);
+/* What is told of a text from elsewhere. */
+struct scan_beside {
+    /* Findings of other sources, by their begin; they are settled with those of the pass. */
+    const struct privacy_span *others;
+    size_t other_count;
+    bool strict;                   /* names by strict.h's measure */
+    const struct reading *reading; /* whose text it is; NULL: one text */
+};
+
+/* Calls emit for every finding, in order, not overlapping. */
+void scan_text(struct td_str text, const struct scan_beside *beside, scan_fn *emit, void *ctx);
 
 struct place; /* detect.h */
 /* The same without looking into encoded text: what is decoded is scanned by this. around: where it stood;

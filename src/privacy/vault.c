@@ -15,6 +15,8 @@
 
 #define NONE UINT32_MAX
 #define TRIES_MAX 48u /* most of a list of fifty names, before a word is invented */
+#define TRIES_SCARCE \
+    4u /* where they were not enough once: addresses of machines have three short ranges */
 
 struct pair {
     struct vault_entry entry;
@@ -36,6 +38,7 @@ struct vault {
     size_t count, capacity, bytes;
     struct map by_original, by_family, by_surrogate;
     struct word_set originals;
+    bool scarce[PRIVACY_KIND_COUNT]; /* surrogates in the kind's own form have run out */
 };
 
 /* --- maps --- */
@@ -401,10 +404,11 @@ enum td_status vault_pair(const struct vault_job *job, const struct vault_questi
     uint32_t relative = map_get(&vault->by_family, family);
     uint32_t salt = relative != NONE ? vault->pairs[relative].entry.salt : 0;
     enum td_status status = TD_OK;
+    uint32_t tries_max = vault->scarce[question->kind] ? TRIES_SCARCE : TRIES_MAX;
     bool added = false;
     struct buf surrogate;
     buf_init(&surrogate, VAULT_VALUE_BYTES_MAX * 2);
-    for (uint32_t tries = 0; !added && tries < TRIES_MAX; tries++, salt++) {
+    for (uint32_t tries = 0; !added && tries < tries_max; tries++, salt++) {
         buf_clear(&surrogate);
         question->write(question, vault->key, canonical, salt, &surrogate);
         if (surrogate.failed)
@@ -427,6 +431,7 @@ enum td_status vault_pair(const struct vault_job *job, const struct vault_questi
         added = true;
     }
     buf_deinit(&surrogate);
+    vault->scarce[question->kind] |= !added;
     return added ? status : add_word(job, question->space, question->kind, question->value, out);
 }
 

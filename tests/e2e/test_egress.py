@@ -193,6 +193,58 @@ def test_a_record_that_was_removed_refuses():
             assert verdict(tandem)["sound"]
 
 
+def forged_row(rows):
+    """One that follows: all that somebody without the key can append."""
+    last = json.loads(rows[-1])
+    body = rows[-1].partition(b',"previous":')[0].replace(b'"seq":%d' % last["seq"], b'"seq":%d' % (last["seq"] + 1))
+    body += f',"previous":"{last["hash"]}"'.encode()
+    return body + f',"hash":"{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
+
+
+@case
+def test_a_damaged_record_is_refused_at_the_start():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    folder = Path(tempfile.mkdtemp(prefix="tandem-test-egress-"))
+    config = edge_first(cloud.base_url) + f"ledger:\n  egress: {folder}/record\n"
+    entries, exported = folder / "record" / "entries.jsonl", folder / "export.jsonl"
+    try:
+        with Tandem(config, env=KEY) as tandem:
+            equal([tandem.chat(f"Question {i}?", CLOUD).status for i in range(5)], [200] * 5)
+        whole = entries.read_bytes()
+        rows = whole.splitlines(keepends=True)
+        cases = {
+            "a byte of the first row": (whole.replace(b'"public"', b'"publik"', 1), 1),
+            "a byte of a middle row": (b"".join([*rows[:2], rows[2].replace(b"cloud", b"clout"), *rows[3:]]), 3),
+            "a byte of the last row": (b"".join([*rows[:4], rows[4].replace(b"cloud", b"clout")]), 5),
+            "a removed row": (b"".join(rows[:2] + rows[3:]), 3),
+            "a forged row": (whole + forged_row(rows), 6),
+        }
+        for what, (content, row) in cases.items():
+            entries.write_bytes(content)
+            try:
+                Tandem(config, env=KEY).stop()
+            except RuntimeError as error:
+                assert "move the folder away" in str(error) and (row == 6 or f"row {row}:" in str(error)), (what, error)
+            else:
+                raise AssertionError(f"started on a record with {what}")
+            exported.write_bytes(b"".join(exported_lines(folder / "record", content)))
+            code, says = script_says(exported)
+            assert code == 1 and f"row {row}:" in says, (what, says)
+            equal(entries.read_bytes(), content, what)  # left as it was
+        entries.write_bytes(whole)
+        with Tandem(config, env=KEY) as tandem:
+            equal(tandem.chat("On it goes?", CLOUD).status, 200)
+    finally:
+        shutil.rmtree(folder)
+
+
+def exported_lines(folder, entries):
+    """As `tandem egress export` gives it."""
+    yield json.dumps({"public_key": (folder / "key.pub").read_text().strip()}, separators=(",", ":")).encode() + b"\n"
+    yield (folder / "heads.jsonl").read_bytes()
+    yield entries
+
+
 @case
 def test_what_is_done_to_the_record_is_found():
     cloud = ScriptedCloud(Script(text="Cloud."))

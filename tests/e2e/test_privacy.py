@@ -259,5 +259,81 @@ def test_a_class_goes_only_where_its_regions_and_certificates_are_and_explain_sa
         equal(len(clouds["near"].requests), 1, "what is public goes where it always went")
 
 
+def user(content):
+    return {"role": "user", "content": content}
+
+
+def parts(*texts):
+    return [{"type": "text", "text": text} for text in texts]
+
+
+# What announces a value in one text or member, and the value in the next.
+ANNOUNCED = [("What is your social security number?", "536228745"), ("My ssn is", "536228745"),
+             ("Please give me your passport number.", "C01X00T47"), ("What is your date of birth?", "12/03/1987"),
+             ("What is your medical record number?", "00123456"), ("BSN?", "111222333"),
+             ("What's your driver's license number?", "D1234567"), ("Diagnosis code?", "F32.1")]
+MEMBERS = [{"metadata": {"ssn": "536228745"}}, {"metadata": {"ssn": ["1", "536228745"]}}, {"extra": {"ssn": 536228745}},
+           {"metadata": {"password": "Geheim123!"}}, {"metadata": {"passport_number": "C01X00T47"}},
+           {"metadata": {"date_of_birth": "12/03/1987"}}, {"extra": {"lat": 52.520008, "lon": 13.404954}},
+           {"extra": [{"name": "ssn", "value": "536228745"}]},
+           {"response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": {
+               "type": "object", "properties": {"ssn": {"const": "536228745"}}}}}}]
+MEMBER_VALUES = [b"536228745", b"Geheim123!", b"C01X00T47", b"12/03/1987", b"52.520008"]
+
+
+@case
+def test_what_announces_a_value_may_stand_in_the_text_before():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    for masking in ("", "privacy: {pseudonyms: {on: true}}\n",
+                    "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n"):
+        with Tandem(edge_first(cloud.base_url) + masking, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+            for i, (question, value) in enumerate(ANNOUNCED):
+                asked = [user(f"Hello {i}"), {"role": "assistant", "content": question}, user(value)]
+                requests = [("/v1/chat/completions", {"messages": asked}),
+                            ("/v1/chat/completions", {"messages": [user(parts(question, value))]}),
+                            ("/v1/messages", {"max_tokens": 5, "messages": [user(parts(question, value))]}),
+                            ("/v1/messages", {"max_tokens": 5, "system": parts(question, value), "messages": [user("hi")]}),
+                            ("/v1/responses", {"input": [{"role": "user", "content": [
+                                {"type": "input_text", "text": question}, {"type": "input_text", "text": value}]}]})]
+                for path, body in requests:
+                    answer = tandem.request("POST", path, {"model": "auto", **body}, {"x-tandem-mode": "only-cloud"})
+                    assert answer.status in (200, 403), answer.body
+                    assert masking or answer.status == 403, (path, body)
+                    assert value.encode() not in cloud.received, (masking, path, body)
+
+
+@case
+def test_a_members_name_announces_its_value():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    for masking in ("", "privacy: {pseudonyms: {on: true}}\n",
+                    "privacy: {pseudonyms: {on: true, classes: [sensitive, restricted]}}\n"):
+        with Tandem(edge_first(cloud.base_url) + masking, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+            for i, member in enumerate(MEMBERS):
+                answer = tandem.chat(f"Hello {i}", {"x-tandem-mode": "only-cloud"}, **member)
+                assert answer.status == 403 or masking and answer.status == 200, (member, answer.body)
+            for value in MEMBER_VALUES:
+                assert value not in cloud.received, (masking, value)
+
+
+@case
+def test_names_alone_keep_nothing_here():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    text = lambda description, **more: {"type": "string", "description": description, **more}
+    tool = {"type": "function", "function": {"name": "sign_up", "parameters": {"type": "object", "properties": {
+        "password": text("At least 8 characters", minLength=8), "ssn": text("Social security number"),
+        "passport_number": text("Passport number"), "lat": {"type": "number", "minimum": -90, "maximum": 90},
+        "card_number": text("Card number", minLength=13, maxLength=19), "api_key": text("API key"),
+        "date_of_birth": text("YYYY-MM-DD")}, "required": ["password", "ssn"]}}}
+    with server(cloud) as tandem:
+        answer = tandem.chat("What is the capital of France?", {"x-tandem-mode": "only-cloud"}, tools=[tool],
+                             temperature=0.7, max_tokens=4096, seed=123456789, user="user_48213",
+                             metadata={"session": "abc123", "version": "1.2.3"})
+        equal(answer.status, 200, answer.body)
+        talk = [user("What is a passport number?"), {"role": "assistant", "content": "Nine characters. An SSN?"},
+                user("How do I renew mine in 2026?")]
+        equal(tandem.chat(talk, {"x-tandem-mode": "only-cloud"}).status, 200)
+
+
+
 if __name__ == "__main__":
     main()

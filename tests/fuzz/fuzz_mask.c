@@ -60,9 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf masked;
     enum td_data_class rest = TD_CLASS_PUBLIC;
     buf_init(&masked, 1 << 26);
-    mask_read(mask, text);
-    if (mask_find(mask, text, NULL) == TD_OK && mask_seal(mask, NULL) == TD_OK &&
-        mask_write(mask, text, &masked, &rest, NULL) == TD_OK)
+    if (mask_one(mask, text, &masked, &rest, NULL) == TD_OK)
         echo(vault, uses, buf_view(&masked), text);
     mask_free(mask);
     vault_uses_deinit(uses);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress_verify.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -154,7 +154,8 @@ static void print_verdict(const struct egress_verdict *verdict, const char *path
         json_put(object, "bad_row",
                  verdict->bad_row ? json_new_int((int64_t)verdict->bad_row) : json_new_null());
         json_put(object, "problem", json_new_cstr(verdict->sound ? NULL : verdict->problem));
-        json_put(object, "unsigned_rows", json_new_int((int64_t)verdict->loose_rows));
+        json_put(object, "unsigned_rows", json_new_int((int64_t)verdict->unsigned_rows));
+        json_put(object, "unwritten_rows", json_new_int((int64_t)verdict->unwritten_rows));
         json_put(object, "key", json_new_cstr(verdict->key[0] ? verdict->key : NULL));
         command_print_json(object);
         return;
@@ -166,8 +167,14 @@ static void print_verdict(const struct egress_verdict *verdict, const char *path
     printf("%s is sound: %llu transfers in one chain, %llu signed heads, key %s\n", path,
            (unsigned long long)verdict->entry_count, (unsigned long long)verdict->head_count,
            verdict->key[0] ? verdict->key : "(none)");
-    if (verdict->loose_rows)
-        printf("the last row is not signed yet: a process ended between the two\n");
+    if (verdict->unsigned_rows)
+        printf("the last row was announced and is not signed yet: the machine stopped in the "
+               "middle of "
+               "that transfer\n");
+    if (verdict->unwritten_rows)
+        printf(
+            "one more row was announced and never written: the machine stopped before anything of "
+            "that transfer left\n");
 }
 
 static int egress_verify_verb(int argc, char **argv)

@@ -26,12 +26,7 @@ enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest, 
     struct mask *mask = mask_new(vault, &rules, &uses);
     if (!mask)
         return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    mask_read(mask, text);
-    enum td_status status = mask_find(mask, text, err);
-    if (status == TD_OK)
-        status = mask_seal(mask, err);
-    if (status == TD_OK)
-        status = mask_write(mask, text, out, &rest, err);
+    enum td_status status = mask_one(mask, text, out, &rest, err);
     if (status == TD_OK)
         list_used(vault, &uses, rows);
     mask_free(mask);

@@ -32,7 +32,7 @@ static void test_find_and_next_cover_the_ends(void)
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("a")));
     CHECK(str_next(&rest, ',', &part) && part.len == 0);
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("b")));
-    CHECK(!str_next(&rest, ',', &part));
+    CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* not what it was before */
 }
 
 static void test_numbers_refuse_overflow_and_rubbish(void)

@@ -3,7 +3,8 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress_line.h"
+#include "ledger/egress_verify.h"
 #include "ledger_fixture.h"
 
 #include <pthread.h>
@@ -76,12 +77,22 @@ static void write_whole(const char *path, struct td_str bytes)
     CHECK(written && fclose(file) == 0);
 }
 
+static bool opens(const char *folder)
+{
+    struct egress_log *log = NULL;
+    struct td_error err = {0};
+    enum td_status status = egress_log_open(folder, &log, &err);
+    egress_log_close(log);
+    CHECK(status == TD_OK || (status == TD_CORRUPT && strstr(err.message, "move the folder away")));
+    return status == TD_OK;
+}
+
 static void test_a_chain_verifies_with_a_head_a_day(void)
 {
     const char *folder = make_log("plain", 20, 8);
     struct egress_verdict verdict = verdict_of(folder, NULL);
     CHECK(verdict.sound && verdict.entry_count == 20 && verdict.head_count == 3);
-    CHECK(verdict.loose_rows == 0 && strlen(verdict.key) == EGRESS_KEY_HEX);
+    CHECK(verdict.unsigned_rows == 0 && strlen(verdict.key) == EGRESS_KEY_HEX);
     CHECK(verdict_of(folder, verdict.key).sound);
     verdict.key[0] = verdict.key[0] == '0' ? '1' : '0';
     CHECK(!verdict_of(folder, verdict.key).sound);
@@ -109,6 +120,7 @@ static void test_every_flipped_byte_is_found_in_its_row(void)
         write_whole(file_in(folder, "entries.jsonl"), buf_view(&whole));
         struct egress_verdict verdict = verdict_of(folder, NULL);
         CHECK(!verdict.sound && verdict.bad_row == row);
+        CHECK(!opens(folder));
         whole.data[i] = kept;
         row += kept == '\n';
     }
@@ -147,6 +159,7 @@ static void test_a_removed_row_is_named(void)
     write_whole(file_in(folder, "entries.jsonl"), buf_view(&less));
     struct egress_verdict verdict = verdict_of(folder, NULL);
     CHECK(!verdict.sound && verdict.bad_row == 3 && strstr(verdict.problem, "missing"));
+    CHECK(!opens(folder));
     buf_deinit(&whole);
     buf_deinit(&less);
 }
@@ -182,35 +195,122 @@ static void test_another_key_is_found_by_who_kept_the_first(void)
     buf_deinit(&heads);
 }
 
-static void test_rows_that_nobody_signed_are_found(void)
+/* Only who has the key can write a head: in these tests the log's own. */
+static struct td_str sign_head(const char *folder, const struct egress_head *given, struct buf *out)
 {
-    const char *folder = make_log("unsigned", 4, 100);
-    struct buf early = read_whole(file_in(folder, "heads.jsonl"));
-    make_log("unsigned", 1, 100);
-    write_whole(file_in(folder, "heads.jsonl"), buf_view(&early));
-    struct egress_verdict one = verdict_of(folder, NULL); /* killed between line and head */
-    CHECK(one.sound && one.loose_rows == 1);
-    make_log("unsigned", 1, 100); /* goes on, and the head covers both */
-    CHECK(verdict_of(folder, NULL).sound && verdict_of(folder, NULL).loose_rows == 0);
-    write_whole(file_in(folder, "heads.jsonl"), buf_view(&early));
-    struct egress_verdict two = verdict_of(folder, NULL);
-    CHECK(!two.sound && two.bad_row == 5);
-    write_whole(file_in(folder, "heads.jsonl"), (struct td_str){NULL, 0});
-    CHECK(verdict_of(folder, NULL).bad_row == 1);
-    buf_deinit(&early);
+    uint8_t seed[CRYPTO_SIGN_KEY_BYTES], public_key[CRYPTO_SIGN_KEY_BYTES];
+    struct buf hex = read_whole(file_in(folder, "key"));
+    struct egress_head head = *given;
+    CHECK(crypto_unhex(str_slice(buf_view(&hex), 0, EGRESS_KEY_HEX), seed, sizeof seed) &&
+          crypto_sign_public(seed, public_key, NULL) == TD_OK);
+    crypto_hex(public_key, sizeof public_key, head.key);
+    size_t begin = out->len;
+    CHECK(egress_head_write(&head, seed, out, NULL) == TD_OK);
+    buf_deinit(&hex);
+    return str_slice(buf_view(out), begin, out->len);
 }
 
-static void test_half_a_line_of_a_dead_machine_is_dropped(void)
+/* What a machine leaves that stopped in the middle of its transfer `count` + 1: the head announces the
+ * line of `entries`, of which the first `bytes` were written. */
+static void stop_in_the_middle(const char *folder, uint64_t count, size_t bytes)
 {
-    const char *folder = make_log("half", 3, 100);
-    struct buf whole = read_whole(file_in(folder, "entries.jsonl"));
-    buf_append_str(&whole, STR("{\"seq\":4,\"time\":\"20"));
-    write_whole(file_in(folder, "entries.jsonl"), buf_view(&whole));
-    CHECK(verdict_of(folder, NULL).bad_row == 4);
-    make_log("half", 1, 100);
-    struct egress_verdict verdict = verdict_of(folder, NULL);
-    CHECK(verdict.sound && verdict.entry_count == 4);
+    struct buf head, whole = read_whole(file_in(folder, "entries.jsonl"));
+    struct egress_head stopped = {.date = "2026-11-17"};
+    struct egress_chain next;
+    buf_init(&head, 1u << 12);
+    size_t at = line_at(&whole, count + 1), end = line_at(&whole, count + 2);
+    CHECK(egress_line_read(str_slice(buf_view(&whole), at, end - 1), &next));
+    memcpy(stopped.next, next.hash, sizeof stopped.next);
+    memcpy(stopped.chain.hash, EGRESS_NO_HASH, sizeof stopped.chain.hash);
+    if (count > 0)
+        CHECK(egress_line_read(str_slice(buf_view(&whole), line_at(&whole, count), at - 1),
+                               &stopped.chain));
+    write_whole(file_in(folder, "heads.jsonl"), sign_head(folder, &stopped, &head));
+    write_whole(file_in(folder, "entries.jsonl"), str_slice(buf_view(&whole), 0, at + bytes));
+    buf_deinit(&head);
     buf_deinit(&whole);
+}
+
+/* The log goes on, and what was announced is then signed or was never there. */
+static void check_goes_on(const char *folder, uint64_t count)
+{
+    make_log(folder + strlen(fixture_directory) + 1, 2, 1);
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == count);
+    CHECK(verdict.unsigned_rows == 0 && verdict.unwritten_rows == 0);
+}
+
+static void test_a_machine_that_stopped_in_the_middle_goes_on(void)
+{
+    const char *folder = make_log("stopped", 4, 100);
+    stop_in_the_middle(folder, 3, SIZE_MAX / 2); /* before the head over the line */
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == 4 && verdict.unsigned_rows == 1);
+    check_goes_on(folder, 6);
+    stop_in_the_middle(folder, 4, 0); /* before the line */
+    verdict = verdict_of(folder, NULL);
+    CHECK(verdict.sound && verdict.entry_count == 4 && verdict.unwritten_rows == 1);
+    check_goes_on(folder, 6);
+    stop_in_the_middle(folder, 5, 100); /* in the line */
+    CHECK(verdict_of(folder, NULL).bad_row == 6);
+    check_goes_on(folder, 7);
+    stop_in_the_middle(folder, 0, 0); /* in the first */
+    CHECK(verdict_of(folder, NULL).sound);
+    check_goes_on(folder, 2);
+    CHECK(verdict_of(folder, NULL).head_count == 3); /* that of the day of the announcement stays */
+}
+
+/* What who has the folder but not the key can append: a line that follows by its number and hash. */
+static void test_a_line_that_nobody_announced_is_forged(void)
+{
+    const char *folder = make_log("forge", 4, 100), *name = "entries.jsonl";
+    struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
+    struct buf whole = read_whole(file_in(folder, name));
+    struct egress_chain chain;
+    struct egress_entry entry = entry_of(9);
+    size_t honest = whole.len;
+    CHECK(egress_line_read(str_slice(buf_view(&whole), line_at(&whole, 4), whole.len - 1), &chain));
+    CHECK(egress_line_write(&entry, &chain, &whole, NULL) == TD_OK);
+    write_whole(file_in(folder, name), buf_view(&whole));
+    struct egress_verdict verdict = verdict_of(folder, NULL);
+    CHECK(!verdict.sound && verdict.bad_row == 5 && !opens(folder));
+    write_whole(file_in(folder, "heads.jsonl"), (struct td_str){NULL, 0});
+    CHECK(verdict_of(folder, NULL).bad_row == 1 && !opens(folder));
+    write_whole(file_in(folder, "heads.jsonl"), buf_view(&heads));
+    /* Half a line is a machine's that stopped only where its head announces one. */
+    write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, honest + 30));
+    CHECK(verdict_of(folder, NULL).bad_row == 5 && !opens(folder));
+    write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, honest - 1));
+    CHECK(verdict_of(folder, NULL).bad_row == 4 && !opens(folder));
+    write_whole(file_in(folder, name), str_slice(buf_view(&whole), 0, honest));
+    /* And instead of the one that was announced. */
+    make_log("forge", 1, 100);
+    stop_in_the_middle(folder, 4, 0);
+    write_whole(file_in(folder, name), buf_view(&whole));
+    CHECK(verdict_of(folder, NULL).bad_row == 5 && !opens(folder));
+    buf_deinit(&whole);
+    buf_deinit(&heads);
+}
+
+/* A line break of another kind, or none. */
+static void test_heads_are_read_to_the_byte(void)
+{
+    const char *folder = make_log("bytes", 4, 2), *name = "heads.jsonl";
+    struct buf heads = read_whole(file_in(folder, name)), other;
+    buf_init(&other, 1u << 16);
+    for (size_t i = 0; i < heads.len; i++) {
+        if (heads.data[i] == '\n')
+            buf_append_char(&other, '\r');
+        buf_append_char(&other, heads.data[i]);
+    }
+    write_whole(file_in(folder, name), buf_view(&other));
+    CHECK(!verdict_of(folder, NULL).sound && !opens(folder));
+    write_whole(file_in(folder, name), str_slice(buf_view(&heads), 0, heads.len - 1));
+    CHECK(!verdict_of(folder, NULL).sound && !opens(folder));
+    write_whole(file_in(folder, name), buf_view(&heads));
+    CHECK(verdict_of(folder, NULL).sound && opens(folder));
+    buf_deinit(&heads);
+    buf_deinit(&other);
 }
 
 static void test_a_lost_or_open_key_is_refused(void)
@@ -280,7 +380,7 @@ static void test_a_full_disk_refuses_and_leaves_the_chain_whole(void)
     int code = -1;
     CHECK(waitpid(child, &code, 0) == child && code == 0);
     struct egress_verdict verdict = verdict_of(folder, NULL);
-    CHECK(verdict.sound && verdict.entry_count == 3 && verdict.loose_rows == 0);
+    CHECK(verdict.sound && verdict.entry_count == 3 && verdict.unwritten_rows == 0);
     make_log("full", 1, 100);
     CHECK(verdict_of(folder, NULL).entry_count == 4);
 }
@@ -381,8 +481,9 @@ int main(void)
     RUN(test_a_removed_row_is_named);
     RUN(test_a_cut_tail_is_found_at_every_length);
     RUN(test_another_key_is_found_by_who_kept_the_first);
-    RUN(test_rows_that_nobody_signed_are_found);
-    RUN(test_half_a_line_of_a_dead_machine_is_dropped);
+    RUN(test_a_machine_that_stopped_in_the_middle_goes_on);
+    RUN(test_a_line_that_nobody_announced_is_forged);
+    RUN(test_heads_are_read_to_the_byte);
     RUN(test_a_lost_or_open_key_is_refused);
     RUN(test_writers_do_not_break_each_others_chain);
     RUN(test_what_is_too_large_is_refused);

@@ -33,11 +33,9 @@ static inline bool mask_text(struct world *world, const char *text)
 {
     struct td_error err = {0};
     struct mask *mask = mask_new(world->vault, &rules, world->uses);
-    mask_read(mask, view(text));
-    bool ok = mask_find(mask, view(text), &err) == TD_OK && mask_seal(mask, &err) == TD_OK;
     buf_clear(&world->masked);
     world->rest = TD_CLASS_PUBLIC;
-    ok = ok && mask_write(mask, view(text), &world->masked, &world->rest, &err) == TD_OK;
+    bool ok = mask_one(mask, view(text), &world->masked, &world->rest, &err) == TD_OK;
     if (!ok)
         printf("%s\n", err.message);
     mask_free(mask);

@@ -199,6 +199,23 @@ static void test_a_value_of_one_digit_has_a_surrogate_of_its_own_where_no_digit_
     vault_free(vault);
 }
 
+/* The ranges for documentation have some 760 addresses. */
+static void test_addresses_of_machines_have_surrogates_when_the_ranges_are_used_up(void)
+{
+    struct vault *vault = vault_with_key(key);
+    size_t words = 0;
+    for (int i = 0; i < 2000; i++) {
+        char value[32];
+        snprintf(value, sizeof value, "81.2.%d.%d", i / 250, i % 250 + 1);
+        const char *surrogate = replace(vault, PRIVACY_IP, value, NULL);
+        bool word = strspn(surrogate, "abcdefghijklmnopqrstuvwxyz") == 12 && !surrogate[12];
+        CHECK(word || strspn(surrogate, "0123456789.") == strlen(surrogate));
+        words += word;
+    }
+    CHECK(words > 1000 && vault_count(vault) == 2000);
+    vault_free(vault);
+}
+
 int main(void)
 {
     RUN(test_parts_of_a_name_stay_related);
@@ -210,5 +227,6 @@ int main(void)
     RUN(test_the_automaton_finds_what_a_plain_search_finds);
     RUN(test_the_automaton_keeps_to_its_limit);
     RUN(test_a_value_of_one_digit_has_a_surrogate_of_its_own_where_no_digit_is_left);
+    RUN(test_addresses_of_machines_have_surrogates_when_the_ranges_are_used_up);
     return test_finish();
 }

@@ -3,7 +3,7 @@
 #include "tier/door.h"
 
 #include "base/str.h"
-#include "ledger/egress_read.h"
+#include "ledger/egress_verify.h"
 #include "privacy/rules.h"
 #include "test.h"
 
