@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Checks what `tandem egress export` wrote, without tandem and with nothing but Python's standard library.
 
-    python3 verify_egress.py FILE [PUBLIC_KEY_HEX]
+    python3 verify_egress.py FILE [PUBLIC_KEY_HEX] [--head FILE]
 
 FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's `hash` is the
 SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every head's Ed25519 signature over its
 bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash` is that of the line it counts to; and no tail is
 cut, and no line appended that no head announces. With a public key that was kept elsewhere a record that was made anew
-is found, too. Exit code 0: sound.
+is found, too, and with heads that were kept (`tandem egress head`, a line each) one that was put back to an earlier
+state. Exit code 0: sound.
 """
+import argparse
 import hashlib
 import json
 import re
@@ -78,20 +80,33 @@ class Fault(Exception):
     pass
 
 
-def check_head(line, heads, key):
-    """Only what was signed is read: a later member of the same name would count for Python."""
+def read_head(line, where, key):
+    """Only what was signed is read: a later member of the same name would count for Python. (key None: its own.)"""
     signed, _, signature = line.partition(b',"signature":')
     head = json.loads(signed + b"}")
-    where = f"head {len(heads) + 1} ({head['date']})"
-    if head["key"] != key:
+    if key and head["key"] != key:
         raise Fault(f"{where} was signed by another key, {head['key']}")
     if not re.fullmatch(rb'"[0-9a-f]{128}"}', signature):
         raise Fault(f"{where} says more than was signed")
-    if not signature_is_right(bytes.fromhex(key), signed, bytes.fromhex(signature[1:-2].decode())):
+    if not signature_is_right(bytes.fromhex(head["key"]), signed, bytes.fromhex(signature[1:-2].decode())):
         raise Fault(f"{where} has a wrong signature")
+    return head
+
+
+def check_head(line, heads, key):
+    where = f"head {len(heads) + 1}"
+    head = read_head(line, where, key)
     if heads and (head["date"] <= heads[-1]["date"] or head["count"] < heads[-1]["count"]):
         raise Fault(f"{where} does not go on from the one before it")
     return head
+
+
+def read_kept(lines, key):
+    """Heads that were kept elsewhere; space around them is no matter."""
+    kept = []
+    for line in filter(None, (line.strip() for line in lines)):
+        kept.append(read_head(line, f"kept head {len(kept) + 1}", kept[0]["key"] if kept else key))
+    return kept
 
 
 def check_row(line, count, previous):
@@ -122,8 +137,17 @@ def check_end(head, hashes):
     raise Fault(f"row {covered + 1}: no signed head covers or announces it")
 
 
-def check(lines, key):
+def check_kept(kept, hashes):
+    for head in kept:
+        if head["count"] >= len(hashes):
+            raise Fault(f"row {len(hashes)}: it is missing; a kept head of {head['date']} counts {head['count']} rows")
+        if hashes[head["count"]] != head["hash"]:
+            raise Fault(f"row {head['count']}: it is not the row that the kept head of {head['date']} was signed over")
+
+
+def check(lines, key, kept=()):
     """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is wrong."""
+    key = kept[0]["key"] if kept else key
     heads, hashes = [], [NONE]
     for line in lines:
         count = len(hashes) - 1
@@ -147,15 +171,22 @@ def check(lines, key):
         if head["count"] < len(hashes) and hashes[head["count"]] != head["hash"]:
             raise Fault(f"row {head['count']}: it is not the row that the head of {head['date']} was signed over")
     note = check_end(heads[-1] if heads else {"count": 0, "next": NONE}, hashes)
+    check_kept(kept, hashes)
     return len(hashes) - 1, len(heads), key, note
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("key", nargs="?")
+    parser.add_argument("--head")
+    asked = parser.parse_args()
     try:
-        with open(sys.argv[1], "rb") as file:
-            count, heads, key, note = check(file, sys.argv[2] if len(sys.argv) == 3 else None)
+        kept = read_kept(open(asked.head, "rb"), asked.key) if asked.head else []
+        if asked.head and not kept:
+            raise Fault(f"{asked.head} holds no head")
+        with open(asked.file, "rb") as file:
+            count, heads, key, note = check(file, asked.key, kept)
     except (Fault, ValueError, KeyError, TypeError) as fault:
         print(f"not sound: {fault}")
         return 1

@@ -158,6 +158,8 @@ void egress_read(const struct td_request *request, struct reading *reading)
     const struct members body = {.reading = reading, .body_of = request};
     read_conversation(reading, request);
     reading_pause(reading);
+    for (size_t i = 0; !request->body && i < request->stop_count; i++)
+        reading_add_fixed(reading, request->stops[i], READING_LINE);
     read_value(&body, request->body, STR(""), 0);
 }
 
@@ -180,22 +182,29 @@ static uint64_t hash_text(struct td_str text, uint64_t basis)
     return text.len ? hash_fnv1a64(text.data, text.len, basis) : basis;
 }
 
+/* White space says nothing: parts are joined by it, and clients trim. */
+static uint64_t hash_words(struct td_str text, uint64_t basis)
+{
+    for (size_t i = 0, begin = 0; i <= text.len; i++) {
+        if (i < text.len && text.data[i] != ' ' && (text.data[i] < '\t' || text.data[i] > '\r'))
+            continue;
+        if (i > begin)
+            basis = hash_fnv1a64(text.data + begin, i - begin, basis);
+        begin = i + 1;
+    }
+    return basis;
+}
+
 uint64_t egress_conversation_key(const struct td_request *request)
 {
     /* The caller too: else one client could raise the class of all who begin with "hi". */
     uint64_t key = hash_text(str_from(request->caller), HASH_FNV1A64_BASIS);
-    key = hash_text(str_from(request->user), key);
-    bool has_system = false;
-    for (size_t i = 0; i < request->message_count; i++) {
-        enum td_role role = request->messages[i].role;
-        if (role == TD_ROLE_USER)
-            return hash_text(request->messages[i].content, key);
-        if (!has_system && (role == TD_ROLE_SYSTEM || role == TD_ROLE_DEVELOPER)) {
-            has_system = true;
-            key = hash_text(request->messages[i].content, key);
-        }
-    }
-    return key;
+    size_t first = 0;
+    while (first < request->message_count && request->messages[first].role != TD_ROLE_USER)
+        first++;
+    if (first == request->message_count)
+        first = 0; /* nobody asks */
+    return request->message_count ? hash_words(request->messages[first].content, key) : key;
 }
 
 static void digest_text(struct crypto_sha256 *hash, struct td_str text)

@@ -14,10 +14,12 @@ void egress_read(const struct td_request *request, struct reading *reading);
 /* The highest class that detectors find in that. found: findings, added to. */
 enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found);
 
-/* Names the conversation that a request continues: who asks (caller and user), and how it
- * began. */
+/* Names the conversation that a request continues, for its class: the caller, and the first text of a user
+ * less its white space. What a client may add or leave out later (a system message, a user's name, parts) does
+ * not make it another. */
 uint64_t egress_conversation_key(const struct td_request *request);
-/* The same as a digest, which nobody can aim at; and whose conversation it is. */
+/* Names it for its values: by the user and the first system message too; a digest, which nobody can aim at. And
+ * whose conversation it is. */
 void egress_conversation_digest(const struct td_request *request,
                                 uint8_t key[static CRYPTO_SHA256_BYTES],
                                 uint8_t owner[static CRYPTO_SHA256_BYTES]);

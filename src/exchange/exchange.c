@@ -17,6 +17,7 @@
 #include "exchange/egress.h"
 #include "exchange/exchange_internal.h"
 #include "exchange/outgoing.h"
+#include "privacy/conversation.h"
 #include "router/signals.h"
 
 #include <math.h>
@@ -600,6 +601,7 @@ static enum td_status prepare(struct exchange *ex, struct td_error *err)
     if (status != TD_OK)
         return status;
     ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
+    ex->request.no_retention |= (route->needs & CAPABILITY_NO_RETENTION) != 0;
     read_signals(ex, route);
     read_states(ex);
     apply_rules(ex, route);

@@ -6,6 +6,7 @@
 #include "exchange/consents.h"
 #include "exchange/egress.h"
 #include "exchange/pseudonyms.h"
+#include "privacy/conversation.h"
 
 #include <stdio.h>
 

@@ -62,7 +62,8 @@ static void put_moment(const struct exchange *ex, struct json *root)
     put_number(root, "budget_used", signals->budget_used);
     if (signals->batch)
         json_put(root, "batch", json_new_bool(true));
-    if (signals->tag_count) {
+    if (signals->tag_count &&
+        !ex->request.keep_nothing) { /* what an application calls its request */
         struct json *tags = json_new_array();
         for (size_t i = 0; i < signals->tag_count; i++)
             json_push(tags, json_new_cstr(signals->tags[i]));

@@ -328,7 +328,8 @@ static int open_file(const struct egress_log *log, const char *name)
 static enum td_status verify_whole(const struct egress_log *log, struct td_error *err)
 {
     struct egress_verdict verdict;
-    enum td_status status = egress_verify(log->folder, log->head.key, &verdict, err);
+    const struct egress_kept kept = {.key = log->head.key};
+    enum td_status status = egress_verify(log->folder, &kept, &verdict, err);
     if (status != TD_OK || verdict.sound)
         return status;
     return error_set(err, TD_CORRUPT, "egress ledger %s is not sound: %s; " MEND, log->folder,

@@ -8,12 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* In the order of the rows that they count to. */
+struct head_list {
+    const char *name;
+    struct egress_head *heads; /* [count] */
+    size_t count, capacity;
+    size_t next; /* the first that lies at or after the chain's end */
+};
+
 struct verifier {
     struct egress_verdict *verdict;
-    const char *key; /* asked for; NULL: none */
+    char key[EGRESS_KEY_HEX + 1]; /* that must have signed; "": any */
     struct egress_chain chain;
-    struct egress_head *heads; /* [verdict->head_count] */
-    size_t capacity, next;     /* next: the first that lies at or after the chain's end */
+    struct head_list signed_heads, kept_heads;
 };
 
 static enum td_status find_fault(struct verifier *verifier, uint64_t row, const char *where,
@@ -36,7 +43,7 @@ static enum td_status take_key(struct verifier *verifier, struct td_str hex)
     uint8_t bytes[CRYPTO_SIGN_KEY_BYTES];
     if (!crypto_unhex(hex, bytes, sizeof bytes))
         error_set(&cause, TD_CORRUPT, "it is not 64 hex digits");
-    else if (verifier->key && !str_equal(hex, str_from(verifier->key)))
+    else if (verifier->key[0] && !str_equal(hex, str_from(verifier->key)))
         error_set(&cause, TD_CORRUPT, "it is " STR_FMT ", not the one that was asked for",
                   STR_ARG(hex));
     if (cause.status != TD_OK)
@@ -46,28 +53,43 @@ static enum td_status take_key(struct verifier *verifier, struct td_str hex)
     return TD_OK;
 }
 
+static enum td_status add_head(struct head_list *list, const struct egress_head *head,
+                               struct td_error *err)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 64;
+        struct egress_head *heads = realloc(list->heads, capacity * sizeof *heads);
+        if (!heads)
+            return error_set(err, TD_NO_MEMORY, "no memory for %zu heads", capacity);
+        list->heads = heads;
+        list->capacity = capacity;
+    }
+    list->heads[list->count++] = *head;
+    return TD_OK;
+}
+
+static enum td_status find_head_fault(struct verifier *verifier, const struct head_list *list,
+                                      const struct td_error *cause)
+{
+    char where[48];
+    snprintf(where, sizeof where, "%s %zu", list->name, list->count + 1);
+    return find_fault(verifier, 0, where, cause);
+}
+
 /* Heads in order, each later than the one before and not shorter (a new day's may have announced a line
  * that was never written), all by one key, all before the lines that they were signed over. */
 static enum td_status take_head(struct verifier *verifier, struct td_str line, struct td_error *err)
 {
     struct egress_verdict *verdict = verifier->verdict;
+    struct head_list *list = &verifier->signed_heads;
     struct egress_head head;
     struct td_error cause = {0};
-    if (verdict->head_count == verifier->capacity) {
-        size_t capacity = verifier->capacity ? verifier->capacity * 2 : 64;
-        struct egress_head *heads = realloc(verifier->heads, capacity * sizeof *heads);
-        if (!heads)
-            return error_set(err, TD_NO_MEMORY, "no memory for %zu heads", capacity);
-        verifier->heads = heads;
-        verifier->capacity = capacity;
-    }
-    const struct egress_head *before =
-        verdict->head_count ? &verifier->heads[verdict->head_count - 1] : NULL;
+    const struct egress_head *before = list->count ? &list->heads[list->count - 1] : NULL;
     if (egress_head_read(line, &head, &cause) == TD_OK) {
         if (verdict->key[0] && strcmp(head.key, verdict->key) != 0)
             error_set(&cause, TD_CORRUPT, "the head of %s was signed by another key, %s", head.date,
                       head.key);
-        else if (verifier->key && strcmp(head.key, verifier->key) != 0)
+        else if (verifier->key[0] && strcmp(head.key, verifier->key) != 0)
             error_set(&cause, TD_CORRUPT, "the head of %s was signed by %s", head.date, head.key);
         else if (verifier->chain.count)
             error_set(&cause, TD_CORRUPT, "the head of %s stands after transfers", head.date);
@@ -76,38 +98,86 @@ static enum td_status take_head(struct verifier *verifier, struct td_str line, s
             error_set(&cause, TD_CORRUPT, "the head of %s does not go on from that of %s",
                       head.date, before->date);
     }
-    if (cause.status != TD_OK) {
-        char where[48];
-        snprintf(where, sizeof where, "head %llu", (unsigned long long)verdict->head_count + 1);
-        return find_fault(verifier, 0, where, &cause);
-    }
+    if (cause.status != TD_OK)
+        return find_head_fault(verifier, list, &cause);
     memcpy(verdict->key, head.key, sizeof verdict->key);
-    verifier->heads[verdict->head_count++] = head;
-    return TD_OK;
+    verdict->head_count++;
+    return add_head(list, &head, err);
+}
+
+/* Several may have been kept of one day, and printers and mail may have put space around them. */
+static enum td_status take_kept_head(struct verifier *verifier, struct td_str line,
+                                     struct td_error *err)
+{
+    struct head_list *list = &verifier->kept_heads;
+    struct egress_head head;
+    struct td_error cause = {0};
+    const struct egress_head *before = list->count ? &list->heads[list->count - 1] : NULL;
+    if (egress_head_read(line, &head, &cause) == TD_OK) {
+        if (verifier->key[0] && strcmp(head.key, verifier->key) != 0)
+            error_set(&cause, TD_CORRUPT, "it was signed by another key, %s", head.key);
+        else if (before && head.chain.count < before->chain.count)
+            error_set(&cause, TD_CORRUPT, "it counts fewer transfers than the one before it");
+    }
+    if (cause.status != TD_OK)
+        return find_head_fault(verifier, list, &cause);
+    memcpy(verifier->key, head.key, sizeof verifier->key);
+    return add_head(list, &head, err);
+}
+
+static enum td_status take_kept(struct verifier *verifier, const struct egress_kept *kept,
+                                struct td_error *err)
+{
+    struct td_str rest = kept->heads, line;
+    enum td_status status = TD_OK;
+    if (kept->key)
+        snprintf(verifier->key, sizeof verifier->key, "%s", kept->key);
+    while (status == TD_OK && str_next(&rest, '\n', &line))
+        if ((line = str_trim(line)).len > 0)
+            status = take_kept_head(verifier, line, err);
+    return status;
 }
 
 /* Each head that was signed over the chain as long as it is now. */
-static enum td_status compare_heads(struct verifier *verifier)
+static enum td_status compare_heads(struct verifier *verifier, struct head_list *list)
 {
     struct td_error cause = {0};
-    for (; verifier->next < verifier->verdict->head_count; verifier->next++) {
-        const struct egress_head *head = &verifier->heads[verifier->next];
+    for (; list->next < list->count; list->next++) {
+        const struct egress_head *head = &list->heads[list->next];
         if (head->chain.count != verifier->chain.count)
             break;
         if (strcmp(head->chain.hash, verifier->chain.hash) == 0)
             continue;
-        error_set(&cause, TD_CORRUPT, "it is not the row that the head of %s was signed over",
-                  head->date);
+        error_set(&cause, TD_CORRUPT, "it is not the row that the %s of %s was signed over",
+                  list->name, head->date);
         return find_fault(verifier, verifier->chain.count, "", &cause);
     }
     return TD_OK;
+}
+
+static enum td_status compare_all_heads(struct verifier *verifier)
+{
+    enum td_status status = compare_heads(verifier, &verifier->signed_heads);
+    return status == TD_OK ? compare_heads(verifier, &verifier->kept_heads) : status;
+}
+
+/* A head that counts more rows than there are. */
+static void find_cut(struct verifier *verifier, const struct head_list *list)
+{
+    struct td_error cause = {0};
+    uint64_t count = verifier->chain.count;
+    const struct egress_head *head = &list->heads[list->next];
+    error_set(&cause, TD_CORRUPT, "it is missing: the %s of %s counts %llu rows, %llu are there",
+              list->name, head->date, (unsigned long long)head->chain.count,
+              (unsigned long long)count);
+    find_fault(verifier, count + 1, "", &cause);
 }
 
 static enum td_status take_entry(struct verifier *verifier, struct td_str line)
 {
     struct td_error cause = {0};
     uint64_t row = verifier->chain.count + 1;
-    enum td_status status = compare_heads(verifier);
+    enum td_status status = compare_all_heads(verifier);
     if (status != TD_OK)
         return status;
     if (egress_line_follow(line, &verifier->chain, &cause) != TD_OK)
@@ -131,49 +201,53 @@ static enum td_status take_line(void *ctx, struct td_str line, struct td_error *
     return find_fault(verifier, verifier->chain.count + 1, "", &cause);
 }
 
-/* What only the whole shows: a tail that was cut, or one that nobody signed. */
+/* What only the whole shows: a tail that was cut, one that nobody signed, or less than was kept. */
 static void judge_end(struct verifier *verifier)
 {
     static const struct egress_head none = {.chain = {0, EGRESS_NO_HASH}, .next = EGRESS_NO_HASH};
     struct egress_verdict *verdict = verifier->verdict;
     struct td_error cause = {0};
-    uint64_t count = verifier->chain.count;
-    if (compare_heads(verifier) != TD_OK)
+    const struct head_list *list = &verifier->signed_heads;
+    const struct egress_head *last = list->count ? &list->heads[list->count - 1] : &none;
+    if (compare_all_heads(verifier) != TD_OK)
         return;
-    const struct egress_head *last =
-        verdict->head_count ? &verifier->heads[verdict->head_count - 1] : &none;
     switch (egress_head_compare(last, &verifier->chain)) {
     case EGRESS_END_SIGNED:
-        return;
+        break;
     case EGRESS_END_UNWRITTEN:
         verdict->unwritten_rows = 1;
-        return;
+        break;
     case EGRESS_END_UNSIGNED:
         verdict->unsigned_rows = 1;
-        return;
+        break;
     case EGRESS_END_CUT:
-        last = &verifier->heads[verifier->next]; /* the first that counts more */
-        error_set(&cause, TD_CORRUPT,
-                  "it is missing: the head of %s counts %llu rows, %llu are there", last->date,
-                  (unsigned long long)last->chain.count, (unsigned long long)count);
-        find_fault(verifier, count + 1, "", &cause);
+        find_cut(verifier, list);
         return;
     case EGRESS_END_FORGED:
         error_set(&cause, TD_CORRUPT, "no signed head covers or announces it");
         find_fault(verifier, last->chain.count + 1, "", &cause);
+        return;
     }
+    if (verifier->kept_heads.next < verifier->kept_heads.count)
+        find_cut(verifier, &verifier->kept_heads);
 }
 
-enum td_status egress_verify(const char *path, const char *key, struct egress_verdict *out,
-                             struct td_error *err)
+enum td_status egress_verify(const char *path, const struct egress_kept *kept,
+                             struct egress_verdict *out, struct td_error *err)
 {
-    struct verifier verifier = {.verdict = out, .key = key, .chain = {0, EGRESS_NO_HASH}};
-    *out = (struct egress_verdict){.sound = true};
+    struct verifier verifier = {.verdict = out,
+                                .chain = {0, EGRESS_NO_HASH},
+                                .signed_heads = {.name = "head"},
+                                .kept_heads = {.name = "kept head"}};
     struct td_error cause = {0};
-    enum td_status status = egress_each_line(path, take_line, &verifier, &cause);
+    *out = (struct egress_verdict){.sound = true};
+    enum td_status status = kept ? take_kept(&verifier, kept, &cause) : TD_OK;
+    if (status == TD_OK)
+        status = egress_each_line(path, take_line, &verifier, &cause);
     if (status == TD_OK)
         judge_end(&verifier);
-    free(verifier.heads);
+    free(verifier.signed_heads.heads);
+    free(verifier.kept_heads.heads);
     if (status == TD_CORRUPT)
         status = find_fault(&verifier, verifier.chain.count + 1, "", &cause);
     else if (err && status != TD_OK)

@@ -15,9 +15,16 @@ struct egress_verdict {
     char key[EGRESS_KEY_HEX + 1]; /* that signed the heads; "" without heads */
 };
 
-/* path: the folder, or an exported file. key: the public key that must have signed, hex; NULL: the one
- * that lies there. TD_OK with a verdict also when it is a bad one; else it could not be read. */
-TD_MUST_CHECK enum td_status egress_verify(const char *path, const char *key,
+/* What was kept elsewhere, that the record could not be made anew or put back to what it was. */
+struct egress_kept {
+    const char *key; /* the public key that must have signed, hex; NULL: the one that lies there */
+    struct td_str
+        heads; /* lines that `tandem egress head` printed, in that order; {NULL, 0}: none */
+};
+
+/* path: the folder, or an exported file. kept: may be NULL. TD_OK with a verdict also when it is a bad
+ * one; else it could not be read. */
+TD_MUST_CHECK enum td_status egress_verify(const char *path, const struct egress_kept *kept,
                                            struct egress_verdict *out, struct td_error *err);
 
 #endif

@@ -141,13 +141,4 @@ enum td_data_class privacy_classify_reading(const struct reading *reading,
  * anywhere. */
 bool privacy_may_reach(enum td_data_class data_class, enum td_place place);
 
-/* Remembers, per conversation, the highest class seen, so that a class only rises. Keyed by a hash
- * of the conversation's first messages; bounded, least recently used entries leave. Thread-safe. */
-struct conversation_classes;
-struct conversation_classes *conversation_classes_new(size_t capacity);
-void conversation_classes_free(struct conversation_classes *classes);
-/* Raises the stored class to `seen` and returns the stored one. */
-enum td_data_class conversation_classes_raise(struct conversation_classes *classes, uint64_t key,
-                                              enum td_data_class seen);
-
 #endif

@@ -132,6 +132,8 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
     if (!body)
         return error_set(err, TD_NO_MEMORY, "no memory for a request to %s", facts->name);
     json_remove(body, "tandem"); /* our own options are nobody else's business */
+    if (request->no_retention && json_bool(json_get(body, "store"), false))
+        json_put(body, "store", json_new_bool(false)); /* the promise was asked for */
     json_put(body, "model", json_new_cstr(facts->model));
     ask_for_stream(body);
     json_write(body, out);

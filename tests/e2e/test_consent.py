@@ -162,5 +162,16 @@ def test_a_request_for_a_region_stays_there():
     equal(len(cloud.requests), 1)
 
 
+@case
+def test_what_may_not_be_kept_is_not_asked_to_be_stored():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    promises = "    no_retention: true\n"
+    for route, wish in (("", True), ("", False), (promises, False)):
+        with server(cloud, route, tier=promises) as tandem:
+            asked = {"tandem": {"no_retention": True}} if wish else {}
+            equal(tandem.chat("Hello", CLOUD, store=True, **asked).status, 200)
+            equal(cloud.requests[-1]["json"]["store"], not (wish or route))
+
+
 if __name__ == "__main__":
     main()

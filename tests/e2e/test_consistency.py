@@ -107,6 +107,8 @@ def test_a_forgotten_user_starts_anew_and_the_file_names_nobody():
             equal(path.stat().st_mode & 0o777, 0o600)
             for word in (b"annalisa", b"france", b"cloud"):
                 assert word not in held, word
+            code, _, err = run("forget", "annalisa", env=tandem.environment)  # it listens on any free port
+            assert code == 1 and "name it with --url" in err, err
             code, out, err = run("forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment)
             equal(code, 0, err)
             equal(json.loads(out)["similar"], 2)  # the question, and the conversation that it began

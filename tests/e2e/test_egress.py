@@ -331,6 +331,37 @@ def test_an_exported_file_that_somebody_without_the_key_made_anew_is_found():
 
 
 @case
+def test_a_kept_head_finds_a_record_that_was_put_back():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud) as tandem:
+        code, _, err = run("egress", "head", env=tandem.environment)
+        assert code == 1 and "no signed head yet" in err, err
+        folder, kept, exported = tandem.state / "egress", tandem.state / "kept", tandem.state / "export.jsonl"
+        equal([tandem.chat(f"Question {i}?", CLOUD).status for i in range(3)], [200] * 3)
+        shutil.copytree(folder, tandem.state / "old")
+        equal([tandem.chat(f"More {i}?", CLOUD).status for i in range(2)], [200] * 2)
+        code, head, err = run("egress", "head", env=tandem.environment)
+        equal((code, json.loads(head)["count"]), (0, 5), err)
+        kept.write_bytes(head)
+        equal(tandem.chat("After it was kept?", CLOUD).status, 200)
+
+        def says():
+            equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
+            got, (code, text) = verdict(tandem, "--head", kept), script_says(exported, "--head", kept)
+            equal(code, 0 if got["sound"] else 1, text)
+            return got["sound"], got["bad_row"], "kept head" in text
+
+        equal(says(), (True, None, False))
+        for name in ("entries.jsonl", "heads.jsonl"):
+            shutil.copy(tandem.state / "old" / name, folder / name)
+        assert verdict(tandem)["sound"]  # by itself nothing shows it
+        equal(says(), (False, 4, True))
+        kept.write_bytes(b"\n")
+        code, _, err = run("egress", "verify", "--head", kept, env=tandem.environment)
+        assert code == 1 and "no head" in err, err
+
+
+@case
 def test_the_doctor_says_what_it_sent():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:

@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -333,6 +334,29 @@ def test_names_alone_keep_nothing_here():
                 user("How do I renew mine in 2026?")]
         equal(tandem.chat(talk, {"x-tandem-mode": "only-cloud"}).status, 200)
 
+
+
+@case
+def test_a_declared_class_outlives_a_restart_and_what_a_client_may_change():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    first, rest = "Our merger plan: buy Foo.", [{"role": "assistant", "content": "ok"}, user("go on")]
+    only_cloud = {"x-tandem-mode": "only-cloud"}
+    with tempfile.TemporaryDirectory() as state:
+        for restart in range(2):
+            with Tandem(edge_first(cloud.base_url) + "privacy: {zero_retention: true}\n",
+                        env={"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": state}) as tandem:
+                if restart == 0:
+                    equal(tandem.chat(first, {**only_cloud, "x-tandem-data-class": "restricted"}).status, 403)
+                for messages in ([user(first)] + rest, [{"role": "system", "content": "x"}, user(first)] + rest,
+                                 [user(first + " ")] + rest, [user(parts("Our merger plan:", " buy Foo."))] + rest):
+                    equal(tandem.chat(messages, only_cloud).status, 403, messages)
+                equal(tandem.chat([user(first)] + rest, only_cloud, user="bob").status, 403)
+                equal(tandem.chat([user(first)] + rest, {**only_cloud, "x-tandem-user": "bob"}).status, 403)
+                equal(tandem.chat("Something else", only_cloud).status, 200)
+        kept = Path(state, "classes.bin")
+        equal(kept.stat().st_mode & 0o777, 0o600)
+        assert b"merger" not in kept.read_bytes()
+    assert b"merger" not in cloud.received
 
 
 if __name__ == "__main__":

@@ -50,10 +50,12 @@ def converse(tandem, cloud):
     """Canaries in every direction: prompts and answers, here, confined and elsewhere, streamed and whole."""
     for stream in (False, True):
         for i, mode in enumerate(("only-local", "only-cloud", "auto")):
-            answer = tandem.chat(f"Please repeat zebracanary{i} for me. " * 20, {"x-tandem-mode": mode}, stream=stream,
+            answer = tandem.chat(f"Please repeat zebracanary{i} for me. " * 20,
+                                 {"x-tandem-mode": mode, "x-tandem-tags": "zebracanarytag"}, stream=stream,
                                  user="zebracanaryuser", max_tokens=8)
             equal(answer.status, 200, answer.body.decode())
-        answer = tandem.chat("zebracanary, my card is 4111 1111 1111 1111.", stream=stream, max_tokens=8)
+        answer = tandem.chat("zebracanary, my card is 4111 1111 1111 1111.", stream=stream, max_tokens=8,
+                             tandem={"tags": ["zebracanarytag"]})
         equal(answer.status, 200)
         exchange = answer.headers["x-tandem-exchange"]
     body = {"model": "auto", "prompt": "zebracanary " * 30, "max_tokens": 4, "temperature": 0}

@@ -122,7 +122,8 @@ static bool is_sound(struct td_str bytes, struct egress_verdict *verdict)
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(bytes.data, 1, bytes.len, file) != bytes.len || fclose(file) != 0)
         abort();
-    enum td_status status = egress_verify(path, key, verdict, &err);
+    const struct egress_kept kept = {.key = key};
+    enum td_status status = egress_verify(path, &kept, verdict, &err);
     unlink(path);
     if (status != TD_OK ? !*err.message : !verdict->sound && !*verdict->problem)
         abort();

@@ -1,8 +1,9 @@
 /* tandem egress: what left the device, and the proof of it. The verbs are rows of a table; what they
- * read is ledger/egress_read.h's. */
+ * read is ledger/egress_read.h's, the proof is ledger/egress_verify.h's. */
 #include "app/commands/command.h"
 #include "app/commands/options.h"
 #include "app/config/config.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -12,6 +13,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+#define KEPT_BYTES_MAX (16 << 20)
 
 /* The record that a command is asked about: a file that was exported, or the configuration's
  * folder. */
@@ -177,15 +180,26 @@ static void print_verdict(const struct egress_verdict *verdict, const char *path
             "that transfer left\n");
 }
 
+static enum td_status read_kept_heads(const char *path, struct buf *out, struct td_error *err)
+{
+    enum td_status status = buf_read_file(out, path, err);
+    return status == TD_OK && str_trim(buf_view(out)).len == 0
+               ? error_set(err, TD_INVALID, "%s is empty: it holds no head", path)
+               : status;
+}
+
 static int egress_verify_verb(int argc, char **argv)
 {
-    const char *config_path = NULL, *key = NULL, *path, *named[1] = {NULL};
+    const char *config_path = NULL, *head = NULL, *path, *named[1] = {NULL};
+    struct egress_kept kept = {0};
     bool json = false;
     size_t count = 0;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"key", 'k', OPTION_TEXT, &key, "HEX",
+        {"key", 'k', OPTION_TEXT, &kept.key, "HEX",
          "the public key that must have signed, kept elsewhere", 0, 0},
+        {"head", 'H', OPTION_TEXT, &head, "FILE",
+         "heads that were kept elsewhere, which it must still contain", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -199,22 +213,86 @@ static int egress_verify_verb(int argc, char **argv)
         sizeof options / sizeof *options,
         1};
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, named, &count);
-    if (key && strlen(key) != EGRESS_KEY_HEX) {
+    if (kept.key && strlen(kept.key) != EGRESS_KEY_HEX) {
         fprintf(stderr, "tandem egress verify: --key needs 64 hex digits\n");
         return 2;
     }
     struct td_error err = {0};
     struct config *config = NULL;
     struct egress_verdict verdict;
+    struct buf heads;
+    buf_init(&heads, KEPT_BYTES_MAX);
     enum td_status status = find_record(config_path, named[0], &config, &path, &err);
+    if (status == TD_OK && head)
+        status = read_kept_heads(head, &heads, &err);
+    kept.heads = buf_view(&heads);
     if (status == TD_OK)
-        status = egress_verify(path, key, &verdict, &err);
+        status = egress_verify(path, &kept, &verdict, &err);
     if (status == TD_OK)
         print_verdict(&verdict, path, json);
+    buf_deinit(&heads);
     config_free(config);
     if (status != TD_OK)
         return command_fail("egress verify", &err);
     return verdict.sound ? 0 : 1;
+}
+
+/* --- head --- */
+
+static enum td_status keep_head(void *ctx, struct td_str line, struct td_error *err)
+{
+    struct buf *last = ctx;
+    if (egress_is_entry(line))
+        return TD_CANCELLED; /* heads stand before */
+    if (!str_starts_with(line, STR("{\"date\":")))
+        return TD_OK;
+    buf_clear(last);
+    buf_append_str(last, line);
+    return last->failed ? error_set(err, TD_LIMIT, "a head is over %d bytes", KEPT_BYTES_MAX)
+                        : TD_OK;
+}
+
+/* The newest of a sound record: one that is not worth keeping is not printed. */
+static enum td_status find_head(const char *path, struct buf *out, struct td_error *err)
+{
+    struct egress_verdict verdict;
+    enum td_status status = egress_verify(path, NULL, &verdict, err);
+    if (status == TD_OK && !verdict.sound)
+        status = error_set(err, TD_CORRUPT, "%s is not sound: %s", path, verdict.problem);
+    if (status == TD_OK && (status = egress_each_line(path, keep_head, out, err)) == TD_CANCELLED)
+        status = TD_OK;
+    return status == TD_OK && out->len == 0
+               ? error_set(err, TD_NOT_FOUND, "%s has no signed head yet", path)
+               : status;
+}
+
+static int egress_head(int argc, char **argv)
+{
+    const char *config_path = NULL, *path;
+    const struct option options[] = {OPTION_ROW_CONFIG(config_path)};
+    const struct option_spec spec = {"egress head",
+                                     "",
+                                     "Prints the newest signed head as one line, to keep "
+                                     "elsewhere: on another machine, in a mail,\n"
+                                     "on paper. With it 'tandem egress verify --head FILE' finds a "
+                                     "record that was put back to an\n"
+                                     "earlier state.",
+                                     options,
+                                     sizeof options / sizeof *options,
+                                     0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct buf head;
+    buf_init(&head, KEPT_BYTES_MAX);
+    enum td_status status = find_record(config_path, NULL, &config, &path, &err);
+    if (status == TD_OK)
+        status = find_head(path, &head, &err);
+    if (status == TD_OK)
+        printf(STR_FMT "\n", STR_ARG(buf_view(&head)));
+    buf_deinit(&head);
+    config_free(config);
+    return status == TD_OK ? 0 : command_fail("egress head", &err);
 }
 
 /* --- export, key --- */
@@ -308,6 +386,7 @@ int cmd_egress(int argc, char **argv)
         {"show", egress_show, "what left, where to, how much, of which class"},
         {"verify", egress_verify_verb, "check the chain and the signed heads"},
         {"export", egress_export, "all of it as one file that others can check"},
+        {"head", egress_head, "the newest signed head, to keep elsewhere"},
         {"key", egress_key, "the public key"},
     };
     return command_run_verb("egress", verbs, sizeof verbs / sizeof *verbs, argc, argv);

@@ -154,6 +154,11 @@ int cmd_forget(int argc, char **argv)
     if (status != TD_OK && code == 0 && !url && config) {
         err = (struct td_error){0};
         status = erase_file(config, user[0], &result, &err);
+        if (status == TD_BUSY) {
+            err = (struct td_error){0};
+            status = error_set(&err, TD_BUSY, "a server runs that does not answer at %s: %s", base,
+                               "name it with --url, or end it first");
+        }
     }
     config_free(config);
     if (status != TD_OK)

@@ -27,6 +27,7 @@
 #include "exchange/spending.h"
 #include "exchange/watch.h"
 #include "ledger/ledger.h"
+#include "privacy/conversation.h"
 #include "privacy/privacy.h"
 #include "privacy/vault_store.h"
 #include "tier/sandbox.h"
@@ -204,6 +205,19 @@ static enum td_status open_consents(struct runtime *runtime, const struct config
     return status == TD_OK ? consents_open(path, &runtime->base.consents, err) : status;
 }
 
+/* Of one server alone: who answers a single request from the command line has no conversation. */
+static enum td_status open_classes(struct runtime *runtime, const struct config *config,
+                                   struct td_error *err)
+{
+    char path[4096];
+    if (!config->state_dir || !runtime->options.serves)
+        return TD_OK;
+    if (snprintf(path, sizeof path, "%s/classes.bin", config->state_dir) >= (int)sizeof path)
+        return error_set(err, TD_INVALID, "the state folder's path is too long");
+    enum td_status status = egress_setup_folder_of(path, err);
+    return status == TD_OK ? conversation_classes_keep(runtime->base.classes, path, err) : status;
+}
+
 static enum td_status open_consistency(struct runtime *runtime, const struct config *config,
                                        struct td_error *err)
 {
@@ -276,6 +290,8 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
         status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
         status = open_consents(runtime, config, err);
+    if (status == TD_OK)
+        status = open_classes(runtime, config, err);
     if (status == TD_OK)
         status = open_consistency(runtime, config, err);
     if (status == TD_OK)

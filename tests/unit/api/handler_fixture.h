@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "net/loop_event.h"
+#include "privacy/conversation.h"
 #include "privacy/privacy.h"
 
 #include <arpa/inet.h>

@@ -5,6 +5,7 @@
 
 #include "exchange/exchange.h"
 #include "ledger/ledger.h"
+#include "privacy/conversation.h"
 #include "privacy/privacy.h"
 #include "scripted_tier.h"
 #include "test.h"

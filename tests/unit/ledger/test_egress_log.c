@@ -46,7 +46,8 @@ static struct egress_verdict verdict_of(const char *path, const char *key)
 {
     struct egress_verdict verdict = {0};
     struct td_error err = {0};
-    enum td_status status = egress_verify(path, key, &verdict, &err);
+    const struct egress_kept kept = {.key = key};
+    enum td_status status = egress_verify(path, &kept, &verdict, &err);
     if (status != TD_OK)
         fprintf(stderr, "%s\n", err.message);
     CHECK(status == TD_OK);
@@ -428,6 +429,54 @@ static void test_an_export_verifies_by_itself(void)
     buf_deinit(&lines);
 }
 
+/* The line of the newest head, kept elsewhere. */
+static void keep_head(const char *folder, struct buf *out)
+{
+    struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
+    const char *before = memrchr(heads.data, '\n', heads.len - 1);
+    size_t at = before ? (size_t)(before - heads.data) + 1 : 0;
+    buf_append_str(out, str_slice(buf_view(&heads), at, heads.len));
+    buf_deinit(&heads);
+}
+
+static struct egress_verdict verdict_with(const char *path, struct td_str heads)
+{
+    struct egress_verdict verdict = {0};
+    const struct egress_kept kept = {.heads = heads};
+    CHECK(egress_verify(path, &kept, &verdict, NULL) == TD_OK);
+    return verdict;
+}
+
+static void test_a_kept_head_finds_a_record_that_was_put_back(void)
+{
+    const char *folder = make_log("rollback", 3, 2);
+    struct buf kept, rows = read_whole(file_in(folder, "entries.jsonl"));
+    struct buf heads = read_whole(file_in(folder, "heads.jsonl"));
+    buf_init(&kept, 1u << 16);
+    keep_head(folder, &kept);
+    make_log("rollback", 4, 100);
+    buf_append_str(&kept, STR("\r\n  ")); /* as a mail may show it */
+    keep_head(folder, &kept);
+    CHECK(verdict_with(folder, buf_view(&kept)).sound);
+    make_log("rollback", 2, 100);
+    CHECK(verdict_with(folder, buf_view(&kept)).sound);
+    write_whole(file_in(folder, "entries.jsonl"), buf_view(&rows));
+    write_whole(file_in(folder, "heads.jsonl"), buf_view(&heads));
+    CHECK(verdict_of(folder, NULL).sound && opens(folder)); /* by itself nothing shows it */
+    struct egress_verdict verdict = verdict_with(folder, buf_view(&kept));
+    CHECK(!verdict.sound && verdict.bad_row == 4 && strstr(verdict.problem, "kept head"));
+    make_log("rollback", 9, 1); /* and when it has become longer than it was */
+    verdict = verdict_with(folder, buf_view(&kept));
+    CHECK(!verdict.sound && verdict.bad_row == 7 && strstr(verdict.problem, "kept head"));
+    verdict = verdict_with(make_log("elsewhere", 9, 100), buf_view(&kept));
+    CHECK(!verdict.sound && verdict.bad_row == 0);
+    kept.data[40] ^= 1;
+    CHECK(!verdict_with(folder, buf_view(&kept)).sound);
+    buf_deinit(&kept);
+    buf_deinit(&rows);
+    buf_deinit(&heads);
+}
+
 static void test_nothing_there_is_said(void)
 {
     struct egress_verdict verdict;
@@ -488,6 +537,7 @@ int main(void)
     RUN(test_writers_do_not_break_each_others_chain);
     RUN(test_what_is_too_large_is_refused);
     RUN(test_an_export_verifies_by_itself);
+    RUN(test_a_kept_head_finds_a_record_that_was_put_back);
     RUN(test_nothing_there_is_said);
     RUN(test_nothing_is_written_into_a_file_that_was_removed);
     fixture_end();

@@ -1,8 +1,11 @@
+#include "privacy/conversation.h"
 #include "privacy/privacy.h"
 
 #include "test.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 static void test_names_are_presidios(void)
 {
@@ -79,6 +82,61 @@ static void test_many_conversations_agree_with_a_plain_model(void)
     conversation_classes_free(NULL);
 }
 
+static void test_lower_classes_leave_first_and_public_is_not_kept(void)
+{
+    struct conversation_classes *classes = conversation_classes_new(4);
+    REQUIRE(classes != NULL);
+    conversation_classes_raise(classes, 1, TD_CLASS_RESTRICTED);
+    conversation_classes_raise(classes, 2, TD_CLASS_CONTRACTUAL);
+    for (uint64_t key = 10; key < 100; key++)
+        conversation_classes_raise(classes, key, key % 2 ? TD_CLASS_PUBLIC : TD_CLASS_SENSITIVE);
+    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_CONTRACTUAL);
+    for (uint64_t key = 200; key < 204; key++)
+        conversation_classes_raise(classes, key, TD_CLASS_RESTRICTED);
+    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_SENSITIVE) == TD_CLASS_SENSITIVE);
+    CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+    conversation_classes_free(classes);
+}
+
+static size_t bytes_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
+}
+
+static void test_classes_above_public_outlive_their_process(void)
+{
+    const char *path = "test_classes.bin";
+    struct td_error err = {0};
+    (void)remove(path);
+    for (int round = 0; round < 3; round++) {
+        struct conversation_classes *classes = conversation_classes_new(8);
+        REQUIRE(classes && conversation_classes_keep(classes, path, &err) == TD_OK);
+        CHECK(
+            conversation_classes_raise(classes, 1, round ? TD_CLASS_PUBLIC : TD_CLASS_RESTRICTED) ==
+            TD_CLASS_RESTRICTED);
+        CHECK(conversation_classes_raise(classes, 2, TD_CLASS_PUBLIC) == TD_CLASS_PUBLIC);
+        for (uint64_t key = 100; key < 1000; key++)
+            conversation_classes_raise(classes, key, TD_CLASS_SENSITIVE);
+        CHECK(bytes_of(path) > 0 && bytes_of(path) < 1024); /* bounded */
+        conversation_classes_free(classes);
+    }
+    FILE *file = fopen(path, "ab"); /* half a record, as a process that was killed leaves it */
+    REQUIRE(file && fputs("1234", file) >= 0 && fclose(file) == 0);
+    struct conversation_classes *classes = conversation_classes_new(8);
+    REQUIRE(classes && conversation_classes_keep(classes, path, &err) == TD_OK);
+    CHECK(conversation_classes_raise(classes, 1, TD_CLASS_PUBLIC) == TD_CLASS_RESTRICTED);
+    conversation_classes_free(classes);
+    file = fopen(path, "wb");
+    REQUIRE(file && fputs("something else", file) >= 0 && fclose(file) == 0);
+    classes = conversation_classes_new(8);
+    REQUIRE(classes != NULL);
+    CHECK(conversation_classes_keep(classes, path, &err) == TD_CORRUPT);
+    conversation_classes_free(classes);
+    (void)remove(path);
+}
+
 static void *raise_many(void *ctx)
 {
     for (uint64_t i = 0; i < 20000; i++)
@@ -129,6 +187,8 @@ int main(void)
     RUN(test_a_class_only_rises);
     RUN(test_the_least_recently_used_conversation_leaves);
     RUN(test_many_conversations_agree_with_a_plain_model);
+    RUN(test_lower_classes_leave_first_and_public_is_not_kept);
+    RUN(test_classes_above_public_outlive_their_process);
     RUN(test_threads_may_share_it);
     RUN(test_what_stands_behind_escapes_counts);
     return test_finish();

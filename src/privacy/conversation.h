@@ -1,0 +1,24 @@
+/* Remembers, per conversation, the highest class seen above public, so that a class only rises. Bounded: when
+ * it is full, entries of the lowest class leave first, of these the least recently used; what is lower than all
+ * that is held is not kept. Thread-safe. */
+#ifndef PRIVACY_CONVERSATION_H
+#define PRIVACY_CONVERSATION_H
+
+#include "tandem/types.h"
+
+struct conversation_classes;
+
+/* In memory. **returns new**; NULL for no capacity, or without memory. */
+struct conversation_classes *conversation_classes_new(size_t capacity);
+void conversation_classes_free(struct conversation_classes *classes);
+
+/* Reads the file, if there is one, and writes it from now on: hashes of keys under a salt of its own, and
+ * classes. Before anything is raised. TD_CORRUPT, TD_IO. */
+TD_MUST_CHECK enum td_status conversation_classes_keep(struct conversation_classes *classes,
+                                                       const char *path, struct td_error *err);
+
+/* Raises the stored class to `seen` and returns the stored one. */
+enum td_data_class conversation_classes_raise(struct conversation_classes *classes, uint64_t key,
+                                              enum td_data_class seen);
+
+#endif
