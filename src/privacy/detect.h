@@ -81,7 +81,7 @@ struct place {
 
 /* Where each announcing word (lexicon.h) last ended: the pass keeps it as it reads, so that no
  * detector looks back for words. */
-#define CONTEXTS_MAX 96
+#define CONTEXTS_MAX 112
 struct context {
     size_t ended[CONTEXTS_MAX]; /* end + 1; 0 = not yet */
 };

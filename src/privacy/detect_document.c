@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define TOKEN_MAX 24
-#define NEXT_TO 4 /* bytes between a word and what it announces: "MRN: ", "no. " */
+#define RUSSIAN_GAPS 10 /* characters in a passport's number that are no digits */
+#define NEXT_TO 4       /* bytes between a word and what it announces: "MRN: ", "no. " */
 
 struct token {
     char text[TOKEN_MAX + 1]; /* capitals, without separators */
@@ -99,8 +100,9 @@ static bool announces_number(int kind)
  * another number came after it ("MRN: 12345678   DOB: 10/19/1993"). *gap: bytes between. */
 static int nearest_document(const struct place *place, size_t *gap)
 {
-    static const int documents[] = {PRIVACY_US_PASSPORT, PRIVACY_US_LICENSE, PRIVACY_MEDICAL_RECORD,
-                                    PRIVACY_PLATE, PRIVACY_BANK_ACCOUNT};
+    static const int documents[] = {PRIVACY_US_PASSPORT,    PRIVACY_US_LICENSE,
+                                    PRIVACY_MEDICAL_RECORD, PRIVACY_PLATE,
+                                    PRIVACY_BANK_ACCOUNT,   PRIVACY_VIN};
     size_t last = 0;
     int nearest = 0;
     if (place->context == NULL)
@@ -185,11 +187,42 @@ static bool find_account(const struct place *place, const struct token *solid,
            whole->digits <= 17 && !counted && found(place, whole, PRIVACY_BANK_ACCOUNT, 0.8f, out);
 }
 
+/* Russia's: four digits of the series, six of the number, "4509 123456" or "45 09 No 123456". */
+static bool find_russian_passport(const struct place *place, struct privacy_span *out)
+{
+    size_t digits = 0, skipped = 0;
+    struct plain next = plain_at(place->text, place->begin);
+    for (; digits < 10; next = plain_at(place->text, next.end)) {
+        if (is_digit(next.c)) {
+            digits++;
+            *out = span_of(PRIVACY_PASSPORT, place->begin, next.end, 0.9f);
+        } else if (next.c == PLAIN_END || next.c == '\n' || skipped++ == RUSSIAN_GAPS ||
+                   (digits != 4 && !(digits == 2 && next.c == ' '))) {
+            return false;
+        }
+    }
+    return !is_word(next.c);
+}
+
+/* ISO 3779: seventeen letters and digits without I, O and Q, the last four digits. */
+static bool find_vehicle(const struct place *place, const struct token *solid,
+                         struct privacy_span *out)
+{
+    if (solid->len != 17 || solid->digits < 4 || strpbrk(solid->text, "IOQ") != NULL)
+        return false;
+    for (size_t i = 13; i < 17; i++)
+        if (!is_digit(solid->text[i]))
+            return false;
+    return found(place, solid, PRIVACY_VIN, 0.95f, out);
+}
+
 bool detect_document(const struct place *place, bool dated, struct privacy_span *out)
 {
     size_t gap = 0;
     if (is_word(place->before) || place->before == '$')
         return false;
+    if (script_announces(place, PRIVACY_US_PASSPORT) && find_russian_passport(place, out))
+        return true;
     int kind = nearest_document(place, &gap);
     if (kind == 0 || (dated && gap > NEXT_TO))
         return false;
@@ -216,6 +249,8 @@ bool detect_document(const struct place *place, bool dated, struct privacy_span 
         return !whole.small && whole.len >= 4 && whole.len <= 9 && whole.digits >= 1 &&
                whole.letters >= 1 && found(place, &whole, PRIVACY_PLATE, 0.75f, out);
     }
+    case PRIVACY_VIN:
+        return find_vehicle(place, &solid, out);
     default:
         return find_account(place, &solid, &whole, gap, out);
     }

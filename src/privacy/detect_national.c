@@ -83,6 +83,12 @@ static const struct form digit_forms[] = {
     {PRIVACY_US_ITIN, "ddddddddd", check_us_itin, 0},
     {PRIVACY_US_MBI, "dlndlndlldd", check_us_mbi, 0.8f}, {PRIVACY_US_MBI, "dlnd-lnd-lldd", check_us_mbi, 0.9f},
     {PRIVACY_US_NPI, "dddddddddd", check_us_npi, 0},
+    {PRIVACY_RU_SNILS, "ddd-ddd-ddd dd", check_ru_snils, 0.95f}, {PRIVACY_RU_SNILS, "ddddddddddd", check_ru_snils, 0},
+    {PRIVACY_RU_SNILS, "ddd-ddd-ddd-dd", check_ru_snils, 0.8f},
+    {PRIVACY_RU_INN, "dddddddddddd", check_ru_inn, 0}, {PRIVACY_RU_INN, "dddddddddd", check_ru_inn, 0},
+    {PRIVACY_MX_CLABE, "dddddddddddddddddd", check_mx_clabe, 0},
+    {PRIVACY_IMEI, "ddddddddddddddd", check_luhn, 0}, {PRIVACY_IMEI, "dd-dddddd-dddddd-d", check_luhn, 0.8f},
+    {PRIVACY_VIN, "dnnnnnnnnnnnndddd", check_vin, 0.8f},
 };
 static const struct form letter_forms[] = {
     {PRIVACY_UK_NINO, "llddddddl", check_uk_nino, 0.85f}, {PRIVACY_UK_NINO, "ll dd dd dd l", check_uk_nino, 0.95f},
@@ -97,6 +103,8 @@ static const struct form letter_forms[] = {
     {PRIVACY_TW_ID, "lddddddddd", check_tw_id, 0.75f},
     {PRIVACY_HK_ID, "ldddddd(n)", check_hk_id, 0.9f}, {PRIVACY_HK_ID, "lddddddn", check_hk_id, 0},
     {PRIVACY_DEA, "llddddddd", check_dea, 0},
+    {PRIVACY_DE_KVNR, "lddddddddd", check_de_kvnr, 0},
+    {PRIVACY_VIN, "lnnnnnnnnnnnndddd", check_vin, 0.8f},
 };
 /* clang-format on */
 

@@ -41,6 +41,9 @@ static const char *const il_id[] = {"ת.ז", "ת\"ז", "תעודת זהות", NU
 static const char *const gr_amka[] = {"ΑΜΚΑ", "αμκα", NULL};
 static const char *const bg_egn[] = {"ЕГН", "егн", NULL};
 static const char *const in_aadhaar[] = {"आधार", NULL};
+static const char *const ru_snils[] = {"СНИЛС", "снилс", NULL};
+static const char *const ru_inn[] = {"ИНН", "инн", NULL};
+static const char *const passport[] = {"паспорт", "Паспорт", "ПАСПОРТ", "серия", "Серия", NULL};
 
 static const struct {
     int kind;
@@ -51,7 +54,8 @@ static const struct {
     {PRIVACY_HK_ID, hk_id},           {PRIVACY_KR_RRN, kr_rrn},
     {PRIVACY_TH_TNIN, th_id},         {PRIVACY_IL_ID, il_id},
     {PRIVACY_GR_AMKA, gr_amka},       {PRIVACY_BG_EGN, bg_egn},
-    {PRIVACY_IN_AADHAAR, in_aadhaar},
+    {PRIVACY_IN_AADHAAR, in_aadhaar}, {PRIVACY_RU_SNILS, ru_snils},
+    {PRIVACY_RU_INN, ru_inn},         {PRIVACY_US_PASSPORT, passport},
 };
 
 /* Is a byte of another script among the eight before the place? */

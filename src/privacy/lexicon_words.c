@@ -48,7 +48,7 @@ const struct lexicon_list lexicon_lists[] = {
         "rego vrm registration+mark reg+no reg+plate car+registration registration+no vehicle+no "
         "vehicle+number license+tag licenseplate licenceplate nummernschild immatricul\xc3\xa9 "
         "immatricul\xc3\xa9" "e plaque targato placas rejestracyjny rejestracyjnym rejestracyjna "
-        "regnummer regnr rendsz\xc3\xa1m"),
+        "regnummer regnr rendsz\xc3\xa1m kfz"),
     CONTEXT(PRIVACY_SWIFT, "swift bic swiftcode swift/bic"),
     CONTEXT(PRIVACY_BANK_ACCOUNT, "bank+account account+number account+no account+num acct account routing+number "
         "checking+account savings+account aba kontonummer debit+account "
@@ -112,6 +112,13 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_TH_TNIN, "thai+id thai+national"),
     CONTEXT(PRIVACY_ZA_ID, "african+id rsa+id sa+id"),
     CONTEXT(PRIVACY_IL_ID, "teudat zehut israeli+id"),
+    CONTEXT(PRIVACY_RU_SNILS, "snils"),
+    CONTEXT(PRIVACY_DE_KVNR, "kvnr krankenversichertennummer krankenversicherungsnummer versichertennummer versicherten+nr"),
+    CONTEXT(PRIVACY_MX_CLABE, "clabe"),
+    CONTEXT(PRIVACY_IMEI, "imei imeis"),
+    CONTEXT(PRIVACY_VIN, "vin fin vehicle+identification chassis+number chassis+no fahrgestellnummer fahrgestell+nr "
+        "fahrzeugidentifikationsnummer fahrzeug-identifizierungsnummer de+ch\xc3\xa2ssis de+chasis de+bastidor di+telaio "
+        "numero+telaio chassinummer chassisnummer nummer+vin vin-nummer"),
     CONTEXT(CONTEXT_BIRTH, "born birth birthday birthdate dob birthplace geboren geburtsdatum geburtstag geb "
         "n\xc3\xa9 n\xc3\xa9" "e naissance nacido nacida nacimiento nato nata nascita nascido nascimento geboortedatum "
         "f\xc3\xb6" "dd syntynyt urodzony urodzona narozen "

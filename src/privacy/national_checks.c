@@ -544,3 +544,63 @@ bool check_dea(const char *s)
     int sum = at(s, 2) + at(s, 4) + at(s, 6) + 2 * (at(s, 3) + at(s, 5) + at(s, 7));
     return strchr("ABCDEFGHJKLMPRSTUX", s[0]) != NULL && sum % 10 == at(s, 8);
 }
+
+/* Weights 9 to 1; 100 and 101 are written 00. Numbers up to 001-001-998 have no check digits. */
+bool check_ru_snils(const char *s)
+{
+    int check = weighted(s, "987654321") % 101;
+    return !all_same(s) && check % 100 == two(s, 9);
+}
+
+/* Ten digits of a firm, twelve of a person. */
+bool check_ru_inn(const char *s)
+{
+    static const int weights[] = {3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8};
+    int len = (int)strlen(s), checks = len == 12 ? 2 : 1;
+    for (int check = len - checks; check < len; check++) {
+        int sum = 0;
+        for (int i = 0; i < check; i++)
+            sum += at(s, i) * weights[11 - check + i];
+        if (sum % 11 % 10 != at(s, check))
+            return false;
+    }
+    return !all_same(s);
+}
+
+/* The unchanging part of the health insurance number (SGB V, section 290): the letter counts as two
+ * digits, every second digit doubled, its own digits added up. */
+bool check_de_kvnr(const char *s)
+{
+    int letter = s[0] - 'A' + 1, sum = letter / 10;
+    for (int i = 0; i < 9; i++) {
+        int value = (i == 0 ? letter % 10 : at(s, i)) * (i % 2 == 0 ? 2 : 1);
+        sum += value / 10 + value % 10;
+    }
+    return sum % 10 == at(s, 9);
+}
+
+/* Weights 3, 7, 1, of each product the last digit. */
+bool check_mx_clabe(const char *s)
+{
+    static const int weights[] = {3, 7, 1};
+    int sum = 0;
+    for (int i = 0; i < 17; i++)
+        sum += at(s, i) * weights[i % 3] % 10;
+    return (10 - sum % 10) % 10 == at(s, 17) && !all_same(s);
+}
+
+/* ISO 3779's letters and the digits at its end; the check digit at the ninth place of 49 CFR 565, which
+ * America and China ask for. */
+bool check_vin(const char *s)
+{
+    static const char letters[] = "ABCDEFGHJKLMNPRSTUVWXYZ", values[] = "12345678123457923456789";
+    static const int weights[] = {8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2};
+    int sum = 0;
+    for (int i = 0; i < 17; i++) {
+        const char *letter = strchr(letters, s[i]);
+        if (!is_digit_at(s, i) && (letter == NULL || i >= 13))
+            return false;
+        sum += (is_digit_at(s, i) ? at(s, i) : values[letter - letters] - '0') * weights[i];
+    }
+    return s[8] == (sum % 11 == 10 ? 'X' : '0' + sum % 11) && !all_same(s);
+}

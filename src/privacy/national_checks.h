@@ -15,7 +15,7 @@ national_check check_luhn, check_iso7064_11_10, check_uk_nhs, check_uk_nino, che
     check_ar_cuit, check_in_aadhaar, check_in_pan, check_au_tfn, check_au_medicare, check_au_abn,
     check_ca_sin, check_sg_nric, check_kr_rrn, check_cn_id, check_tw_id, check_hk_id,
     check_jp_my_number, check_th_tnin, check_za_id, check_il_id, check_us_itin, check_us_mbi,
-    check_us_npi, check_dea;
+    check_us_npi, check_dea, check_ru_snils, check_ru_inn, check_de_kvnr, check_mx_clabe, check_vin;
 
 /* Day, month and year of two decimal digits each; a year of 0 to 99. */
 bool check_date(int year, int month, int day);

@@ -84,6 +84,12 @@ enum privacy_kind {
     PRIVACY_JP_MY_NUMBER,
     PRIVACY_TH_TNIN,
     PRIVACY_ZA_ID,
+    PRIVACY_RU_SNILS,
+    PRIVACY_RU_INN,
+    PRIVACY_DE_KVNR,
+    PRIVACY_MX_CLABE,
+    PRIVACY_IMEI,
+    PRIVACY_VIN,
     PRIVACY_IL_ID,
     PRIVACY_PERSON, /* names, places, organisations: from a tagger, not from this pass */
     PRIVACY_PLACE,

@@ -158,7 +158,7 @@ static float calibrated(const struct tagger_file *file, const float marginal[LAB
  * that no logarithm is taken for those that are none. */
 static float least_probability(const struct tagger_file *file, float score)
 {
-    if (score <= 0 || score >= 1 || !(file->calibration_a > 0))
+    if (score <= 0 || score >= 1)
         return score >= 1 ? 2 : 0;
     float logit = (logf(score / (1 - score)) - file->calibration_b) / file->calibration_a;
     return 1 / (1 + expf(-logit));

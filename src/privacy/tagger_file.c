@@ -47,7 +47,7 @@ static enum td_status read_numbers(const unsigned char *data, const char *label,
     file->calibration_a = read_float(data, 28);
     file->calibration_b = read_float(data, 32);
     if (!is_step(file->step) || !is_step(file->transition_step) || !isfinite(file->calibration_a) ||
-        !isfinite(file->calibration_b) || fabsf(file->calibration_a) > 100 ||
+        !isfinite(file->calibration_b) || !(file->calibration_a > 0) || file->calibration_a > 100 ||
         fabsf(file->calibration_b) > 100)
         return error_set(err, TD_CORRUPT,
                          "names file %s: its scales (bytes 20 to 36) are no usable numbers; "

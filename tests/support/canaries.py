@@ -30,6 +30,8 @@ SHAPES = [
     ("SG_NRIC_FIN", "NRIC", "Sdddddddl"), ("KR_RRN", "RRN", "YMD-1dddddd"), ("CN_ID", "resident identity", "11010519YMDdddn"),
     ("TW_ID", "Taiwan ID", "A1dddddddd"), ("HK_ID", "HKID", "Adddddd(n)"), ("JP_MY_NUMBER", "My Number", "dddd dddd dddd"),
     ("TH_TNIN", "Thai ID", "1-dddd-ddddd-dd-d"), ("ZA_ID", "RSA ID", "YMDdddd08d"), ("IL_ID", "teudat zehut", "ddddddddd"),
+    ("RU_SNILS", "СНИЛС", "ddd-ddd-ddd dd"), ("RU_INN", "ИНН", "dddddddddd"), ("DE_HEALTH_INSURANCE", "Krankenversichertennummer", "Addddddddd"),
+    ("MX_CLABE", "CLABE", "dddddddddddddddddd"), ("IMEI", "IMEI", "35ddddddddddddd"), ("VIN", "VIN", "WVWZZZ1KZ8Wdddddd"),
     ("US_MBI", "MBI", "1EG4-TE5-KKdd"), ("US_NPI", "NPI", "1ddddddddd"), ("MEDICAL_LICENSE", "DEA", "BBddddddd"),
     ("IP_ADDRESS", "server", "84.dd.1dd.dd"), ("MAC_ADDRESS", "MAC", "hh:hh:hh:hh:hh:hh"),
     ("PHONE_NUMBER", "phone", "+49 30 dddddddd"), ("PHONE_NUMBER", "phone", "(212) 555-dddd"),
@@ -44,7 +46,7 @@ SHAPES = [
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TRIES = {"IN_AADHAAR": 60, "MX_CURP": 200, "IT_FISCAL_CODE": 600, "FR_NIR": 400, "HR_OIB": 120, "TR_NATIONAL_ID": 400,
          "BR_CPF": 400, "BR_CNPJ": 400, "AU_ABN": 400, "NO_FODSELSNUMMER": 500, "DE_TAX_ID": 900, "BE_NATIONAL_NUMBER": 400,
-         "CN_ID": 120}
+         "CN_ID": 120, "RU_SNILS": 400}
 
 
 def fill(rng, shape):

@@ -134,6 +134,44 @@ static void test_a_rules_finding_that_overlaps_another_becomes_one(void)
     privacy_rules_install(NULL);
 }
 
+/* What shows the same is the same: invisible characters, full width, letters of other scripts. */
+static void test_what_is_disguised_is_found_where_it_stands(void)
+{
+    static const struct {
+        const char *text;
+        size_t begin, end;
+    } rows[] = {{"the Blue\xe2\x80\x8b"
+                 "bird flies",
+                 4, 15},
+                {"the \xef\xbc\xa2luebird flies", 4, 14},
+                {"the Blu\xd0\xb5"
+                 "bird flies",
+                 4, 13},
+                {"the Red\xc2\xa0"
+                 "Fox",
+                 4, 12},
+                {"ask E\xe2\x80\x8bMP-1\xe2\x80\x8b"
+                 "2345.",
+                 4, 19},
+                {"ask \xef\xbc\xa5\xef\xbc\xad\xef\xbc\xb0-12345", 4, 19},
+                {"ask EM\xd0\xa0-12345", 4, 14}};
+    struct td_error err = {0};
+    struct privacy_rules *rules = with_pattern("EMP-\\d{5}", TD_CLASS_RESTRICTED);
+    REQUIRE(privacy_rules_add_words(rules, "PROJECT", STR("Bluebird\nRed Fox\n"),
+                                    TD_CLASS_SENSITIVE, &err) == TD_OK);
+    privacy_rules_install(rules);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct privacy_span spans[4];
+        size_t count = privacy_scan(str_from(rows[i].text), spans, 4);
+        CHECK(count == 1 && spans[0].kind == PRIVACY_CUSTOM);
+        CHECK(count == 1 && spans[0].begin == rows[i].begin && spans[0].end == rows[i].end);
+        if (count != 1 || spans[0].begin != rows[i].begin || spans[0].end != rows[i].end)
+            fprintf(stderr, "  row %zu: %zu found, %zu to %zu\n", i, count,
+                    count ? spans[0].begin : 0, count ? spans[0].end : 0);
+    }
+    privacy_rules_install(NULL);
+}
+
 int main(void)
 {
     RUN(test_a_pattern_gives_its_class_name_and_place);
@@ -143,5 +181,6 @@ int main(void)
     RUN(test_patterns_find_beside_bytes_that_are_no_text);
     RUN(test_a_pattern_is_found_at_every_place_of_a_long_text);
     RUN(test_a_rules_finding_that_overlaps_another_becomes_one);
+    RUN(test_what_is_disguised_is_found_where_it_stands);
     return test_finish();
 }

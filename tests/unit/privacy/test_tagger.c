@@ -63,6 +63,7 @@ static void test_a_damaged_file_is_refused_and_says_why(void)
         {20, 0x7f800000, FILE_BYTES, TD_CORRUPT, "scales"},
         {24, 0, FILE_BYTES, TD_CORRUPT, "scales"},
         {28, 0x7fc00000, FILE_BYTES, TD_CORRUPT, "scales"},
+        {28, 0xbe800000, FILE_BYTES, TD_CORRUPT, "scales"}, /* -0.25: the surer, the less */
         {40, 1, FILE_BYTES, TD_CORRUPT, "hash"},
         {2000, 1, FILE_BYTES, TD_CORRUPT, "hash"},
         {SIZE_MAX, 0, FILE_BYTES - 4, TD_CORRUPT, "bytes where its header says"},
