@@ -31,6 +31,7 @@ static const struct {
     /* keys of JSON and of code */
     {PRIVACY_BANK_ACCOUNT, "\"account_number\": \"" X("9454567876") "\""},
     {PRIVACY_BANK_ACCOUNT, "routingNumber: " X("021000021")},
+    {PRIVACY_BANK_ACCOUNT, "my bank account number is " X("4820117365") " and that is so"},
     {PRIVACY_PASSPORT, "passport_number=" X("YA1234567")},
     {PRIVACY_PHONE, "phoneNumber: " X("5147380388")},
     /* columns */
