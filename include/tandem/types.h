@@ -155,6 +155,7 @@ enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_
 
 /* Words that a caller puts on a request for the operator's rules. */
 #define TD_TAGS_MAX 8
+#define TD_REGIONS_MAX 2 /* a body's and a header's */
 
 #define TD_STOPS_MAX 16
 #define TD_TOP_LOGPROBS_MAX 20
@@ -218,6 +219,8 @@ struct td_request {
      * of a hash of it in alarms. */
     const char *caller;
     bool no_train, no_retention; /* only tiers that promise it */
+    /* Jurisdictions that a tier elsewhere must lie in, all of them ("eu"); NULL-terminated. */
+    const char *regions[TD_REGIONS_MAX + 1];
     bool keep_nothing; /* of it, here: nothing is recorded but numbers, nothing computed is kept */
     const char *consent; /* id of the consent that it names, or NULL */
     bool corrections;    /* the client understands correction chunks */

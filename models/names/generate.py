@@ -12,10 +12,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "nano"))
 import corpora  # noqa: E402
 
+import contexts  # noqa: E402
+import foreign  # noqa: E402
+import known  # noqa: E402
 import languages  # noqa: E402
+import more_people  # noqa: E402
 import organizations  # noqa: E402
 import people  # noqa: E402
 import places  # noqa: E402
+import plain  # noqa: E402
 import templates  # noqa: E402
 import words  # noqa: E402
 
@@ -32,7 +37,8 @@ Chemistry Energy Water Fire Earth Light Night Morning Winter Summer Garden Kitch
 Money Time Life Death Nature Ocean Forest Mountain Chocolate Coffee Bread Cheese Chicken Salad Soup Phone Laptop Camera Printer
 Travel Hotel Flight Ticket Insurance Policy Contract Agreement Refund Delivery Order Password Profile Settings Report Meeting
 Schedule Deadline Goal Plan Idea Question Answer Problem Solution Method Theory Model Data Analysis Research Experiment Result""".split()
-CULTURE_NAMES = list(people.CULTURES)
+CULTURES = people.CULTURES | more_people.CULTURES
+CULTURE_NAMES = list(CULTURES)
 CULTURE_WEIGHTS = [people.WEIGHTS.get(name, 1.3) for name in CULTURE_NAMES]
 TITLES = "Mr. Mr Mrs. Mrs Ms. Ms Dr. Dr Prof. Professor Sir Miss Judge Senator Captain Herr Frau Señor Mme President Minister Pastor".split()
 PARTICLES = "de van von di da del bin al der den du la le".split()
@@ -43,11 +49,35 @@ def strip_accents(text):
     return "".join(c for c in unicodedata.normalize("NFD", text.translate(table)) if not unicodedata.combining(c))
 
 
+UNSEEN_EVERY = 8
+KIND_WEIGHTS = [8, 7, 4, 2, 3, 3, 2]  # of Lists.kinds
+
+
+class Lists:
+    """The listed names: all, or (unseen = True or False) one in eight or the others, to measure what the tagger does with names
+    that it never saw."""
+
+    def __init__(self, unseen=None):
+        def part(names):
+            return [n for i, n in enumerate(names) if unseen is None or (i % UNSEEN_EVERY == 3) == unseen]
+        def joined(*lists):
+            return list(dict.fromkeys(name for names in lists for name in names))
+        self.cultures = {culture: (part(given), part(last)) for culture, (given, last) in CULTURES.items()}
+        self.posts = part(known.SHORT), part(known.SURNAMES)
+        self.cultures["english"] = tuple(joined(a, b) for a, b in zip(self.cultures["english"], self.posts))
+        self.famous = part(known.FAMOUS)
+        self.cities, self.countries, self.regions = part(places.CITIES), part(places.COUNTRIES), part(places.REGIONS)
+        self.landmarks, self.informal = part(places.LANDMARKS), part(places.INFORMAL)
+        self.kinds = [part(names) for names in (organizations.KNOWN, known.FIRMS, known.PUBLIC, known.SCHOOLS, known.MEDIA, known.TEAMS, known.BANDS)]
+        self.known = joined(*self.kinds)
+
+
 class Names:
     """Draws what fills the slots. Every slot is a list of (text, label or None)."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, lists):
         self.rng = rng
+        self.lists = lists
 
     def culture(self):
         return self.rng.choices(CULTURE_NAMES, CULTURE_WEIGHTS)[0]
@@ -63,20 +93,22 @@ class Names:
             key = {"czech": "slavic", "polish": "slavic", "russian": "slavic", "south_slavic": "slavic", "west_african": "african",
                    "east_southern_african": "african"}.get(culture, culture)
             return self.made(people.GIVEN_PARTS.get(key, people.GIVEN_PARTS["any"])).capitalize()
-        return self.rng.choice(people.CULTURES[culture][0])
+        return self.rng.choice(self.lists.cultures[culture][0])
 
     def surname(self, culture):
         rng = self.rng
         if culture in people.SURNAME_PARTS and rng.random() < 0.4:
             word = self.made(people.SURNAME_PARTS[culture])
         else:
-            word = rng.choice(people.CULTURES[culture][1])
+            word = rng.choice(self.lists.cultures[culture][1])
         if rng.random() < 0.03:
-            word += "-" + rng.choice(people.CULTURES[culture][1])
+            word += "-" + rng.choice(self.lists.cultures[culture][1])
         return word
 
     def full(self, culture=None):
         rng = self.rng
+        if rng.random() < 0.06:
+            return [(rng.choice(self.lists.famous), PERSON)]
         culture = culture or self.culture()
         if rng.random() < 0.06:  # people move, families mix
             first, last = self.given(self.culture()), self.surname(self.culture())
@@ -144,9 +176,11 @@ class Names:
 
     def c(self):
         rng = self.rng
+        if rng.random() < 0.03:
+            return self.informal()
         r = rng.random()
         if r < 0.5:
-            out = [(rng.choice(places.CITIES), PLACE)]
+            out = [(rng.choice(self.lists.cities), PLACE)]
         elif r < 0.9:
             out = [(self.town(), PLACE)]
         elif r < 0.94:
@@ -154,14 +188,21 @@ class Names:
         elif r < 0.97:
             out = [(self.town() + " " + rng.choice(["nad Labem", "am Main", "an der Oder", "upon Tyne", "sur Mer", "de la Sierra", "del Mar", "1", "2"]), PLACE)]
         else:
-            out = [(rng.choice(places.CITIES).upper(), PLACE)]
+            out = [(rng.choice(self.lists.cities).upper(), PLACE)]
         if rng.random() < 0.06:
             out += [(", ", None), (rng.choice(places.STATE_CODES), PLACE)]
         return out
 
+    def informal(self):
+        name = self.rng.choice(self.lists.informal)
+        lead = "the " if name.startswith("the ") else ""
+        return ([(lead, None)] if lead else []) + [(name.removeprefix(lead), PLACE)]
+
     def n(self):
         rng = self.rng
-        return [(rng.choice(places.COUNTRIES if rng.random() < 0.7 else places.REGIONS), PLACE)]
+        if rng.random() < 0.06:
+            return self.informal()
+        return [(rng.choice(self.lists.countries if rng.random() < 0.7 else self.lists.regions), PLACE)]
 
     def pa(self):
         rng = self.rng
@@ -169,11 +210,11 @@ class Names:
         if r < 0.35:
             return self.c()
         if r < 0.55:
-            return [(rng.choice(places.LANDMARKS), PLACE)]
+            return [(rng.choice(self.lists.landmarks), PLACE)]
         if r < 0.65:
             return self.n()
         form = rng.choice(places.NATURE).strip()
-        name = self.surname(self.culture()) if rng.random() < 0.5 else rng.choice(places.CITIES)
+        name = self.surname(self.culture()) if rng.random() < 0.5 else rng.choice(self.lists.cities)
         lead = form.startswith("the ")
         return ([("the ", None)] if lead else []) + [(form.removeprefix("the ").replace("{X}", name), PLACE)]
 
@@ -181,7 +222,7 @@ class Names:
         rng = self.rng
         key = rng.choice(list(places.STREET) + ["usps"] * 5)
         names = places.STREET_NAMES.get(key)
-        culture = key if key in people.CULTURES else rng.choice(["english", "german", "spanish", self.culture()])
+        culture = key if key in self.lists.cultures else rng.choice(["english", "german", "spanish", self.culture()])
         name = rng.choice(names) if names and rng.random() < 0.6 else self.given(culture) if rng.random() < 0.12 else self.surname(culture)
         if rng.random() < 0.1 and key not in ("german", "dutch", "swedish", "norwegian", "finnish"):
             name = self.given(culture) + " " + name
@@ -216,11 +257,11 @@ class Names:
         out = self.st()
         if rng.random() < 0.15:
             out = [(str(rng.randint(1, 99)) + " " + out[0][0], STREET)]
-        town = [(self.town() if rng.random() < 0.7 else rng.choice(places.CITIES), PLACE)]
+        town = [(self.town() if rng.random() < 0.7 else rng.choice(self.lists.cities), PLACE)]
         if rng.random() < 0.12:
             town = [(town[0][0].upper(), PLACE)]
         zip = [(self.zip(), STREET)] if rng.random() < 0.75 else []
-        country = [(rng.choice(places.COUNTRIES), PLACE)] if rng.random() < 0.6 else []
+        country = [(rng.choice(self.lists.countries), PLACE)] if rng.random() < 0.6 else []
         state = [(rng.choice([", ", " "]), None), (rng.choice(places.STATE_CODES), PLACE)] if rng.random() < 0.3 else []
         r = rng.random()
         if r < 0.35:
@@ -239,10 +280,10 @@ class Names:
         r = rng.random()
         head = rng.choice(organizations.HEAD)
         made = rng.choice(organizations.MADE_START) + rng.choice(organizations.MADE_END)
-        plain = rng.random()
-        if plain < 0.10:
+        share = rng.random()
+        if share < 0.04:
             return self.capitalised(rng.choice([2, 2, 3]))
-        if plain < 0.16:
+        if share < 0.10:
             one, two = rng.choice(ORDINARY), rng.choice(ORDINARY)
             return rng.choice([one + two, one.capitalize() + two.capitalize(), one.capitalize() + two, one[:4].capitalize() + two[:5]])[:1].upper() + rng.choice(
                 [one + two, one + two.capitalize(), one[:4] + two[:5]])[1:] + rng.choice(["", "", "", " Inc", " " + rng.choice(organizations.FIELD)])
@@ -273,7 +314,7 @@ class Names:
         if r < 0.81:
             return f"{self.given(self.culture())}'s {field}"
         if r < 0.85:
-            return f"{rng.choice(places.CITIES)} {field}"
+            return f"{rng.choice(self.lists.cities)} {field}"
         if r < 0.89:
             return f"{head} {rng.choice(organizations.FIELD)} {field}"
         if r < 0.93:
@@ -286,12 +327,13 @@ class Names:
         rng = self.rng
         r = rng.random()
         if r < 0.32:
-            return [(rng.choice(organizations.KNOWN), ORG)]
+            kind = rng.choices(self.lists.kinds, KIND_WEIGHTS)[0]
+            return [(rng.choice(kind), ORG)]
         if r < 0.72:
             return [(self.company(), ORG)]
         if r < 0.97:
             form = rng.choice(organizations.INSTITUTION).strip()
-            city = rng.choice(places.CITIES) if rng.random() < 0.7 else self.town()
+            city = rng.choice(self.lists.cities) if rng.random() < 0.7 else self.town()
             text = form.replace("{C}", city).replace("{F}", self.given("english")).replace("{L}", self.surname(self.culture()))
             return [(text.replace("{W}", rng.choice(organizations.TOPIC)), ORG)]
         return [(rng.choice(organizations.PLAIN), ORG)]
@@ -324,6 +366,8 @@ class Names:
         return [(self.rng.choice(words.HEADINGS), None)]
 
     def N(self):
+        if self.rng.random() < 0.1:
+            return [(self.rng.choice(words.ACRONYMS), None)]
         if self.rng.random() < 0.5:
             return [(self.capitalised(self.rng.choice([1, 1, 2])), None)]
         return [(self.rng.choice(NOUNS) + (" " + self.rng.choice(NOUNS) if self.rng.random() < 0.25 else ""), None)]
@@ -464,7 +508,7 @@ def stand_ins(sentence, names):
 
 
 GROUPS = [(templates.PROMPTS, 16), (templates.LETTERS, 10), (templates.FORMS, 9), (templates.TICKETS, 10), (templates.NOTES, 8),
-          (templates.NEWS, 20), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (templates.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
+          (templates.NEWS, 20), (templates.SOCIAL, 6), (templates.RECORDS, 11), (templates.OTHER_LANGUAGES, 3), (plain.PLAIN, 16), (languages.NAMED, 4), (languages.plain(), 5)]
 HELD_OUT_EVERY = 8  # one template in eight is for the development set
 
 
@@ -472,13 +516,23 @@ def part_of(lines, held):
     return [line for i, line in enumerate(lines) if (i % HELD_OUT_EVERY == 5) == held]
 
 
+# (left sides, right sides, slots that may stand between)
+CONTEXTS = [(contexts.ORG_LEFT, contexts.ORG_RIGHT, ["o"]),
+            (contexts.PERSON_LEFT, contexts.PERSON_RIGHT, ["p", "p", "p", "pf", "pf", "pl", "pl"]),
+            (contexts.PLACE_LEFT, contexts.PLACE_RIGHT, ["c", "c", "c", "n", "n", "pa"]),
+            (contexts.NONE_LEFT, contexts.NONE_RIGHT, ["w", "w", "N", "N", "h", "nat", "gn"])]
+CONTEXT_WEIGHTS = [5, 3, 3, 3]
+
+
 class Texts:
-    def __init__(self, seed, held):
+    def __init__(self, seed, held, lists):
         self.rng = random.Random(seed)
-        self.names = Names(self.rng)
+        self.names = Names(self.rng, lists)
         self.groups = [part_of(group, held) for group, _ in GROUPS]
         self.weights = [weight for _, weight in GROUPS]
         self.native = {k: part_of(v, held) or v for k, v in templates.NATIVE.items()}
+        self.contexts = [(part_of(left, held), part_of(right, held), slots) for left, right, slots in CONTEXTS]
+        self.foreign = foreign.Foreign(self.rng, self.names)
         self.fillers = utterances()
         self.sentences = part_of(plain_sentences(), held)
         self.changeable = [s for s in self.sentences if any(p.search(s) for p, _ in STAND_INS)]
@@ -498,6 +552,25 @@ class Texts:
                 out.append((piece, None))
         return out
 
+    def context(self):
+        """A name between a left side and a right side, or with one of them."""
+        rng = self.rng
+        lefts, rights, slots = rng.choices(self.contexts, CONTEXT_WEIGHTS)[0]
+        name = "{" + rng.choice(slots) + "}"
+        if rng.random() < 0.08:
+            name += rng.choice([" and ", ", ", " or ", " & ", " / "]) + "{" + rng.choice(slots) + "}"
+        left, right = rng.choice(lefts), rng.choice(rights)
+        r = rng.random()
+        if r < 0.3:
+            left = ""
+        elif r < 0.55:
+            right = ""
+        if left and rng.random() < 0.6:
+            left = left[0].upper() + left[1:]
+        apart = "" if right == "" or re.match(r"['’,;:!?.](?![)(])", right) else " "
+        text = (left + " " if left else "") + name + apart + right
+        return fill(text + ("" if text[-1] in "!?:;,)" else rng.choice([".", ".", ".", "", "!", "?", ","])), self.names)
+
     def text(self):
         rng = self.rng
         if rng.random() < 0.01:
@@ -511,8 +584,12 @@ class Texts:
                 segments.append((rng.choice(self.fillers), None))
             elif r < 0.16:
                 segments.append((rng.choice(self.sentences), None))
-            elif r < 0.42:
+            elif r < 0.32:
                 segments += stand_ins(rng.choice(self.changeable), self.names)
+            elif r < 0.54:
+                segments += self.context()
+            elif r < 0.60:
+                segments += self.foreign.text()
             else:
                 segments += fill(rng.choice(rng.choices(self.groups, self.weights)[0]), self.names)
                 if rng.random() < 0.06 and segments[-1][0].endswith("."):
@@ -521,11 +598,11 @@ class Texts:
         return manner(segments, rng)
 
 
-def name_words():
+def name_words(lists=Lists()):
     out = set()
-    for given, last in people.CULTURES.values():
+    for given, last in lists.cultures.values():
         out |= {w.lower() for name in given + last for w in re.findall(r"\w+", name)}
-    for name in places.CITIES + places.COUNTRIES + places.REGIONS + organizations.KNOWN:
+    for name in lists.cities + lists.countries + lists.regions + lists.known:
         out |= {w.lower() for w in re.findall(r"\w+", name)}
     return out
 

@@ -144,10 +144,80 @@ Wohnung Wort Worte Wunsch Zahl Zahlen Zahlung Zahn Zeichen Zeit Zeiten Zeitung Z
 Arbeitgeber Arbeitnehmer Auswertung Bearbeitung Bestellung Bestätigung Bewerbung Beschwerde Datenbank Datenschutz Einstellung Empfänger Führerschein Gehalt
 Geschäftsführer Geschäftsführerin Grundstück Haftung Herausgeber Hersteller Inhalt Kaution Kennwort Krankenkasse Krankenhaus Lebenslauf Lieferung Mahnung
 Mietvertrag Nebenkosten Öffnungszeiten Patient Patientin Quittung Rücksendung Sachbearbeiter Sitzung Stornierung Teilnehmer Übersetzung Veranstaltung Vermieter
-Vollmacht Vorsitzender Widerspruch Zugang Zusammenfassung""")
+Vollmacht Vorsitzender Widerspruch Zugang Zusammenfassung
+Abenteuer Abfall Abgabe Ablauf Absatz Abschied Abschluss Absender Absicht Abstand Abteilung Achtung Ader Affe Akku Akte Aktie Aktion Alltag Alter Ameise Ampel
+Amt Anbieter Andenken Angabe Angestellter Anhang Ankunft Anleitung Annahme Anschluss Ansicht Anspruch Anteil Anzahl Anzeige Anzug Apotheke Arm Armut Art Artikel
+Ast Atem Aufenthalt Auflage Aufmerksamkeit Aufnahme Aufstieg Auftritt Aufzug Ausbildung Ausdruck Ausflug Ausgang Ausnahme Ausrede Aussage Ausschuss Aussicht
+Ausstellung Auswahl Ausweis Axt Bach Backofen Bad Balkon Ball Band Bank Bart Bauch Bauern Baustelle Beamte Becher Bedarf Bedingung Bedürfnis Beere Beginn Begriff
+Begründung Behandlung Behörde Bein Beitrag Bekannte Belastung Beleg Bemerkung Benutzer Benzin Berg Berge Berufung Beschluss Beschreibung Besen Besitz Besteck Besucher
+Betrieb Bettdecke Beute Bevölkerung Bewegung Beweis Bewohner Beziehung Bier Birne Bitte Blase Blei Bleistift Blick Blitz Block Blut Blüte Bohne Bohrer Boot Braten
+Bremse Brett Brille Brust Bude Bügel Bühne Bündel Bürger Bürste Busch Butter Dampf Daten Decke Denkmal Diagnose Dichter Dieb Diskussion Donner Dose Draht Dreck Druck
+Duft Dunkelheit Durchschnitt Durst Dusche Ehe Ehre Eid Eifer Eigenschaft Eile Eimer Einblick Eindruck Einfluss Einheit Einkommen Einrichtung Einsatz Einwohner Eis Eisen
+Elefant Eltern Empfang Enkel Ente Entfernung Entwurf Erbe Ereignis Erinnerung Erkältung Erlaubnis Ernte Ersatz Erwachsene Esel Essig Etage Eule Fach Faden Fahne Fähre
+Fahrplan Falle Farn Fass Faust Feder Feier Feind Fell Felsen Fest Fett Fichte Fieber Figur Finger Flamme Fleck Fliege Flucht Fluss Flut Folge Forderung Form Formular
+Forscher Fortschritt Freiheit Frieden Frosch Frucht Fuchs Führung Funke Futter Gang Gans Garage Gas Gebiet Gedanke Gedicht Geduld Gefängnis Gegend Gegenstand Gegenteil
+Gegner Geheimnis Gehirn Geist Gelegenheit Gemeinde Generation Genuss Gerät Geräte Gerüst Gesang Geschirr Geschmack Geschwindigkeit Gesicht Gespenst Gestell Gewalt Gewitter
+Gewohnheit Gewürz Gift Gipfel Gitter Glaube Gleis Glocke Gold Gras Grenze Griff Grippe Größe Grundlage Gurke Gürtel Hafen Hagel Hahn Hälfte Halle Hals Haltung Hammer
+Handel Handtuch Hase Hass Haufen Haut Hecke Heft Heimat Held Hemmung Herbst Herd Herde Herkunft Heu Hitze Hof Höhe Höhle Holz Honig Horizont Hose Hügel Huhn Humor
+Hunger Hut Hütte Igel Insel Irrtum Jacke Jagd Jahrhundert Jubel Käfer Käfig Kalb Kälte Kamin Kamm Kampf Kanal Kante Kartoffel Käse Kastanie Kaufhaus Kehle Kern Kerze
+Kette Kiefer Kies Kirsche Kissen Kiste Klang Klavier Klinge Knie Knochen Knopf Knoten Koch Kohl Kohle Komma Konflikt Konzert Korb Korn Körper Kraut Kreis Kreuz Krieg
+Krone Kröte Krug Kuchen Kugel Kuh Kunst Kupfer Kurve Kuss Küste Lachs Laden Lampe Landschaft Lappen Lärm Last Laub Lauf Laune Leder Lehre Leiter Leitung Licht Lied
+Linie Lippe Loch Löffel Lohn Löwe Lücke Macht Magen Mais Mangel Mantel Märchen Mauer Maus Meer Mehl Meister Messe Metall Metzger Mischung Mitglied Mitleid Mode Moment
+Mond Moos Mord Motor Möwe Mücke Mühe Mühle Müll Mund Münze Muschel Musik Muskel Muster Mut Mütze Nadel Nagel Nähe Nase Nebel Neffe Neid Nerven Nest Netz Nichte Niederlage
+Niere Norden Not Notiz Nudel Nuss Ofen Ohr Öl Oma Onkel Opa Opfer Osten Paket Panne Papst Parkplatz Pech Pfanne Pfarrer Pfeffer Pfeil Pflaster Pflicht Pfütze Pilz Pinsel
+Plakat Pokal Praxis Prinz Probe Produktion Publikum Pulver Pumpe Puppe Qual Qualität Quelle Rad Rand Rasen Ratte Räuber Rauch Raupe Rechnung Rede Regal Regierung Reh Reich
+Reifen Reihe Reis Rennen Rentner Revolution Rind Ring Riss Ritter Rock Rohr Rose Rost Rücken Rücksicht Ruder Ruf Ruhe Ruhm Ruine Runde Saal Sack Saft Säge Sahne Salat Salz
+Same Sammlung Sand Sarg Sau Säule Schach Schachtel Schaf Schal Schale Schall Schatten Schatz Schaum Scheibe Schein Schere Scherz Schicht Schicksal Schild Schimmel Schinken
+Schirm Schlacht Schlaf Schlag Schlamm Schlange Schloss Schmerz Schmetterling Schmuck Schnabel Schnecke Schnee Schnitt Schnur Schokolade Schrank Schraube Schrecken Schrei
+Schrift Schublade Schuld Schulter Schüssel Schwamm Schwan Schwanz Schwein Schweiß Schwelle Schwert Schwierigkeit Segel Seele Sehnsucht Seide Seife Seil Sekt Senf Sessel
+Sieg Silber Sitte Sitz Sohle Spalte Spannung Speck Speise Sperre Spiegel Spinne Spitze Sport Sprung Spur Staatsanwalt Stab Stadion Stahl Stall Stamm Stand Stapel Stärke
+Staub Stein Stempel Stern Stich Stiefel Stier Stift Stille Stimmung Stirn Stock Stolz Strafe Strahl Strand Strauch Strecke Streich Streik Streit Strich Strumpf Studie Stufe
+Sturm Sturz Stütze Süden Sumpf Sünde Tal Tanne Tante Tanz Tapete Tat Tau Taube Teich Teig Teppich Test Teufel Tiefe Tinte Tomate Topf Torte Tradition Träne Traube Traum
+Treffen Treppe Tritt Trommel Trost Tuch Tulpe Turm Übergang Überraschung Ufer Umfrage Umschlag Umzug Unglück Unruhe Untergang Ursache Vertreter Verband Verbot Verbrechen
+Verdacht Verfahren Vergangenheit Vergnügen Verhalten Verhältnis Verlag Verletzung Vermögen Vernunft Versammlung Verspätung Verstand Vertrauen Verwandte Vieh Vorhang
+Vorrat Vorsicht Vorstellung Vortrag Vulkan Waage Wache Wachs Waffe Wal Walze Wange Wanne Wärme Watte Weber Wechsel Wecker Weide Weihnachten Weizen Welle Wende Werbung
+Werkzeug Wespe Westen Wettbewerb Wiese Wille Wirkung Wirt Witz Wolf Wolke Wolle Wunde Wunder Wurst Wurzel Wüste Wut Zange Zauber Zaun Zehe Zelle Zelt Zettel Zeuge Ziege
+Ziegel Zins Zoll Zopf Zorn Zufall Zunge Zusage Zweck Zweifel Zweig Zwerg Zwiebel Zwilling""")
 
 # Nobody is named in these.
 PLAIN = {
+    "arabic": """الكتاب على الطاولة والقلم في الحقيبة.
+أين تقع أقرب محطة للقطار من فضلك؟
+نحتاج إلى خبز وحليب وبعض الفواكه الطازجة.
+كان الجو حاراً جداً في الصيف الماضي.
+يجب إرسال الفاتورة قبل نهاية الشهر.
+لا أستطيع فتح هذا الملف على جهازي.
+يعمل والدي طبيباً وأمي معلمة في المدرسة.
+سوف نسافر بعد أسبوع إذا تحسن الطقس.
+الباب مفتوح لكن لا يوجد أحد في البيت.
+قرأت مقالاً طويلاً عن تاريخ الموسيقى.
+كم سعر هذه الساعة وهل عليها ضمان؟
+المياه مقطوعة منذ الصباح في الحي كله.""",
+    "hebrew": """הספר נמצא על השולחן והעט בתיק.
+איפה תחנת הרכבת הקרובה בבקשה?
+אנחנו צריכים לחם וחלב וקצת פירות טריים.
+בקיץ האחרון היה חם מאוד.
+צריך לשלוח את החשבונית עד סוף החודש.
+אני לא מצליח לפתוח את הקובץ הזה במחשב שלי.
+הדלת פתוחה אבל אין אף אחד בבית.
+קראתי מאמר ארוך על תולדות המוזיקה.""",
+    "persian": """کتاب روی میز است و قلم در کیف.
+نزدیک‌ترین ایستگاه قطار کجاست؟
+ما به نان و شیر و کمی میوه تازه نیاز داریم.
+تابستان گذشته هوا بسیار گرم بود.
+باید صورتحساب را تا پایان ماه بفرستیم.
+نمی‌توانم این پرونده را باز کنم.
+در باز است اما کسی در خانه نیست.
+مقاله‌ای طولانی درباره تاریخ موسیقی خواندم.""",
+    "hindi": """किताब मेज पर है और कलम थैले में है।
+सबसे नजदीकी रेलवे स्टेशन कहाँ है?
+हमें रोटी, दूध और कुछ ताजे फल चाहिए।
+पिछली गर्मियों में बहुत गर्मी थी।
+महीने के अंत तक बिल भेजना जरूरी है।
+मैं यह फाइल अपने कंप्यूटर पर नहीं खोल पा रहा हूँ।
+दरवाजा खुला है लेकिन घर में कोई नहीं है।
+मैंने संगीत के इतिहास पर एक लंबा लेख पढ़ा।
+इस घड़ी की कीमत क्या है और क्या इस पर वारंटी है?""",
     "german": """Das Haus ist groß und der Garten ist schön.
 Der Hund schläft unter dem Tisch in der Küche.
 Grüße, bitte melden Sie sich unter der Nummer.

@@ -141,7 +141,36 @@ LANDMARKS = _split("""Times_Square Central_Park Wall_Street Golden_Gate_Bridge E
 Heathrow Gatwick JFK LAX Champs-Élysées Louvre Notre-Dame Colosseum Vatican Red_Square Kremlin Taj_Mahal Mount_Everest Kilimanjaro
 Grand_Canyon Yellowstone Yosemite Niagara_Falls Amazon Sahara Alps Andes Himalayas Rocky_Mountains Rhine Danube Thames Seine Nile
 Mississippi Hudson Pacific Atlantic Mediterranean_Sea Baltic_Sea North_Sea Black_Sea Lake_Michigan Loch_Ness Bondi_Beach
-Copacabana Waikiki Hollywood_Boulevard Sunset_Strip Alcatraz Ellis_Island White_House Pentagon Capitol_Hill Downing_Street""")
+Copacabana Waikiki Hollywood_Boulevard Sunset_Strip Alcatraz Ellis_Island White_House Pentagon Capitol_Hill Downing_Street
+Disneyland Disney_World Universal_Studios Six_Flags Legoland Epcot Magic_Kingdom Sea_World Knott's_Berry_Farm Busch_Gardens Coney_Island
+Madison_Square_Garden Wembley_Stadium Wembley Old_Trafford Anfield Camp_Nou Allianz_Arena Maracanã Fenway_Park Wrigley_Field Yankee_Stadium
+Staples_Center Lambeau_Field Twickenham Wimbledon Lord's Silverstone Monza Augusta_National Radio_City_Music_Hall Carnegie_Hall Broadway
+West_End Covent_Garden Soho Piccadilly_Circus Oxford_Street Notting_Hill Shoreditch Brixton Canary_Wharf Tower_Bridge London_Bridge
+Westminster Westminster_Abbey Stonehenge Windsor_Castle Balmoral Loch_Lomond Ben_Nevis Snowdonia Lake_District Peak_District Giant's_Causeway
+Empire_State_Building Statue_of_Liberty Rockefeller_Center One_World_Trade_Center Twin_Towers Ground_Zero Grand_Central Penn_Station
+Union_Station Union_Square Herald_Square Fifth_Avenue Madison_Avenue Greenwich_Village Lower_East_Side Upper_West_Side Staten_Island
+Long_Island Brooklyn_Bridge Lincoln_Center Lincoln_Memorial Arlington_Cemetery Camp_David Guantanamo Area_51 Mount_Rushmore Mount_Rainier
+Mount_St._Helens Hoover_Dam Death_Valley Monument_Valley Zion Joshua_Tree Glacier_National_Park Everglades Key_West Martha's_Vineyard
+Cape_Cod Napa_Valley Big_Sur Venice_Beach Santa_Monica_Pier Rodeo_Drive Beverly_Hills Bel_Air Bay_Area Golden_Gate Fisherman's_Wharf
+Great_Lakes Lake_Superior Lake_Erie Lake_Tahoe Great_Salt_Lake Colorado_River Rio_Grande Missouri_River Ohio_River Potomac
+Brandenburg_Gate Checkpoint_Charlie Reichstag Alexanderplatz Black_Forest Neuschwanstein Zugspitze Matterhorn Mont_Blanc Jungfrau
+Lake_Geneva Lake_Como Lake_Garda Bodensee Dolomites Vesuvius Etna Pompeii Ponte_Vecchio Trevi_Fountain St._Peter's_Square Sistine_Chapel
+La_Scala Uffizi Versailles Arc_de_Triomphe Montmartre Sacré-Cœur Centre_Pompidou Gare_du_Nord Charles_de_Gaulle Orly Côte_d'Azur
+Sagrada_Família Alhambra Prado Plaza_Mayor Las_Ramblas Camino_de_Santiago Pyrenees Tagus Douro Ebro Guadalquivir Po Tiber Arno Rhône
+Loire Garonne Elbe Oder Weser Main Neckar Mosel Spree Vistula Volga Dnieper Don Ural Urals Lake_Baikal Bosphorus Hagia_Sophia
+Topkapı_Palace Acropolis Parthenon Mount_Olympus Dead_Sea Red_Sea Sinai Temple_Mount Western_Wall Mecca Kaaba Pyramids_of_Giza Suez_Canal
+Persian_Gulf Strait_of_Hormuz Burj_Khalifa Euphrates Tigris Indus Ganges Brahmaputra Himalaya K2 Annapurna Angkor_Wat Mekong Yangtze
+Yellow_River Great_Wall Great_Wall_of_China Forbidden_City Tiananmen_Square Mount_Fuji Shibuya Akihabara Ginza Shinjuku Marina_Bay_Sands
+Great_Barrier_Reef Uluru Ayers_Rock Sydney_Opera_House Harbour_Bridge Milford_Sound Lake_Victoria Victoria_Falls Serengeti Kruger_Park
+Table_Mountain Cape_of_Good_Hope Robben_Island Sahel Kalahari Zambezi Congo_River Machu_Picchu Amazon_River Atacama Galápagos
+Easter_Island Tierra_del_Fuego Christ_the_Redeemer Iguazu_Falls Panama_Canal Chichén_Itzá Popocatépetl Atlantic_Ocean Pacific_Ocean
+Indian_Ocean Arctic Antarctica Arctic_Ocean Gulf_of_Mexico English_Channel Irish_Sea Bering_Strait South_China_Sea Bay_of_Bengal""")
+# As people say and write them in posts.
+INFORMAL = _split("""NYC LA SF DC Philly Vegas Nola ATL Chi-Town Cali SoCal NorCal Jersey Compton Bronx Queens Harlem Brooklyn Manhattan Earth Mars Hollywood Bollywood
+the_States the_UK the_US the_USA the_Bay the_Valley the_South Down_Under Frisco Beantown Big_Apple Sin_City Motown Tinseltown Windy_City West_Coast
+East_Coast Deep_South Far_East Near_East Third_World Eurozone Rust_Belt Bible_Belt Gulf_Coast Wild_West North_Pole South_Pole Mancunia Brum Auld_Reekie Joburg
+Cape Oz Aussie_land KL HK CDMX BA Rio Sampa Bombay Madras Calcutta Bangalore Saigon Peking Constantinople Persia Siam Ceylon Rhodesia Yugoslavia USSR
+Soviet_Union Czechoslovakia East_Germany West_Germany Prussia Bohemia Mesopotamia Gotham Wakanda Narnia Westeros Hogwarts Atlantis Springfield""")
 
 # The words for a street that the United States Postal Service knows (Publication 28, appendix C1).
 USPS = """Alley Annex Arcade Avenue Bayou Beach Bend Bluff Bottom Boulevard Branch Bridge Brook Brooks Burg Bypass Camp Canyon Cape

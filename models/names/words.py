@@ -68,6 +68,11 @@ autocad matlab tensorflow pytorch numpy pandas scikit jupyter vscode vim emacs e
 chatgpt gpt gemini claude copilot llama bert playstation xbox switch wii galaxy pixel kindle roomba prius corolla civic camry mustang
 corvette f150 beetle golf passat boeing airbus bitcoin ethereum dogecoin usb hdmi wifi bluetooth gps cpu gpu ram ssd pdf json xml yaml
 csv api http https tcp udp dns ssl tls ssh ftp smtp url uri oauth jwt aws gcp azure lambda s3 ec2 minecraft fortnite tetris pokemon""")
+# Short for things, not for organisations.
+ACRONYMS = _split("""DNA RNA PCR HIV AIDS MRI CT ECG EKG ICU ER BMI BP HR IQ ADHD PTSD OCD COPD LDL HDL ATM PIN APR IRA ETF IPO GDP VAT ROI KPI SLA B2B CRM ERP SEO PR
+CEO CFO CTO COO VP MD PhD MBA GPA SAT GRE GMAT TOEFL IELTS ID SSN DOB FAQ FYI ASAP RSVP TBD TBA ETA DIY VIP AKA RIP LOL OMG WTF BTW IMO TV PC CD DVD CDs DVDs TVs PCs
+LED LCD USB HDMI RAM SSD CPU GPU UPS GPS LTE SIM SMS MMS IP TCP UDP DNS VPN LAN WAN URL HTML CSS XML JSON PDF API SDK IDE GUI CLI OS SQL NLP AI ML LLM IoT AR VR SUV RV
+ATV 4WD AC DC HP MPG MPH RPM PSI BTU UV IR RGB pH HCl NaCl H2O CO2 NaOH EU UFO FAQs PPE CPR EMT NGO TA PI QA UX UI HRM KYC AML GAAP EBITDA Q1 Q2 Q3 Q4 AM PM EST PST GMT""")
 # Titles of works and products of several words: named, but nobody.
 WORKS = [s.strip() for s in """The Great Gatsby, Pride and Prejudice, War and Peace, Moby Dick, The Lord of the Rings, Game of Thrones, Breaking Bad,
 The Godfather, Star Wars, Stranger Things, The Simpsons, Friends, The Office, Hamlet, Macbeth, Romeo and Juliet, Don Quixote, The Odyssey,

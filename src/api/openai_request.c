@@ -386,9 +386,28 @@ static bool apply_yes(const char *text, const char *param, bool *out, struct fau
     return true;
 }
 
+#define REGION_BYTES_MAX 32
+
+/* Of two declarations both hold. text: kept as long as the request. */
+static bool apply_region(const char *text, const char *param, struct td_request *request,
+                         struct fault *fault)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
+    size_t len = text ? strlen(text) : 0, count = 0;
+    if (len == 0 || len > REGION_BYTES_MAX || strspn(text, allowed) != len)
+        return fault_request(fault, param, "%s must be a jurisdiction as tiers name it, such as eu",
+                             param);
+    while (request->regions[count])
+        count++;
+    if (count < TD_REGIONS_MAX)
+        request->regions[count] = text;
+    return count < TD_REGIONS_MAX;
+}
+
 static const char *const tandem_members[] = {
-    "mode",     "data_class", "slo_ttft_ms", "slo_ms",  "weights",  "user",         "corrections",
-    "priority", "adapters",   "tags",        "network", "no_train", "no_retention", "consent"};
+    "mode",    "data_class",  "slo_ttft_ms",  "slo_ms",   "weights",
+    "user",    "corrections", "priority",     "adapters", "tags",
+    "network", "no_train",    "no_retention", "consent",  "region"};
 
 static bool read_tandem_value(const char *key, const struct json *value, struct td_request *request,
                               struct fault *fault)
@@ -420,6 +439,8 @@ static bool read_tandem_value(const char *key, const struct json *value, struct 
         return apply_network(json_text(value), param, request, fault);
     if (strcmp(key, "adapters") == 0)
         return openai_adapters_read(value, param, request, fault);
+    if (strcmp(key, "region") == 0)
+        return apply_region(json_cstr(value), param, request, fault);
     if (strcmp(key, "consent") == 0)
         return read_consent(value, request, fault);
     if (strcmp(key, "no_train") == 0 || strcmp(key, "no_retention") == 0)
@@ -511,6 +532,10 @@ bool openai_request_read_headers(openai_header_fn *header, void *ctx, struct are
         return false;
     if ((value = header(ctx, "x-tandem-no-retention")) &&
         !apply_yes(value, "x-tandem-no-retention", &request->no_retention, fault))
+        return false;
+    if ((value = header(ctx, "x-tandem-region")) &&
+        !apply_region(arena_copy(arena, str_trim(str_from(value))), "x-tandem-region", request,
+                      fault))
         return false;
     if ((value = header(ctx, "x-tandem-consent")))
         request->consent = arena_copy(arena, str_from(value));

@@ -100,7 +100,7 @@ static void add_removal(const struct exchange *ex, char *out, size_t size)
         REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
         REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
         REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
-        REASON_REMOVED_RULE,
+        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
     };
     for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
         for (size_t i = 0; i < ex->plan.reason_count; i++) {

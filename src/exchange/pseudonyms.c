@@ -26,6 +26,7 @@ struct pseudonyms {
     struct sourced *parts; /* [part_count] of it, by their sources */
     size_t part_count;
     const struct json *source; /* the body as it came */
+    const struct vault_store *store;
     struct json *body;
     enum td_data_class rest;
     struct privacy_tally_row rows[PRIVACY_TALLY_ROWS_MAX]; /* what `replaced` names */
@@ -70,15 +71,33 @@ static bool masked_text(const struct pseudonyms *p, struct td_str text, struct t
 
 static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok);
 
+/* Names by which a caller's own are told apart, whatever they are made of. */
+static bool is_callers_name(const char *key)
+{
+    return strcmp(key, "user") == 0 || strcmp(key, "safety_identifier") == 0 ||
+           strcmp(key, "prompt_cache_key") == 0;
+}
+
+static struct json *alias_json(const struct pseudonyms *p, struct td_str name)
+{
+    char alias[VAULT_ALIAS_BYTES];
+    vault_store_alias(p->store, str_from(p->request.caller), name, alias);
+    return json_new_cstr(alias);
+}
+
 static struct json *masked_object(const struct pseudonyms *p, const struct json *value, bool *ok)
 {
     struct json *copy = json_new_object();
     void *iterator = NULL;
     const char *key;
     const struct json *member;
-    while (json_next(value, &iterator, &key, &member))
-        if (value != p->source || strcmp(key, "tandem") != 0) /* our own options are not sent */
-            json_put(copy, key, masked_json(p, member, ok));
+    while (json_next(value, &iterator, &key, &member)) {
+        bool whole = value == p->source;
+        if (whole && strcmp(key, "tandem") == 0)
+            continue; /* our own options are not sent */
+        bool name = whole && is_callers_name(key) && json_kind_of(member) == JSON_KIND_TEXT;
+        json_put(copy, key, name ? alias_json(p, json_text(member)) : masked_json(p, member, ok));
+    }
     return copy;
 }
 
@@ -121,14 +140,14 @@ static enum td_status build_request(struct pseudonyms *p, const struct td_reques
 {
     bool ok = sort_parts(p);
     p->messages = calloc(request->message_count + 1, sizeof *p->messages);
+    p->request = *request;
     p->source = request->body;
     p->body = ok && request->body ? masked_json(p, request->body, &ok) : NULL;
     if (!ok || !p->messages || (request->body && !p->body))
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
-    p->request = *request;
     p->request.messages = p->messages;
     p->request.body = p->body;
-    p->request.user = NULL; /* stands in the body, masked */
+    p->request.user = NULL; /* stands in the body, by an alias */
     for (size_t i = 0; i < request->message_count; i++)
         p->messages[i] = (struct td_message){.role = request->messages[i].role,
                                              .content = masked_content(p, request, i, &ok)};
@@ -198,6 +217,7 @@ enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules
     struct pseudonyms *p = calloc(1, sizeof *p);
     if (!p)
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
+    p->store = store;
     reading_init(&p->masked);
     egress_conversation_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);

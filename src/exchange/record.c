@@ -185,6 +185,12 @@ static char *signals_json(const struct exchange *ex)
         json_put(
             root, "consent",
             json_new_cstr(ex->signals.consent_missing ? ex->signals.consent_missing : "valid"));
+    if (ex->request.regions[0]) {
+        struct json *regions = json_new_array();
+        for (size_t i = 0; ex->request.regions[i]; i++)
+            json_push(regions, json_new_cstr(ex->request.regions[i]));
+        json_put(root, "regions", regions);
+    }
     if (ex->request.keep_nothing)
         json_put(root, "zero_retention", json_new_bool(true));
     json_put(root, "decision", decision_of(ex));

@@ -182,8 +182,8 @@ static bool find_account(const struct place *place, const struct token *solid,
     /* Reserve Bank of India: bank, 0, branch */
     if (solid->len == 11 && leading_letters(solid) == 4 && solid->text[4] == '0')
         return found(place, solid, PRIVACY_BANK_ACCOUNT, 0.9f, out);
-    bool counted = place->next != NULL && (place->next->roles & ROLE_COUNTED) &&
-                   !word_in(place->text, place->next, "and or to");
+    /* Nobody counts as far as eight digits: "4820117365 and ..." goes on with something else. */
+    bool counted = whole->digits < 8 && place->next != NULL && (place->next->roles & ROLE_COUNTED);
     return whole->letters == 0 && whole->digits >= (gap <= NEXT_TO ? 5 : 6) &&
            whole->digits <= 17 && !counted && found(place, whole, PRIVACY_BANK_ACCOUNT, 0.8f, out);
 }

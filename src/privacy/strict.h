@@ -6,8 +6,8 @@
 
 #include "privacy/scan.h"
 
-/* Names from this probability on: one in twenty. */
-#define STRICT_MIN_SCORE 0.05f
+/* Names from this probability on: one in fifty. */
+#define STRICT_MIN_SCORE 0.02f
 
 /* found: in order, not overlapping. Calls emit for what stands outside of them, in order. False without
  * memory. */

@@ -115,6 +115,18 @@ static void score_word(const struct tagger_file *file, const uint32_t *rows, siz
                  score + 4);
 }
 
+/* Probabilities of labels as shares of what each that is missed would cost. */
+static void weigh_labels(const struct tagger_file *file, struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        float *marginal = chain->marginal[i], sum = 0;
+        for (size_t l = 0; l < LABEL_COUNT; l++)
+            sum += marginal[l] *= file->label_costs[l];
+        for (size_t l = 0; l < LABEL_COUNT; l++)
+            marginal[l] /= sum;
+    }
+}
+
 /* The rows are spread over more memory than is near: they are asked for some words before they are
  * needed. */
 #define ROWS_AHEAD 4
@@ -126,7 +138,8 @@ static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
     struct chain *chain = &cursor->chain;
     uint32_t rows[ROWS_AHEAD][TAGGER_FEATURES_MAX];
     size_t counts[ROWS_AHEAD];
-    const struct tagger_island island = {chunk->words, chunk->count, begin, end, chunk->text_case};
+    const struct tagger_island island = {chunk->words, chunk->count,     begin,
+                                         end,          chunk->text_case, chunk->foreign};
     size_t count = chain->count = end - begin;
     for (size_t i = 0; i < count + ROWS_AHEAD; i++) {
         size_t turn = i % ROWS_AHEAD;
@@ -143,6 +156,7 @@ static void run_island(struct tagger_cursor *cursor, size_t begin, size_t end)
     }
     chain->gap[count] = (uint8_t)chunk_gap_after(chunk, end - 1);
     chain_run(chain, &cursor->tagger->steps);
+    weigh_labels(file, chain);
     cursor->island = begin;
     cursor->at = 0;
 }
@@ -158,7 +172,7 @@ static float calibrated(const struct tagger_file *file, const float marginal[LAB
  * that no logarithm is taken for those that are none. */
 static float least_probability(const struct tagger_file *file, float score)
 {
-    if (score <= 0 || score >= 1 || !(file->calibration_a > 0))
+    if (score <= 0 || score >= 1)
         return score >= 1 ? 2 : 0;
     float logit = (logf(score / (1 - score)) - file->calibration_b) / file->calibration_a;
     return 1 / (1 + expf(-logit));

@@ -21,8 +21,6 @@ void tagger_close(struct tagger *tagger);
 /* What the lexicon says of a word (enum of tagger_words.h), by its hash. */
 uint16_t tagger_word_classes(const struct tagger *tagger, uint32_t hash);
 
-enum tagger_type { TAGGER_PERSON, TAGGER_PLACE, TAGGER_ORG, TAGGER_STREET, TAGGER_TYPE_COUNT };
-
 struct tagger_span {
     enum tagger_type type;
     size_t begin, end; /* bytes */

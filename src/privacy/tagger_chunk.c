@@ -37,6 +37,19 @@ static enum tagger_case case_of(const struct tagger_word *words, size_t count)
     return titles == 0 ? CASE_LOWER : capitals * 5 > letters * 3 ? CASE_CAPITALS : CASE_MIXED;
 }
 
+/* One word in lower case of three is unknown where the lexicon knows a language little, one in thirty
+ * elsewhere. */
+static bool is_foreign(const struct tagger_word *words, size_t count)
+{
+    size_t lower = 0, unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool counts = words[i].shape == SHAPE_LOWER && words[i].length > 1;
+        lower += counts;
+        unknown += counts && words[i].classes == 0;
+    }
+    return unknown > 2 && unknown * 3 >= lower;
+}
+
 static void refill(struct tagger_chunk *chunk)
 {
     size_t from = chunk->next > KEPT ? chunk->next - KEPT : 0;
@@ -56,6 +69,7 @@ static void refill(struct tagger_chunk *chunk)
     for (size_t i = first; i < chunk->count; i++)
         chunk->words[i].classes = tagger_classes(chunk->file, chunk->words[i].hash);
     chunk->text_case = case_of(chunk->words, chunk->count);
+    chunk->foreign = is_foreign(chunk->words, chunk->count);
 }
 
 void chunk_init(struct tagger_chunk *chunk, const struct tagger_file *file, struct td_str text)
@@ -96,8 +110,10 @@ static enum standing standing_of(const struct tagger_chunk *chunk, size_t i)
         return BESIDE;
     if (is_capital(word))
         return standing_of_capital(chunk, i);
-    if (word->shape >= SHAPE_DIGITS || word->length < 2)
+    if (word->shape >= SHAPE_DIGITS)
         return NEVER;
+    if (word->length < 2) /* "s.r.o." */
+        return word->gap == GAP_DOT || chunk_gap_after(chunk, i) == GAP_DOT ? BESIDE : NEVER;
     if (classes == 0)
         return SEED;
     if (classes & CLASSES_OF_NAMES) {
@@ -113,6 +129,7 @@ static enum standing standing_of(const struct tagger_chunk *chunk, size_t i)
 static bool is_edge(const struct tagger_word *word)
 {
     return (is_capital(word) && !(word->classes & CLASS_TITLE)) ||
+           (word->length == 1 && word->gap == GAP_DOT) ||
            (word->classes &
             (CLASSES_OF_NAMES | CLASS_ORG | CLASS_PLACE_PART | CLASS_STREET | CLASS_PARTICLE));
 }

@@ -13,10 +13,11 @@ struct tagger_chunk {
     const struct tagger_file *file;
     struct tagger_reader reader;
     struct tagger_word words[CHUNK_WORDS];
-    size_t count, next; /* words read; the first one not yet looked at */
-    size_t floor;       /* end of the last island */
-    bool ended;         /* the text has no more words */
-    enum tagger_case text_case;
+    size_t count, next;         /* words read; the first one not yet looked at */
+    size_t floor;               /* end of the last island */
+    bool ended;                 /* the text has no more words */
+    enum tagger_case text_case; /* of the words read, and so is `foreign` */
+    bool foreign;               /* see struct tagger_island */
 };
 
 /* Borrows both until the last chunk_next. */

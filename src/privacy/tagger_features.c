@@ -79,7 +79,8 @@ size_t tagger_features(struct td_str text, const struct tagger_island *island, s
     size_t place = i - island->begin, island_len = island->end - island->begin;
     enum tagger_case text_case = island->text_case;
     uint32_t shape = as(word->shape, SHAPE), known = word->classes != 0;
-    uint32_t manner = as(word->shape | (uint32_t)text_case << 4, MANNER);
+    uint32_t manner =
+        as(word->shape | (uint32_t)text_case << 4 | (uint32_t)island->foreign << 6, MANNER);
     uint32_t w = word->hash, w1 = as(a1->hash, FIRST), w2 = as(a2->hash, SECOND),
              n1 = as(b1->hash, NEXT), n2 = as(b2->hash, AFTER_NEXT);
     uint32_t c = as(word->classes, CLASSES), c1 = as(a1->classes, FIRST),

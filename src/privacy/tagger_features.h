@@ -17,6 +17,8 @@ struct tagger_island {
     const struct tagger_word *words;
     size_t count, begin, end;
     enum tagger_case text_case;
+    bool
+        foreign; /* in a language of which the lexicon has little: an unknown word is no rare one */
 };
 
 /* Features of the island's words[i]; beyond the ends of `words` there is nothing. Writes at most

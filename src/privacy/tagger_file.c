@@ -46,13 +46,20 @@ static enum td_status read_numbers(const unsigned char *data, const char *label,
     file->transition_step = read_float(data, 24);
     file->calibration_a = read_float(data, 28);
     file->calibration_b = read_float(data, 32);
+    bool costs = true;
+    file->label_costs[LABEL_O] = 1;
+    for (size_t l = LABEL_B_PERSON; l < LABEL_COUNT; l++) {
+        file->label_costs[l] = read_float(data, 48 + 4 * ((l - 1) / 2)); /* a type has two labels */
+        costs = costs && file->label_costs[l] > 1.0f / 16 && file->label_costs[l] < 16;
+    }
     if (!is_step(file->step) || !is_step(file->transition_step) || !isfinite(file->calibration_a) ||
-        !isfinite(file->calibration_b) || fabsf(file->calibration_a) > 100 ||
-        fabsf(file->calibration_b) > 100)
-        return error_set(err, TD_CORRUPT,
-                         "names file %s: its scales (bytes 20 to 36) are no usable numbers; "
-                         "replace the file",
-                         label);
+        !isfinite(file->calibration_b) || !(file->calibration_a > 0) || file->calibration_a > 100 ||
+        fabsf(file->calibration_b) > 100 || !costs)
+        return error_set(
+            err, TD_CORRUPT,
+            "names file %s: its scales (bytes 20 to 36, 48 to 64) are no usable numbers; "
+            "replace the file",
+            label);
     return TD_OK;
 }
 

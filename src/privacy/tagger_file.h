@@ -3,7 +3,7 @@
  *
  *   offset  bytes  what
  *        0      8  "TDNAMES" and a zero byte
- *        8      4  version, 3
+ *        8      4  version, 4
  *       12      4  lexicon slots S, a power of two
  *       16      4  feature rows R, a power of two
  *       20      4  float: what one step of a weight is worth
@@ -11,7 +11,7 @@
  *       28      8  floats a, b: score = sigmoid(a logit(p) + b)   (Platt 1999)
  *       36      4  zero
  *       40      8  hash_words64 of all that follows the header
- *       48     16  zero
+ *       48     16  floats: what a person, a place, an organisation, a street that is missed counts
  *       64   1024  int8 transitions [gap 16][label before 8][label 8]
  *     1088    4 S  lexicon: low 16 bits classes, high 16 bits of the word's hash; 0 = empty
  *  1088+4S    8 R  int8 weights [row][label 8]
@@ -22,7 +22,7 @@
 
 #include "privacy/tagger_words.h"
 
-enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 3 };
+enum { TAGGER_HEADER_BYTES = 64, TAGGER_VERSION = 4 };
 #define TAGGER_MAGIC "TDNAMES"
 
 /* BIO labels of three types, and one for every word of a street's name and its numbers. */
@@ -38,6 +38,8 @@ enum tagger_label {
     LABEL_COUNT
 };
 
+enum tagger_type { TAGGER_PERSON, TAGGER_PLACE, TAGGER_ORG, TAGGER_STREET, TAGGER_TYPE_COUNT };
+
 struct tagger_file {
     const uint32_t *lexicon; /* [lexicon_mask + 1] */
     uint32_t lexicon_mask;
@@ -45,7 +47,8 @@ struct tagger_file {
     uint32_t row_shift;    /* row = hash >> row_shift */
     float step;
     float calibration_a, calibration_b;
-    const int8_t *transitions; /* [GAP_COUNT][LABEL_COUNT][LABEL_COUNT] */
+    float label_costs[LABEL_COUNT]; /* of a word's label, one for none */
+    const int8_t *transitions;      /* [GAP_COUNT][LABEL_COUNT][LABEL_COUNT] */
     float transition_step;
     void *mapping; /* NULL: the caller's memory */
     size_t mapping_bytes;

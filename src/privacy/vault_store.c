@@ -1,5 +1,7 @@
 #include "privacy/vault_store.h"
 
+#include "base/keyed.h"
+
 #include "base/error.h"
 
 #include <pthread.h>
@@ -27,6 +29,7 @@ struct vault_store {
     struct vault_hold *newest, *oldest;
     size_t count, capacity;
     uint64_t ttl_ms;
+    uint8_t alias_key[KEYED_KEY_BYTES];
 };
 
 struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms)
@@ -34,10 +37,24 @@ struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms)
     struct vault_store *store = calloc(1, sizeof *store);
     if (store == NULL)
         return NULL;
+    if (crypto_random(store->alias_key, sizeof store->alias_key, NULL) != TD_OK) {
+        free(store);
+        return NULL;
+    }
     pthread_mutex_init(&store->mutex, NULL);
     store->capacity = conversations_max ? conversations_max : 1;
     store->ttl_ms = ttl_ms;
     return store;
+}
+
+void vault_store_alias(const struct vault_store *store, struct td_str caller, struct td_str name,
+                       char out[static VAULT_ALIAS_BYTES])
+{
+    uint8_t key[KEYED_MAC_BYTES], alias[KEYED_MAC_BYTES];
+    _Static_assert(KEYED_MAC_BYTES == KEYED_KEY_BYTES, "a caller's key is a hash");
+    keyed_mac(store->alias_key, caller.data ? caller.data : "", caller.len, key);
+    keyed_mac(key, name.data ? name.data : "", name.len, alias);
+    crypto_hex(alias, (VAULT_ALIAS_BYTES - 1) / 2, out);
 }
 
 static void release_locked(struct vault_hold *hold)

@@ -28,6 +28,12 @@ void vault_hold_forbid_keeping(struct vault_hold *hold);
 struct vault *vault_hold_lock(struct vault_hold *hold);
 void vault_hold_unlock(struct vault_hold *hold);
 
+/* What stands for a caller's name of something (a user, a cache) where it says nothing: the same for the same
+ * caller and name, under a key of this store. */
+#define VAULT_ALIAS_BYTES 33
+void vault_store_alias(const struct vault_store *store, struct td_str caller, struct td_str name,
+                       char out[static VAULT_ALIAS_BYTES]);
+
 /* Drops vaults that were not used for their time, at most `most`, so that nobody waits long for the store.
  * In how many ms to look again, 0: more are due now. Nothing is due earlier, whatever is added. */
 uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most);

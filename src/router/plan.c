@@ -126,6 +126,20 @@ static bool without_consent(const struct question *q, size_t tier, char why[REAS
                    q->route->name, q->signals->consent_missing);
 }
 
+static bool outside_region(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    const char *said = facts->region ? facts->region : "not said";
+    for (size_t i = 0; q->signals->regions && q->signals->regions[i]; i++)
+        if (!reach_resides(facts, q->signals->regions[i]))
+            return removed(
+                why, "the request must stay in region %.40s, and the region of %.64s is %.40s",
+                q->signals->regions[i], facts->name, said);
+    return q->route->region && !reach_resides(facts, q->route->region) &&
+           removed(why, "route %.64s stays in region %.40s, and the region of %.64s is %.40s",
+                   q->route->name, q->route->region, facts->name, said);
+}
+
 static bool without_key(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
     const struct tier_facts *facts = &q->facts[tier];
@@ -172,15 +186,11 @@ static bool beyond_budget(const struct question *q, size_t tier, char why[REASON
 }
 
 static const struct constraint permissions[] = {
-    {REASON_REMOVED_NAMED, other_than_named},
-    {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
-    {REASON_REMOVED_MODE, outside_mode},
-    {REASON_REMOVED_CLASS, forbidden_by_class},
-    {REASON_REMOVED_CONSENT, without_consent},
-    {REASON_REMOVED_RULE, outside_rule},
-    {REASON_REMOVED_CAPABILITY, without_capability},
-    {REASON_REMOVED_CONTEXT, beyond_context},
-    {REASON_REMOVED_BUDGET, beyond_budget},
+    {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
+    {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_REGION, outside_region},  {REASON_REMOVED_CONSENT, without_consent},
+    {REASON_REMOVED_RULE, outside_rule},      {REASON_REMOVED_CAPABILITY, without_capability},
+    {REASON_REMOVED_CONTEXT, beyond_context}, {REASON_REMOVED_BUDGET, beyond_budget},
 };
 static const struct constraint availability[] = {
     {REASON_REMOVED_NO_KEY, without_key},

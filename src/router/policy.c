@@ -21,6 +21,7 @@ const char *reason_code_name(enum reason_code code)
         [REASON_REMOVED_CONTEXT] = "removed_context",
         [REASON_REMOVED_CAPABILITY] = "removed_capability",
         [REASON_REMOVED_CONSENT] = "removed_consent",
+        [REASON_REMOVED_REGION] = "removed_region",
         [REASON_REMOVED_NAMED] = "removed_named",
         [REASON_REMOVED_RULE] = "removed_rule",
         [REASON_REMOVED_BUDGET] = "removed_budget",

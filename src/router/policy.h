@@ -61,6 +61,7 @@ struct route {
     const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
     enum td_data_class data_class;
     unsigned needs;      /* of enum capability: asked for by every request of the route */
+    const char *region;  /* a jurisdiction that other people's tiers must lie in; NULL = any */
     bool consent;        /* nothing leaves the device without one */
     bool pseudonyms;     /* private values may be replaced so that a request can leave */
     bool strict;         /* and then recall first: likely names, numbers of no known kind */
@@ -121,6 +122,7 @@ enum reason_code {
     REASON_REMOVED_CONTEXT,
     REASON_REMOVED_CAPABILITY,
     REASON_REMOVED_CONSENT,
+    REASON_REMOVED_REGION,
     REASON_REMOVED_NAMED,
     REASON_REMOVED_RULE,
     REASON_REMOVED_BUDGET,
@@ -254,6 +256,8 @@ struct signals {
     enum td_data_class masked_class;
     /* The route asks for a consent: why there is none; else NULL. */
     const char *consent_missing;
+    /* Jurisdictions that the request asks for; NULL-terminated, borrowed from it; NULL = none. */
+    const char *const *regions;
     enum td_mode mode;
     uint32_t prompt_bytes, message_count, tokens_max;
     bool prompt_only;     /* nothing is to be generated */

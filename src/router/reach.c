@@ -3,6 +3,7 @@
 #include "privacy/privacy.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool holds(const char *const *list, const char *name)
 {
@@ -12,20 +13,36 @@ static bool holds(const char *const *list, const char *name)
     return false;
 }
 
-/* "eu" holds "eu" and "eu-central-1". */
+/* "eu" holds "eu" and "EU-central-1", and not "europe". */
+static bool lies_in(const char *region, const char *wider)
+{
+    size_t len = strlen(wider);
+    return region && strncasecmp(wider, region, len) == 0 &&
+           (region[len] == '\0' || region[len] == '-');
+}
+
 static bool in_region(const char *const *regions, const char *region)
 {
-    for (; region != NULL && *regions != NULL; regions++) {
-        size_t len = strlen(*regions);
-        if (strncmp(*regions, region, len) == 0 && (region[len] == '\0' || region[len] == '-'))
+    for (; *regions != NULL; regions++)
+        if (lies_in(region, *regions))
             return true;
-    }
     return false;
+}
+
+/* Somebody else's machine, somewhere in the world. */
+static bool is_foreign(const struct tier_facts *facts)
+{
+    return facts->place != TD_PLACE_DEVICE && facts->place != TD_PLACE_PREMISES;
+}
+
+bool reach_resides(const struct tier_facts *facts, const char *region)
+{
+    return !is_foreign(facts) || lies_in(facts->region, region);
 }
 
 static bool fits(const struct class_rule *rule, const struct tier_facts *facts)
 {
-    bool foreign = facts->place == TD_PLACE_REGION || facts->place == TD_PLACE_CLOUD;
+    bool foreign = is_foreign(facts);
     if (!(rule->places >> facts->place & 1) || (rule->tiers && !holds(rule->tiers, facts->name)))
         return false;
     if (foreign && rule->regions && !in_region(rule->regions, facts->region))

@@ -20,6 +20,10 @@ struct class_rule {
 unsigned reach_classes(const struct class_rule rules[static CLASS_COUNT],
                        const struct tier_facts *facts);
 
+/* May a request that must stay in the region ("eu") be sent there? On the device and the premises it does;
+ * elsewhere the tier's own region must begin with it ("eu-central-1"), and one that is not said does not. */
+bool reach_resides(const struct tier_facts *facts, const char *region);
+
 /* A class or place outside its enum is refused, but for the device itself. */
 bool reach_allowed(const struct tier_facts *facts, enum td_data_class data_class);
 

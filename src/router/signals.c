@@ -92,6 +92,7 @@ void signals_extract(const struct td_request *request, const struct classifier *
         .tokens_max = request->tokens_max,
         .prompt_only = request->completion && request->completion->prompt_only,
         .needs = capabilities_needed(request),
+        .regions = request->regions,
         .sampling = sampling_members_foreign(request),
         .code = features.code,
         .maths = features.maths,

@@ -142,6 +142,27 @@ def test_promises_of_tiers_are_asked_for_by_request_and_route():
 
 
 @case
+def test_a_request_for_a_region_stays_there():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    with server(cloud, tier="    region: us-east-1\n") as tandem:
+        equal(tandem.chat("Hello", {**CLOUD, "x-tandem-region": "us"}).status, 200)
+        for headers, members in (({"x-tandem-region": "eu"}, {}), ({}, {"region": "eu"}),
+                                 ({"x-tandem-region": "us"}, {"region": "EU"})):
+            refused_for(tandem.chat("Hello", {**CLOUD, **headers}, tandem=members), "and the region of")
+            stays = tandem.chat("Write an essay", {"x-tandem-mode": "prefer-cloud", **headers}, tandem=members)
+            equal((stays.status, stays.tandem["place"]), (200, "device"))
+        why = tandem.get(f"/tandem/v1/exchanges/{stays.tandem['exchange']}").body.decode()
+        assert "removed_region" in why and "must stay in region EU" in why and "is us-east-1" in why, why
+        for wrong in ("e u", "", "x" * 33, "eu,us"):
+            equal(tandem.chat("Hello", CLOUD, tandem={"region": wrong}).status, 400, wrong)
+        equal(tandem.chat("Hello", CLOUD, tandem={"region": 5}).status, 400)
+    equal(len(cloud.requests), 1)
+    with server(cloud, "    region: eu\n") as tandem:
+        refused_for(tandem.chat("Hello", CLOUD), "route auto stays in region eu")
+    equal(len(cloud.requests), 1)
+
+
+@case
 def test_what_may_not_be_kept_is_not_asked_to_be_stored():
     cloud = ScriptedCloud(Script(text="Cloud."))
     promises = "    no_retention: true\n"

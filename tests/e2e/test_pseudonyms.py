@@ -141,6 +141,21 @@ def test_retries_and_fallbacks_send_the_same_masked_bytes():
 
 
 @case
+def test_a_callers_names_go_as_aliases():
+    cloud = ScriptedCloud(Script(text="Cloud."))
+    names = {"user": "patient kowalczyk", "safety_identifier": "kowalczyk-7", "prompt_cache_key": "kowalczyk-7"}
+    with server(cloud) as tandem:
+        for text in (LETTER, "Another: " + LETTER):
+            equal(tandem.chat(text, CLOUD, **names).status, 200)
+        equal(tandem.chat(LETTER, CLOUD, user="somebody else").status, 200)
+        one, two, other = [request["json"] for request in cloud.requests]
+        assert b"kowalczyk" not in cloud.received
+        equal({key: one[key] for key in names}, {key: two[key] for key in names})
+        equal(one["safety_identifier"], one["prompt_cache_key"])
+        assert len({one["user"], one["prompt_cache_key"], other["user"]}) == 3, other
+
+
+@case
 def test_the_local_tier_sees_the_real_text():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
@@ -171,13 +186,13 @@ def test_private_names_of_members_and_numbers_stay():
     with server(cloud) as tandem:
         answer = tandem.chat("Hello", CLOUD, metadata={"mary.smith@acme-corp.com": "x"})
         equal(answer.status, 403, answer.body)
-        answer = tandem.chat("Hello", CLOUD, seed=4111111111111111)
+        answer = tandem.chat("Hello again", CLOUD, seed=4111111111111111)
         equal(answer.status, 403, answer.body)
-        answer = tandem.chat("Hello", CLOUD, user="mary.smith@acme-corp.com", metadata={"to": "mary.smith@acme-corp.com"})
+        answer = tandem.chat("Write to mary.smith@acme-corp.com", CLOUD, metadata={"to": "mary.smith@acme-corp.com"})
         equal(answer.status, 200, answer.body)
         nothing_private(cloud)
         sent = cloud.requests[-1]["json"]
-        equal(sent["user"], sent["metadata"]["to"])
+        equal(sent["messages"][0]["content"], "Write to " + sent["metadata"]["to"])
 
 
 @case

@@ -24,11 +24,12 @@ static void seal(unsigned char *file, size_t len)
 static void make_weights(unsigned char *file, const uint8_t *data, size_t size)
 {
     const uint32_t head[] = {TAGGER_VERSION, SLOTS, ROWS};
-    const float scales[] = {0.05f, 0.05f, 1, 0};
+    const float scales[] = {0.05f, 0.05f, 1, 0}, costs[] = {1, 1, 1.5f, 1};
     memset(file, 0, MADE_BYTES);
     memcpy(file, TAGGER_MAGIC, 8);
     memcpy(file + 8, head, sizeof head);
     memcpy(file + 20, scales, sizeof scales);
+    memcpy(file + 48, costs, sizeof costs);
     uint64_t seed = hash_fnv1a64(data, size < 16 ? size : 16, HASH_FNV1A64_BASIS);
     for (size_t i = TAGGER_HEADER_BYTES; i + 8 <= MADE_BYTES; i += 8) {
         uint64_t word = hash_mix64(seed += 0x9e3779b97f4a7c15u);

@@ -115,7 +115,7 @@ def squeeze(data):
 def make(count, seed):
     """`count` canaries, the types in turn, and the set of types of which none was found."""
     rng = random.Random(seed)
-    rounds = min(8, (count + len(SHAPES) - 1) // len(SHAPES))  # more conversations plant some again
+    rounds = max(4, min(8, (count + len(SHAPES) - 1) // len(SHAPES)))  # more conversations plant some again
     candidates = []
     for kind, label, shape in SHAPES:
         for _ in range(rounds * TRIES.get(kind, 30)):

@@ -120,7 +120,8 @@ struct config_route {
     int kind; /* enum route_kind */
     struct config_texts tiers;
     const char *start;
-    int data_class; /* enum td_data_class */
+    int data_class;     /* enum td_data_class */
+    const char *region; /* NULL = any */
     bool no_train, no_retention;
     int consent; /* 1: required */
     bool pseudonyms, strict;

@@ -214,6 +214,8 @@ static const struct config_key route_keys[] = {
      .help = "tier to start on; default the first that is allowed"},
     {"data_class", CONFIG_KEY_CHOICE, AT(data_class), "public", .choices = names_classes,
      .help = "requests of this route are at least of this class"},
+    {"region", CONFIG_KEY_TEXT, AT(region), NULL,
+     .help = "only the device, the premises and tiers whose region begins so may answer: eu"},
     {"no_train", CONFIG_KEY_BOOL, AT(no_train), "false",
      .help = "only tiers with no_train may answer"},
     {"no_retention", CONFIG_KEY_BOOL, AT(no_retention), "false",

@@ -74,6 +74,8 @@ static void write_routes(const struct config *config, const struct policy_learne
         if (route->climb)
             buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
                        route->hedge_share);
+        if (route->region)
+            buf_printf(out, " region %s", route->region);
         if (route->ramp.to)
             buf_printf(out, " ramp %s", route->ramp.to);
         for (size_t t = 0; t < route->tiers.count; t++)
@@ -202,6 +204,7 @@ static void fill_route(const struct config *config, const struct config_route *f
         .data_class = (enum td_data_class)data_class,
         .needs = (from->no_train ? CAPABILITY_NO_TRAIN : 0u) |
                  (from->no_retention ? CAPABILITY_NO_RETENTION : 0u),
+        .region = from->region,
         .consent = from->consent == 1,
         .pseudonyms = from->pseudonyms,
         .strict = from->strict || config->privacy.pseudonyms.strict,

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/rng.h"
+#include "exchange/hedging.h"
 
 static const struct script_step refused[] = {FAIL(TD_UNAVAILABLE, "connection refused")};
 static const struct script_step stalls[] = {STALL};
@@ -468,6 +469,55 @@ static void test_random_exchanges_always_end_once_and_lawfully(void)
     CHECK(kinds[0] > 100 && kinds[1] > 100 && kinds[2] > 100);
 }
 
+/* Tiers of two jurisdictions that fail, stall and answer at random, with hedges and a route or a tier that the request
+ * names: what must stay in the one never reaches the other. */
+static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
+{
+    static const char *const eu[] = {"eu", NULL};
+    static const struct script_step late[] = {
+        {.kind = SCRIPT_TEXT, .delay_ms = 3000, .text = "late"}, DONE};
+    static const struct script_step *const scripts[] = {cloudy, refused, stalls,
+                                                        late,   unsure,  sure};
+    struct rng rng;
+    size_t in_eu = 0, hedged = 0, failed = 0;
+    rng_init(&rng, 161);
+    for (int round = 0; round < 10000; round++) {
+        struct world w;
+        world_init(&w);
+        bool by_route = rng_below(&rng, 2);
+        w.tiers[CLOUD].tier.facts.region = rng_below(&rng, 2) ? "us-east-1" : NULL;
+        w.tiers[OTHER].tier.facts.region = "eu-central-1";
+        w.route.tier_count = 3;
+        for (size_t i = 0; i < 3; i++) {
+            static const char *const names[] = {"local", "openai", "other"};
+            w.route.tiers[i] = names[(i + (size_t)(round % 3)) % 3];
+            w.tiers[i].start_status = rng_below(&rng, 5) ? TD_OK : TD_UNAVAILABLE;
+            for (size_t n = 0; n < SCRIPTED_STARTS_MAX; n++)
+                w.tiers[i].scripts[n] = scripts[rng_below(&rng, 6)];
+        }
+        w.services.hedging = hedging_new();
+        w.route.hedge =
+            (struct hedge_settings){.on = rng_below(&rng, 2), .after_ms = 5, .share = 1};
+        w.request.mode = (enum td_mode)rng_below(&rng, 5);
+        if (rng_below(&rng, 4) == 0)
+            w.request.model = "openai";
+        if (by_route)
+            w.route.region = "eu";
+        else
+            memcpy(w.request.regions, eu, sizeof eu);
+        struct td_error err = {0};
+        if (world_start(&w, &err) == TD_OK)
+            virtual_loop_run(&w.loop, 400000);
+        REQUIRE(w.tiers[CLOUD].start_count == 0);
+        in_eu += (size_t)w.tiers[OTHER].start_count;
+        hedged += w.tiers[OTHER].purpose == EGRESS_HEDGE;
+        failed += w.status != TD_OK;
+        hedging_free(w.services.hedging);
+        world_deinit(&w);
+    }
+    CHECK(in_eu > 1000 && hedged > 100 && failed > 100);
+}
+
 int main(void)
 {
     RUN(test_cloud_down_gives_local_answer_with_disclosure);
@@ -499,5 +549,6 @@ int main(void)
     RUN(test_a_conversation_stays_restricted);
     RUN(test_what_hides_in_the_body_is_found);
     RUN(test_random_exchanges_always_end_once_and_lawfully);
+    RUN(test_a_request_for_a_region_is_never_sent_out_of_it);
     return test_finish();
 }

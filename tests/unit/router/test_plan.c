@@ -396,6 +396,35 @@ static void randomize_policy(struct rng *rng, struct scene *s)
     signals->rule = &s->rule;
 }
 
+/* The fifth is no tier's that a request for eu may reach: a name that only begins with the same letters. */
+static const char *const regions[5] = {NULL, "eu", "EU-central-1", "us-east-1", "europe"};
+static const char *const eu_alone[] = {"eu", NULL}, *const both[] = {"eu", "us", NULL};
+
+static void randomize_regions(struct rng *rng, struct scene *s)
+{
+    static const char *const *const asked[] = {NULL, NULL, eu_alone, both};
+    s->signals.regions = asked[rng_below(rng, 4)];
+    s->route.region = rng_below(rng, 4) ? NULL : "us";
+}
+
+static bool lies_in(const char *region, const char *jurisdiction)
+{
+    if (!region)
+        return false;
+    return strcmp(jurisdiction, "us") == 0
+               ? strcmp(region, "us-east-1") == 0
+               : strcmp(region, "eu") == 0 || strcmp(region, "EU-central-1") == 0;
+}
+
+static bool region_allows(const struct scene *s, const struct tier_facts *f)
+{
+    bool ours = f->place == TD_PLACE_DEVICE || f->place == TD_PLACE_PREMISES;
+    bool allowed = !s->route.region || lies_in(f->region, s->route.region);
+    for (size_t i = 0; s->signals.regions && s->signals.regions[i]; i++)
+        allowed = allowed && lies_in(f->region, s->signals.regions[i]);
+    return ours || allowed;
+}
+
 static void randomize(struct rng *rng, struct scene *s)
 {
     static const char *const names[TIER_COUNT] = {"local", "office", "cloud", "backup"};
@@ -405,6 +434,7 @@ static void randomize(struct rng *rng, struct scene *s)
         s->facts[i].place = (enum td_place)rng_below(rng, 4);
         s->facts[i].context_tokens = (uint32_t)rng_below(rng, 3) * 1000;
         s->facts[i].has_key = rng_below(rng, 4) != 0;
+        s->facts[i].region = regions[rng_below(rng, 5)];
         s->states[i].reachable = rng_below(rng, 4) != 0;
         s->states[i].prompt_tokens = (uint32_t)rng_below(rng, 2500);
     }
@@ -431,6 +461,7 @@ static void randomize(struct rng *rng, struct scene *s)
         .margin = rng_double(rng) * 2,
         .no_money = rng_below(rng, 4) == 0,
     };
+    randomize_regions(rng, s);
     s->signals.judged = rng_below(rng, 2);
     s->signals.gain = 2 * rng_double(rng) - 1;
     s->signals.p_local = rng_double(rng);
@@ -487,7 +518,7 @@ static bool tier_is_lawful(const struct scene *s, size_t tier)
            (!device || (mode != TD_MODE_ONLY_CLOUD && s->route.kind != ROUTE_CLOUD_ONLY)) &&
            (f->context_tokens == 0 || need <= f->context_tokens) &&
            (s->named == SIZE_MAX || s->named == tier) && (s->signals.needs & f->lacks) == 0 &&
-           rule_allows(rule, tier, f->place) && can_be_paid(s, f);
+           rule_allows(rule, tier, f->place) && can_be_paid(s, f) && region_allows(s, f);
 }
 
 static bool in_route(const struct scene *s, size_t tier)
