@@ -175,6 +175,7 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
  * address, or the password of a URL (kind PRIVACY_API_KEY). */
 bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
+#define KEY_CHARSETS 5
 /* What was read ahead for one key in vain and need not be read again for the next one, which may begin
  * behind each sign of the same row of characters. All zero at first. */
 struct keys {
@@ -182,7 +183,7 @@ struct keys {
     /* By set of characters: so many of them without a digit. */
     struct stretch {
         size_t begin, end, count;
-    } stretches[4];
+    } stretches[KEY_CHARSETS];
 };
 /* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
  * ...". */
