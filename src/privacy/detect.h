@@ -191,6 +191,10 @@ bool detect_key(const struct place *place, struct keys *keys, struct privacy_spa
 bool detect_key_possible(int first, int second);
 /* place: at '=' or ':' of `api_key = ...`. */
 bool detect_assignment(const struct place *place, struct privacy_span *out);
+/* place: at a word for a password that ends at word_end: "is" or ':' and the password follow. */
+bool detect_password(const struct place *place, size_t word_end, struct privacy_span *out);
+/* "PIN: ...", "CVV is ...". */
+bool detect_pin(const struct place *place, const struct window *window, struct privacy_span *out);
 /* place: at the first '-' of "-----BEGIN". */
 bool detect_private_key(const struct place *place, struct privacy_span *out);
 
