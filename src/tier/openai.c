@@ -352,6 +352,8 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
     openai_stream_init(&attempt->stream, attempt->completion, on_piece, attempt);
     attempt->timer = loop_timer_new(loop, on_timer, attempt);
     enum td_status status = openai_write_body(request, &tier->facts, &attempt->body, err);
+    if (status == TD_OK)
+        status = openai_pad_body(&attempt->body, attempt->tier->options.pad_bytes, err);
     if (status == TD_OK && !attempt->timer)
         status = error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
     if (status == TD_OK)

@@ -84,6 +84,7 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .first_timeout_ms = from->first_timeout_ms,
         .idle_timeout_ms = from->idle_timeout_ms,
         .total_timeout_ms = from->total_timeout_ms,
+        .pad_bytes = from->pad_bytes,
         .egress = base->egress,
     };
     return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
