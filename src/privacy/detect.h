@@ -175,6 +175,7 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
  * address, or the password of a URL (kind PRIVACY_API_KEY). */
 bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
+#define KEY_CHARSETS 5
 /* What was read ahead for one key in vain and need not be read again for the next one, which may begin
  * behind each sign of the same row of characters. All zero at first. */
 struct keys {
@@ -182,7 +183,7 @@ struct keys {
     /* By set of characters: so many of them without a digit. */
     struct stretch {
         size_t begin, end, count;
-    } stretches[4];
+    } stretches[KEY_CHARSETS];
 };
 /* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
  * ...". */
@@ -191,6 +192,10 @@ bool detect_key(const struct place *place, struct keys *keys, struct privacy_spa
 bool detect_key_possible(int first, int second);
 /* place: at '=' or ':' of `api_key = ...`. */
 bool detect_assignment(const struct place *place, struct privacy_span *out);
+/* place: at a word for a password that ends at word_end: "is" or ':' and the password follow. */
+bool detect_password(const struct place *place, size_t word_end, struct privacy_span *out);
+/* "PIN: ...", "CVV is ...". */
+bool detect_pin(const struct place *place, const struct window *window, struct privacy_span *out);
 /* place: at the first '-' of "-----BEGIN". */
 bool detect_private_key(const struct place *place, struct privacy_span *out);
 

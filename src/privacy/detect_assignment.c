@@ -186,7 +186,9 @@ static bool is_secret(const struct value *value, enum strength strength)
 bool detect_assignment(const struct place *place, struct privacy_span *out)
 {
     enum strength strength = TOKEN;
-    if (!name_strength(place->text, place->begin, &strength))
+    if (script_announces(place, CONTEXT_PASSWORD))
+        strength = PASSWORD;
+    else if (!name_strength(place->text, place->begin, &strength))
         return false;
     struct value value;
     read_value(place->text, plain_at(place->text, place->begin).end, &value);

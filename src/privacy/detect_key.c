@@ -1,12 +1,13 @@
 /* Keys and tokens that services hand out, known by their prefix; JSON web tokens; "Bearer ...";
- * passwords and AWS secrets in a sentence. Assignments (`api_key = ...`) are in
+ * AWS secrets in a sentence. Assignments (`api_key = ...`) are in
  * detect_assignment.c. */
 #include "privacy/detect.h"
 
 #include "base/str.h"
 #include "privacy/entropy.h"
 
-enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED };
+enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED, CHARSET_COUNT };
+_Static_assert(CHARSET_COUNT == KEY_CHARSETS, "a stretch each");
 
 static inline bool in_charset(int c, enum charset charset)
 {
@@ -287,20 +288,15 @@ static bool detect_bearer(const struct place *place, struct privacy_span *out)
     return found(out, begin, len < sizeof body ? end : run_end(place->text, end, DOTTED), 0.9f);
 }
 
-/* "password is X", "passphrase is X": X must look like nothing else, for in a sentence most words
- * follow. */
-static bool detect_spoken_password(const struct place *place, struct privacy_span *out)
+/* --password X: X must look like nothing else, for in a sentence most words follow. */
+static bool detect_option_password(const struct place *place, struct privacy_span *out)
 {
     char body[128];
     size_t after = read_word(place->text, place->begin, "password", true);
     if (after == 0)
         after = read_word(place->text, place->begin, "passphrase", true);
-    if (after == 0 || plain_at(place->text, after).c != ' ')
-        return false;
-    bool option = place->before == '-' && place->before2 == '-'; /* --password X */
-    if (!option)
-        after = read_word(place->text, skip_spaces(place->text, after, ""), "is", true);
-    if (after == 0 || plain_at(place->text, after).c > ' ')
+    if (after == 0 || place->before != '-' || place->before2 != '-' ||
+        plain_at(place->text, after).c != ' ')
         return false;
     size_t begin = skip_spaces(place->text, after, "\"':`"), len = 0, end = begin;
     for (struct plain next = plain_at(place->text, begin);
@@ -352,7 +348,7 @@ bool detect_key(const struct place *place, struct keys *keys, struct privacy_spa
         return detect_bearer(place, out);
     case 'p':
     case 'P':
-        if (detect_spoken_password(place, out))
+        if (detect_option_password(place, out))
             return true;
         break;
     case 's':

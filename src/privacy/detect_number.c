@@ -76,6 +76,7 @@ static void find_brief(const struct place *place, const struct window *window,
     bool letters_behind = word_has_letters(place->next);
     if (run <= 4 || run == 8)
         findings->count += detect_date(place, window, next_span(findings));
+    findings->count += detect_pin(place, window, next_span(findings));
     if (run <= 3 && (letters_behind || word_has_letters(place->previous)))
         findings->count += detect_age(place, window, next_span(findings));
     if (letters_behind || behind == '.' || behind == '/' || detect_dose_possible(place, window))

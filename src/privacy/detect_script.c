@@ -41,6 +41,9 @@ static const char *const il_id[] = {"ת.ז", "ת\"ז", "תעודת זהות", NU
 static const char *const gr_amka[] = {"ΑΜΚΑ", "αμκα", NULL};
 static const char *const bg_egn[] = {"ЕГН", "егн", NULL};
 static const char *const in_aadhaar[] = {"आधार", NULL};
+static const char *const password[] = {"пароль",   "Пароль",      "密码",  "密碼", "パスワード",
+                                       "비밀번호", "كلمة المرور", "סיסמה", NULL};
+static const char *const pin[] = {"ПИН", "Пин-код", "пин-код", "暗証番号", NULL};
 static const char *const ru_snils[] = {"СНИЛС", "снилс", NULL};
 static const char *const ru_inn[] = {"ИНН", "инн", NULL};
 static const char *const passport[] = {"паспорт", "Паспорт", "ПАСПОРТ", "серия", "Серия", NULL};
@@ -56,6 +59,7 @@ static const struct {
     {PRIVACY_GR_AMKA, gr_amka},       {PRIVACY_BG_EGN, bg_egn},
     {PRIVACY_IN_AADHAAR, in_aadhaar}, {PRIVACY_RU_SNILS, ru_snils},
     {PRIVACY_RU_INN, ru_inn},         {PRIVACY_US_PASSPORT, passport},
+    {CONTEXT_PASSWORD, password},     {PRIVACY_PIN, pin},
 };
 
 /* Is a byte of another script among the eight before the place? */

@@ -25,6 +25,8 @@ static const struct {
     [PRIVACY_CRYPTO] = {"CRYPTO", S, 0.8},
     [PRIVACY_SWIFT] = {"SWIFT_CODE", P, 0.3},
     [PRIVACY_BANK_ACCOUNT] = {"US_BANK_NUMBER", R, 0.9},
+    [PRIVACY_PIN] = {"PIN", R, 0.9},
+    [PRIVACY_CVV] = {"CARD_VERIFICATION", R, 0.9},
     [PRIVACY_DATE] = {"DATE_TIME", P, 0.3},
     [PRIVACY_AGE] = {"AGE", P, 0.3},
     [PRIVACY_TITLE] = {"TITLE", P, 0.1},

@@ -13,6 +13,7 @@ enum {
     CONTEXT_HEALTH,   /* "diagnosis", "patient" */
     CONTEXT_IDENTITY, /* "national id", "tax number": any country's */
     CONTEXT_MEDICINE, /* its name */
+    CONTEXT_PASSWORD,
     CONTEXT_NATIONAL, /* the last word of those that announce a kind of national number */
     CONTEXT_COUNT,
     CONTEXT_NONE = 255

@@ -112,6 +112,11 @@ const struct lexicon_list lexicon_lists[] = {
     CONTEXT(PRIVACY_TH_TNIN, "thai+id thai+national"),
     CONTEXT(PRIVACY_ZA_ID, "african+id rsa+id sa+id"),
     CONTEXT(PRIVACY_IL_ID, "teudat zehut israeli+id"),
+    CONTEXT(PRIVACY_PIN, "pin pins pincode pinnummer geheimzahl"),
+    CONTEXT(PRIVACY_CVV, "cvv cvc cvv2 cvc2 cid csc security+code kartenpr\xc3\xbc" "fnummer kartenpr\xc3\xbc" "fziffer"),
+    CONTEXT(CONTEXT_PASSWORD, "password passwd passphrase passcode passwort kennwort de+passe contrase\xc3\xb1" "a contrasena senha "
+        "palavra+passe parola parol\xc4\x83 wachtwoord l\xc3\xb6senord l\xc3\xb6senordet adgangskode adgangskoden kodeord "
+        "passord passordet has\xc5\x82o haslo salasana heslo jelsz\xc3\xb3 lozinka"),
     CONTEXT(PRIVACY_RU_SNILS, "snils"),
     CONTEXT(PRIVACY_DE_KVNR, "kvnr krankenversichertennummer krankenversicherungsnummer versichertennummer versicherten+nr"),
     CONTEXT(PRIVACY_MX_CLABE, "clabe"),

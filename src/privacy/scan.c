@@ -242,6 +242,8 @@ static void scan_known_word(struct scan *scan, size_t begin, size_t end,
                 scan->context.ended[CONTEXT_NATIONAL] = end + 1;
             scan->announced = end + 1;
         }
+        if (entry->context == CONTEXT_PASSWORD && detect_password(&place, end, &span))
+            add(scan, span);
         if ((entry->roles & (ROLE_MONTH | ROLE_MONTH_SHORT)) &&
             detect_month(&place, end, entry->roles & ROLE_MONTH_SHORT, &span))
             add(scan, span);

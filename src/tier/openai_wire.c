@@ -123,6 +123,20 @@ static void ask_for_stream(struct json *body)
     json_put(body, "stream", json_new_bool(true));
 }
 
+static enum td_status check_size(const struct buf *body, struct td_error *err)
+{
+    return body->failed
+               ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", body->bytes_max)
+               : TD_OK;
+}
+
+enum td_status openai_pad_body(struct buf *body, uint32_t multiple, struct td_error *err)
+{
+    while (multiple > 0 && body->len % multiple != 0 && !body->failed)
+        buf_append_char(body, ' ');
+    return check_size(body, err);
+}
+
 enum td_status openai_write_body(const struct td_request *request, const struct tier_facts *facts,
                                  struct buf *out, struct td_error *err)
 {
@@ -138,9 +152,7 @@ enum td_status openai_write_body(const struct td_request *request, const struct 
     ask_for_stream(body);
     json_write(body, out);
     json_free(body);
-    return out->failed
-               ? error_set(err, TD_LIMIT, "the request is larger than %zu bytes", out->bytes_max)
-               : TD_OK;
+    return check_size(out, err);
 }
 
 /* --- refusals --- */

@@ -19,6 +19,11 @@ TD_MUST_CHECK enum td_status openai_write_body(const struct td_request *request,
                                                const struct tier_facts *facts, struct buf *out,
                                                struct td_error *err);
 
+/* Spaces behind the JSON, up to a multiple of `multiple` bytes, so that a length on the wire says
+ * little of the text; 0 = none. */
+TD_MUST_CHECK enum td_status openai_pad_body(struct buf *body, uint32_t multiple,
+                                             struct td_error *err);
+
 /* What a refusal means; the message is the peer's, bounded and free of control characters. */
 enum td_status openai_status_of_http(int code);
 void openai_read_error(int code, struct td_str body, struct td_error *err);

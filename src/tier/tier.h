@@ -115,10 +115,12 @@ struct tier_openai_options {
     const struct secret *api_key; /* borrowed until tier_free; NULL = none */
     bool allow_http;
     const char *ca_file;         /* NULL = the system's */
+    const char *pinned_key;      /* NULL = any; as in net/client.h */
     uint32_t connect_timeout_ms; /* 5000 */
     uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
     uint32_t idle_timeout_ms;    /* between bytes: 15000 */
     uint32_t total_timeout_ms;   /* 0 = none */
+    uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not */
     struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
 };
 TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,

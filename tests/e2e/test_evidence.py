@@ -142,5 +142,30 @@ def test_the_total_cost_has_units_and_a_crossover():
     assert code == 2 and "--price-out" in err, err
 
 
+@case
+def test_breaches_are_priced_and_the_rate_that_decides_is_said():
+    small = ["--price-in", "0.15 USD/Mtok", "--price-out", "0.60 USD/Mtok", "--volume", "100000 queries/month", "--hardware", "3600 USD"]
+    breach = ["--breach-usd", "4e6"]
+    code, out, err = run("tco", *small, *breach, "--json")  # 100 USD a month of hardware against 0.000195 USD a query
+    equal(code, 0, err)
+    got = json.loads(out)
+    point = 1e6 * (100 / 100000 / 0.8 - 0.000195) / 4e6
+    assert abs(got["breakeven_breaches_per_million"] - point) < 1e-12 and not got["pays"] and "breaches" in got["not_counted"], got
+    code, out, _ = run("tco", *small, *breach, "--breach-per-million", "0.001", "--json")
+    got = json.loads(out)
+    assert abs(got["breach_usd_per_cloud_query"] - 0.004) < 1e-12 and got["pays"] and "breaches" not in got["not_counted"], got
+    for rate, cheaper in (point * 0.999, b"the cloud is cheaper"), (point * 1.001, b"local is cheaper"):
+        code, out, _ = run("tco", *small, *breach, "--breach-per-million", repr(rate))
+        assert code == 0 and b"\nbreaches: " in out and cheaper in out, out
+    for bad in "-1", "nan", "1e99", "4 EUR", "":
+        code, _, err = run("tco", *small, f"--breach-usd={bad}")
+        assert code == 2 and "--breach-usd needs a number from 0" in err, err
+    for bad in "-0.1", "2e6", "often":
+        code, _, err = run("tco", *small, *breach, f"--breach-per-million={bad}")
+        assert code == 2 and "--breach-per-million needs a number from 0 to 1000000" in err, err
+    code, _, err = run("tco", *small, "--breach-per-million", "0.001")
+    assert code == 2 and "needs --breach-usd" in err, err
+
+
 if __name__ == "__main__":
     main()

@@ -32,6 +32,7 @@ SHAPES = [
     ("TH_TNIN", "Thai ID", "1-dddd-ddddd-dd-d"), ("ZA_ID", "RSA ID", "YMDdddd08d"), ("IL_ID", "teudat zehut", "ddddddddd"),
     ("RU_SNILS", "СНИЛС", "ddd-ddd-ddd dd"), ("RU_INN", "ИНН", "dddddddddd"), ("DE_HEALTH_INSURANCE", "Krankenversichertennummer", "Addddddddd"),
     ("MX_CLABE", "CLABE", "dddddddddddddddddd"), ("IMEI", "IMEI", "35ddddddddddddd"), ("VIN", "VIN", "WVWZZZ1KZ8Wdddddd"),
+    ("PIN", "PIN", "dddd"), ("CARD_VERIFICATION", "CVV", "ddd"),
     ("US_MBI", "MBI", "1EG4-TE5-KKdd"), ("US_NPI", "NPI", "1ddddddddd"), ("MEDICAL_LICENSE", "DEA", "BBddddddd"),
     ("IP_ADDRESS", "server", "84.dd.1dd.dd"), ("MAC_ADDRESS", "MAC", "hh:hh:hh:hh:hh:hh"),
     ("PHONE_NUMBER", "phone", "+49 30 dddddddd"), ("PHONE_NUMBER", "phone", "(212) 555-dddd"),

@@ -37,13 +37,24 @@ static enum td_status read_amounts(struct amount *amounts, size_t count, struct 
     return TD_OK;
 }
 
-static struct json *omitted_json(const struct amount *amounts, size_t count)
+static struct json *omitted_json(const struct amount *amounts, size_t count, bool breaches)
 {
     struct json *list = json_new_array();
     for (size_t i = 0; i < count; i++)
         if (!amounts[i].text && amounts[i].missing)
             json_push(list, json_new_cstr(amounts[i].missing));
+    if (breaches)
+        json_push(list, json_new_cstr("breaches"));
     return list;
+}
+
+/* The rate alone prices nothing; the cost alone still gives the rate to compare with. */
+static enum td_status check_breach(const struct tco_input *input, struct td_error *err)
+{
+    if (input->breach_per_million > 0 && input->breach_usd <= 0)
+        return error_set(err, TD_INVALID,
+                         "--breach-per-million needs --breach-usd, what one breach costs");
+    return TD_OK;
 }
 
 static void put(struct json *object, const char *name, double value)
@@ -78,6 +89,8 @@ static bool print_json(const struct tco_input *input, const struct tco *tco, str
 {
     struct json *object = json_new_object();
     put(object, "cloud_usd_per_query", tco->cloud_usd);
+    put(object, "breach_usd_per_cloud_query", tco->breach_usd);
+    put(object, "breakeven_breaches_per_million", tco->breakeven_per_million);
     put(object, "local_usd_per_query", tco->local_usd);
     put(object, "energy_j_per_query", tco->energy_j);
     put(object, "saving_usd_per_query", tco->saving_usd);
@@ -120,11 +133,32 @@ static void print_sensitivity(const struct tco_input *input)
     }
 }
 
+static void print_breaches(const struct tco_input *input, const struct tco *tco)
+{
+    double all = tco->breach_usd * input->queries_per_month;
+    if (input->breach_usd <= 0)
+        return;
+    printf("breaches: %.6f USD expected in every query that leaves (%.10g USD x %.6g per million), "
+           "a month %.2f USD all-cloud, %.2f USD hybrid\n",
+           tco->breach_usd, input->breach_usd, input->breach_per_million, all,
+           (1 - input->share_local) * all);
+    if (isinf(tco->breakeven_per_million))
+        printf("at this volume no rate of breaches makes local pay\n");
+    else if (tco->breakeven_per_million <= 0)
+        printf("at this volume local pays even without breaches\n");
+    else
+        printf("at this volume local pays above %.6g breaches per million queries that leave; at "
+               "%.6g %s is cheaper\n",
+               tco->breakeven_per_million, input->breach_per_million,
+               tco->pays ? "local" : "the cloud");
+}
+
 static bool print_text(const struct tco_input *input, const struct tco *tco, struct json *omitted)
 {
     printf("a query: %.6f USD in the cloud, %.6f USD of energy on the device (%.1f J); saving %.6f "
            "USD (%.1f %%)\n",
            tco->cloud_usd, tco->local_usd, tco->energy_j, tco->saving_usd, 100 * tco->saving_share);
+    print_breaches(input, tco);
     printf("fixed a month: %.2f USD (hardware and development %.2f, idle power %.2f)\n",
            tco->fixed_usd_per_month, tco->hardware_usd_per_month, tco->idle_usd_per_month);
     if (!tco->routing_can_pay)
@@ -204,6 +238,10 @@ int cmd_tco(int argc, char **argv)
         {"bandwidth", 0, OPTION_TEXT, &a[12].text, "PRICE", "\"0.09 USD/GB\"", 0, 0},
         {"query-bytes", 0, OPTION_NUMBER, &input.query_bytes, "N", "to the cloud and back", 0,
          1e12},
+        {"breach-usd", 0, OPTION_NUMBER, &input.breach_usd, "X", "what one breach costs, in USD", 0,
+         1e15},
+        {"breach-per-million", 0, OPTION_NUMBER, &input.breach_per_million, "P",
+         "breaches expected in a million queries that leave, as 0.001", 0, 1e6},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -211,7 +249,11 @@ int cmd_tco(int argc, char **argv)
         "",
         "Computes from which volume on a local tier pays against a cloud, with hardware,\n"
         "development, operations, energy and idle time. Amounts have units; cents are not\n"
-        "dollars. With --json: {crossover_queries_per_month, payback_months, pays, ...}.",
+        "dollars. With --json: {crossover_queries_per_month, payback_months, pays, ...}.\n"
+        "A breach that costs X, expected P times in a million queries that leave, adds\n"
+        "X P / 1e6 to each of them; at Q queries a month local pays where P is above\n"
+        "1e6 ((F / Q + d v) / s - c) / X: F fixed costs a month, v energy of a local query,\n"
+        "c price of a cloud query, s share local, d share tried there (1 edge-first, s split).",
         options,
         sizeof options / sizeof *options,
         0};
@@ -223,12 +265,14 @@ int cmd_tco(int argc, char **argv)
     enum td_status status = read_amounts(a, AMOUNT_COUNT, &err);
     if (status == TD_OK && !split && !str_equal(str_from(pattern), STR("edge-first")))
         status = error_set(&err, TD_INVALID, "--pattern is edge-first or split");
+    if (status == TD_OK)
+        status = check_breach(&input, &err);
     if (status != TD_OK) {
         command_fail("tco", &err);
         return 2;
     }
     tco_compute(&input, &tco);
-    struct json *omitted = omitted_json(a, AMOUNT_COUNT);
+    struct json *omitted = omitted_json(a, AMOUNT_COUNT, tco.breach_usd <= 0);
     bool printed = json ? print_json(&input, &tco, omitted) : print_text(&input, &tco, omitted);
     return printed ? 0 : 1;
 }

@@ -2,12 +2,14 @@
  *
  * A query of p prompt and a answer tokens costs c = p in + a out in the cloud. On the device it takes
  * t = p / prefill + a / decode seconds and v = t W tariff of energy; what moves between device and
- * cloud costs bandwidth. A share s of the queries stays local.
- *   split       the router decides before:      saving a query  s (c - v)
- *   edge-first  the device tries every query:   saving a query  s c - v
+ * cloud costs bandwidth. One breach costs X, and P are expected in a million queries that leave:
+ * each of them costs b = X P / 1e6 more. A share s of the queries stays local.
+ *   split       the router decides before:      saving a query  s (c + b - v)
+ *   edge-first  the device tries every query:   saving a query  s (c + b) - v
  * Fixed a month: hardware and development over the lifetime, operations, and the power that an idle
  * machine draws. Crossover: fixed / saving queries a month; where the saving is not above zero, no
- * volume pays. Pure. */
+ * volume pays. At Q queries a month with a share d tried on the device (s, or 1 edge-first) local
+ * pays where P is above  1e6 ((fixed / Q + d v) / s - c) / X. Pure. */
 #ifndef APP_TCO_H
 #define APP_TCO_H
 
@@ -26,10 +28,13 @@ struct tco_input {
     double busy_watt, idle_watt, energy_usd_per_joule;
     double prefill_per_s, decode_per_s;
     double bandwidth_usd_per_byte, query_bytes;
+    double breach_usd;         /* one breach */
+    double breach_per_million; /* expected in a million queries that leave */
 };
 
 struct tco {
-    double cloud_usd;  /* a query, all in the cloud */
+    double cloud_usd;  /* a query, all in the cloud, with breach_usd */
+    double breach_usd; /* of it: the expected cost of a breach */
     double local_usd;  /* a query that the device answers: energy alone */
     double saving_usd; /* a query on average, before fixed costs */
     double fixed_usd_per_month, hardware_usd_per_month, idle_usd_per_month;
@@ -40,8 +45,11 @@ struct tco {
     double busy_share;     /* of the machine's time; above 1: it cannot keep up */
     double usd_per_mtok;   /* of local tokens, everything counted, at this utilisation */
     double energy_j;       /* a local query */
-    bool pays;             /* at this volume */
-    bool routing_can_pay;  /* at any volume */
+    /* Breaches per million queries that leave above which this volume pays; 0: it does without
+     * any; INFINITY: not at any rate up to one a query */
+    double breakeven_per_million;
+    bool pays;            /* at this volume */
+    bool routing_can_pay; /* at any volume */
 };
 
 #define TCO_MONTH_S (30.4375 * 86400)

@@ -35,6 +35,7 @@ struct config_tier {
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
+    const char *pinned_key;        /* NULL = any that the certificates vouch for */
     const char *region;            /* NULL = not said */
     struct config_texts certified; /* what its operator holds or promises */
     bool no_train, no_retention;
@@ -42,6 +43,7 @@ struct config_tier {
     bool allow_http;
     bool completions; /* of an openai tier: it has /completions */
     uint32_t context_tokens;
+    uint32_t pad_bytes; /* 0 = requests are as long as they are */
     double input_usd_per_mtok, output_usd_per_mtok;
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;
 };

@@ -75,6 +75,9 @@ static const struct config_key tier_keys[] = {
              "api_key_env or a file with api_key_file"},
     {"ca_file", CONFIG_KEY_TEXT, AT(ca_file), NULL,
      .help = "certificates to trust; default the system's"},
+    {"pinned_key", CONFIG_KEY_TEXT, AT(pinned_key), NULL,
+     .help = "sha256//BASE64 of the server's public key, several joined by ';': none other is sent "
+             "anything; its certificate must be trusted, too"},
     {"allow_http", CONFIG_KEY_BOOL, AT(allow_http), "false",
      .help = "allow plain http:// to other machines (always allowed to this one)"},
     {"region", CONFIG_KEY_TEXT, AT(region), NULL,
@@ -91,6 +94,9 @@ static const struct config_key tier_keys[] = {
      .help = "the operator has its promise not to keep what it is sent"},
     {"pseudonyms", CONFIG_KEY_BOOL, AT(pseudonyms), "true",
      .help = "may be sent surrogates of private values, where privacy.pseudonyms is on"},
+    {"pad_bytes", CONFIG_KEY_UINT, AT(pad_bytes), "0", 0, 65536,
+     .help = "requests are padded to a multiple of so many bytes, so that their length says little "
+             "of the text; 0 = not"},
     {"price", CONFIG_KEY_SECTION, 0, NULL, .section = &price_section,
      .help = "what the tier charges"},
     {"timeouts", CONFIG_KEY_SECTION, 0, NULL, .section = &timeout_section,

@@ -79,10 +79,12 @@ static enum td_status make_tier(struct snapshot *snapshot, size_t index,
         .api_key = snapshot->keys[index],
         .allow_http = from->allow_http,
         .ca_file = from->ca_file,
+        .pinned_key = from->pinned_key,
         .connect_timeout_ms = from->connect_timeout_ms,
         .first_timeout_ms = from->first_timeout_ms,
         .idle_timeout_ms = from->idle_timeout_ms,
         .total_timeout_ms = from->total_timeout_ms,
+        .pad_bytes = from->pad_bytes,
         .egress = base->egress,
     };
     return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);

@@ -154,6 +154,85 @@ static void test_idle_hardware_is_charged_by_utilisation(void)
     CHECK(fabs(high.idle_usd_per_month - 0.1 * TCO_MONTH_S * 10 * 1e-6) < 1e-6);
 }
 
+static struct tco_input with_breaches(struct rng *rng, enum tco_pattern pattern)
+{
+    struct tco_input input = plain();
+    input.pattern = pattern;
+    input.share_local = 0.3 + 0.7 * rng_double(rng);
+    input.hardware_usd = 24 * 200 * (1 + rng_double(rng)); /* more than the cloud's bill of 100 */
+    input.busy_watt = 300 * rng_double(rng);
+    input.idle_watt = 30 * rng_double(rng);
+    input.energy_usd_per_joule = 0.3 / 3.6e6;
+    input.breach_usd = 1e6 + 1e7 * rng_double(rng);
+    return input;
+}
+
+static void test_the_advice_changes_at_the_closed_form_of_the_breach_rate(void)
+{
+    struct rng rng;
+    rng_init(&rng, 3);
+    for (int i = 0; i < 40; i++) {
+        struct tco_input input = with_breaches(&rng, i % 2 ? TCO_SPLIT : TCO_EDGE_FIRST);
+        struct tco none, below, above;
+        tco_compute(&input, &none);
+        double tried = i % 2 ? input.share_local : 1;
+        double fixed = none.fixed_usd_per_month / input.queries_per_month;
+        double wanted =
+            1e6 * ((fixed + tried * none.local_usd) / input.share_local - 0.001) / input.breach_usd;
+        CHECK(wanted > 0 && fabs(none.breakeven_per_million - wanted) < 1e-9 * wanted);
+        CHECK(!none.pays && none.breach_usd == 0);
+        input.breach_per_million = wanted * (1 - 1e-6);
+        tco_compute(&input, &below);
+        input.breach_per_million = wanted * (1 + 1e-6);
+        tco_compute(&input, &above);
+        CHECK(!below.pays && above.pays);
+        CHECK(fabs(above.breakeven_per_million - wanted) < 1e-9 * wanted); /* whatever P is */
+    }
+}
+
+static void test_only_queries_that_leave_cost_breaches(void)
+{
+    for (int pattern = TCO_SPLIT; pattern <= TCO_EDGE_FIRST; pattern++) {
+        struct tco_input input = plain();
+        struct tco without, with;
+        input.pattern = (enum tco_pattern)pattern;
+        input.breach_usd = 4e6;
+        tco_compute(&input, &without);
+        input.breach_per_million = 0.001; /* 0.004 USD a query, 400 USD for all 100000 a month */
+        tco_compute(&input, &with);
+        CHECK(fabs(with.breach_usd - 0.004) < 1e-15);
+        CHECK(fabs(with.cloud_usd - without.cloud_usd - 0.004) < 1e-15);
+        CHECK(fabs(with.all_cloud_usd_per_month - without.all_cloud_usd_per_month - 400) < 1e-9);
+        CHECK(fabs(with.hybrid_usd_per_month - without.hybrid_usd_per_month - 80) < 1e-9);
+        CHECK(fabs(without.crossover_queries_per_month - 5 * with.crossover_queries_per_month) <
+              1e-6); /* 0.005 instead of 0.001 USD a query: a fifth of the volume */
+    }
+}
+
+static void test_a_breach_rate_that_decides_nothing_is_said(void)
+{
+    struct tco_input input = plain();
+    struct tco tco;
+    tco_compute(&input, &tco); /* no cost of a breach */
+    CHECK(isinf(tco.breakeven_per_million));
+    input.breach_usd = 1e6;
+    input.share_local = 0; /* everything leaves in any case */
+    tco_compute(&input, &tco);
+    CHECK(isinf(tco.breakeven_per_million));
+    input.share_local = 0.8;
+    input.queries_per_month = 0;
+    tco_compute(&input, &tco);
+    CHECK(isinf(tco.breakeven_per_million));
+    input = plain();
+    input.breach_usd = 1e-6; /* it would take more than one breach a query */
+    tco_compute(&input, &tco);
+    CHECK(!tco.pays && isinf(tco.breakeven_per_million));
+    input.breach_usd = 1e6;
+    input.hardware_usd = 0; /* pays without any breach */
+    tco_compute(&input, &tco);
+    CHECK(tco.pays && tco.breakeven_per_million == 0);
+}
+
 static void test_nothing_at_all_divides_by_zero(void)
 {
     struct tco_input input = {0};
@@ -171,6 +250,9 @@ int main(void)
     RUN(test_the_crossover_is_the_closed_form_and_the_saving_there_is_nothing);
     RUN(test_routing_that_cannot_pay_is_said);
     RUN(test_idle_hardware_is_charged_by_utilisation);
+    RUN(test_the_advice_changes_at_the_closed_form_of_the_breach_rate);
+    RUN(test_only_queries_that_leave_cost_breaches);
+    RUN(test_a_breach_rate_that_decides_nothing_is_said);
     RUN(test_nothing_at_all_divides_by_zero);
     return test_finish();
 }

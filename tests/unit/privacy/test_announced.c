@@ -30,6 +30,7 @@ static const struct {
     {PRIVACY_FI_HETU, "personal identity code is " X("060892-3168")},
     /* keys of JSON and of code */
     {PRIVACY_BANK_ACCOUNT, "\"account_number\": \"" X("9454567876") "\""},
+    {PRIVACY_BANK_ACCOUNT, "my bank account number is " X("4829104756") " and it is new"},
     {PRIVACY_BANK_ACCOUNT, "routingNumber: " X("021000021")},
     {PRIVACY_BANK_ACCOUNT, "my bank account number is " X("4820117365") " and that is so"},
     {PRIVACY_PASSPORT, "passport_number=" X("YA1234567")},

@@ -114,6 +114,8 @@ static void on_done(void *ctx, const struct tier_result *result)
     scene->attempt = NULL;
 }
 
+static uint32_t pad_bytes; /* of the next scene's tier */
+
 static void scene_start_with(struct scene *scene, const struct egress_pass *with)
 {
     static const struct td_message message = {TD_ROLE_USER, {"twelve bytes", 12}};
@@ -122,8 +124,8 @@ static void scene_start_with(struct scene *scene, const struct egress_pass *with
     memset(&net, 0, sizeof net);
     virtual_loop_init(&scene->loop);
     scene->key = secret_new(STR("sk-secret"));
-    struct tier_openai_options options = {.base_url = "https://api.example.com/v1/",
-                                          .api_key = scene->key};
+    struct tier_openai_options options = {
+        .base_url = "https://api.example.com/v1/", .api_key = scene->key, .pad_bytes = pad_bytes};
     CHECK(tier_openai_new(&facts, &options, &scene->tier, NULL) == TD_OK);
     struct tier_sink sink = {on_piece, on_done, scene, with};
     CHECK(tier_start(scene->tier, &scene->loop.loop, &request, &sink, &scene->attempt, NULL) ==
@@ -161,6 +163,29 @@ static void test_a_request_goes_out_as_openai_expects(void)
     tier_cancel(s.tier, s.attempt);
     CHECK(net.cancel_count == 1);
     scene_end(&s);
+}
+
+static void test_a_padded_body_is_a_multiple_with_spaces_behind_it(void)
+{
+    static const uint32_t multiples[] = {0, 1, 7, 256, 1024};
+    char plain[sizeof net.body] = "";
+    for (size_t i = 0; i < sizeof multiples / sizeof *multiples; i++) {
+        struct scene s;
+        pad_bytes = multiples[i];
+        scene_start(&s);
+        struct td_str body = net.running->request.body;
+        if (i == 0)
+            snprintf(plain, sizeof plain, "%s", net.body);
+        size_t len = strlen(plain);
+        CHECK(strncmp(net.body, plain, len) == 0 && plain[len - 1] == '}');
+        CHECK(strspn(net.body + len, " ") == body.len - len);
+        CHECK(multiples[i] == 0 || (body.len % multiples[i] == 0 && body.len < len + multiples[i]));
+        uint64_t sent = body.len;
+        CHECK(tier_egress_bytes(s.tier, s.attempt) == sent); /* what was sent is counted */
+        tier_cancel(s.tier, s.attempt);
+        scene_end(&s);
+    }
+    pad_bytes = 0;
 }
 
 static void test_an_answer_streams_and_ends(void)
@@ -453,6 +478,7 @@ int main(void)
 {
     privacy_rules_install(privacy_rules_new());
     RUN(test_a_request_goes_out_as_openai_expects);
+    RUN(test_a_padded_body_is_a_multiple_with_spaces_behind_it);
     RUN(test_an_answer_streams_and_ends);
     RUN(test_a_peer_that_does_not_close_after_done_is_not_waited_for);
     RUN(test_usage_is_estimated_and_said_so);
