@@ -213,6 +213,51 @@ static void test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value(void
     world_deinit(&world);
 }
 
+static void check_gone(const char *text, const char *const values[], size_t count)
+{
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(world.masked.data, values[i]))
+            printf("%s is left in %s\n", values[i], world.masked.data);
+        CHECK(!strstr(world.masked.data, values[i]));
+    }
+    check_answer(&world, world.masked.data, text, false);
+    world_deinit(&world);
+}
+
+static void test_a_masked_name_in_a_path_a_host_or_a_handle_is_masked_too(void)
+{
+    static const char *const values[] = {"nnabelle", "owalczyk", "orfmeister"};
+    static const char *const texts[] = {
+        "Mrs. Annabelle Kowalczyk is ill. See @kowalczyk and #kowalczyk, orbitmail.de/annabelle, "
+        "/home/kowalczyk/x, kowalczyk.pdf, user=kowalczyk, x_kowalczyk_final, "
+        "kowalczyk@orbitmail.de.",
+        "Mr. Dorfmeister called. C:\\Users\\dorfmeister\\a; https://x.com/dorfmeister",
+        "mail annabelle.kowalczyk@orbitmail.de. Login annabelle.kowalczyk. Url "
+        "https://orbitmail.de/u/annabelle.kowalczyk, /home/kowalczyk/x, @kowalczyk",
+        "mail kowalczyk@orbitmail.de, see /home/kowalczyk/x and kowalczyk.pdf"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_gone(texts[i], values, sizeof values / sizeof *values);
+}
+
+static void test_an_ordinary_word_in_a_path_is_no_name(void)
+{
+    static const char *const texts[] = {
+        "Mr. Wolf called. src/wolf/main.c and #wolf",
+        "mail sales.team@orbitmail.de, see /home/sales/team and sales.pdf",
+        "mail support@orbitmail.de, see /support/x"};
+    static const char *const left[] = {"src/wolf/main.c and #wolf",
+                                       "/home/sales/team and sales.pdf", "/support/x"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct world world;
+        REQUIRE(world_init(&world, texts[i]));
+        CHECK(strstr(world.masked.data, left[i]));
+        check_answer(&world, world.masked.data, texts[i], false);
+        world_deinit(&world);
+    }
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -232,6 +277,8 @@ int main(void)
     RUN(test_control_characters_inside_a_value_are_no_part_of_its_surrogate);
     RUN(test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value);
     RUN(test_what_cannot_be_made_to_come_back_is_refused);
+    RUN(test_a_masked_name_in_a_path_a_host_or_a_handle_is_masked_too);
+    RUN(test_an_ordinary_word_in_a_path_is_no_name);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();
 }
