@@ -38,6 +38,10 @@ static inline struct plain plain_at(struct td_str text, size_t offset)
 /* A letter of another script that looks like an ASCII one becomes that; all else stays. */
 struct plain plain_look_alike(struct td_str text, struct plain letter);
 
+/* Behind a line's end at `offset`, the blanks around it and the marks of a quotation in mail; 0 when there is
+ * none. */
+size_t behind_line_end(struct td_str text, size_t offset);
+
 static inline bool is_digit(int c)
 {
     return c >= '0' && c <= '9';
