@@ -17,7 +17,8 @@
 #define NODES_MAX (1u << 20)
 #define SIGNS_MIN 4 /* a shorter value, found elsewhere, may be anything */
 #define RING 8192   /* of the folded bytes' places; longer values are found by the detectors only */
-#define DATES_MAX 256 /* that are known in other forms, too */
+#define NUMBER_DIGITS_MIN 8 /* shorter ones in other groups may be amounts and years */
+#define DATES_MAX 256       /* that are known in other forms, too */
 #define WORD_FIRST ((size_t)1 << (8 * sizeof(size_t) - 1))
 
 /* A value that is looked for. */
@@ -79,14 +80,27 @@ static bool add_value(struct known *known, const struct value *value)
     return ok;
 }
 
+/* So long that it is the same number however its digits are grouped. */
+static bool is_long_number(const struct vault_entry *entry)
+{
+    size_t digits = 0;
+    for (struct sign sign = spell_at(entry->original, 0, false); sign.kind != SIGN_END;
+         sign = spell_at(entry->original, sign.end, false)) {
+        if (sign.kind == SIGN_LETTER)
+            return false;
+        digits += sign.kind == SIGN_DIGIT;
+    }
+    return digits >= NUMBER_DIGITS_MIN && entry->kind != PRIVACY_IP && entry->kind != PRIVACY_DATE;
+}
+
 static bool add_entry(struct known *known, const struct vault_entry *entry, uint16_t rule)
 {
     bool word = entry->form == SURROGATE_WORD;
-    return !can_stand_alone(entry) ||
-           add_value(known,
-                     &(struct value){.entry = *entry,
-                                     .rule = rule,
-                                     .handle = word && known_words_is_handle(entry->original)});
+    struct value value = {
+        .entry = *entry, .rule = rule, .handle = word && known_words_is_handle(entry->original)};
+    if (is_long_number(entry))
+        value.entry.form = SURROGATE_LOOSE;
+    return !can_stand_alone(entry) || add_value(known, &value);
 }
 
 /* What stands before the @ is its owner's name at other places as well, and so are its words. */
@@ -213,13 +227,27 @@ static struct vault_entry turned(const struct vault_entry *entry)
     return other;
 }
 
+/* "84-57-12-33", as hosts are named after addresses. */
+static bool is_host_of_address(const struct vault_entry *entry, struct td_str raw)
+{
+    if (entry->kind != PRIVACY_IP || raw.len != entry->original.len)
+        return false;
+    for (size_t i = 0; i < raw.len; i++) {
+        char own = entry->original.data[i], c = raw.data[i];
+        if (c != own && (own != '.' || (c != '-' && c != '_')))
+            return false;
+    }
+    return true;
+}
+
 /* Does the known value stand here, and not only its letters? */
 static bool is_known_at(const struct value *known, struct td_str text, size_t begin, size_t end)
 {
     const struct vault_entry *entry = &known->entry;
     struct td_str raw = str_slice(text, begin, end);
     struct vault_entry value = turned(entry);
-    if (restore_edge_at(&value, text, end, false) != EDGE_YES || !restore_gaps_fit(&value, raw))
+    if (restore_edge_at(&value, text, end, false) != EDGE_YES ||
+        !(restore_gaps_fit(&value, raw) || is_host_of_address(entry, raw)))
         return false;
     if (entry->form != SURROGATE_WORD || (known->handle && known_words_is_joined(text, begin, end)))
         return true;

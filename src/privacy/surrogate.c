@@ -78,10 +78,14 @@ void surrogate_canonical(enum privacy_kind kind, struct td_str value, struct buf
     }
     bool caseless = kind == PRIVACY_EMAIL || kind == PRIVACY_DOMAIN || kind == PRIVACY_IP ||
                     kind == PRIVACY_MAC;
+    size_t begin = out->len;
     if (caseless)
         spell_in_case(value, SPELL_LOWER, out);
     else
         buf_append_str(out, value);
+    for (size_t i = begin; kind == PRIVACY_IP && i < out->len; i++)
+        if (out->data[i] == '-' || out->data[i] == '_')
+            out->data[i] = '.'; /* a host that is named after the address */
 }
 
 /* --- shapes --- */

@@ -74,15 +74,28 @@ bool surrogate_write_ip(struct td_str value, struct draw *draw, struct buf *out)
                    0x1000 + draw_below(draw, 0xf000), 0x10 + draw_below(draw, 0xfff0));
         return true;
     }
-    static const char *const nets[] = {"192.0.2", "198.51.100", "203.0.113"}; /* RFC 5737 */
-    for (size_t i = 0; i < value.len; i++)
-        if (value.data[i] != '.' && !(value.data[i] >= '0' && value.data[i] <= '9'))
+    static const char *const nets[][3] = {
+        {"192", "0", "2"}, {"198", "51", "100"}, {"203", "0", "113"}};
+    char sign =
+        '\0'; /* between the numbers: a host may be named after the address, with other signs */
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.data[i];
+        if (c >= '0' && c <= '9')
+            continue;
+        if ((c != '.' && c != '-' && c != '_') || (sign != '\0' && c != sign))
             return false;
-    if (draw_below(draw, 16) != 0)
-        buf_printf(out, "%s.%u", nets[draw_below(draw, 3)], 1 + draw_below(draw, 254));
-    else /* those are few; 198.18/15 is for benchmarks (RFC 2544), nobody's address either */
-        buf_printf(out, "198.%u.%u.%u", 18 + draw_below(draw, 2), draw_below(draw, 256),
+        sign = c;
+    }
+    sign = sign ? sign : '.';
+    if (draw_below(draw, 16) != 0) { /* RFC 5737 */
+        const char *const *net = nets[draw_below(draw, 3)];
+        buf_printf(out, "%s%c%s%c%s%c%u", net[0], sign, net[1], sign, net[2], sign,
                    1 + draw_below(draw, 254));
+        return true;
+    }
+    /* Those are few; 198.18/15 is for benchmarks (RFC 2544), nobody's address either. */
+    uint32_t net = 18 + draw_below(draw, 2), part = draw_below(draw, 256);
+    buf_printf(out, "198%c%u%c%u%c%u", sign, net, sign, part, sign, 1 + draw_below(draw, 254));
     return true;
 }
 

@@ -286,6 +286,26 @@ static void test_another_day_and_a_day_that_is_not_certain_stay(void)
     world_deinit(&world);
 }
 
+static void test_an_address_and_a_number_are_masked_with_other_separators_too(void)
+{
+    static const char *const addresses[] = {"84.57.12.33", "84-57-12-33", "84_57_12_33"};
+    static const char *const numbers[] = {"00123456", "0012-3456", "0012 3456"};
+    static const char text[] = "IP 84.57.12.33. Hosts ip-84-57-12-33.ec2.internal and "
+                               "h_84_57_12_33, versions 84-57-12 and 84571233.";
+    check_gone(text, addresses, sizeof addresses / sizeof *addresses);
+    check_gone("MRN: 00123456, filed as scan-0012-3456.pdf and as 0012 3456.", numbers,
+               sizeof numbers / sizeof *numbers);
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(strstr(world.masked.data, "versions 84-57-12 and 84571233."));
+    char dashes[64];
+    snprintf(dashes, sizeof dashes, "ip-%s", surrogate_of(&world, "84.57.12.33"));
+    for (char *c = dashes; *c; c++)
+        *c = *c == '.' ? '-' : *c;
+    CHECK(strstr(world.masked.data, dashes)); /* the host is still the address's */
+    world_deinit(&world);
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -309,6 +329,7 @@ int main(void)
     RUN(test_an_ordinary_word_in_a_path_is_no_name);
     RUN(test_a_masked_day_is_masked_in_whatever_form_it_is_written);
     RUN(test_another_day_and_a_day_that_is_not_certain_stay);
+    RUN(test_an_address_and_a_number_are_masked_with_other_separators_too);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();
 }
