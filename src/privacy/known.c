@@ -3,9 +3,11 @@
 #include "privacy/known.h"
 
 #include "base/buf.h"
+#include "base/crypto.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/automaton.h"
+#include "privacy/date_forms.h"
 #include "privacy/known_words.h"
 #include "privacy/restore_spell.h"
 #include "privacy/spell.h"
@@ -15,6 +17,7 @@
 #define NODES_MAX (1u << 20)
 #define SIGNS_MIN 4 /* a shorter value, found elsewhere, may be anything */
 #define RING 8192   /* of the folded bytes' places; longer values are found by the detectors only */
+#define DATES_MAX 256 /* that are known in other forms, too */
 #define WORD_FIRST ((size_t)1 << (8 * sizeof(size_t) - 1))
 
 /* A value that is looked for. */
@@ -22,12 +25,15 @@ struct value {
     struct vault_entry entry;
     uint16_t rule; /* that found it, of kind PRIVACY_CUSTOM */
     bool handle;   /* a word that is the name where it is joined to others, however it is written */
-    bool joined_only; /* and only there */
+    bool joined_only;    /* and only there */
+    uint32_t next_alike; /* another of the same letters and digits: a date with other separators */
 };
 
 struct known {
     struct value *values;
     size_t count, capacity;
+    struct date_form *dates; /* [date_count] that values point to */
+    size_t date_count;
     struct automaton *automaton;
     size_t begins[RING]; /* where the last folded bytes stand, with WORD_FIRST on a word's first */
 };
@@ -44,7 +50,7 @@ static bool can_stand_alone(const struct vault_entry *entry)
     return spell_count(entry->original) >= 6;
 }
 
-/* Of values that are spelled alike the first is kept. */
+/* Of values that are spelled alike the first is kept, and dates. */
 static bool add_value(struct known *known, const struct value *value)
 {
     if (known->count == known->capacity) {
@@ -60,8 +66,15 @@ static bool add_value(struct known *known, const struct value *value)
     spell_fold(value->entry.original, &folded);
     uint32_t index = (uint32_t)known->count;
     bool ok = folded.len == 0 || automaton_add(known->automaton, buf_view(&folded), NULL, &index);
-    if (ok && folded.len > 0 && index == known->count)
-        known->values[known->count++] = *value;
+    bool first = index == known->count;
+    if (ok && folded.len > 0 && (first || value->entry.kind == PRIVACY_DATE)) {
+        struct value *own = &known->values[known->count], *alike = &known->values[index];
+        *own = *value;
+        own->next_alike = first ? AUTOMATON_NONE : alike->next_alike;
+        if (!first)
+            alike->next_alike = (uint32_t)known->count;
+        known->count++;
+    }
     buf_deinit(&folded);
     return ok;
 }
@@ -94,6 +107,31 @@ static bool add_local(struct known *known, const struct vault_entry *mail)
     return ok;
 }
 
+/* A day is the same in whatever form it is written. */
+static bool add_dates(struct known *known, const struct vault *vault, const struct vault_uses *uses)
+{
+    size_t days = 0;
+    for (size_t i = 0; i < uses->count && days < DATES_MAX; i++)
+        days += vault_at(vault, uses->entries[i]).kind == PRIVACY_DATE;
+    bool ok = days == 0 || (known->dates = calloc(days * DATE_FORMS, sizeof *known->dates));
+    for (size_t i = 0; ok && i < uses->count && days > 0; i++) {
+        struct vault_entry entry = vault_at(vault, uses->entries[i]);
+        if (entry.kind != PRIVACY_DATE)
+            continue;
+        days--;
+        struct date_form *forms = known->dates + known->date_count;
+        size_t count = date_forms_write(entry.original, entry.original, forms);
+        known->date_count += count;
+        for (size_t k = 0; ok && k < count; k++)
+            ok = add_value(
+                known, &(struct value){.entry = {.kind = PRIVACY_DATE,
+                                                 .form = k < DATE_FORMS_NUMERIC ? SURROGATE_STRICT
+                                                                                : SURROGATE_LOOSE,
+                                                 .original = str_from(forms[k].original)}});
+    }
+    return ok;
+}
+
 struct known *known_new(const struct vault *vault, const struct vault_uses *uses,
                         const uint16_t *rule_of)
 {
@@ -111,6 +149,7 @@ struct known *known_new(const struct vault *vault, const struct vault_uses *uses
         struct vault_entry entry = vault_at(vault, uses->entries[i]);
         ok = entry.kind != PRIVACY_EMAIL || entry.retired || add_local(known, &entry);
     }
+    ok = ok && add_dates(known, vault, uses);
     if (ok && automaton_seal(known->automaton))
         return known;
     known_free(known);
@@ -122,6 +161,9 @@ void known_free(struct known *known)
     if (known == NULL)
         return;
     automaton_free(known->automaton);
+    if (known->dates)
+        crypto_wipe(known->dates, known->date_count * sizeof *known->dates);
+    free(known->dates);
     free(known->values);
     free(known);
 }
@@ -199,6 +241,16 @@ static uint32_t take_sign(struct pass *pass, const struct sign *sign, bool first
     return state;
 }
 
+/* Which of the values of the same letters and digits stands here? NULL: none. */
+static const struct value *known_at(const struct pass *pass, uint32_t index, size_t begin,
+                                    size_t end)
+{
+    for (; index != AUTOMATON_NONE; index = pass->known->values[index].next_alike)
+        if (is_known_at(&pass->known->values[index], pass->text, begin, end))
+            return &pass->known->values[index];
+    return NULL;
+}
+
 /* The longest value that ends with the last sign. */
 static void look(struct pass *pass, uint32_t state, size_t end)
 {
@@ -208,8 +260,11 @@ static void look(struct pass *pass, uint32_t state, size_t end)
     for (; state != AUTOMATON_NONE; state = automaton_next_whole(automaton, state)) {
         uint32_t depth = automaton_depth(automaton, state);
         size_t begin = depth < RING ? pass->known->begins[(pass->folded - depth) % RING] : 0;
-        const struct value *value = &pass->known->values[automaton_value(automaton, state)];
-        if ((begin & WORD_FIRST) == 0 || !is_known_at(value, pass->text, begin & ~WORD_FIRST, end))
+        const struct value *value =
+            (begin & WORD_FIRST) == 0
+                ? NULL
+                : known_at(pass, automaton_value(automaton, state), begin & ~WORD_FIRST, end);
+        if (value == NULL)
             continue;
         add_known(pass, value, begin & ~WORD_FIRST, end);
         break;

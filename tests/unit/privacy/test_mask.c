@@ -258,6 +258,34 @@ static void test_an_ordinary_word_in_a_path_is_no_name(void)
     }
 }
 
+/* The turns stand far apart, so that nothing announces the second date. */
+static void test_a_masked_day_is_masked_in_whatever_form_it_is_written(void)
+{
+    static const char filler[] =
+        "\n\nThe weather was good and nobody spoke of anything else.\n\nThen the report came. ";
+    static const char *const forms[] = {
+        "25 March 1987", "1987-03-25", "March 25, 1987", "25.03.1987", "25-03-1987",
+        "03/25/1987",    "25.3.1987",  "25 Mar 1987",    "1987/03/25", "March 25th, 1987"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "DOB: 25/03/1987%s%s%s was when, and 26 March 1987 was not.",
+                 filler, filler, forms[i]);
+        check_gone(text, &forms[i], 1);
+    }
+}
+
+static void test_another_day_and_a_day_that_is_not_certain_stay(void)
+{
+    static const char text[] =
+        "DOB: 03/12/1987. The weather was good and nobody spoke of anything else.\n\nThe report "
+        "of 26 March 1999 came on 1999-03-27, as version 2503.1987.";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(strstr(world.masked.data, "26 March 1999 came on 1999-03-27, as version 2503.1987"));
+    check_answer(&world, world.masked.data, text, false);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -279,6 +307,8 @@ int main(void)
     RUN(test_what_cannot_be_made_to_come_back_is_refused);
     RUN(test_a_masked_name_in_a_path_a_host_or_a_handle_is_masked_too);
     RUN(test_an_ordinary_word_in_a_path_is_no_name);
+    RUN(test_a_masked_day_is_masked_in_whatever_form_it_is_written);
+    RUN(test_another_day_and_a_day_that_is_not_certain_stay);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();
 }
