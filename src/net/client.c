@@ -136,6 +136,8 @@ static const char *words_of(const struct client_transfer *transfer, CURLcode cod
         return "the connection was closed without an answer";
     case CURLE_PARTIAL_FILE:
         return "the answer was cut off";
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+        return "the server's public key is not a pinned one: nothing was sent to it";
     default:
         return transfer->curl_error[0] ? transfer->curl_error : curl_easy_strerror(code);
     }
@@ -422,6 +424,8 @@ static CURLcode set_security(CURL *easy, const struct client_request *request, b
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (!bad && request->ca_file)
         bad = curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
+    if (!bad && request->pinned_key)
+        bad = curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, request->pinned_key);
     if (!bad && direct)
         bad = curl_easy_setopt(easy, CURLOPT_PROXY, "");
     return bad;
@@ -495,7 +499,8 @@ enum td_status client_start(struct client *client, const struct client_request *
         return error_set(err, status, "%s", cause.message);
     }
     transfer->request = *request;
-    transfer->request.method = transfer->request.url = transfer->request.ca_file = NULL;
+    transfer->request.method = transfer->request.url = NULL;
+    transfer->request.ca_file = transfer->request.pinned_key = NULL;
     transfer->request.headers = NULL;
     transfer->request.body = (struct td_str){0};
     transfer->start_ns = clock_monotonic_ns(NULL);

@@ -24,6 +24,7 @@ struct client_request {
     bool allow_http;
     bool direct; /* through no proxy, whatever the environment names; loopback never is */
     const char *ca_file;
+    const char *pinned_key; /* "sha256//BASE64;...": one of these public keys, or nothing is sent */
     /* Each 0 = none. connect: name, TCP and TLS; first: from there to the first byte of the answer;
      * idle: between bytes; total: all of it. */
     uint32_t connect_timeout_ms, first_timeout_ms, idle_timeout_ms, total_timeout_ms;

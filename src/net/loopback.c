@@ -22,7 +22,7 @@ bool loopback_is_host(struct td_str host)
 
 bool loopback_is_url(struct td_str url)
 {
-    char *text = strndup(url.data, url.len), *host = NULL;
+    char *text = url.len ? strndup(url.data, url.len) : NULL, *host = NULL;
     CURLU *parts = text ? curl_url() : NULL;
     bool yes = parts && curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK &&
                curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&

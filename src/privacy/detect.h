@@ -38,6 +38,10 @@ static inline struct plain plain_at(struct td_str text, size_t offset)
 /* A letter of another script that looks like an ASCII one becomes that; all else stays. */
 struct plain plain_look_alike(struct td_str text, struct plain letter);
 
+/* Behind a line's end at `offset`, the blanks around it and the marks of a quotation in mail; 0 when there is
+ * none. */
+size_t behind_line_end(struct td_str text, size_t offset);
+
 static inline bool is_digit(int c)
 {
     return c >= '0' && c <= '9';
@@ -175,6 +179,7 @@ bool detect_phone_plus(const struct place *place, struct privacy_span *out);
 /* place: at the '@'; local_begin: where the run of local-part characters before it began. Finds an
  * address, or the password of a URL (kind PRIVACY_API_KEY). */
 bool detect_email(const struct place *place, size_t local_begin, struct privacy_span *out);
+#define KEY_CHARSETS 5
 /* What was read ahead for one key in vain and need not be read again for the next one, which may begin
  * behind each sign of the same row of characters. All zero at first. */
 struct keys {
@@ -182,7 +187,7 @@ struct keys {
     /* By set of characters: so many of them without a digit. */
     struct stretch {
         size_t begin, end, count;
-    } stretches[4];
+    } stretches[KEY_CHARSETS];
 };
 /* place: at the first letter of a word: tokens known by their prefix, "Bearer ...", "password is
  * ...". */

@@ -71,6 +71,54 @@ static size_t separator_at(const struct window *window, size_t i)
     return c == ' ' || c == '-' || c == '.' ? 1 : 0;
 }
 
+#define WRAPPED_DIGITS 16
+
+/* "4111 1111\n1111 1111", as mail is wrapped: groups of four with one line's end between two of them, of a brand, and no
+ * rows of a table: neither a line before nor one behind ends or begins with a number. */
+static bool detect_wrapped(const struct place *place, const struct window *window,
+                           struct privacy_span *out)
+{
+    struct td_str text = place->text;
+    size_t offset = place->begin, sum = 0, count = 0;
+    int breaks = 0, separator = 0;
+    if ((place->before == '\n' || place->before == ' ') && is_digit(place->before2))
+        return false;
+    while (count < WRAPPED_DIGITS) {
+        struct plain next = plain_at(text, offset);
+        for (; is_digit(next.c) && count < WRAPPED_DIGITS; next = plain_at(text, offset)) {
+            size_t digit = (size_t)(next.c - '0') << (count % 2 == 0);
+            sum += digit > 9 ? digit - 9 : digit;
+            count++;
+            offset = next.end;
+        }
+        if (count == WRAPPED_DIGITS)
+            break;
+        size_t end = behind_line_end(text, offset);
+        if (count == 0 || count % 4 != 0)
+            return false;
+        if (end != 0 && breaks++ == 0)
+            offset = end;
+        else if (end == 0 && (next.c == ' ' || next.c == '-') &&
+                 (separator == 0 || separator == next.c)) {
+            separator = next.c;
+            offset = next.end;
+        } else {
+            return false;
+        }
+        if (!is_digit(plain_at(text, offset).c))
+            return false;
+    }
+    size_t line = behind_line_end(text, offset);
+    struct plain next = plain_at(text, offset);
+    if (breaks != 1 || sum % 10 != 0 || is_word(next.c) ||
+        (next.c == ' ' && is_digit(plain_at(text, next.end).c)) ||
+        (line != 0 && is_digit(plain_at(text, line).c)) ||
+        !(brand_lengths(window) >> WRAPPED_DIGITS & 1))
+        return false;
+    *out = span_of(PRIVACY_CARD, place->begin, offset, 0.9f);
+    return true;
+}
+
 /* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3 to
  * 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end where the
  * card ends, and be as many as cards of today have. */
@@ -110,8 +158,9 @@ bool detect_card(const struct place *place, const struct window *window, struct 
         separator_len = len;
         i += len;
     }
-    if (found_end == 0)
-        return false;
+    if (found_end == 0) /* the two groups that the window must have tell the brand */
+        return first_group == 4 && window->digits >= 8 && window->digits < WRAPPED_DIGITS &&
+               detect_wrapped(place, window, out);
     *out = span_of(PRIVACY_CARD, place->begin, found_end, 1.0f);
     return true;
 }

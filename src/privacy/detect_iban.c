@@ -92,9 +92,13 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
     size_t count = 0, length = 4, offset = place->begin, end = place->begin;
     unsigned country = 0;
     size_t digits = 0;
-    bool grouped = false;
+    bool grouped = false, wrapped = false;
     while (count < length) {
-        struct plain next = character_at(place->text, offset);
+        size_t line = !wrapped && count >= 4 && count % 4 == 0
+                          ? behind_line_end(place->text, offset)
+                          : 0; /* one, between groups, as mail is wrapped */
+        struct plain next = character_at(place->text, line ? line : offset);
+        wrapped |= line != 0;
         for (int k = 0; k < 3 && count > 0 && (next.c == ' ' || next.c == '-' || next.c == '.');
              k++) {
             next = character_at(place->text, next.end);
@@ -118,6 +122,6 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
         return false; /* runs on */
     if (digits < 2 + DIGITS_MIN || mod97_of(number, 4, mod97_of(number + 4, count - 4, 0)) != 1)
         return false;
-    *out = span_of(PRIVACY_IBAN, place->begin, end, grouped ? 0.95f : 1.0f);
+    *out = span_of(PRIVACY_IBAN, place->begin, end, grouped || wrapped ? 0.95f : 1.0f);
     return true;
 }

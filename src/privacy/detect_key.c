@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "privacy/entropy.h"
 
-enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED };
+enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED, CHARSET_COUNT };
+_Static_assert(CHARSET_COUNT == KEY_CHARSETS, "a stretch each");
 
 static inline bool in_charset(int c, enum charset charset)
 {

@@ -186,3 +186,17 @@ bool place_context_after(const struct place *place, size_t end, int kind)
     }
     return false;
 }
+
+size_t behind_line_end(struct td_str text, size_t offset)
+{
+    const size_t marks_max = 8;
+    while (offset < text.len && (text.data[offset] == ' ' || text.data[offset] == '\r'))
+        offset++;
+    if (offset == text.len || text.data[offset] != '\n')
+        return 0;
+    size_t end = offset + 1;
+    while (end < text.len && end - offset <= marks_max &&
+           (text.data[end] == ' ' || text.data[end] == '>'))
+        end++;
+    return end;
+}

@@ -32,7 +32,7 @@
 struct openai {
     struct tier tier; /* first: the caller's view */
     char *chat_url, *completion_url;
-    char *ca_file, *host;
+    char *ca_file, *pinned_key, *host;
     struct tier_openai_options options;
     struct door door;
 };
@@ -272,6 +272,7 @@ static enum td_status send_request(struct tier_attempt *attempt, struct td_error
         .body = buf_view(&attempt->body),
         .allow_http = true, /* the URL was checked in tier_openai_new */
         .ca_file = attempt->tier->ca_file,
+        .pinned_key = attempt->tier->pinned_key,
         .connect_timeout_ms = options->connect_timeout_ms,
         .first_timeout_ms = options->first_timeout_ms,
         .idle_timeout_ms = options->idle_timeout_ms,
@@ -386,6 +387,7 @@ static void openai_free(struct tier *tier)
     free(openai->chat_url);
     free(openai->completion_url);
     free(openai->ca_file);
+    free(openai->pinned_key);
     free(openai->host);
     free(openai);
 }
@@ -449,9 +451,11 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->host = door_host(options->base_url);
     openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};
     openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
-    openai->options.base_url = openai->options.ca_file = NULL; /* the caller's; ours are above */
+    openai->pinned_key = options->pinned_key ? strdup(options->pinned_key) : NULL;
+    openai->options.base_url = NULL; /* the caller's; ours are above */
+    openai->options.ca_file = openai->options.pinned_key = NULL;
     if (!openai->chat_url || !openai->completion_url || !openai->host ||
-        (options->ca_file && !openai->ca_file)) {
+        (options->ca_file && !openai->ca_file) || (options->pinned_key && !openai->pinned_key)) {
         openai_free(&openai->tier);
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     }

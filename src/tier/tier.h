@@ -115,6 +115,7 @@ struct tier_openai_options {
     const struct secret *api_key; /* borrowed until tier_free; NULL = none */
     bool allow_http;
     const char *ca_file;         /* NULL = the system's */
+    const char *pinned_key;      /* NULL = any; as in net/client.h */
     uint32_t connect_timeout_ms; /* 5000 */
     uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
     uint32_t idle_timeout_ms;    /* between bytes: 15000 */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The record of what left, beside what the cloud received: the same bytes, whatever goes wrong; and whatever is done to
 the record is found by the program and by the script that needs no program."""
+import base64
 import hashlib
 import json
 import shutil
@@ -11,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from certificates import certificate
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
 from tandem import ROOT, Tandem, edge_first, run, wait_until
@@ -400,6 +402,42 @@ def test_what_the_premises_may_see_no_proxy_sees():
         equal(b"CANARY-7" in proxy.received, seen, place)
         sees = "public, sensitive, contractual" if place == "premises" else "public"
         assert f"place {place} as configured, sees {sees} data" in out.decode(), out
+
+
+PINNED = """
+tiers:
+  - {{name: local, kind: local}}
+  - {{name: right, kind: openai, model: m, base_url: "{url}", ca_file: {cert}, pinned_key: {next};{now}}}
+  - {{name: wrong, kind: openai, model: m, base_url: "{url}", ca_file: {cert}, pinned_key: {next}}}
+routes: [{{name: auto, kind: hybrid, tiers: [local, right, wrong]}}]
+"""
+
+
+def pin(key):
+    public = subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "der"],
+                            capture_output=True, check=True)
+    return "sha256//" + base64.b64encode(hashlib.sha256(public.stdout).digest()).decode()
+
+
+@case
+def test_nothing_is_sent_to_a_server_whose_key_is_not_a_pinned_one():
+    with tempfile.TemporaryDirectory() as temporary:
+        now, coming = certificate(Path(temporary), "now"), certificate(Path(temporary), "next")
+        cloud = ScriptedCloud(Script(text="Cloud."), tls=now)
+        config = PINNED.format(url=cloud.base_url, cert=now[0], now=pin(now[1]), next=pin(coming[1]))
+        with Tandem(config) as tandem:
+            # The pinned connection is kept open: a tier with another pin must not get it.
+            equal(tandem.chat("Write an essay about harbours", CLOUD, model="right").text, "Cloud.")
+            answer = tandem.chat("Write an essay about CANARY-7", CLOUD, model="wrong")
+            assert answer.status >= 500 and "not a pinned one" in answer.body.decode(), answer.body
+            equal(len(cloud.requests), 1)
+            assert b"CANARY-7" not in cloud.received
+            code, out, err = run("doctor", env=tandem.environment)
+            assert f"{cloud.base_url} cannot be reached: 127.0.0.1: the server's public key" in out.decode(), (out, err)
+            equal(len(cloud.requests), 2)  # the doctor's look at the other tier
+            equal(tandem.chat("Write an essay about rivers", CLOUD, model="right").text, "Cloud.")
+        cloud.close()
+
 
 
 if __name__ == "__main__":

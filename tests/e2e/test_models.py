@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from certificates import certificate
 from check import Skip, case, equal, main
 from gguf import write_adapter
 from model_hub import Blob, Hub
@@ -247,16 +248,6 @@ def test_redirects_are_followed_but_not_without_end_nor_downwards():
         hub.files["/nano.gguf"] = Blob(DATA)
         folder.pulled(f"{hub.url}/relative", "--name", "nano.gguf")
         check_whole(folder)
-
-
-def certificate(folder):
-    key, cert = folder / "key.pem", folder / "cert.pem"
-    done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                           "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=127.0.0.1",
-                           "-addext", "subjectAltName=IP:127.0.0.1"], capture_output=True)
-    if done.returncode:
-        raise Skip("openssl is not here")
-    return cert, key
 
 
 @case

@@ -305,6 +305,7 @@ static enum td_status probe_tier(struct doctor *doctor, const struct config_tier
                                      .headers = headers,
                                      .allow_http = true,
                                      .ca_file = tier->ca_file,
+                                     .pinned_key = tier->pinned_key,
                                      .connect_timeout_ms = REACH_TIMEOUT_MS,
                                      .first_timeout_ms = REACH_TIMEOUT_MS,
                                      .total_timeout_ms = 2 * REACH_TIMEOUT_MS,
@@ -363,7 +364,9 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
         add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
     else if (probe.status != TD_OK)
-        add(doctor, name, HEALTH_WARN, "check the network and base_url; answers stay local",
+        add(doctor, name, HEALTH_WARN,
+            tier->pinned_key ? "check the network, base_url and pinned_key; answers stay local"
+                             : "check the network and base_url; answers stay local",
             "%s cannot be reached: %s", tier->base_url, probe.message);
     else if (probe.code == 401 || probe.code == 403)
         add(doctor, name, HEALTH_FAIL, "the key is wrong or has no access", "%s answered %d",

@@ -212,6 +212,49 @@ static bool name_is_plain(const char *name)
     return true;
 }
 
+/* "sha256//BASE64" of 32 bytes, or several joined by ';'. As strict as can be: the HTTP library
+ * compares texts, so that another spelling of a right key would be a wrong one. */
+static bool pin_is_valid(struct td_str pin)
+{
+    static const struct td_str prefix = {"sha256//", 8};
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char last_letters[] = "AEIMQUYcgkosw048"; /* of which four bits are used */
+    enum { HASH_LETTERS = 43, PIN_BYTES = 8 + HASH_LETTERS + 1 };
+    for (;;) {
+        const char *hash = pin.data + prefix.len;
+        if (pin.len < PIN_BYTES || !str_equal(str_slice(pin, 0, prefix.len), prefix))
+            return false;
+        for (size_t i = 0; i < HASH_LETTERS; i++)
+            if (!memchr(i + 1 < HASH_LETTERS ? letters : last_letters, hash[i],
+                        i + 1 < HASH_LETTERS ? 64 : 16))
+                return false;
+        if (hash[HASH_LETTERS] != '=')
+            return false;
+        if (pin.len == PIN_BYTES)
+            return true;
+        if (pin.data[PIN_BYTES] != ';')
+            return false;
+        pin = str_slice(pin, PIN_BYTES + 1, pin.len);
+    }
+}
+
+static enum td_status check_pin(const struct config *config, const struct config_tier *tier,
+                                struct td_error *err)
+{
+    if (!tier->pinned_key)
+        return TD_OK;
+    if (!pin_is_valid(str_from(tier->pinned_key)))
+        return fail(config, tier->line, err,
+                    "pinned_key must be sha256// and the 44 characters of a SHA-256 in base64, "
+                    "several joined by ';' (docs/egress.md says how to get it), not",
+                    tier->pinned_key);
+    if (strncmp(tier->base_url, "https://", 8) != 0)
+        return fail(config, tier->line, err,
+                    "pinned_key needs https://: plain http shows no key, at", tier->base_url);
+    return TD_OK;
+}
+
 static enum td_status check_tier(const struct config *config, size_t index, struct td_error *err)
 {
     const struct config_tier *tier = &config->tiers[index];
@@ -229,7 +272,7 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
         if (tier->place != TD_PLACE_DEVICE)
             return fail(config, tier->line, err, "a local tier is on the device; drop place from",
                         tier->name);
-        if (tier->base_url || tier->api_key_env || tier->api_key_file)
+        if (tier->base_url || tier->api_key_env || tier->api_key_file || tier->pinned_key)
             return fail(config, tier->line, err,
                         "base_url and keys do not belong to the local tier", tier->name);
         if (tier->model)
@@ -250,7 +293,7 @@ static enum td_status check_tier(const struct config *config, size_t index, stru
                          "%s:%u: tier '%.64s' is elsewhere (%.100s): place: device is for "
                          "127.0.0.1, [::1] and localhost; write place: premises, region or cloud",
                          config->label, tier->line, tier->name, tier->base_url);
-    return TD_OK;
+    return check_pin(config, tier, err);
 }
 
 static enum td_status check_adapter(const struct config *config, size_t index, struct td_error *err)

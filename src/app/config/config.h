@@ -35,6 +35,7 @@ struct config_tier {
     const char *model, *base_url;
     const char *api_key_env, *api_key_file; /* both NULL = the tier needs no key */
     const char *ca_file;
+    const char *pinned_key;        /* NULL = any that the certificates vouch for */
     const char *region;            /* NULL = not said */
     struct config_texts certified; /* what its operator holds or promises */
     bool no_train, no_retention;

@@ -75,6 +75,9 @@ static const struct config_key tier_keys[] = {
              "api_key_env or a file with api_key_file"},
     {"ca_file", CONFIG_KEY_TEXT, AT(ca_file), NULL,
      .help = "certificates to trust; default the system's"},
+    {"pinned_key", CONFIG_KEY_TEXT, AT(pinned_key), NULL,
+     .help = "sha256//BASE64 of the server's public key, several joined by ';': none other is sent "
+             "anything; its certificate must be trusted, too"},
     {"allow_http", CONFIG_KEY_BOOL, AT(allow_http), "false",
      .help = "allow plain http:// to other machines (always allowed to this one)"},
     {"region", CONFIG_KEY_TEXT, AT(region), NULL,

@@ -289,6 +289,56 @@ static void test_another_machine_is_not_the_device(void)
     config_free(config);
 }
 
+#define HASH_42 "Dd1JSsEF4cTjZyGzFiWCwB0/PrWO0+Vhk9xLyMCm8X"
+#define PIN "sha256//" HASH_42 "Y="
+
+static bool pins(const char *pinned_key, const char *base_url, struct td_error *err)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "tiers:\n  - {name: local, kind: local}\n"
+             "  - {name: far, kind: openai, base_url: \"%s\", pinned_key: \"%s\"}\n",
+             base_url, pinned_key);
+    struct config *config = parse(text, NULL, err);
+    bool same = config && strcmp(config->tiers[1].pinned_key, pinned_key) == 0;
+    config_free(config);
+    return same;
+}
+
+static void test_a_pin_that_no_key_can_match_is_refused(void)
+{
+    static const char *const malformed[] = {"sha256//",
+                                            HASH_42 "Y=",
+                                            "sha1//" HASH_42 "Y=",
+                                            "SHA256//" HASH_42 "Y=",
+                                            "sha256//" HASH_42 "Y",
+                                            "sha256//" HASH_42 "==",
+                                            "sha256//" HASH_42 "Z=", /* no 32 bytes end so */
+                                            "sha256//-" HASH_42 "=",
+                                            PIN ";",
+                                            PIN "; " PIN,
+                                            PIN "," PIN,
+                                            PIN ";/etc/key.pem",
+                                            "/etc/key.pem"};
+    struct td_error err;
+    CHECK(pins(PIN, "https://x.test/v1", &err));
+    CHECK(pins(PIN ";" PIN ";" PIN, "https://x.test/v1", &err));
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
+        bool refused = !pins(malformed[i], "https://x.test/v1", &err) &&
+                       strstr(err.message, "test.yaml:3: ") && strstr(err.message, "sha256//") &&
+                       strstr(err.message, "docs/egress.md");
+        CHECK(refused);
+        if (!refused)
+            fprintf(stderr, "%s: %s\n", malformed[i], err.message);
+    }
+    CHECK(!pins(PIN, "http://x.test/v1", &err) && strstr(err.message, "test.yaml:3: ") &&
+          strstr(err.message, "needs https://"));
+    struct config *config =
+        parse("tiers: [{name: local, kind: local, pinned_key: '" PIN "'}]\n", NULL, &err);
+    CHECK(config == NULL && strstr(err.message, "test.yaml:1"));
+    config_free(config);
+}
+
 static void test_limits_hold_against_hostile_files(void)
 {
     struct td_error err = {0};
@@ -446,6 +496,7 @@ int main(void)
     RUN(test_every_key_arrives);
     RUN(test_mistakes_name_file_line_and_nearest_name);
     RUN(test_another_machine_is_not_the_device);
+    RUN(test_a_pin_that_no_key_can_match_is_refused);
     RUN(test_limits_hold_against_hostile_files);
     RUN(test_a_missing_file_is_said_by_name);
     RUN(test_the_examples_load);

@@ -39,6 +39,10 @@ static const struct {
     {PRIVACY_PHONE, "Ann Lee,ann@example.com," X("404-259-3670") ",x"},
     {PRIVACY_BR_CPF, "Ana Reis," X("529.982.247-25")},
     {PRIVACY_DATE, "17," X("05/03/2024") ",x"},
+    /* over the end of a line, as mail is wrapped */
+    {PRIVACY_CARD, "my card is " X("4111 1111\n1111 1111") " and"},
+    {PRIVACY_CARD, "> pay by " X("5555 5555 5555\r\n> 4444") "."},
+    {PRIVACY_IBAN, "to " X("DE89 3704 0044\n0532 0130 00") " please"},
     /* telephones */
     {PRIVACY_PHONE, "tel\xc3\xa9"
                     "fono " X("677890558")},

@@ -213,6 +213,79 @@ static void test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value(void
     world_deinit(&world);
 }
 
+static void check_gone(const char *text, const char *const values[], size_t count)
+{
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(world.masked.data, values[i]))
+            printf("%s is left in %s\n", values[i], world.masked.data);
+        CHECK(!strstr(world.masked.data, values[i]));
+    }
+    check_answer(&world, world.masked.data, text, false);
+    world_deinit(&world);
+}
+
+static void test_a_masked_name_in_a_path_a_host_or_a_handle_is_masked_too(void)
+{
+    static const char *const values[] = {"nnabelle", "owalczyk", "orfmeister"};
+    static const char *const texts[] = {
+        "Mrs. Annabelle Kowalczyk is ill. See @kowalczyk and #kowalczyk, orbitmail.de/annabelle, "
+        "/home/kowalczyk/x, kowalczyk.pdf, user=kowalczyk, x_kowalczyk_final, "
+        "kowalczyk@orbitmail.de.",
+        "Mr. Dorfmeister called. C:\\Users\\dorfmeister\\a; https://x.com/dorfmeister",
+        "mail annabelle.kowalczyk@orbitmail.de. Login annabelle.kowalczyk. Url "
+        "https://orbitmail.de/u/annabelle.kowalczyk, /home/kowalczyk/x, @kowalczyk",
+        "mail kowalczyk@orbitmail.de, see /home/kowalczyk/x and kowalczyk.pdf"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_gone(texts[i], values, sizeof values / sizeof *values);
+}
+
+static void test_an_ordinary_word_in_a_path_is_no_name(void)
+{
+    static const char *const texts[] = {
+        "Mr. Wolf called. src/wolf/main.c and #wolf",
+        "mail sales.team@orbitmail.de, see /home/sales/team and sales.pdf",
+        "mail support@orbitmail.de, see /support/x"};
+    static const char *const left[] = {"src/wolf/main.c and #wolf",
+                                       "/home/sales/team and sales.pdf", "/support/x"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct world world;
+        REQUIRE(world_init(&world, texts[i]));
+        CHECK(strstr(world.masked.data, left[i]));
+        check_answer(&world, world.masked.data, texts[i], false);
+        world_deinit(&world);
+    }
+}
+
+/* The turns stand far apart, so that nothing announces the second date. */
+static void test_a_masked_day_is_masked_in_whatever_form_it_is_written(void)
+{
+    static const char filler[] =
+        "\n\nThe weather was good and nobody spoke of anything else.\n\nThen the report came. ";
+    static const char *const forms[] = {
+        "25 March 1987", "1987-03-25", "March 25, 1987", "25.03.1987", "25-03-1987",
+        "03/25/1987",    "25.3.1987",  "25 Mar 1987",    "1987/03/25", "March 25th, 1987"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "DOB: 25/03/1987%s%s%s was when, and 26 March 1987 was not.",
+                 filler, filler, forms[i]);
+        check_gone(text, &forms[i], 1);
+    }
+}
+
+static void test_another_day_and_a_day_that_is_not_certain_stay(void)
+{
+    static const char text[] =
+        "DOB: 03/12/1987. The weather was good and nobody spoke of anything else.\n\nThe report "
+        "of 26 March 1999 came on 1999-03-27, as version 2503.1987.";
+    struct world world;
+    REQUIRE(world_init(&world, text));
+    CHECK(strstr(world.masked.data, "26 March 1999 came on 1999-03-27, as version 2503.1987"));
+    check_answer(&world, world.masked.data, text, false);
+    world_deinit(&world);
+}
+
 int main(void)
 {
     struct tagger *tagger = NULL;
@@ -232,6 +305,10 @@ int main(void)
     RUN(test_control_characters_inside_a_value_are_no_part_of_its_surrogate);
     RUN(test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value);
     RUN(test_what_cannot_be_made_to_come_back_is_refused);
+    RUN(test_a_masked_name_in_a_path_a_host_or_a_handle_is_masked_too);
+    RUN(test_an_ordinary_word_in_a_path_is_no_name);
+    RUN(test_a_masked_day_is_masked_in_whatever_form_it_is_written);
+    RUN(test_another_day_and_a_day_that_is_not_certain_stay);
     name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
     return test_finish();
 }
