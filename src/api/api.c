@@ -63,8 +63,12 @@ static const struct route_row routes[] = {
 struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard)
 {
     struct api *api = calloc(1, sizeof *api);
-    if (!api)
+    uint64_t seed;
+    if (!api || rng_system_seed(&seed, NULL) != TD_OK) {
+        free(api);
         return NULL;
+    }
+    rng_init(&api->rng, seed);
     api->loop = loop;
     api->host = host;
     api->shard = shard;

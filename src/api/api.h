@@ -46,13 +46,14 @@ struct api_host {
     struct auth *auth;               /* NULL = no key needed */
     const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */
     size_t answer_bytes_max;         /* of a whole (not streamed) answer */
+    size_t pad_stream_bytes;         /* a stream's events are multiples of it; 0 = as asked */
     size_t arena_bytes_max;          /* of one request's parsed form */
     uint64_t start_wall_ms;
     enum td_data_class data_class; /* of every text, at least */
     bool zero_retention;           /* texts that clients add, such as comments, are not stored */
 };
 
-/* **returns new** (api_free), NULL without memory. shard: this loop's index for the metrics. */
+/* **returns new** (api_free), NULL without memory or random numbers. shard: this loop's index for the metrics. */
 struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard);
 /* Cancels what still runs. Call before server_free. */
 void api_free(struct api *api);

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/auth.h"
 #include "base/buf.h"
+#include "base/rng.h"
 
 struct chat;
 struct completion_call;
@@ -19,6 +20,7 @@ struct api {
     const struct api_host *host;
     uint32_t shard;
     uint64_t request_count;
+    struct rng rng;         /* of paddings */
     struct chat *chats;     /* running exchanges */
     struct lookup *lookups; /* ledger look-ups that wait for a commit */
     uint32_t chat_count;

@@ -355,6 +355,8 @@ static void handle(struct api *api, struct http_request *request, const struct d
         refuse(chat, &fault);
         return;
     }
+    if (chat->request.include_obfuscation)
+        event_stream_obfuscate(&chat->stream);
     char caller[AUTH_DIGEST_BYTES];
     api_find_caller(api, request, caller);
     chat->request.td.caller = arena_copy(chat->arena, str_from(caller));

@@ -390,6 +390,8 @@ void completions_handle(struct api *api, struct http_request *request, const cha
         call_free(call);
         return;
     }
+    if (call->request.common.include_obfuscation)
+        event_stream_obfuscate(&call->stream);
     http_request_on_gone(request, call_gone, call);
     call->services = api->host->acquire(api->host->ctx);
     loop_timer_start(api->loop, call->step, 0);

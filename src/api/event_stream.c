@@ -1,5 +1,6 @@
 #include "api/event_stream.h"
 
+#include "api/obfuscation.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -7,6 +8,8 @@
 #define HEARTBEAT_MS 10000
 /* Far above what any tier's answer makes in chunks: only a client that does not read gets there. */
 #define STREAM_PENDING_MAX (4u << 20)
+/* Of the events that are sent at once. */
+#define PADDING_BYTES_MAX (1u << 20)
 
 static void write_fault(void *ctx, const struct fault *fault, struct buf *out)
 {
@@ -40,8 +43,10 @@ bool event_stream_init(struct event_stream *stream, struct api *api, struct http
                        const struct event_form *form, void *form_ctx)
 {
     *stream = (struct event_stream){.api = api, .http = http, .form = form, .form_ctx = form_ctx};
+    stream->pad_bytes = api->host->pad_stream_bytes;
     stream->heartbeat = loop_timer_new(api->loop, heartbeat, stream);
     buf_init(&stream->frame, form->frame_bytes_max);
+    buf_init(&stream->padded, form->frame_bytes_max + PADDING_BYTES_MAX);
     return stream->heartbeat != NULL;
 }
 
@@ -49,6 +54,13 @@ void event_stream_deinit(struct event_stream *stream)
 {
     loop_timer_free(stream->api->loop, stream->heartbeat);
     buf_deinit(&stream->frame);
+    buf_deinit(&stream->padded);
+}
+
+void event_stream_obfuscate(struct event_stream *stream)
+{
+    if (stream->pad_bytes == 0)
+        stream->pad_bytes = OBFUSCATION_BYTES_DEFAULT;
 }
 
 void event_stream_start(struct event_stream *stream)
@@ -77,6 +89,17 @@ void event_stream_done(struct event_stream *stream)
     event_stream_forget(stream);
 }
 
+/* What the frame is on the wire. */
+static const struct buf *frame_to_send(struct event_stream *stream)
+{
+    if (stream->pad_bytes == 0 || stream->frame.failed)
+        return &stream->frame;
+    buf_clear(&stream->padded);
+    obfuscation_write(buf_view(&stream->frame), stream->pad_bytes, &stream->api->rng,
+                      &stream->padded);
+    return &stream->padded;
+}
+
 /* What follows a piece that does not fit would be an answer with a hole in it. */
 static void end_too_large(struct event_stream *stream, const char *exchange)
 {
@@ -87,7 +110,7 @@ static void end_too_large(struct event_stream *stream, const char *exchange)
               "a piece of the answer is larger than the %zu bytes that a chunk may have",
               bytes_max);
     stream->form->write_fault(stream->form_ctx, &fault, event_stream_frame(stream));
-    http_stream_write(stream->http, buf_view(&stream->frame));
+    http_stream_write(stream->http, buf_view(frame_to_send(stream)));
     event_stream_done(stream);
 }
 
@@ -95,11 +118,12 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
 {
     if (!stream->http)
         return;
-    if (stream->frame.failed) {
+    const struct buf *events = frame_to_send(stream);
+    if (events->failed) {
         end_too_large(stream, exchange);
         return;
     }
-    if (stream->frame.len == 0)
+    if (events->len == 0)
         return;
     if (http_stream_pending(stream->http) > STREAM_PENDING_MAX) {
         log_event(LOG_LEVEL_WARN, "stream_cut", "exchange=%s pending=%zu", exchange,
@@ -107,7 +131,7 @@ void event_stream_send(struct event_stream *stream, const char *exchange)
         stream->broken = true;
         return;
     }
-    http_stream_write(stream->http, buf_view(&stream->frame));
+    http_stream_write(stream->http, buf_view(events));
     if (stream->http)
         loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
 }

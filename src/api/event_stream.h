@@ -26,6 +26,8 @@ struct event_stream {
     void *form_ctx;
     struct loop_timer *heartbeat;
     struct buf frame; /* what event_stream_send sends: whole events */
+    struct buf padded;
+    size_t pad_bytes; /* events are made a multiple of it (obfuscation.h); 0 = not */
     bool started;     /* headers are out */
     bool broken; /* the client is too slow: event_stream_end it where the work can be stopped */
 };
@@ -34,6 +36,9 @@ struct event_stream {
 bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http,
                        const struct event_form *form, void *form_ctx);
 void event_stream_deinit(struct event_stream *stream);
+
+/* The client asked for events whose sizes say little (where the server does not do it anyhow). */
+void event_stream_obfuscate(struct event_stream *stream);
 
 /* Sends the headers; those of the answer's own have been set. */
 void event_stream_start(struct event_stream *stream);

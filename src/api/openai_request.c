@@ -171,6 +171,18 @@ static bool read_seed(const struct json *body, struct td_sampling *sampling, str
     return true;
 }
 
+static bool read_stream_option(const struct json *options, const char *name, bool *out,
+                               struct fault *fault)
+{
+    const struct json *given = json_get(options, name);
+    char param[64];
+    snprintf(param, sizeof param, "stream_options.%s", name);
+    if (!json_absent(given) && json_kind_of(given) != JSON_KIND_BOOL)
+        return fault_request(fault, param, "%s must be true or false", name);
+    *out = json_bool(given, false);
+    return true;
+}
+
 static bool read_stream_options(const struct json *body, struct chat_request *out,
                                 struct fault *fault)
 {
@@ -179,14 +191,8 @@ static bool read_stream_options(const struct json *body, struct chat_request *ou
         return true;
     if (json_kind_of(options) != JSON_KIND_OBJECT)
         return fault_request(fault, "stream_options", "stream_options must be an object");
-    const struct json *usage = json_get(options, "include_usage");
-    if (json_absent(usage))
-        return true;
-    if (json_kind_of(usage) != JSON_KIND_BOOL)
-        return fault_request(fault, "stream_options.include_usage",
-                             "include_usage must be true or false");
-    out->include_usage = json_bool(usage, false);
-    return true;
+    return read_stream_option(options, "include_usage", &out->include_usage, fault) &&
+           read_stream_option(options, "include_obfuscation", &out->include_obfuscation, fault);
 }
 
 /* Members that no tier can be relied on to honour, so ignoring them would answer wrongly. */

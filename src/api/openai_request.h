@@ -28,6 +28,7 @@ struct chat_request {
     size_t asked_bytes;   /* of its text */
     bool stream;
     bool include_usage;          /* stream_options.include_usage */
+    bool include_obfuscation;    /* stream_options.include_obfuscation */
     struct openai_format format; /* to be compiled into td.grammar */
 };
 

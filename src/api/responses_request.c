@@ -274,6 +274,7 @@ static void hand_on_more(struct chat_build *build, const struct json *body)
     const struct json *effort = json_get(json_get(body, "reasoning"), "effort");
     chat_build_hand_on(build, body, "user");
     chat_build_hand_on(build, body, "parallel_tool_calls");
+    chat_build_hand_on(build, body, "stream_options");
     if (!json_absent(effort))
         chat_build_put(build, build->body, "reasoning_effort", json_clone(effort));
 }

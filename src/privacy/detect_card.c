@@ -81,7 +81,7 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
     struct td_str text = place->text;
     size_t offset = place->begin, sum = 0, count = 0;
     int breaks = 0, separator = 0;
-    if (place->before == '\n' && is_digit(place->before2))
+    if ((place->before == '\n' || place->before == ' ') && is_digit(place->before2))
         return false;
     while (count < WRAPPED_DIGITS) {
         struct plain next = plain_at(text, offset);
@@ -109,7 +109,9 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
             return false;
     }
     size_t line = behind_line_end(text, offset);
-    if (breaks != 1 || sum % 10 != 0 || is_word(plain_at(text, offset).c) ||
+    struct plain next = plain_at(text, offset);
+    if (breaks != 1 || sum % 10 != 0 || is_word(next.c) ||
+        (next.c == ' ' && is_digit(plain_at(text, next.end).c)) ||
         (line != 0 && is_digit(plain_at(text, line).c)) ||
         !(brand_lengths(window) >> WRAPPED_DIGITS & 1))
         return false;

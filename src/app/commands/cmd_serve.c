@@ -117,6 +117,7 @@ static void fill_host(struct serve *serve)
         .auth = serve->auth,
         .cors_origins = (const char *const *)config->server.cors_origins.items,
         .answer_bytes_max = config->server.answer_bytes_max,
+        .pad_stream_bytes = config->server.pad_stream_bytes,
         /* Parsed messages: pointers and copies of joined parts, never more than a few times the
          * body. */
         .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,

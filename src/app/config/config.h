@@ -162,6 +162,7 @@ struct config {
         const char *listen;
         uint32_t workers; /* 0 = the smaller of 2 and the cores */
         uint32_t body_bytes_max, header_bytes_max, answer_bytes_max;
+        uint32_t pad_stream_bytes; /* 0 = events are as long as they are, unless a client asks */
         uint32_t connections_max;
         uint32_t header_timeout_ms, idle_timeout_ms, deadline_ms, shutdown_timeout_ms;
         struct config_texts cors_origins;

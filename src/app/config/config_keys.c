@@ -339,6 +339,9 @@ static const struct config_key server_keys[] = {
      .help = "larger request headers are refused"},
     {"answer_bytes_max", CONFIG_KEY_UINT, AT(server.answer_bytes_max), "8388608", 65536, 268435456,
      .help = "largest answer that is sent whole"},
+    {"pad_stream_bytes", CONFIG_KEY_UINT, AT(server.pad_stream_bytes), "0", 0, 16384,
+     .help = "every event of a stream is padded to a multiple of so many bytes, so that its length "
+             "says little of the text; 0 = only for clients that ask"},
     {"connections_max", CONFIG_KEY_UINT, AT(server.connections_max), "1024", 0, 1000000,
      .help = "open connections a worker, 503 above; 0 = no limit"},
     {"header_timeout_ms", CONFIG_KEY_UINT, AT(server.header_timeout_ms), "10000", 100,

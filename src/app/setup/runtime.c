@@ -525,6 +525,7 @@ static bool same_server(const struct config *old, const struct config *new)
            old->server.body_bytes_max == new->server.body_bytes_max &&
            old->server.header_bytes_max == new->server.header_bytes_max &&
            old->server.answer_bytes_max == new->server.answer_bytes_max &&
+           old->server.pad_stream_bytes == new->server.pad_stream_bytes &&
            old->server.connections_max == new->server.connections_max &&
            old->server.header_timeout_ms == new->server.header_timeout_ms &&
            old->server.idle_timeout_ms == new->server.idle_timeout_ms &&

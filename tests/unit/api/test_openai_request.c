@@ -113,6 +113,8 @@ static void test_bad_bodies_are_400_and_name_the_place(void)
         {WITH("\"stream\":\"yes\""), "stream"},
         {WITH("\"stream_options\":1"), "stream_options"},
         {WITH("\"stream_options\":{\"include_usage\":1}"), "stream_options.include_usage"},
+        {WITH("\"stream_options\":{\"include_obfuscation\":1}"),
+         "stream_options.include_obfuscation"},
         {WITH("\"logprobs\":1"), "logprobs"},
         {WITH("\"top_logprobs\":2"), "top_logprobs"},
         {WITH("\"logprobs\":true,\"top_logprobs\":21"), "top_logprobs"},

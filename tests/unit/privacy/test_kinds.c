@@ -205,6 +205,7 @@ static const struct {
 } misses[] = {
     {PRIVACY_ADDRESS, "be here at exactly 9 am. It is late"},
     {PRIVACY_IBAN, "goes to sleep at 10 p.m. and wakes up at 6 a.m."},
+    {PRIVACY_CARD, "4532 1234 5678\n9012 4532 1234\n"},
     {PRIVACY_COORDINATES, "weights [0.1234, -0.5678]"},
     {PRIVACY_COORDINATES, "scored (0.9134, 0.8812)"},
     {PRIVACY_COORDINATES, "x = [52.5200, 13.4050]"},

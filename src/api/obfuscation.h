@@ -1,0 +1,17 @@
+/* Server-sent events of one length for texts of many, against who watches the encrypted stream and
+ * counts: a token's length is the length of its event less a constant. OpenAI's form of it: each
+ * JSON object gets a member `obfuscation` of random characters (which no compression takes back). */
+#ifndef API_OBFUSCATION_H
+#define API_OBFUSCATION_H
+
+#include "base/buf.h"
+#include "base/rng.h"
+
+/* What a client gets that asks for it (stream_options.include_obfuscation). */
+#define OBFUSCATION_BYTES_DEFAULT 256
+
+/* Appends the events, each whose data is a JSON object made as long as the next multiple of
+ * `multiple` bytes. Events are as sse_begin and sse_end write them; others stay as they are. */
+void obfuscation_write(struct td_str events, size_t multiple, struct rng *rng, struct buf *out);
+
+#endif
