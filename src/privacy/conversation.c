@@ -234,16 +234,19 @@ enum td_status conversation_classes_keep(struct conversation_classes *classes, c
                                          struct td_error *err)
 {
     struct buf text;
+    struct td_error unread = {0};
     buf_init(&text, FILE_BYTES_MAX);
     pthread_mutex_lock(&classes->mutex);
     classes->path = strdup(path);
     enum td_status status = classes->path
-                                ? buf_read_file(&text, path, err)
-                                : error_set(err, TD_NO_MEMORY, "no memory for a file's name");
+                                ? buf_read_file(&text, path, &unread)
+                                : error_set(&unread, TD_NO_MEMORY, "no memory for a file's name");
     if (status == TD_OK)
         status = read_file(classes, buf_view(&text), err);
-    else if (status == TD_NOT_FOUND)
+    else if (status == TD_NOT_FOUND) /* a first start; no word of it to the caller */
         status = TD_OK;
+    else
+        (void)error_set(err, status, "%s", unread.message);
     if (status == TD_OK)
         status = rewrite_locked(classes, err);
     pthread_mutex_unlock(&classes->mutex);

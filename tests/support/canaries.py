@@ -44,6 +44,8 @@ SHAPES = [
     ("CRYPTO", "wallet", None), ("STREET_ADDRESS", "address", None), ("MEDICATION", "prescription", None),
     ("ICD10_CODE", "diagnosis", None),
 ]
+THINGS = ("bread butter rain snow wind grass stone water fire milk sugar salt paper glass wood sand clouds rivers trees "
+          "leaves birds horses chairs tables windows doors shoes spoons apples onions candles blankets").split()
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TRIES = {"IN_AADHAAR": 60, "MX_CURP": 200, "IT_FISCAL_CODE": 600, "FR_NIR": 400, "HR_OIB": 120, "TR_NATIONAL_ID": 400,
          "BR_CPF": 400, "BR_CNPJ": 400, "AU_ABN": 400, "NO_FODSELSNUMMER": 500, "DE_TAX_ID": 900, "BE_NATIONAL_NUMBER": 400,
@@ -99,7 +101,8 @@ class Canary:
 
     def is_in(self, raw, squeezed):
         """raw: bytes on the wire; squeezed: the same less all but letters and digits, lower case. Short values are looked
-        for as they stand, in their sentence, because others may hold the same digits."""
+        for as they stand, in their sentence, because others, and others' surrogates, may hold the same digits; its last
+        words are no other sentence's."""
         short = squeeze(self.value.encode())
         if len(short) < 9:
             return squeeze(self.sentence.encode()) in squeezed
@@ -120,7 +123,8 @@ def make(count, seed):
     for kind, label, shape in SHAPES:
         for _ in range(rounds * TRIES.get(kind, 30)):
             value = fill(rng, shape) if shape else special(rng, kind)
-            candidates.append((kind, value, f"My {label} is {value} and that is so."))
+            likeness = " and ".join(rng.choice(THINGS) for _ in range(3))
+            candidates.append((kind, value, f"My {label} is {value} and that is so, like {likeness}."))
     lines = "\n".join(json.dumps({"text": text}) for _, _, text in candidates)
     code, out, err = run("scan", "--jsonl", stdin=lines.encode(), timeout=300)
     assert code == 0, err

@@ -113,6 +113,7 @@ static void test_classes_above_public_outlive_their_process(void)
     for (int round = 0; round < 3; round++) {
         struct conversation_classes *classes = conversation_classes_new(8);
         REQUIRE(classes && conversation_classes_keep(classes, path, &err) == TD_OK);
+        CHECK(err.message[0] == '\0'); /* also at the first start, without a file */
         CHECK(
             conversation_classes_raise(classes, 1, round ? TD_CLASS_PUBLIC : TD_CLASS_RESTRICTED) ==
             TD_CLASS_RESTRICTED);
