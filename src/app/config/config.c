@@ -62,7 +62,7 @@ static enum td_status fill_tiers(struct config *config, const struct environment
         enum td_status status =
             yaml_tree_read("defaults", str_from(default_tiers), config->arena, &tree, err);
         if (status == TD_OK)
-            status = keys_read("defaults", &config_root, tree, "", config->arena, defaults, err);
+            status = keys_read("defaults", &keys_root, tree, "", config->arena, defaults, err);
         if (status != TD_OK)
             return status;
         config->tiers = defaults->tiers;
@@ -107,9 +107,9 @@ static enum td_status fill_routes(struct config *config, struct td_error *err)
     if (!route || !names)
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     const struct config_key *routes_key = NULL;
-    for (size_t i = 0; i < config_root.key_count; i++)
-        if (strcmp(config_root.keys[i].name, "routes") == 0)
-            routes_key = &config_root.keys[i];
+    for (size_t i = 0; i < keys_root.key_count; i++)
+        if (strcmp(keys_root.keys[i].name, "routes") == 0)
+            routes_key = &keys_root.keys[i];
     enum td_status status =
         keys_read("defaults", routes_key->section, NULL, "routes[0]", config->arena, route, err);
     if (status != TD_OK)
@@ -491,7 +491,7 @@ static enum td_status read_tree(struct config *config, struct td_str text, struc
     if (tree && tree->kind != YAML_MAP)
         return error_set(err, TD_INVALID, "%s:%u: the file must be a map of keys", config->label,
                          tree->line);
-    return keys_read(config->label, &config_root, tree, "", config->arena, config, err);
+    return keys_read(config->label, &keys_root, tree, "", config->arena, config, err);
 }
 
 enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,

@@ -1,6 +1,6 @@
 /* The configuration: one YAML file, checked strictly, over defaults, under the environment.
  *
- * One key table (keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * The tables of keys (keys.h) drive parsing, defaults, range checks and `tandem help config`.
  * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
  * never in it: only the names of the environment variables or files that hold them. */
 #ifndef APP_CONFIG_H
@@ -279,8 +279,5 @@ struct td_weights config_weights_read(const struct config_weights *weights);
 
 /* Splits "HOST:PORT", "[IPv6]:PORT" or ":PORT"; host is copied into host[size]. */
 bool config_listen_split(struct td_str listen, char *host, size_t size, uint16_t *port);
-
-/* Every key with type, default and meaning, as `tandem help config` prints it. */
-void config_write_help(struct buf *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
+#include "app/cli/verb.h"
 #include "app/setup/policy/classifier_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -269,7 +270,7 @@ static enum td_status run(const struct call *call, struct audit *audit, struct t
     return status;
 }
 
-int cmd_router_audit(int argc, char **argv)
+static int cmd_router_audit(int argc, char **argv)
 {
     struct call call = {.bar = 0.7, .price_in = "0.15 USD/Mtok", .price_out = "0.60 USD/Mtok"};
     const struct option options[] = {
@@ -283,21 +284,20 @@ int cmd_router_audit(int argc, char **argv)
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
-        "router audit",
-        "LOG.jsonl",
-        "Says of traffic that went to a cloud what a device could answer, what that would save "
-        "and\n"
-        "what it would do to quality, with 95 % intervals, and by task. A line: {\"text\" or\n"
-        "\"prompt\" or \"messages\", \"prompt_tokens\", \"completion_tokens\", \"cost_usd\"}, all\n"
-        "numbers optional. With --json: {questions, movable, saving_usd, quality_change, tasks}.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "router audit",
+        .arguments = "LOG.jsonl",
+        .summary = "Reads a log of requests that all went to a cloud. It estimates which of them "
+                   "a device could answer, what that would save, and how it would change the "
+                   "quality, with 95 % intervals, in total and for each task.\n"
+                   "A line: {\"text\" or \"prompt\" or \"messages\", \"prompt_tokens\", "
+                   "\"completion_tokens\", \"cost_usd\"}; the numbers are optional.",
+        .json = "{questions, movable, saving_usd, quality_change, tasks}",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, NULL);
     if (!call.file) {
-        fprintf(stderr, "tandem router audit: a log of traffic is needed\n"
-                        "Try 'tandem router audit --help'.\n");
-        return 2;
+        return options_misuse("router audit", "a log of traffic is needed");
     }
     struct td_error err = {0};
     struct audit *audit = calloc(1, sizeof *audit);
@@ -308,3 +308,6 @@ int cmd_router_audit(int argc, char **argv)
     free(audit);
     return status == TD_OK ? 0 : command_fail("router audit", &err);
 }
+
+const struct verb verb_router_audit = {"audit", cmd_router_audit,
+                                       "estimate which cloud requests a device could answer"};

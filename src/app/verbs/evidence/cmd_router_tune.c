@@ -1,10 +1,11 @@
 /* tandem router tune: thresholds that hold an asked risk, from judged answers (router/learn/risk.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/since_option.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/evidence/ledger_answers.h"
 #include "app/setup/policy/confidence_file.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -19,12 +20,12 @@
 #define EXIT_NOT_REACHABLE 3
 
 struct tune_call {
-    const char *file, *out, *config, *since, *gate, *confidence;
+    const char *file, *out, *config, *gate, *confidence;
     double risk;
+    struct since_option since;
     bool per_cluster, json;
     /* read */
     enum threshold_gate threshold_gate;
-    uint64_t since_wall_ms;
     char made_by[CONFIDENCE_DIGEST_BYTES]; /* "" = the rule */
     struct ledger_answers ledger;          /* its answers are used also where a file was given */
     struct tune_result *result;
@@ -161,7 +162,7 @@ static enum td_status read_ledger(struct tune_call *call, struct td_error *err)
             call, call->confidence ? call->confidence : config->router.confidence, err);
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, err);
-    const struct ledger_answers_options options = {call->since_wall_ms, call->threshold_gate,
+    const struct ledger_answers_options options = {call->since.wall_ms, call->threshold_gate,
                                                    call->made_by};
     if (status == TD_OK)
         status = ledger_answers_read(reader, &options, &call->ledger, err);
@@ -212,9 +213,10 @@ static int run(struct tune_call *call)
     return code;
 }
 
-int cmd_router_tune(int argc, char **argv)
+static int cmd_router_tune(int argc, char **argv)
 {
-    struct tune_call call = {.gate = "g3", .since = "30d"};
+    struct tune_call call = {.gate = "g3"};
+    since_option_init(&call.since, "30d");
     const struct option options[] = {
         {"risk", 'r', OPTION_NUMBER, &call.risk, "R",
          "share of all questions that may be kept and wrong: 0.05", 0.0001, 0.9999},
@@ -226,32 +228,34 @@ int cmd_router_tune(int argc, char **argv)
         {"confidence", 0, OPTION_TEXT, &call.confidence, "FILE",
          "model of confidence that gave the scores; default the configuration's", 0, 0},
         OPTION_ROW_CONFIG(call.config),
-        {"since", 's', OPTION_TEXT, &call.since, "SPAN", "of the ledger: 24h, 30d (default) or all",
-         0, 0},
+        OPTION_ROW_SINCE(call.since, "30d"),
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {
-        "router tune",
-        "[FILE.jsonl]",
-        "Finds the lowest threshold with which at most the asked share of all questions is kept\n"
-        "and wrong (conformal risk control). FILE.jsonl: {\"confidence\", \"right\", \"task\"} a\n"
-        "line, with \"probe\" (g1) or \"p_local\" (g0) for the other gates; without it, the\n"
-        "answers in the ledger that have feedback. Exit code 3: the risk is not reachable. With\n"
-        "--json: {gate, risk, reachable, samples, share_local, risk_seen, file, thresholds}.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "router tune",
+        .arguments = "[FILE.jsonl]",
+        .summary = "Finds the lowest threshold of a gate at which the share of questions that "
+                   "stay local and are wrong is at most the risk that you give (conformal risk "
+                   "control). Exit code 3 means that no threshold reaches the risk.\n"
+                   "A line of FILE.jsonl: {\"confidence\", \"right\", \"task\"}; \"probe\" for "
+                   "gate g1 and \"p_local\" for gate g0 replace \"confidence\". Without a file it "
+                   "uses the answers in the ledger that have feedback.",
+        .example = "  tandem router tune --risk 0.05 -o thresholds.json answers.jsonl",
+        .json = "{gate, risk, reachable, samples, share_local, risk_seen, file, thresholds}",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, NULL);
     const char *wrong = NULL;
     if (!(call.risk > 0))
         wrong = "--risk is needed, as in --risk 0.05";
     else if (!thresholds_gate_find(call.gate, &call.threshold_gate))
         wrong = "--gate is g0, g1 or g3";
-    else if (!command_parse_since(call.since, clock_wall_ms(NULL), &call.since_wall_ms))
-        wrong = "--since reads 90s, 15m, 24h, 7d or all";
     if (wrong) {
-        fprintf(stderr, "tandem router tune: %s\nTry 'tandem router tune --help'.\n", wrong);
-        return 2;
+        return options_misuse("router tune", "%s", wrong);
     }
     return run(&call);
 }
+
+const struct verb verb_router_tune = {
+    "tune", cmd_router_tune, "find the threshold that keeps wrong answers below a given share"};

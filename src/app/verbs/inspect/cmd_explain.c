@@ -1,6 +1,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
@@ -176,7 +177,7 @@ static enum td_status find_remote(const char *url, const char *id, struct json *
     return status;
 }
 
-int cmd_explain(int argc, char **argv)
+static int cmd_explain(int argc, char **argv)
 {
     const char *config = NULL, *url = NULL, *id[1] = {"last"};
     bool json = false;
@@ -189,13 +190,14 @@ int cmd_explain(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "explain",
-        "[ID|last]",
-        "Says why an exchange was answered where it was. ID may be a beginning that is unique;\n"
-        "without one the last exchange is explained.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "explain",
+        .arguments = "[ID|last]",
+        .summary = "Shows why a request was answered where it was: the tiers that were tried, the "
+                   "reasons, the confidence and the cost. ID is the exchange's id or a unique "
+                   "beginning of it; without one the last exchange is explained.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, id, &count);
     struct td_error err = {0};
     struct json *record = NULL;
@@ -213,3 +215,6 @@ int cmd_explain(int argc, char **argv)
     json_free(record);
     return 0;
 }
+
+const struct verb verb_explain = {"explain", cmd_explain,
+                                  "show why a request was answered where it was"};

@@ -1,7 +1,8 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/since_option.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "ledger/ledger.h"
 
@@ -111,31 +112,26 @@ static void print_report(const struct json *report, const char *since)
     print_shadows(json_get(report, "shadows"));
 }
 
-int cmd_report(int argc, char **argv)
+static int cmd_report(int argc, char **argv)
 {
-    const char *config_path = NULL, *since = "24h";
+    const char *config_path = NULL;
+    struct since_option since;
     bool json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
+    since_option_init(&since, "24h");
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"since", 's', OPTION_TEXT, &since, "SPAN", "90s, 15m, 24h (default), 7d or all", 0, 0},
+        OPTION_ROW_SINCE(since, "24h"),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "report",
-        "",
-        "Prints exchanges by tier, their cost, the saving against sending everything to the\n"
-        "cloud, and latency percentiles, from the ledger.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "report",
+        .summary = "Summarises the ledger: exchanges by tier, their cost, what was saved against "
+                   "sending everything to the cloud, and latency.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    uint64_t since_wall_ms;
-    if (!command_parse_since(since, clock_wall_ms(NULL), &since_wall_ms)) {
-        fprintf(stderr, "tandem report: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n", since);
-        return 2;
-    }
     struct td_error err = {0};
     struct config *config = NULL;
     struct ledger_reader *reader = NULL;
@@ -144,15 +140,18 @@ int cmd_report(int argc, char **argv)
     if (status == TD_OK)
         status = command_open_ledger(config->ledger.path, &reader, &err);
     if (status == TD_OK)
-        status = ledger_reader_report(reader, since_wall_ms, &report, &err);
+        status = ledger_reader_report(reader, since.wall_ms, &report, &err);
     bool printed = true;
     if (status == TD_OK && json)
         printed = command_print_json(report);
     else if (status == TD_OK)
-        print_report(report, since);
+        print_report(report, since.text);
     if (!json)
         json_free(report);
     ledger_reader_close(reader);
     config_free(config);
     return status == TD_OK ? !printed : command_fail("report", &err);
 }
+
+const struct verb verb_report = {"report", cmd_report,
+                                 "summarise requests, costs, savings and latency"};

@@ -4,6 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/machine_load.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -208,7 +209,7 @@ static enum td_status run(struct bench *bench, bool *printed, struct td_error *e
     return status;
 }
 
-int cmd_bench(int argc, char **argv)
+static int cmd_bench(int argc, char **argv)
 {
     struct bench bench = {
         .options = {.prompt_tokens = 512, .decode_tokens = 128, .repetitions = 3}};
@@ -227,23 +228,25 @@ int cmd_bench(int argc, char **argv)
         OPTION_ROW_JSON(bench.json),
     };
     const struct option_spec spec = {
-        "bench",
-        "engine",
-        "Measures the engine: tokens a second of prefill and decode, beside what the machine's\n"
-        "read bandwidth and multiply-adds allow and what the engine's parts should come to, and\n"
-        "says what bounds it. --json: one object a line and number of threads.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "bench",
+        .arguments = "engine",
+        .summary = "Measures how many tokens a second the engine reads (prefill) and writes "
+                   "(decode). Beside that it prints what the memory bandwidth and the arithmetic "
+                   "of this machine allow, and what limits the speed.",
+        .json = "One object for each number of threads, one a line.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     const char *what[1] = {NULL};
     size_t what_count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, what, &what_count);
     if (what_count != 1 || strcmp(what[0], "engine") != 0) {
-        fprintf(stderr, "tandem bench: say what to measure: tandem bench engine\n");
-        return 2;
+        return options_misuse("bench", "say what to measure: tandem bench engine");
     }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&bench, &printed, &err);
     return status == TD_OK ? !printed : command_fail("bench", &err);
 }
+
+const struct verb verb_bench = {"bench", cmd_bench, "measure the speed of the engine"};

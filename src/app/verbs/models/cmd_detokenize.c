@@ -1,5 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/setup/model/model_file.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -29,7 +30,7 @@ static enum td_status decode(const struct tokenizer *tokenizer, struct td_str te
     return status;
 }
 
-int cmd_detokenize(int argc, char **argv)
+static int cmd_detokenize(int argc, char **argv)
 {
     const char *model_path = NULL, *id_text = NULL;
     bool special = false, json = false;
@@ -43,13 +44,13 @@ int cmd_detokenize(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "detokenize",
-        "< IDS",
-        "Turns token ids (decimal; white space, commas, JSON brackets between) into text, byte\n"
-        "for byte and without a line end of its own. With --json: one JSON string.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "detokenize",
+        .arguments = "< IDS",
+        .summary = "Turns token ids into text, byte for byte, without adding a line end. The ids "
+                   "are decimal, with spaces, commas or JSON brackets between them.",
+        .json = "One string.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -78,3 +79,5 @@ int cmd_detokenize(int argc, char **argv)
     gguf_close(gguf);
     return status == TD_OK ? !printed : command_fail("detokenize", &err);
 }
+
+const struct verb verb_detokenize = {"detokenize", cmd_detokenize, "turn token ids into text"};

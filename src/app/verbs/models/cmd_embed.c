@@ -1,5 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -101,7 +102,7 @@ static enum td_status open_run(struct run *run, const struct td_embedder_options
     return TD_OK;
 }
 
-int cmd_embed(int argc, char **argv)
+static int cmd_embed(int argc, char **argv)
 {
     const char *model_path = NULL, *pooling = NULL, *texts[TEXTS_MAX];
     size_t text_count = 0;
@@ -121,20 +122,17 @@ int cmd_embed(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "embed",
-        "[TEXT]...",
-        "Turns each TEXT, or each line of standard input that is not empty, into a vector of\n"
-        "length 1: one line of numbers a text. Encoders (bert, nomic-bert) and decoders alike.",
-        options,
-        sizeof options / sizeof *options,
-        TEXTS_MAX};
+        .verb = "embed",
+        .arguments = "[TEXT]...",
+        .summary = "Turns each TEXT into a vector of length 1 and prints its numbers on one line. "
+                   "Without TEXT each line of standard input is one. Encoders (bert, nomic-bert) "
+                   "and decoders both work.",
+        OPTION_TABLE(options),
+        .positional_max = TEXTS_MAX,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, texts, &text_count);
     if (pooling && !pooling_parse(pooling, &how.pooling)) {
-        fprintf(stderr,
-                "tandem embed: --pooling '%.60s' is not one of mean, cls, last\n"
-                "Try 'tandem embed --help'.\n",
-                pooling);
-        return 2;
+        return options_misuse("embed", "--pooling '%.60s' is not one of mean, cls, last", pooling);
     }
     how.thread_count = threads;
     how.context_tokens = context;
@@ -155,3 +153,5 @@ int cmd_embed(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("embed", &err);
 }
+
+const struct verb verb_embed = {"embed", cmd_embed, "turn texts into vectors"};

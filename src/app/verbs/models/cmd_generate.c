@@ -1,6 +1,7 @@
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/sampling_options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -302,7 +303,7 @@ static const char *lone_option(const struct generate_options *values)
     return NULL;
 }
 
-int cmd_generate(int argc, char **argv)
+static int cmd_generate(int argc, char **argv)
 {
     struct generate_options values = {.tokens_max = 128, .seed = UINT64_MAX};
     lora_options_init(&values.lora);
@@ -346,22 +347,24 @@ int cmd_generate(int argc, char **argv)
     struct option options[sizeof own / sizeof *own + SAMPLING_OPTION_ROWS_MAX];
     memcpy(options, own, sizeof own);
     const struct option_spec spec = {
-        "generate",
-        "",
-        "Continues a text with the model. With --json: {text, ids, logprobs, tokens, finish,\n"
-        "prompt_tokens, completion_tokens, prefill_ms, decode_ms}; with a probe in the model also\n"
-        "probe, with --exit-threshold also early_tokens and layers_saved.",
-        options,
-        own_count + sampling_options_init(&values.sampling, options + own_count),
-        0};
+        .verb = "generate",
+        .summary = "Continues a text with a local model.",
+        .example = "  tandem generate --chat -p \"Classify the intent: play some jazz\"",
+        .json = "{text, ids, logprobs, tokens, finish, prompt_tokens, completion_tokens, "
+                "prefill_ms, decode_ms}; also probe if the model has one, and early_tokens and "
+                "layers_saved with --exit-threshold.",
+        .options = options,
+        .option_count = own_count + sampling_options_init(&values.sampling, options + own_count),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     const char *lone = lone_option(&values);
     if (lone) {
-        fprintf(stderr, "tandem generate: %s\nTry 'tandem generate --help'.\n", lone);
-        return 2;
+        return options_misuse("generate", "%s", lone);
     }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);
     return status == TD_OK ? !printed : command_fail("generate", &err);
 }
+
+const struct verb verb_generate = {"generate", cmd_generate, "continue a text with a local model"};

@@ -1,5 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -150,7 +151,7 @@ static enum td_status run(const struct logits_options *options, struct written *
     return status;
 }
 
-int cmd_logits(int argc, char **argv)
+static int cmd_logits(int argc, char **argv)
 {
     struct logits_options values = {.hidden_layer = NO_LAYER, .cpu = TD_CPU_AUTO};
     lora_options_init(&values.lora);
@@ -170,23 +171,20 @@ int cmd_logits(int argc, char **argv)
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
-        "logits",
-        "",
-        "Runs token ids through the model (KV cache in float32) and writes the logits of each\n"
-        "position: little-endian float32, [positions, vocabulary], no header. --json: {path,\n"
-        "content, type, byte_order, shape, first_position, bytes, model, fingerprint}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "logits",
+        .summary = "Runs token ids through the model and writes the logits of each position to a "
+                   "file: little-endian float32, [positions, vocabulary], no header. The KV cache "
+                   "is float32.",
+        .json = "{path, content, type, byte_order, shape, first_position, bytes, model, "
+                "fingerprint}",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     if (!values.out) {
-        fprintf(stderr, "tandem logits: -o FILE is missing\nTry 'tandem logits --help'.\n");
-        return 2;
+        return options_misuse("logits", "-o FILE is missing");
     }
     if (values.lora.scale_given && values.lora.count == 0) {
-        fprintf(stderr, "tandem logits: --lora-scale needs an adapter: --lora FILE\n"
-                        "Try 'tandem logits --help'.\n");
-        return 2;
+        return options_misuse("logits", "--lora-scale needs an adapter: --lora FILE");
     }
     struct td_error err = {0};
     struct written written = {0};
@@ -194,3 +192,6 @@ int cmd_logits(int argc, char **argv)
         return command_fail("logits", &err);
     return values.json ? !print_json(&values, &written) : 0;
 }
+
+const struct verb verb_logits = {"logits", cmd_logits,
+                                 "write the raw output of a model for given token ids"};

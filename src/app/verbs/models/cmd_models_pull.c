@@ -1,11 +1,12 @@
 /* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
  * its contents have been checked, so that a model that can be named is always whole. */
+#include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_source.h"
 #include "app/setup/model/model_store.h"
-#include "app/verbs/models/cmd_models.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -266,7 +267,7 @@ static enum td_status run(struct pull *pull, const char *text, bool *printed, st
     return status;
 }
 
-int cmd_models_pull(int argc, char **argv)
+static int cmd_models_pull(int argc, char **argv)
 {
     struct pull pull = {.retries = RETRIES_DEFAULT};
     struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
@@ -283,22 +284,24 @@ int cmd_models_pull(int argc, char **argv)
         OPTION_ROW_JSON(pull.json),
     };
     const struct option_spec spec = {
-        "models pull",
-        "SOURCE",
-        "Fetches a model into the model folder: hf:ORG/REPO:FILE.gguf[@REVISION], an http(s)\n"
-        "address, or a file. Takes up what an interrupted pull left. The file's SHA-256 is\n"
-        "compared with --sha256 or what the hub says, and always printed. HF_ENDPOINT or\n"
-        "models.mirror names another hub, HF_TOKEN opens gated models. --json: one event a line.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "models pull",
+        .arguments = "SOURCE",
+        .summary = "Downloads a model into the model folder. SOURCE is hf:ORG/REPO:FILE.gguf "
+                   "(with @REVISION after it for another revision than main), an http(s) address, "
+                   "or a file. An interrupted download continues where it stopped.\n"
+                   "The SHA-256 of the file is printed, and compared with --sha256 or with what "
+                   "the server says. HF_ENDPOINT or models.mirror names another hub; HF_TOKEN "
+                   "gives access to gated models.",
+        .json = "One event a line.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     const char *source[1] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, source, &count);
     if (count != 1) {
-        fprintf(stderr, "tandem models pull: say what to fetch: hf:ORG/REPO:FILE, an address or a "
-                        "file\n");
-        return 2;
+        return options_misuse("models pull",
+                              "say what to fetch: hf:ORG/REPO:FILE, an address or a file");
     }
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
@@ -311,3 +314,5 @@ int cmd_models_pull(int argc, char **argv)
     free(pull.shown_source);
     return status == TD_OK ? !printed : command_fail("models pull", &err);
 }
+
+const struct verb verb_models_pull = {"pull", cmd_models_pull, "download a model"};

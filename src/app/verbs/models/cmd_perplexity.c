@@ -1,5 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/json.h"
 #include "engine/measure/perplexity.h"
 
@@ -35,7 +36,7 @@ static uint32_t whole_windows(const struct td_model *model, struct td_str text, 
     return windows < 1 ? 1 : windows > UINT32_MAX ? UINT32_MAX : (uint32_t)windows;
 }
 
-int cmd_perplexity(int argc, char **argv)
+static int cmd_perplexity(int argc, char **argv)
 {
     const char *model_path = NULL, *file = NULL;
     struct perplexity_options values = {.session = {.context_tokens = 512, .kv_type = TD_KV_F32}};
@@ -54,14 +55,13 @@ int cmd_perplexity(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "perplexity",
-        "",
-        "Prints how well the model predicts a text: exp of the mean negative log-likelihood over\n"
-        "windows that each start from an empty cache. With --json: {perplexity, mean_nll, tokens,\n"
-        "predicted_tokens, seconds}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "perplexity",
+        .summary = "Measures how well the model predicts a text: the exponential of the mean "
+                   "negative log-likelihood. The text is cut into windows, and each begins with "
+                   "an empty cache.",
+        .json = "{perplexity, mean_nll, tokens, predicted_tokens, seconds}",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -80,3 +80,6 @@ int cmd_perplexity(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("perplexity", &err);
 }
+
+const struct verb verb_perplexity = {"perplexity", cmd_perplexity,
+                                     "measure how well a model predicts a text"};

@@ -2,6 +2,7 @@
  * the prompt is read once, nothing is generated. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -278,7 +279,7 @@ static enum td_status run(struct score_options *options, bool *printed, struct t
     return status;
 }
 
-int cmd_score(int argc, char **argv)
+static int cmd_score(int argc, char **argv)
 {
     static struct td_str labels[TD_LABELS_MAX];
     struct score_options values = {.labels = labels};
@@ -301,22 +302,24 @@ int cmd_score(int argc, char **argv)
         OPTION_ROW_JSON(values.json),
     };
     const struct option_spec spec = {
-        "score",
-        "",
-        "Prints how probable labels, or a text, are after a prompt; the model generates nothing.\n"
-        "With --json: {best, labels: [{label, logprob, probability, tokens}], prompt_tokens, ms},\n"
-        "or {logprob, mean_logprob, perplexity, tokens, prompt_tokens, ms}.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "score",
+        .summary = "Computes how probable labels, or a text, are after a prompt. With labels it "
+                   "classifies. The model generates nothing.",
+        .example = "  tandem score -p \"Great film! The review is\" -l \" good\" -l \" bad\"",
+        .json = "{best, labels: [{label, logprob, probability, tokens}], prompt_tokens, ms}, or "
+                "for --text {logprob, mean_logprob, perplexity, tokens, prompt_tokens, ms}.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL)) {
-        fprintf(stderr, "tandem score: give labels (--label, --labels FILE) or a --text, not both\n"
-                        "Try 'tandem score --help'.\n");
-        return 2;
+        return options_misuse("score",
+                              "give labels (--label, --labels FILE) or a --text, not both");
     }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);
     return status == TD_OK ? !printed : command_fail("score", &err);
 }
+
+const struct verb verb_score = {"score", cmd_score,
+                                "compute how probable a text is after a prompt"};

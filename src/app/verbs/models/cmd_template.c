@@ -1,6 +1,7 @@
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -34,7 +35,7 @@ static struct json *ids_to_json(const int32_t *ids, size_t count)
     return array;
 }
 
-int cmd_template(int argc, char **argv)
+static int cmd_template(int argc, char **argv)
 {
     const char *model_path = NULL;
     bool as_ids = false, json = false;
@@ -46,13 +47,14 @@ int cmd_template(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "template",
-        "< MESSAGES.json",
-        "Renders chat messages with the model's chat template, up to the mark that opens the\n"
-        "assistant's turn. Input: a JSON array of {role, content}. With --json: a JSON string.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "template",
+        .arguments = "< MESSAGES.json",
+        .summary = "Shows chat messages as the model reads them: rendered by the model's chat "
+                   "template, up to the start of the assistant's turn. The input is a JSON array "
+                   "of {role, content}.",
+        .json = "One string.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -89,3 +91,6 @@ int cmd_template(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("template", &err);
 }
+
+const struct verb verb_template = {"template", cmd_template,
+                                   "show chat messages as the model reads them"};

@@ -1,5 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/str.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static bool print_ids(const int32_t *ids, size_t count, bool json)
     return fflush(stdout) == 0 && ok;
 }
 
-int cmd_tokenize(int argc, char **argv)
+static int cmd_tokenize(int argc, char **argv)
 {
     const char *model_path = NULL, *text = NULL;
     bool no_bos = false, no_special = false, json = false;
@@ -30,13 +31,13 @@ int cmd_tokenize(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "tokenize",
-        "< TEXT",
-        "Turns standard input, byte for byte, into token ids. A vocabulary-only GGUF is enough.\n"
-        "With --json: one JSON array.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "tokenize",
+        .arguments = "< TEXT",
+        .summary = "Turns standard input, byte for byte, into token ids. A GGUF file with only a "
+                   "vocabulary is enough.",
+        .json = "One array of numbers.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -58,3 +59,5 @@ int cmd_tokenize(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("tokenize", &err);
 }
+
+const struct verb verb_tokenize = {"tokenize", cmd_tokenize, "turn text into token ids"};

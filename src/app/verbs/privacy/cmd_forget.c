@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
@@ -112,7 +113,7 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("the egress ledger keeps its lines: they hold hashes, and no user\n");
 }
 
-int cmd_forget(int argc, char **argv)
+static int cmd_forget(int argc, char **argv)
 {
     const char *config_path = NULL, *url = NULL, *user[1] = {NULL};
     bool json = false;
@@ -124,20 +125,18 @@ int cmd_forget(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "forget",
-        "USER",
-        "Erases what is held of a user (the `user` of requests): texts, comments and the name in "
-        "the\n"
-        "ledger, vaults of pseudonyms, computed prompts. Asks the running server, or does it in "
-        "the\n"
-        "ledger's file where none runs. Totals and the egress ledger's hashes stay.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "forget",
+        .arguments = "USER",
+        .summary = "Erases what is stored about a user (the `user` member of requests): texts, "
+                   "comments, consents, the name in the ledger, pseudonyms and cached prompts. "
+                   "Totals stay, and so do the hashes in the egress ledger.\n"
+                   "It asks the running server. If no server runs, it erases in the files.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, user, &count);
     if (count == 0) {
-        fprintf(stderr, "tandem forget: name the user\n");
-        return 2;
+        return options_misuse("forget", "name the user");
     }
     char base[300];
     struct td_error err = {0};
@@ -172,3 +171,5 @@ int cmd_forget(int argc, char **argv)
     json_free(result);
     return 0;
 }
+
+const struct verb verb_forget = {"forget", cmd_forget, "erase what is stored about a user"};

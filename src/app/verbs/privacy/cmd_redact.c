@@ -5,6 +5,7 @@
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/evidence/redact_surrogates.h"
 #include "app/setup/privacy/privacy_setup.h"
 #include "app/setup/privacy/vault_bytes.h"
@@ -380,7 +381,7 @@ static enum td_status run(struct redaction *r, bool surrogates, const char *conf
     return status;
 }
 
-int cmd_redact(int argc, char **argv)
+static int cmd_redact(int argc, char **argv)
 {
     const char *text = NULL, *config_path = NULL, *class_name = "sensitive", *key_env = NULL,
                *key_file = NULL, *positional[1] = {NULL};
@@ -404,27 +405,27 @@ int cmd_redact(int argc, char **argv)
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(r.json),
     };
-    const struct option_spec spec = {"redact",
-                                     "[FILE]",
-                                     "Writes the text with <TYPE_N> in the place of what is "
-                                     "private, the same value with the same N, or with\n"
-                                     "--surrogates other values. With --vault FILE the values "
-                                     "are kept there, and --restore --vault FILE puts\n"
-                                     "them back.",
-                                     options,
-                                     sizeof options / sizeof *options,
-                                     1};
+    const struct option_spec spec = {
+        .verb = "redact",
+        .arguments = "[FILE]",
+        .summary = "Replaces private data in a text by placeholders like <EMAIL_ADDRESS_1>. The "
+                   "same value always gets the same placeholder.\n"
+                   "With --vault FILE the values are kept in that file, and --restore --vault "
+                   "FILE puts them back.",
+        .example = "  tandem redact --vault v.json letter.txt > safe.txt\n"
+                   "  tandem redact --restore --vault v.json answer.txt",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
 
     if (!names_class_parse(str_from(class_name), &r.lowest)) {
-        fprintf(stderr, "tandem redact: --class is public, sensitive or restricted, not '%.40s'\n",
-                class_name);
-        return 2;
+        return options_misuse("redact", "--class is public, sensitive or restricted, not '%.40s'",
+                              class_name);
     }
     if ((r.restoring || key_env || key_file) && r.vault_path == NULL) {
-        fprintf(stderr, "tandem redact: %s needs --vault FILE\n",
-                r.restoring ? "--restore" : "a key for the vault");
-        return 2;
+        return options_misuse("redact", "%s needs --vault FILE",
+                              r.restoring ? "--restore" : "a key for the vault");
     }
     struct td_error err = {0};
     buf_init(&r.out, OUTPUT_BYTES_MAX);
@@ -446,3 +447,6 @@ int cmd_redact(int argc, char **argv)
     vault_key_wipe(&r.key);
     return status == TD_OK ? !printed : command_fail("redact", &err);
 }
+
+const struct verb verb_redact = {"redact", cmd_redact,
+                                 "replace private data in a text, and put it back later"};

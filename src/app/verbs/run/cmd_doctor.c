@@ -2,6 +2,7 @@
  * check is one function; the table is their order. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/model/model_file.h"
@@ -427,7 +428,7 @@ static int print_results(const struct doctor *doctor, bool json)
     return worst == HEALTH_FAIL ? 1 : 0;
 }
 
-int cmd_doctor(int argc, char **argv)
+static int cmd_doctor(int argc, char **argv)
 {
     const char *config_path = NULL;
     bool json = false;
@@ -440,13 +441,12 @@ int cmd_doctor(int argc, char **argv)
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "doctor",
-        "",
-        "Checks configuration, CPU, model, state directory, ledger, port and the other tiers, and\n"
-        "says what to do. Exit code 1 when something must be mended.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "doctor",
+        .summary = "Checks the configuration, CPU, model, state folder, ledger, port and the "
+                   "other tiers, and says what to do. The exit code is 1 when something must be "
+                   "fixed.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     struct td_error err = {0};
     if (config_load(config_path, NULL, NULL, &doctor.config, &err) == TD_OK)
@@ -458,3 +458,5 @@ int cmd_doctor(int argc, char **argv)
     config_free(doctor.config);
     return code;
 }
+
+const struct verb verb_doctor = {"doctor", cmd_doctor, "check the installation and say what to do"};

@@ -7,6 +7,7 @@
 #include "api/http/metrics.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "app/setup/files/secret_source.h"
 #include "app/setup/process/runtime.h"
 #include "app/setup/process/worker.h"
@@ -314,7 +315,7 @@ static bool take_listen(void *ctx, const char *text)
     return config_listen_split(str_from(text), host, sizeof host, &port);
 }
 
-int cmd_serve(int argc, char **argv)
+static int cmd_serve(int argc, char **argv)
 {
     struct runtime_options values = {.serves = true, .arguments = argv};
     struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
@@ -328,14 +329,14 @@ int cmd_serve(int argc, char **argv)
         {"json", 0, OPTION_FLAG, &json, NULL, "print the ready line as JSON", 0, 0},
     };
     const struct option_spec spec = {
-        "serve",
-        "",
-        "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C; SIGHUP reads the\n"
-        "configuration again. Without a configuration: the embedded model on 127.0.0.1:8080,\n"
-        "and OpenAI's cloud when OPENAI_API_KEY is set.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "serve",
+        .summary = "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C. SIGHUP makes "
+                   "it read the configuration again.\n"
+                   "Without a configuration it serves the embedded model on 127.0.0.1:8080, and "
+                   "uses OpenAI's cloud when OPENAI_API_KEY is set.",
+        .example = "  tandem serve --config examples/edge-first.yaml",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
@@ -355,3 +356,5 @@ int cmd_serve(int argc, char **argv)
     free(serve);
     return status == TD_OK ? 0 : command_fail("serve", &err);
 }
+
+const struct verb verb_serve = {"serve", cmd_serve, "serve an OpenAI-compatible endpoint"};
