@@ -3,6 +3,7 @@
 
 #include "app/cli/help.h"
 #include "app/config/keys.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
 

@@ -7,7 +7,7 @@
 #define APP_CONFIG_H
 
 #include "base/arena.h"
-#include "base/buf.h"
+#include "base/error.h"
 #include "exchange/private/minimise.h"
 #include "router/plan/policy.h"
 
@@ -273,6 +273,12 @@ TD_MUST_CHECK enum td_status config_load(const char *path, config_env_fn *env, v
 TD_MUST_CHECK enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,
                                           void *env_ctx, struct config **out, struct td_error *err);
 void config_free(struct config *config);
+
+/* The tier of that name; NULL when there is none. */
+const struct config_tier *config_tier_find(const struct config *config, const char *name);
+/* The end of a message about an unknown tier. */
+struct error_suggestion config_suggest_tier(const struct config *config, const char *name);
+bool config_route_lists(const struct config_route *route, const char *tier);
 
 /* weights with `set` when one of them is given; the others are then 0. */
 struct td_weights config_weights_read(const struct config_weights *weights);

@@ -143,23 +143,18 @@ static enum td_status compile_when(struct config *config, const struct config_ru
 
 /* --- then --- */
 
+/* The tier's index, SIZE_MAX when there is none. */
 static size_t find_tier(const struct config *config, const char *name)
 {
-    for (size_t i = 0; i < config->tier_count; i++)
-        if (strcmp(config->tiers[i].name, name) == 0)
-            return i;
-    return SIZE_MAX;
+    const struct config_tier *tier = config_tier_find(config, name);
+    return tier ? (size_t)(tier - config->tiers) : SIZE_MAX;
 }
 
 static enum td_status unknown_tier(const struct config *config, const struct config_rule *rule,
                                    const char *name, struct td_error *err)
 {
-    const char *names[CONFIG_TIERS_MAX];
-    size_t count = 0;
-    for (; count < config->tier_count && count < CONFIG_TIERS_MAX; count++)
-        names[count] = config->tiers[count].name;
     return refuse(config, rule, err, "names an unknown tier '%.60s'%s", name,
-                  error_suggest(str_from(name), names, count).text);
+                  config_suggest_tier(config, name).text);
 }
 
 static bool rule_keeps(const struct config *config, const struct rule *rule, size_t tier)

@@ -5,6 +5,7 @@
 #include "app/cli/config_help.h"
 #include "app/config/config.h"
 #include "app/config/config_reach.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 

@@ -9,7 +9,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define WARNINGS_MAX 64
 
@@ -31,21 +30,13 @@ static void warn(struct warnings *warnings, const struct config *config, uint32_
         json_push(warnings->list, json_new_cstr(text));
 }
 
-static bool route_lists(const struct config_route *route, const char *tier)
-{
-    for (size_t i = 0; i < route->tiers.count; i++)
-        if (strcmp(route->tiers.items[i], tier) == 0)
-            return true;
-    return false;
-}
-
 static void warn_tiers(const struct config *config, struct warnings *warnings)
 {
     for (size_t i = 0; i < config->tier_count; i++) {
         const struct config_tier *tier = &config->tiers[i];
         bool used = false;
         for (size_t r = 0; r < config->route_count; r++)
-            used = used || route_lists(&config->routes[r], tier->name);
+            used = used || config_route_lists(&config->routes[r], tier->name);
         if (!used)
             warn(warnings, config, tier->line,
                  "tier '%s' is on no route: only a request that names it reaches it", tier->name);
