@@ -1,5 +1,5 @@
-/* tandem: finds the verb in one table and runs it. The groups are those of `tandem help`, and each is
- * a folder of app/verbs/. cli/verb.h says what a new verb needs. */
+/* tandem: finds the verb in one table and runs it. The groups are those of `tandem help`, and
+ * each is a folder of app/verbs/. cli/verb.h says what a new verb needs. */
 #include "app/cli/command.h"
 #include "app/cli/config_help.h"
 #include "app/cli/help.h"

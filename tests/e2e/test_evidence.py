@@ -135,7 +135,7 @@ def test_the_total_cost_has_units_and_a_crossover():
     assert got["pays"] and got["payback_months"] < 36 and "bandwidth" in got["not_counted"], got
     code, out, _ = run("tco", *PRICES, "--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s")
     assert code == 0 and b"crossover" in out and b"not counted: development" in out, out
-    for bad, word in [(["--price-in", "0.15"], "no unit"), (["--price-in", "0.15 EUR/Mtok"], "another unit"), (["--hardware", "2400 W"], "--hardware")]:
+    for bad, word in [(["--price-in", "0.15"], "no unit"), (["--price-in", "0.15 EUR/Mtok"], "wrong unit"), (["--hardware", "2400 W"], "--hardware")]:
         code, _, err = run("tco", *PRICES, *bad)
         assert code == 2 and word in err, err
     code, _, err = run("tco", "--price-in", "1 USD/Mtok")

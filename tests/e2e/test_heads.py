@@ -149,7 +149,7 @@ def test_lines_that_make_no_probe_are_refused():
                             (good + "{\n", "line 161: "),
                             (good + '{"prompt": "x"}', "line 161: 'right' is missing"),
                             ('{"right": true}', "line 1: one of 'prompt' and 'messages'"),
-                            ('{"right": true, "prompt": 5}', "line 1: 'prompt' is no string"),
+                            ('{"right": true, "prompt": 5}', "line 1: 'prompt' must be a string"),
                             ('{"right": true, "messages": []}', "line 1: messages"),
                             ('[]', "line 1: no JSON object"),
                             ('{"right": true, "prompt": "' + "x y" * 9000 + '"}', "line 1: ")):

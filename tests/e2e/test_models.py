@@ -352,7 +352,7 @@ def test_what_is_no_source_is_refused_with_the_reason():
     with Folder() as folder:
         for source, words in (("hf:nobody", "ORG/REPO"), ("hf:a/b", ("names no file", "/a/b/tree/main")), ("hf:a/b:", "names no file"),
                               ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")), ("hf:a:f.gguf", "ORG/REPO"),
-                              ("hf:a/../b:f.gguf", "ORG/REPO"), ("hf:a/b:../f.gguf", "no file"),
+                              ("hf:a/../b:f.gguf", "ORG/REPO"), ("hf:a/b:../f.gguf", "not a file"),
                               ("hf:a/b:f.gguf@", "revision"), ("ftp://x/y.gguf", "neither"), ("/nowhere.gguf", "neither"),
                               ("https://user:pw@127.0.0.1/x.gguf", "credentials"), ("http://127.0.0.1:1/", "--name"),
                               ("http://127.0.0.1:1/a%00b.gguf", "--name"), ("http://127.0.0.1:1/%2e%2e%2fx", "--name")):

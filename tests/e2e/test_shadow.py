@@ -74,7 +74,7 @@ def test_the_device_answers_in_the_shadow_of_the_cloud_and_the_user_sees_the_clo
         code, out, err = run("explain", pair["examples"][0], env=tandem.environment)
         assert code == 0 and b"only-cloud" in out and b"local: another answer (agreement 0." in out and b" as text)" in out, (out, err)
         code, out, err = run("report", env=tandem.environment)
-        assert code == 0 and b"local in the shadow of cloud: 1 of 2 the same" in out and b"95% interval" in out, (out, err)
+        assert code == 0 and b"shadow answers of local beside cloud: 1 of 2 the same" in out and b"95% interval" in out, (out, err)
         code, out, err = run("report", "--json", env=tandem.environment)
         equal(json.loads(out)["shadows"][0]["same"], 1, err)
         tools = [{"type": "function", "function": {"name": "f"}}]

@@ -1,3 +1,5 @@
+/* What every verb needs: its input as a file or standard input, its output whole or not at all,
+ * and one form for failures. Exit codes are made here and in the verbs, nowhere below. */
 #include "app/cli/command.h"
 
 #include "app/setup/model/model_file.h"
@@ -74,7 +76,8 @@ enum td_status command_tokenize(const struct td_model *model, struct td_str text
             return error_set(err, status, "%s", first.message);
         capacity = *count;
     }
-    return error_set(err, TD_INTERNAL, "the number of tokens changed between two tries");
+    return error_set(err, TD_INTERNAL,
+                     "the tokenizer gave different counts of tokens for one text");
 }
 
 enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,

@@ -1,4 +1,5 @@
-/* `tandem help config`: every section with its keys, written from the tables that also read them. */
+/* `tandem help config` is written from the tables that also read the file, so that the two
+ * cannot differ. A section's own keys come first, then the sections in it. */
 #include "app/cli/config_help.h"
 
 #include "app/cli/help.h"

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Prints every key with its default and its meaning, or those of one section of the root and of what
- * stands in it. TD_NOT_FOUND, with the nearest name, when there is no such section. */
+/* Prints every key with its default and its meaning, or the keys of one section of the root.
+ * TD_NOT_FOUND, with the nearest name, when there is no such section. */
 TD_MUST_CHECK enum td_status config_help_print(const char *section, FILE *out,
                                                struct td_error *err);
 

@@ -1,3 +1,5 @@
+/* The findings of a scan as JSON. Positions are given in bytes and in characters, because
+ * programs in other languages count characters; they are counted in one pass over the text. */
 #include "app/cli/findings.h"
 
 #include "base/error.h"
@@ -6,6 +8,7 @@
 #include "base/utf8.h"
 #include "privacy/scan/rules.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 enum td_status findings_of(struct td_str text, bool strict, struct findings *out,
                            struct td_error *err)
 {
+    assert(text.data || text.len == 0);
     size_t capacity = FIRST_CAPACITY;
     *out = (struct findings){0};
     for (;;) {

@@ -21,8 +21,8 @@ const char *findings_name(const struct privacy_span *span, char out[static FINDI
 
 void findings_deinit(struct findings *findings);
 
-/* {"class", "spans": [{"type", "score", "class", "start", "end", "char_start", "char_end"}]}: start and
- * end in bytes, char_* in code points. **returns new** (json_free). */
+/* {"class", "spans": [{"type", "score", "class", "start", "end", "char_start", "char_end"}]}:
+ * start and end in bytes, char_* in code points. **returns new** (json_free). */
 struct json *findings_json(struct td_str text, const struct findings *findings);
 
 #endif

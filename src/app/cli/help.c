@@ -1,3 +1,5 @@
+/* Breaks sentences into lines. Texts are written as a whole in the source, so that an editor of
+ * a sentence does not have to break its lines again. */
 #include "app/cli/help.h"
 
 #include "base/str.h"

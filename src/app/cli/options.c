@@ -1,3 +1,6 @@
+/* The parser walks the table of a verb for each argument: a verb has at most some sixty options,
+ * so that a linear search is enough. Mistakes are refused at once, with the nearest name;
+ * nothing is ignored. */
 #include "app/cli/options.h"
 
 #include "app/cli/help.h"

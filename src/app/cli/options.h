@@ -55,24 +55,25 @@ enum options_outcome options_parse(const struct option_spec *spec, int argc, cha
                                    const char **positional, size_t *positional_count);
 void options_print_help(const struct option_spec *spec);
 
-/* Says on standard error how a verb was used wrongly and where its help is. Returns the exit code. */
+/* Says on standard error how a verb was used wrongly, and where its help is. Returns the exit
+ * code. */
 int options_misuse(const char *verb, const char *format, ...) TD_PRINTF(2, 3);
 
 /* Rows that many verbs share. */
-#define OPTION_ROW_MODEL(variable)                                             \
-    {                                                                          \
-        "model", 'm', OPTION_TEXT, &(variable), "FILE",                        \
-            "a GGUF file or a pulled model; default: the embedded model", 0, 0 \
+#define OPTION_ROW_MODEL(variable)                                               \
+    {                                                                            \
+        "model", 'm', OPTION_TEXT, &(variable), "FILE",                          \
+            "a GGUF file or a downloaded model; default: the embedded one", 0, 0 \
     }
 #define OPTION_ROW_CPU(variable)                                              \
     {                                                                         \
         "cpu", 0, OPTION_CPU, &(variable), "VARIANT",                         \
             "kernels to use: auto (default), ref, avx2, avx512 or neon", 0, 0 \
     }
-#define OPTION_ROW_KV_TYPE(variable)                                          \
-    {                                                                         \
-        "kv-type", 0, OPTION_KV_TYPE, &(variable), "TYPE",                    \
-            "number format of the KV cache: f16 (default), f32 or q8_0", 0, 0 \
+#define OPTION_ROW_KV_TYPE(variable)                                \
+    {                                                               \
+        "kv-type", 0, OPTION_KV_TYPE, &(variable), "TYPE",          \
+            "number format of the KV cache: f16, f32 or q8_0", 0, 0 \
     }
 #define OPTION_ROW_JSON(variable)                                                   \
     {                                                                               \

@@ -1,3 +1,4 @@
+/* A span is turned into a moment when it is read, so that all parts of a verb use the same one. */
 #include "app/cli/since_option.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+/* Looking up a verb in a table, and the words for one that is not there. */
 #include "app/cli/verb.h"
 
 #include "app/cli/help.h"

@@ -1,8 +1,8 @@
 /* A verb: a subcommand of `tandem`, or of another verb (`tandem policy check`).
  *
- * Each verb has a file under app/verbs/, which defines its struct verb. The table in main.c lists the
- * verbs of `tandem` in groups; a verb with verbs of its own has a table in its own file. So a new verb
- * touches three files: its own, the table, and meson.build. */
+ * Each verb has a file under app/verbs/, which defines its struct verb. The table in main.c
+ * lists the verbs of `tandem` in groups; a verb with verbs of its own has a table in its own
+ * file. So a new verb touches three files: its own, the table, and meson.build. */
 #ifndef APP_VERB_H
 #define APP_VERB_H
 

@@ -1,6 +1,6 @@
-/* What one row of the table of keys cannot show: names that must exist, keys that exclude each other,
- * and values that can never take effect. Each is refused with its line, so that a mistake is found
- * when the file is read, not when the first request meets it. */
+/* Checks that one row of the tables of keys cannot make: names that must exist, keys that
+ * exclude each other, and values that can never take effect. Each mistake is refused with its
+ * line, so that it is found when the file is read and not when the first request meets it. */
 #include "app/config/config_check.h"
 
 #include "app/config/config_ramp.h"
@@ -10,6 +10,7 @@
 #include "net/loopback.h"
 #include "tandem/engine.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -211,7 +212,7 @@ static enum td_status check_shadow(const struct config *config, const struct con
     return TD_OK;
 }
 
-/* The declared kind must be possible with the ladder, else no tier would be left for any request. */
+/* The declared kind must be possible with the ladder, or no tier would be left for any request. */
 static enum td_status check_kind(const struct config *config, const struct config_route *route,
                                  struct reach reach, struct td_error *err)
 {
@@ -329,6 +330,7 @@ static enum td_status check_sections(const struct config *config, struct td_erro
 
 enum td_status config_check(const struct config *config, struct td_error *err)
 {
+    assert(config->tier_count > 0 && config->route_count > 0); /* config_defaults_fill made them */
     enum td_status status = check_sections(config, err);
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++)
         status = check_tier(config, i, err);

@@ -1,5 +1,5 @@
-/* What the file leaves out: the environment and the defaults that one key alone cannot state. A value
- * of the environment that overrides the file replaces it here, too. */
+/* What the file leaves out: values of the environment, and defaults that depend on others. A
+ * variable that overrides the file replaces its value here, too. */
 #include "app/config/config_defaults.h"
 
 #include "app/config/keys.h"
@@ -48,8 +48,8 @@ static enum td_status take_default_tiers(struct config *config, struct td_error 
     return status;
 }
 
-/* A server of the user's own may need no key. So the tier gets OPENAI_API_KEY only when that is set,
- * or when the server is OpenAI's. */
+/* A server of the user's own may need no key. So the tier gets OPENAI_API_KEY only when that is
+ * set, or when the server is OpenAI's. */
 static enum td_status fill_openai_tier(struct config *config, struct config_tier *tier,
                                        const struct config_environment *env, struct td_error *err)
 {

@@ -1,12 +1,17 @@
+/* A ramp that could never move anybody, or would move everybody at once, is a mistake that
+ * nobody would see: its tier must be on the route, must not be the start already, and its steps
+ * must grow. */
 #include "app/config/config_ramp.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Each takes some five times as many as the one before: what is lost at one is seen before many are there. */
+/* Each step takes about five times as many users as the one before, so that a loss is seen
+ * before many users have it. */
 static const double steps_usual[] = {1, 5, 20, 50, 100};
 
 static bool read_step(const char *text, double *out)
@@ -41,6 +46,7 @@ static enum td_status check_steps(const struct config *config, const struct conf
 enum td_status config_ramp_check(const struct config *config, const struct config_route *route,
                                  struct td_error *err)
 {
+    assert(route->tiers.count > 0);
     const char *to = route->ramp.to, *wrong = NULL;
     const char *start = route->start ? route->start : route->tiers.items[0];
     if (!to)

@@ -1,8 +1,13 @@
+/* Who may see a class of data. Each class has places that it may go to without any rule; a rule
+ * in privacy.classes replaces them and may ask for regions, certificates or tiers. Restricted
+ * data never leaves the device, whatever a rule says. A class may not reach further than the
+ * class below it. */
 #include "app/config/config_reach.h"
 
 #include "base/error.h"
 #include "base/names.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const unsigned default_places[CLASS_COUNT] = {
@@ -58,6 +63,7 @@ static void fill_facts(const struct config *config, const struct config_tier *ti
 void config_reach_apply(const struct config *config, const struct config_tier *tier,
                         struct tier_facts *facts)
 {
+    assert(tier >= config->tiers && tier < config->tiers + config->tier_count);
     fill_facts(config, tier, facts);
 }
 

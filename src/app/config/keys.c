@@ -1,5 +1,5 @@
-/* The root of the configuration: one row for each section, and the small sections themselves. How to
- * add a key is said in keys.h. */
+/* The root of the configuration: one row for each section, and the small sections themselves.
+ * keys.h says how to add a key. */
 #include "app/config/keys.h"
 
 /* --- router --- */

@@ -1,9 +1,9 @@
 /* The keys of the configuration: what can be written into the file, and how it is read.
  *
- * To add a key, touch two files: add a member to struct config (config.h), and a row to the section
- * that the key stands in (keys_*.c). Reading, the check of the range, the default, "did you mean" and
- * `tandem help config` follow from the row. The third file is the one that uses the member. A check
- * that concerns several keys belongs in config_check.c.
+ * To add a key, touch two files: add a member to struct config (config.h), and a row to the
+ * section in which the key stands (keys_*.c). Reading, the check of the range, the default, "did
+ * you mean" and `tandem help config` follow from the row. The third file is the one that uses
+ * the member. A check that concerns several keys belongs in config_check.c.
  *
  * The tables are constant; any thread may read them. */
 #ifndef APP_KEYS_H

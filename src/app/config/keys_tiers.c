@@ -1,4 +1,5 @@
-/* Keys of a tier: where it is, how it is reached, what it charges and what its operator promises. */
+/* Keys of a tier: where it is, how it is reached, what it charges, and what its operator
+ * promises. */
 #include "app/config/keys.h"
 
 #include "base/names.h"

@@ -1,3 +1,4 @@
+/* Opens what decides in the order of dependence; one function frees it, whatever was opened. */
 #include "app/evidence/policy_opened.h"
 
 #include "base/error.h"

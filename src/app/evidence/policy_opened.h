@@ -1,5 +1,5 @@
-/* A configuration with everything that decides, and no model: what the verbs that judge a policy work
- * on. For one thread. */
+/* A configuration with everything that decides, but no model: what the verbs that judge a policy
+ * work on. For one thread. */
 #ifndef APP_POLICY_OPENED_H
 #define APP_POLICY_OPENED_H
 

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "privacy/pseudonym/restore.h"
 
-/* Appends the text with surrogates for everything from the class on, strict: recall first; a row {"surrogate", "type"} for each
- * pair that it used. */
+/* Appends the text with surrogates for everything from the class on, strict: recall first; a row
+ * {"surrogate", "type"} for each pair that it used. */
 TD_MUST_CHECK enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest,
                                                bool strict, struct vault *vault, struct buf *out,
                                                struct json *rows, struct td_error *err);

@@ -1,3 +1,5 @@
+/* Models are opened once, at the start; their keys need a restart. A model for embeddings is
+ * opened only when the configuration names one, else the local tier's model embeds too. */
 #include "app/setup/process/engine_setup.h"
 
 #include "app/setup/model/model_file.h"
@@ -6,6 +8,8 @@
 #include "base/error.h"
 #include "engine/embedding/embedding_service.h"
 #include "engine/session/scheduler.h"
+
+#include <assert.h>
 
 static bool has_local_tier(const struct config *config)
 {
@@ -78,8 +82,8 @@ static enum td_status open_local(const struct config *config,
     return open_scheduler(config, parts, err);
 }
 
-/* With the model that the configuration names, else with the local tier's. With neither there are no
- * embeddings. */
+/* Uses the model that the configuration names, or else the local tier's. Without either there
+ * are no embeddings. */
 static enum td_status open_embeddings(const struct config *config,
                                       const struct td_model_options *model_options,
                                       struct engine_parts *parts, struct td_error *err)
@@ -101,6 +105,7 @@ static enum td_status open_embeddings(const struct config *config,
 enum td_status engine_setup_open(const struct config *config, enum td_cpu cpu,
                                  struct engine_parts *out, struct td_error *err)
 {
+    assert(config->models.dir);
     const struct td_model_options options = {
         .cpu = cpu == TD_CPU_AUTO ? (enum td_cpu)config->engine.cpu : cpu};
     *out = (struct engine_parts){0};

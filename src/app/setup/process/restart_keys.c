@@ -1,3 +1,6 @@
+/* Says what a reload cannot change. A key that is missing here changes silently at the next
+ * start, so a new key of the server, engine, ledger or privacy belongs here unless the snapshot
+ * takes it. */
 #include "app/setup/process/restart_keys.h"
 
 #include "base/log.h"

@@ -1,9 +1,9 @@
-/* What a process that runs exchanges has: a configuration, models, services, and the snapshot of policy
- * and tiers in use.
+/* What a process that runs exchanges has: a configuration, models, services, and the snapshot of
+ * policy and tiers in use.
  *
- * The parts are opened in the order of their dependence (services_setup.c, engine_setup.c) and closed
- * in the reverse one. A reload makes a new snapshot beside the old one and swaps the pointer under
- * the lock; nothing else here is shared between threads. */
+ * The parts are opened in the order of their dependence (services_setup.c, engine_setup.c) and
+ * closed in the reverse one. A reload makes a new snapshot beside the old one and swaps the
+ * pointer under the lock; nothing else here is shared between threads. */
 #include "app/setup/process/runtime.h"
 
 #include "api/api.h"

@@ -1,3 +1,6 @@
+/* The ledger is opened first, because budgets are restored from it, and the vaults last, because
+ * reading them is of use only when all else is open. The confined worker has only what
+ * services_setup_memory makes. */
 #include "app/setup/process/services_setup.h"
 
 #include "app/setup/files/state_file.h"
@@ -17,6 +20,8 @@
 #include "ledger/ledger.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
+
+#include <assert.h>
 
 /* Users, applications and routes whose day is counted apart: 3 MB. */
 #define SPENDERS_MAX 65536
@@ -102,7 +107,7 @@ static enum td_status open_ramps(const struct config *config, bool serves,
     return status == TD_OK ? ramps_open(&options, &base->ramps, err) : status;
 }
 
-/* What a server has beside: shadows, and vaults that outlive it. */
+/* Only a server has shadows, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
 {
@@ -115,6 +120,7 @@ static enum td_status open_for_server(const struct config *config, struct snapsh
 enum td_status services_setup_files(const struct config *config, bool serves,
                                     struct services_parts *parts, struct td_error *err)
 {
+    assert(parts->base.spending && parts->base.watch && !parts->base.confined);
     struct snapshot_base *base = &parts->base;
     enum td_status status = open_ledger(config, base, err);
     if (status == TD_OK)

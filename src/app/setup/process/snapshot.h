@@ -1,4 +1,5 @@
-/* An immutable set of policy, tiers and health, made from a configuration, counted by users. */
+/* An immutable set of policy, tiers and their health, made from a configuration and counted by
+ * its users. Any thread may hold, use and drop it. */
 #ifndef APP_SNAPSHOT_H
 #define APP_SNAPSHOT_H
 

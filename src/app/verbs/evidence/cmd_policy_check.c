@@ -39,7 +39,8 @@ static void warn_tiers(const struct config *config, struct warnings *warnings)
             used = used || config_route_lists(&config->routes[r], tier->name);
         if (!used)
             warn(warnings, config, tier->line,
-                 "tier '%s' is on no route: only a request that names it reaches it", tier->name);
+                 "tier '%s' is on no route, so only a request that names it can reach it",
+                 tier->name);
         if (tier->place >= TD_PLACE_REGION && !(tier->input_usd_per_mtok > 0) &&
             !(tier->output_usd_per_mtok > 0))
             warn(warnings, config, tier->line,
@@ -55,17 +56,19 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
         if (route->tiers.count == 1 &&
             (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0))
             warn(warnings, config, route->line,
-                 "route '%s' has gate g0 and one tier: there is nowhere to start instead",
+                 "route '%s' has gate g0 but only one tier, so there is no other tier to start on",
                  route->name);
         if (route->tiers.count == 1 && route->climb)
-            warn(warnings, config, route->line,
-                 "route '%s' climbs hedged and has one tier: there is none to ask beside it",
-                 route->name);
+            warn(
+                warnings, config, route->line,
+                "route '%s' has climb: hedged but only one tier, so there is no second tier to ask",
+                route->name);
         if (config_weights_read(&route->weights).set &&
             (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0 ||
              route->start))
             warn(warnings, config, route->line,
-                 "route '%s' has weights: its start and its gate g0 have no effect", route->name);
+                 "route '%s' has weights, so its start and its gate g0 have no effect",
+                 route->name);
     }
 }
 
@@ -76,7 +79,7 @@ static void warn_rules(const struct config *config, struct warnings *warnings)
         const struct rule *compiled = &config->rule_set.rules[i];
         if (rule->line && compiled->asked >> RULE_BUDGET & 1 && !config->budget_count)
             warn(warnings, config, rule->line,
-                 "rule '%s' asks for budget_used, and there are no budgets", rule->name);
+                 "rule '%s' uses budget_used, but there are no budgets", rule->name);
     }
 }
 

@@ -139,8 +139,8 @@ static int cmd_policy_pareto(int argc, char **argv)
     const char *file = NULL, *svg = NULL;
     bool json = false, all = false;
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &svg, "FILE.svg", "a picture of all plans", 0, 0},
-        {"all", 0, OPTION_FLAG, &all, NULL, "print also plans that another one beats", 0, 0},
+        {"output", 'o', OPTION_TEXT, &svg, "FILE.svg", "also draw all plans into this file", 0, 0},
+        {"all", 0, OPTION_FLAG, &all, NULL, "also print plans that another plan beats", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -158,7 +158,7 @@ static int cmd_policy_pareto(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, NULL);
     if (!file) {
-        return options_misuse("policy pareto", "a table of outcomes is needed");
+        return options_misuse("policy pareto", "name a table of outcomes");
     }
     struct td_error err = {0};
     struct found *found = calloc(1, sizeof *found);

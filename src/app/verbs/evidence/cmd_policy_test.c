@@ -1,4 +1,5 @@
-/* tandem policy test: requests with the decisions that the operator expects, as a table of tests. */
+/* tandem policy test: requests with the decisions that the operator expects, as a table of
+ * tests. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -113,7 +114,7 @@ static int policy_test(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, &count);
     if (count != 1) {
-        return options_misuse("policy test", "a file of assertions is needed");
+        return options_misuse("policy test", "name a file of tests");
     }
     char path[4096];
     struct td_error err = {0};

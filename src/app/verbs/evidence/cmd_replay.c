@@ -82,7 +82,9 @@ static enum td_status run_replay(const struct call *call, struct work *work, str
     ledger_reader_close(reader);
     work->seconds = (clock_monotonic_ms(NULL) - begin_ms) / 1000;
     if (status == TD_OK && work->replay.count == 0)
-        status = error_set(err, TD_NOT_FOUND, "no answered exchange in the ledger since then");
+        status =
+            error_set(err, TD_NOT_FOUND,
+                      "the ledger has no answered exchange in this time; choose a longer --since");
     return status;
 }
 
@@ -161,7 +163,7 @@ static bool print_text(const struct work *work)
            work->refused, work->replay.skipped, "", "before", "after", "change");
     for (size_t c = 0; c < COLUMN_COUNT; c++) {
         if (isnan(work->change[c].mean)) {
-            printf("%-16s not known: no outcomes, feedback or classifier for these exchanges\n",
+            printf("%-16s not known: these exchanges have no outcomes, feedback or classifier\n",
                    titles[c]);
             continue;
         }
@@ -208,11 +210,12 @@ static int cmd_replay(int argc, char **argv)
     struct call call = {.json = false};
     since_option_init(&call.since, "24h");
     const struct option options[] = {
-        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE", "the other configuration", 0, 0},
+        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE", "the other configuration; required", 0,
+         0},
         OPTION_ROW_CONFIG(call.config),
         OPTION_ROW_SINCE(call.since, "24h"),
         {"outcomes", 0, OPTION_TEXT, &call.outcomes, "FILE.jsonl",
-         "how right each tier is on these exchanges, by id", 0, 0},
+         "how right each tier is for these exchanges, by id", 0, 0},
         OPTION_ROW_JSON(call.json),
     };
     const struct option_spec spec = {

@@ -118,10 +118,12 @@ static int cmd_router_confidence(int argc, char **argv)
     struct call call = {.answers.tokens_max = 256, .seed = 1, .cpu = TD_CPU_AUTO};
     const struct option options[] = {
         OPTION_ROW_MODEL(call.model),
-        {"output", 'o', OPTION_TEXT, &call.out, "FILE", "for router.confidence", 0, 0},
+        {"output", 'o', OPTION_TEXT, &call.out, "FILE",
+         "file to write, for router.confidence; required", 0, 0},
         {"tokens", 'n', OPTION_UINT, &call.answers.tokens_max, "N",
          "most tokens of an answer; default 256", 1, 65536},
-        {"seed", 0, OPTION_U64, &call.seed, "S", "of the division into folds; default 1", 0, 0},
+        {"seed", 0, OPTION_U64, &call.seed, "S", "seed of the division into folds; default 1", 0,
+         0},
         OPTION_ROW_THREADS(call.answers.threads),
         OPTION_ROW_CPU(call.cpu),
         OPTION_ROW_JSON(call.json),
@@ -146,7 +148,7 @@ static int cmd_router_confidence(int argc, char **argv)
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.answers.path, &count);
     if (count != 1 || !call.out) {
         return options_misuse("router confidence",
-                              "a file of judged prompts and -o FILE are needed");
+                              "give a file of prompts with known answers, and -o FILE");
     }
     return train(&call);
 }

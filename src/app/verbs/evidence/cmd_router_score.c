@@ -86,9 +86,10 @@ static enum td_status score_lines(struct scorer *scorer, struct td_str lines, st
         bool printed = is_text && print_verdict(scorer, json_text(text), true);
         json_free(value);
         if (!is_text)
-            return error_set(err, TD_INVALID, "line %zu: no \"text\"", number);
+            return error_set(err, TD_INVALID, "line %zu: the line must have \"text\": a string",
+                             number);
         if (!printed)
-            return error_set(err, TD_IO, "standard output broke");
+            return error_set(err, TD_IO, "cannot write to standard output");
     }
     return TD_OK;
 }
@@ -98,12 +99,15 @@ static int router_score(int argc, char **argv)
     const char *model = NULL, *file = NULL, *text = NULL;
     bool jsonl = false, json = false, probabilities = false, show_features = false;
     const struct option options[] = {
-        {"model", 'm', OPTION_TEXT, &model, "FILE", "classifier that 'router train' wrote", 0, 0},
-        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "read {\"text\"} a line, write a verdict a line", 0,
-         0},
-        {"file", 'f', OPTION_TEXT, &file, "FILE", "read it instead of standard input", 0, 0},
-        {"tasks", 0, OPTION_FLAG, &probabilities, NULL, "with the probability of each task", 0, 0},
-        {"features", 0, OPTION_FLAG, &show_features, NULL, "with the dense features", 0, 0},
+        {"model", 'm', OPTION_TEXT, &model, "FILE",
+         "classifier that 'tandem router train' wrote; default: the one beside the program", 0, 0},
+        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL,
+         "read {\"text\"} on each line, and print a result a line", 0, 0},
+        {"file", 'f', OPTION_TEXT, &file, "FILE", "file to read; default: standard input", 0, 0},
+        {"tasks", 0, OPTION_FLAG, &probabilities, NULL, "also print the probability of each task",
+         0, 0},
+        {"features", 0, OPTION_FLAG, &show_features, NULL,
+         "also print the features that the classifier reads", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -135,7 +139,7 @@ static int router_score(int argc, char **argv)
         if (jsonl)
             status = score_lines(scorer, given, &err);
         else if (!print_verdict(scorer, given, json || probabilities || show_features))
-            status = error_set(&err, TD_IO, "standard output broke");
+            status = error_set(&err, TD_IO, "cannot write to standard output");
     }
     classifier_close(classifier);
     buf_deinit(&input);

@@ -58,8 +58,8 @@ static int router_train(int argc, char **argv)
     uint64_t seed = SEED_DEFAULT;
     bool json = false;
     const struct option options[] = {
-        {"output", 'o', OPTION_TEXT, &out, "FILE", "the classifier to write", 0, 0},
-        {"seed", 0, OPTION_U64, &seed, "S", "of the division into parts; default 1", 0, 0},
+        {"output", 'o', OPTION_TEXT, &out, "FILE", "the classifier to write; required", 0, 0},
+        {"seed", 0, OPTION_U64, &seed, "S", "seed of the division into parts; default 1", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -76,8 +76,8 @@ static int router_train(int argc, char **argv)
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, &count);
     if (count != 1 || !out) {
         return options_misuse("router train", "%s",
-                              count != 1 ? "a file of labelled lines is needed"
-                                         : "-o FILE is needed");
+                              count != 1 ? "name a file of labelled prompts"
+                                         : "name the classifier to write with -o FILE");
     }
     struct td_error err = {0};
     struct buf text = {0};

@@ -177,17 +177,17 @@ static void print_breaches(const struct tco_input *input, const struct tco *tco)
     double all = tco->breach_usd * input->queries_per_month;
     if (input->breach_usd <= 0)
         return;
-    printf("breaches: %.6f USD expected in every query that leaves (%.10g USD x %.6g per million), "
-           "a month %.2f USD all-cloud, %.2f USD hybrid\n",
+    printf("breaches: %.6f USD expected for every query that leaves (%.10g USD x %.6g per "
+           "million); a month: %.2f USD all-cloud, %.2f USD hybrid\n",
            tco->breach_usd, input->breach_usd, input->breach_per_million, all,
            (1 - input->share_local) * all);
     if (isinf(tco->breakeven_per_million))
-        printf("at this volume no rate of breaches makes local pay\n");
+        printf("at this volume local saves no money, however often there are breaches\n");
     else if (tco->breakeven_per_million <= 0)
-        printf("at this volume local pays even without breaches\n");
+        printf("at this volume local saves money even without breaches\n");
     else
-        printf("at this volume local pays above %.6g breaches per million queries that leave; at "
-               "%.6g %s is cheaper\n",
+        printf("at this volume local saves money above %.6g breaches per million queries that "
+               "leave; at %.6g %s is cheaper\n",
                tco->breakeven_per_million, input->breach_per_million,
                tco->pays ? "local" : "the cloud");
 }
@@ -198,22 +198,22 @@ static bool print_text(const struct tco_input *input, const struct tco *tco, str
            "USD (%.1f %%)\n",
            tco->cloud_usd, tco->local_usd, tco->energy_j, tco->saving_usd, 100 * tco->saving_share);
     print_breaches(input, tco);
-    printf("fixed a month: %.2f USD (hardware and development %.2f, idle power %.2f)\n",
+    printf("fixed costs a month: %.2f USD (hardware and development %.2f, idle power %.2f)\n",
            tco->fixed_usd_per_month, tco->hardware_usd_per_month, tco->idle_usd_per_month);
     if (!tco->routing_can_pay)
         printf(
-            "routing cannot pay at any volume: what the device answers saves less than its tries "
-            "cost\n");
+            "local saves no money at any volume: its answers save less than its attempts cost\n");
     else
-        printf("crossover: %.0f queries a month\n", tco->crossover_queries_per_month);
+        printf("crossover: local saves money from %.0f queries a month on\n",
+               tco->crossover_queries_per_month);
     printf(
         "at %.0f queries a month: all-cloud %.2f USD, hybrid %.2f USD, saving %.2f USD a month\n",
         input->queries_per_month, tco->all_cloud_usd_per_month, tco->hybrid_usd_per_month,
         tco->saving_usd_per_month);
     if (isinf(tco->payback_months))
-        printf("hardware and development are never earned back\n");
+        printf("hardware and development never pay for themselves\n");
     else
-        printf("hardware and development are earned back in %.1f months\n", tco->payback_months);
+        printf("hardware and development pay for themselves in %.1f months\n", tco->payback_months);
     printf("utilisation %.1f %%%s; local tokens cost %.4f USD/Mtok\n", 100 * tco->busy_share,
            tco->busy_share > 1 ? " (more than one machine can do)" : "", tco->usd_per_mtok);
     for (size_t i = 0; i < json_count(omitted); i++)

@@ -23,7 +23,8 @@ static int egress_export(int argc, char **argv)
     const char *config_path = NULL, *output = NULL, *path;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"output", 'o', OPTION_TEXT, &output, "FILE", "default standard output", 0, 0},
+        {"output", 'o', OPTION_TEXT, &output, "FILE", "file to write; default: standard output", 0,
+         0},
     };
     const struct option_spec spec = {
         .verb = "egress export",

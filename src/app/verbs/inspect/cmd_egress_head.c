@@ -1,4 +1,5 @@
-/* tandem egress head: the newest signature, to be kept where nobody of this machine can change it. */
+/* tandem egress head: the newest signature, to be kept where nobody on this machine can change
+ * it. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"

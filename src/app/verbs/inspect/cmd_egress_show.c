@@ -62,7 +62,8 @@ static enum td_status show_line(void *ctx, struct td_str line, struct td_error *
     if (!egress_is_entry(line))
         return TD_OK;
     if (json_parse(line, &entry, NULL) != TD_OK)
-        return error_set(err, TD_CORRUPT, "a line is damaged: see tandem egress verify");
+        return error_set(err, TD_CORRUPT,
+                         "a line of the record is damaged; 'tandem egress verify' says which");
     bool wanted = strcmp(text_of(entry, "time"), show->since) >= 0;
     if (show->exchange)
         wanted = wanted &&
@@ -88,7 +89,7 @@ static int egress_show(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"exchange", 'x', OPTION_TEXT, &show.exchange, "ID",
-         "of this exchange; a beginning will do", 0, 0},
+         "only this exchange; a beginning of its id is enough", 0, 0},
         OPTION_ROW_SINCE(since, "all"),
         OPTION_ROW_JSON(show.json),
     };

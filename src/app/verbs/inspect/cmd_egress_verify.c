@@ -38,13 +38,11 @@ static void print_verdict(const struct egress_verdict *verdict, const char *path
            (unsigned long long)verdict->entry_count, (unsigned long long)verdict->head_count,
            verdict->key[0] ? verdict->key : "(none)");
     if (verdict->unsigned_rows)
-        printf("the last row was announced and is not signed yet: the machine stopped in the "
-               "middle of "
-               "that transfer\n");
-    if (verdict->unwritten_rows)
         printf(
-            "one more row was announced and never written: the machine stopped before anything of "
-            "that transfer left\n");
+            "the last row is not signed yet: the machine stopped in the middle of that transfer\n");
+    if (verdict->unwritten_rows)
+        printf("one more row was announced but never written: the machine stopped before anything "
+               "of that transfer left\n");
 }
 
 static enum td_status read_kept_heads(const char *path, struct buf *out, struct td_error *err)
@@ -64,9 +62,9 @@ static int egress_verify_verb(int argc, char **argv)
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
         {"key", 'k', OPTION_TEXT, &kept.key, "HEX",
-         "the public key that must have signed, kept elsewhere", 0, 0},
+         "the public key that must have signed, as you kept it elsewhere", 0, 0},
         {"head", 'H', OPTION_TEXT, &head, "FILE",
-         "heads that were kept elsewhere, which it must still contain", 0, 0},
+         "file with heads that you kept elsewhere; the record must still contain them", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {

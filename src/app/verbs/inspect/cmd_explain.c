@@ -1,3 +1,6 @@
+/* tandem explain: one record of the ledger in sentences, from the ledger's file or from a
+ * running server. A server writes a record a moment after the answer, so a record that is
+ * missing is looked for once more. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
@@ -40,7 +43,7 @@ static void print_head(const struct json *record)
     const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
     printf("Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
            text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
-    printf("%lld prompt and %lld answer tokens, first text after %.1f ms, whole after %.1f ms, "
+    printf("%lld prompt and %lld answer tokens, first text after %.1f ms, complete after %.1f ms, "
            "%.6f USD (all-cloud: %.6f USD).\n",
            (long long)json_int(json_get(record, "prompt_tokens"), 0),
            (long long)json_int(json_get(record, "completion_tokens"), 0),
@@ -50,7 +53,7 @@ static void print_head(const struct json *record)
            json_number(json_get(record, "all_cloud_cost_usd"), 0));
     const char *disclosure = text_of(record, "disclosure", NULL);
     if (disclosure)
-        printf("Disclosed: %s\n", disclosure);
+        printf("The client was told: %s\n", disclosure);
 }
 
 static void print_reasons(const struct json *record)
@@ -84,7 +87,7 @@ static void print_decision(const struct json *record)
     printf(".\n");
     const char *flip = text_of(decision, "flip", NULL);
     if (flip)
-        printf("It flips: %s.\n", flip);
+        printf("What would change it: %s.\n", flip);
     void *iterator = NULL;
     const char *tier;
     const struct json *score;
@@ -118,7 +121,7 @@ static void print_shadows(const struct json *record)
 {
     const struct json *shadows = json_get(record, "shadows");
     if (json_count(shadows))
-        printf("\nIn its shadow:\n");
+        printf("\nShadow answers, only compared:\n");
     for (size_t i = 0; i < json_count(shadows); i++) {
         const struct json *shadow = json_at(shadows, i);
         const struct json *agreement = json_get(shadow, "agreement");

@@ -1,3 +1,5 @@
+/* tandem report: sums over the ledger, printed as tables. The sums are the ledger's
+ * (ledger/ledger.h). */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/since_option.h"
@@ -29,8 +31,8 @@ static void print_consistency(const struct json *of)
 {
     double similar = member(of, "similar"), turns = member(of, "turns");
     if (similar > 0)
-        printf("\n%.0f questions were like an earlier one of the same user: %.0f started elsewhere "
-               "(flip rate %.1f%%)\n",
+        printf("\n%.0f questions were similar to an earlier one of the same user; %.0f of them "
+               "started on another tier (flip rate %.1f%%)\n",
                similar, member(of, "flipped"), 100 * member(of, "flip_rate"));
     const struct json *days = json_get(of, "days");
     for (size_t i = 0; similar > 0 && i < json_count(days); i++) {
@@ -39,11 +41,11 @@ static void print_consistency(const struct json *of)
                member(day, "similar"));
     }
     if (turns > 0)
-        printf("\n%.0f turns went on in a conversation: %.0f left its tier\n", turns,
-               member(of, "turns_moved"));
+        printf("\n%.0f requests continued a conversation; %.0f of them moved to another tier\n",
+               turns, member(of, "turns_moved"));
     if (similar + turns > 0)
-        printf("keeping tiers (%.0f times) gave up %.3f and cost %.6f USD\n", member(of, "kept"),
-               member(of, "given_up"), member(of, "usd"));
+        printf("staying on a tier (%.0f times) cost %.3f right answers and %.6f USD\n",
+               member(of, "kept"), member(of, "given_up"), member(of, "usd"));
 }
 
 static void print_same(const struct json *of)
@@ -59,7 +61,8 @@ static void print_shadows(const struct json *list)
         const struct json *of = json_at(list, i), *examples = json_get(of, "examples");
         const struct json *tasks = json_get(of, "tasks");
         const char *tier = json_cstr(json_get(of, "tier"));
-        printf("\n%s in the shadow of %s: ", json_cstr(json_get(of, "shadow")), tier ? tier : "-");
+        printf("\nshadow answers of %s beside %s: ", json_cstr(json_get(of, "shadow")),
+               tier ? tier : "-");
         print_same(of);
         printf(", mean agreement %.3f, %.0f failed, %.6f USD\n", member(of, "agreement"),
                member(of, "failed"), member(of, "cost_usd"));
@@ -70,7 +73,7 @@ static void print_shadows(const struct json *list)
             printf("\n");
         }
         for (size_t j = 0; j < json_count(examples); j++)
-            printf("  another answer: %s\n", json_cstr(json_at(examples, j)));
+            printf("  a different answer: %s\n", json_cstr(json_at(examples, j)));
     }
 }
 

@@ -56,7 +56,8 @@ static const char *bottleneck(const struct roofline_phase *phase, double measure
 static const char *reason(const struct roofline_phase *phase, double measured)
 {
     return measured < 0.7 * phase->predicted_tokens_per_s
-               ? "slower than its parts: other programs, or too many threads"
+               ? "slower than the sum of its parts: other programs run, or there are too many "
+                 "threads"
                : phase->reason;
 }
 
@@ -83,7 +84,7 @@ static bool print_text(const struct bench *bench)
            result->prefill_tokens_per_s, options->prompt_tokens, result->decode_tokens_per_s,
            options->decode_tokens);
     if (options->depth)
-        printf(", behind %u tokens", options->depth);
+        printf(", after %u tokens", options->depth);
     if (bench->no_roofline)
         return puts("") >= 0;
     printf("\n  this machine: %.1f GB/s read, %.0f G%s/s %s; a token takes %.1f MB and %.2f G "
@@ -158,11 +159,11 @@ static bool print_json(const struct bench *bench)
 static void warn_when_disturbed(const struct machine_load *load)
 {
     if (load->disturbs)
-        fprintf(
-            stderr,
-            "tandem bench: the machine was busy meanwhile: other programs used %.2f processors, "
-            "the hypervisor took %.2f; the figures are too low, measure again when it rests\n",
-            load->foreign_cpus, load->stolen_cpus);
+        fprintf(stderr,
+                "tandem bench: the machine was busy: other programs used %.2f processors and the "
+                "hypervisor took %.2f; the figures are too low, so measure again when the machine "
+                "is idle\n",
+                load->foreign_cpus, load->stolen_cpus);
 }
 
 static enum td_status run_once(struct bench *bench, const struct td_model *model,
@@ -216,13 +217,18 @@ static int cmd_bench(int argc, char **argv)
     struct bench_options *values = &bench.options;
     const struct option options[] = {
         OPTION_ROW_MODEL(bench.model_path),
-        {"prompt-tokens", 'p', OPTION_UINT, &values->prompt_tokens, "N", "0 = no prefill", 0, 1e6},
-        {"decode-tokens", 'n', OPTION_UINT, &values->decode_tokens, "N", "0 = no decode", 0, 1e6},
-        {"depth", 'd', OPTION_UINT, &values->depth, "N", "tokens in the cache before", 0, 1e6},
-        {"repeat", 'r', OPTION_UINT, &values->repetitions, "N", "median of so many", 1, 64},
-        {"threads", 't', OPTION_UINT, &values->thread_count, "N", "default: one, then one a core",
-         0, 1024},
-        {"no-roofline", 0, OPTION_FLAG, &bench.no_roofline, NULL, "only measure", 0, 0},
+        {"prompt-tokens", 'p', OPTION_UINT, &values->prompt_tokens, "N",
+         "tokens of the prompt; 0 = do not measure prefill; default 512", 0, 1e6},
+        {"decode-tokens", 'n', OPTION_UINT, &values->decode_tokens, "N",
+         "tokens of the answer; 0 = do not measure decode; default 128", 0, 1e6},
+        {"depth", 'd', OPTION_UINT, &values->depth, "N", "tokens that are already in the cache", 0,
+         1e6},
+        {"repeat", 'r', OPTION_UINT, &values->repetitions, "N",
+         "measure N times and take the median; default 3", 1, 64},
+        {"threads", 't', OPTION_UINT, &values->thread_count, "N",
+         "compute threads; default: first one, then one for each core", 0, 1024},
+        {"no-roofline", 0, OPTION_FLAG, &bench.no_roofline, NULL,
+         "only measure; do not compare with what the machine allows", 0, 0},
         OPTION_ROW_CPU(bench.cpu),
         OPTION_ROW_KV_TYPE(values->kv_type),
         OPTION_ROW_JSON(bench.json),
@@ -241,7 +247,7 @@ static int cmd_bench(int argc, char **argv)
     size_t what_count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, what, &what_count);
     if (what_count != 1 || strcmp(what[0], "engine") != 0) {
-        return options_misuse("bench", "say what to measure: tandem bench engine");
+        return options_misuse("bench", "name what to measure: tandem bench engine");
     }
     struct td_error err = {0};
     bool printed = true;

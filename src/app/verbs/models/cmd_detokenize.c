@@ -1,3 +1,5 @@
+/* tandem detokenize: the exact bytes of token ids. It opens only the tokenizer, so that a file
+ * with a vocabulary and no weights is enough. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -38,7 +40,7 @@ static int cmd_detokenize(int argc, char **argv)
     struct option_each ids_option = {command_take_ids, &id_text, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "instead of standard input", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the ids; default: standard input", 0, 0},
         {"special", 0, OPTION_FLAG, &special, NULL, "print special tokens as their text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),

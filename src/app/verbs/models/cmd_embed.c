@@ -1,3 +1,4 @@
+/* tandem embed: vectors of texts, from encoders and decoders alike. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -93,7 +94,8 @@ static enum td_status open_run(struct run *run, const struct td_embedder_options
     if (status != TD_OK)
         return status;
     if (dimensions > wide)
-        return error_set(err, TD_INVALID, "--dimensions %u: the model has %zu", dimensions, wide);
+        return error_set(err, TD_INVALID, "--dimensions is %u, but the model has only %zu",
+                         dimensions, wide);
     run->dimensions = dimensions ? dimensions : wide;
     run->vector = calloc(wide, sizeof *run->vector);
     run->rows = json ? json_new_array() : NULL;
@@ -112,11 +114,11 @@ static int cmd_embed(int argc, char **argv)
     struct td_embedder_options how = {0};
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"pooling", 0, OPTION_TEXT, &pooling, "mean|cls|last", "default: what the file says", 0, 0},
-        {"dimensions", 0, OPTION_UINT, &dimensions, "N", "the first N, made of length 1 again", 1,
-         1e6},
-        {"context", 0, OPTION_UINT, &context, "N", "tokens of the longest text; default 2048", 1,
-         1e9},
+        {"pooling", 0, OPTION_TEXT, &pooling, "METHOD",
+         "how token vectors become one: mean, cls or last; default: what the model says", 0, 0},
+        {"dimensions", 0, OPTION_UINT, &dimensions, "N",
+         "keep the first N numbers, and make the length 1 again", 1, 1e6},
+        {"context", 0, OPTION_UINT, &context, "N", "most tokens of a text; default 2048", 1, 1e9},
         OPTION_ROW_THREADS(threads),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
@@ -132,7 +134,8 @@ static int cmd_embed(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, texts, &text_count);
     if (pooling && !pooling_parse(pooling, &how.pooling)) {
-        return options_misuse("embed", "--pooling '%.60s' is not one of mean, cls, last", pooling);
+        return options_misuse("embed", "--pooling must be one of mean, cls, last, not '%.60s'",
+                              pooling);
     }
     how.thread_count = threads;
     how.context_tokens = context;

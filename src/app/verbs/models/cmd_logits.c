@@ -1,3 +1,5 @@
+/* tandem logits: raw outputs for comparison with other implementations. The rows are written in
+ * blocks, so that the memory does not depend on the length of the input. */
 #include "app/cli/command.h"
 #include "app/cli/lora_options.h"
 #include "app/cli/verb.h"
@@ -158,12 +160,13 @@ static int cmd_logits(int argc, char **argv)
     struct option_each ids_option = {command_take_ids, &values.ids, COMMAND_IDS_NEEDED};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "token ids; default: standard input", 0, 0},
-        {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", "token ids from a file", 0, 0},
+        {"ids", 0, OPTION_EACH, &ids_option, "1,2,3", "the token ids; default: standard input", 0,
+         0},
+        {"ids-file", 0, OPTION_TEXT, &values.ids_file, "FILE", "file with the token ids", 0, 0},
         {"last", 0, OPTION_UINT, &values.last, "N", "only the last N positions", 1, 1e9},
         {"hidden-layer", 0, OPTION_UINT, &values.hidden_layer, "N",
-         "what N layers leave behind instead: [positions, embedding]", 0, 1024},
-        {"output", 'o', OPTION_TEXT, &values.out, "FILE", "where the logits go", 0, 0},
+         "write the hidden state after N layers instead: [positions, embedding]", 0, 1024},
+        {"output", 'o', OPTION_TEXT, &values.out, "FILE", "file to write; required", 0, 0},
         OPTION_ROW_LORA(values.lora),
         OPTION_ROW_LORA_SCALE(values.lora),
         OPTION_ROW_THREADS(values.threads),
@@ -181,7 +184,7 @@ static int cmd_logits(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     if (!values.out) {
-        return options_misuse("logits", "-o FILE is missing");
+        return options_misuse("logits", "name the file to write with -o FILE");
     }
     if (values.lora.scale_given && values.lora.count == 0) {
         return options_misuse("logits", "--lora-scale needs an adapter: --lora FILE");

@@ -1,4 +1,5 @@
-/* tandem models list, tandem models rm: the folder of pulled models. */
+/* tandem models list: the folder of downloaded models, each opened to say whether it can be
+ * used. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -112,7 +113,8 @@ static int cmd_models_list(int argc, char **argv)
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
+        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER",
+         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {

@@ -152,7 +152,7 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
                              ? strdup(pull->source.where)
                              : download_url_public(pull->source.where, &pull->source_cut);
     if (pull->shown_source == NULL)
-        return error_set(err, TD_INVALID, "the source is no URL that can be read");
+        return error_set(err, TD_INVALID, "the source is not a URL that can be read");
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
     status = path_join(pull->path, sizeof pull->path, dir, pull->source.name, err);
     return status == TD_OK ? model_store_make(dir, err) : status;
@@ -177,7 +177,7 @@ static enum td_status fetch(struct pull *pull, struct td_error *err)
     };
     /* A token with a line end in it would write further headers. */
     if (options.bearer && strpbrk(options.bearer, "\r\n"))
-        return error_set(err, TD_INVALID, "HF_TOKEN has a line end in it");
+        return error_set(err, TD_INVALID, "HF_TOKEN contains a line end; set it again without one");
     return download_file(&options, &pull->result, err);
 }
 
@@ -205,9 +205,10 @@ static bool print_done(const struct pull *pull, const char *event, const char *s
     if (!pull->json) {
         printf("%s %s\nsha256 %s%s\n", event, pull->path, *sha256 ? sha256 : "not recorded",
                strcmp(event, "pulled") != 0 ? ""
-               : *pull->digest              ? " (as asked for)"
-               : *pull->result.sha256       ? " (as the server says)"
-                                            : " (nobody said what it should be)");
+               : *pull->digest              ? " (as --sha256 says)"
+               : *pull->result.sha256
+                   ? " (as the server says)"
+                   : " (not compared: neither --sha256 nor the server says what it should be)");
         if (is_adapter)
             printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
                    *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
@@ -238,9 +239,11 @@ static enum td_status check_present(const struct pull *pull, char *sha256, bool 
         return TD_OK;
     model_store_record(pull->path, sha256, source, DOWNLOAD_SHA256_HEX + 1);
     if (*pull->digest && strcmp(sha256, pull->digest) != 0)
-        return error_set(err, TD_INVALID,
-                         "%s is there with SHA-256 %s; --force replaces it, --name keeps both",
-                         pull->path, *sha256 ? sha256 : "unknown");
+        return error_set(
+            err, TD_INVALID,
+            "%s exists and has the SHA-256 %s; replace it with --force, or choose another name "
+            "with --name",
+            pull->path, *sha256 ? sha256 : "unknown");
     return TD_OK;
 }
 
@@ -273,14 +276,18 @@ static int cmd_models_pull(int argc, char **argv)
     struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
     const struct option options[] = {
         OPTION_ROW_CONFIG(pull.config_path),
-        {"name", 0, OPTION_TEXT, &pull.name, "NAME", "default: the file's name", 0, 0},
-        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "what the file must have", 0, 0},
-        {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
-        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel ranges; default 4", 1,
+        {"name", 0, OPTION_TEXT, &pull.name, "NAME",
+         "name to give the model; default: the name of the file", 0, 0},
+        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "the SHA-256 that the file must have", 0,
+         0},
+        {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER",
+         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
+        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel connections; default 4", 1,
          DOWNLOAD_STREAMS_MAX},
-        {"retries", 0, OPTION_UINT, &pull.retries, "N", "failures in a row; default 8", 0, 1000},
+        {"retries", 0, OPTION_UINT, &pull.retries, "N",
+         "failures in a row before it gives up; default 8", 0, 1000},
         {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", "certificates to trust", 0, 0},
-        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model that is there", 0, 0},
+        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model of the same name", 0, 0},
         OPTION_ROW_JSON(pull.json),
     };
     const struct option_spec spec = {
@@ -301,7 +308,7 @@ static int cmd_models_pull(int argc, char **argv)
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, source, &count);
     if (count != 1) {
         return options_misuse("models pull",
-                              "say what to fetch: hf:ORG/REPO:FILE, an address or a file");
+                              "name what to download: hf:ORG/REPO:FILE.gguf, an address or a file");
     }
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);

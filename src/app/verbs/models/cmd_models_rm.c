@@ -1,4 +1,4 @@
-/* tandem models rm: removes a pulled model from the folder of models. */
+/* tandem models rm: removes a downloaded model with its record. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -15,7 +15,8 @@ static int cmd_models_rm(int argc, char **argv)
     size_t count = 0;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
+        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER",
+         "the model folder; default: models.dir of the configuration, or TANDEM_MODELS", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
@@ -27,7 +28,7 @@ static int cmd_models_rm(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, name, &count);
     if (count != 1) {
-        return options_misuse("models rm", "say which model; 'tandem models list' shows them");
+        return options_misuse("models rm", "name the model; 'tandem models list' shows them");
     }
     if (!model_name_is_plain(name[0])) {
         return options_misuse("models rm",

@@ -1,3 +1,5 @@
+/* tandem perplexity: how well a model predicts a text, computed as llama.cpp's tool does it, so
+ * that the figures can be compared. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -44,11 +46,12 @@ static int cmd_perplexity(int argc, char **argv)
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"file", 'f', OPTION_TEXT, &file, "FILE", "text; default: standard input", 0, 0},
-        {"context", 0, OPTION_UINT, &values.session.context_tokens, "N", "tokens of one window", 2,
-         1048576},
-        {"windows", 0, OPTION_UINT, &values.windows_max, "N", "so many; default all whole ones", 0,
-         1e9},
+        {"file", 'f', OPTION_TEXT, &file, "FILE", "the text to read; default: standard input", 0,
+         0},
+        {"context", 0, OPTION_UINT, &values.session.context_tokens, "N",
+         "tokens of one window; default 512", 2, 1048576},
+        {"windows", 0, OPTION_UINT, &values.windows_max, "N",
+         "most windows; default: all complete ones", 0, 1e9},
         OPTION_ROW_THREADS(values.session.thread_count),
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_KV_TYPE(values.session.kv_type),

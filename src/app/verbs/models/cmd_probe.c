@@ -129,14 +129,17 @@ static int cmd_probe(int argc, char **argv)
         .layer = LAST_LAYER, .input = "last+mean", .hidden = 16, .seed = 1, .cpu = TD_CPU_AUTO};
     const struct option options[] = {
         OPTION_ROW_MODEL(values.model),
-        {"output", 'o', OPTION_TEXT, &values.out, "OUT.gguf", "the copy with the probe", 0, 0},
+        {"output", 'o', OPTION_TEXT, &values.out, "OUT.gguf",
+         "where to write the copy of the model", 0, 0},
         {"layer", 0, OPTION_UINT, &values.layer, "N",
-         "read after so many layers; default all of them", 0, 1024},
-        {"input", 0, OPTION_TEXT, &values.input, "last|mean|last+mean",
-         "of the prompt's last token, or the mean over all; default both", 0, 0},
+         "read the model after this many layers; default: all", 0, 1024},
+        {"input", 0, OPTION_TEXT, &values.input, "INPUT",
+         "what the probe reads: last (the last token), mean (of all tokens) or last+mean (default)",
+         0, 0},
         {"hidden", 0, OPTION_UINT, &values.hidden, "N",
          "width of the hidden layer; 0 = logistic regression; default 16", 0, PROBE_WIDTH_MAX},
-        {"seed", 0, OPTION_U64, &values.seed, "N", "of first weights and order; default 1", 0, 0},
+        {"seed", 0, OPTION_U64, &values.seed, "N",
+         "seed of the first weights and of the order; default 1", 0, 0},
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
         OPTION_ROW_JSON(values.json),
@@ -156,7 +159,7 @@ static int cmd_probe(int argc, char **argv)
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
     if (count != 2 || !str_equal(str_from(arguments[0]), STR("train")) || !values.out) {
-        return options_misuse("probe", "'train', a file of lines and -o OUT.gguf are needed");
+        return options_misuse("probe", "give 'train', a file of lines and -o OUT.gguf");
     }
     values.file = arguments[1];
     return train(&values);

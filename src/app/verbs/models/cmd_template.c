@@ -1,3 +1,4 @@
+/* tandem template: chat messages as the model reads them, as text or as token ids. */
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
@@ -42,7 +43,8 @@ static int cmd_template(int argc, char **argv)
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_FLAG, &as_ids, NULL, "print the prompt's token ids (a JSON array)", 0, 0},
+        {"ids", 0, OPTION_FLAG, &as_ids, NULL,
+         "print the token ids as a JSON array instead of the text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };

@@ -1,3 +1,4 @@
+/* tandem tokenize: a text as token ids. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
@@ -24,9 +25,11 @@ static int cmd_tokenize(int argc, char **argv)
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of standard input", 0, 0},
-        {"no-bos", 0, OPTION_FLAG, &no_bos, NULL, "do not add the model's BOS/EOS tokens", 0, 0},
-        {"no-special", 0, OPTION_FLAG, &no_special, NULL, "read special-token text as text", 0, 0},
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: standard input", 0, 0},
+        {"no-bos", 0, OPTION_FLAG, &no_bos, NULL,
+         "do not add the tokens that begin and end a text (BOS, EOS)", 0, 0},
+        {"no-special", 0, OPTION_FLAG, &no_special, NULL,
+         "read the text of special tokens as plain text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };

@@ -126,11 +126,14 @@ static int cmd_scan(int argc, char **argv)
     size_t positional_count = 0;
     bool json = false, jsonl = false, strict = false;
     const struct option options[] = {
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
-        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out",
-         0, 0},
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: FILE or standard input", 0,
+         0},
+        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL,
+         "read {\"text\": ...} on each line of standard input, and print a result a line", 0, 0},
         {"strict", 0, OPTION_FLAG, &strict, NULL,
-         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
+         "find more, with more false findings: likely names everywhere, and numbers of unknown "
+         "kinds",
+         0, 0},
         OPTION_ROW_CONFIG(config_path),
         OPTION_ROW_JSON(json),
     };

@@ -198,15 +198,15 @@ static int cmd_chat(int argc, char **argv)
         {"url", 'u', OPTION_TEXT, &conversation.url, "URL", "ask a running server", 0, 0},
         OPTION_ROW_MODEL(runtime.model),
         {"route", 'r', OPTION_TEXT, &conversation.request.model, "NAME",
-         "route, tier or model; default auto", 0, 0},
+         "route, tier or model to ask; default auto", 0, 0},
         {"mode", 0, OPTION_TEXT, &mode, "MODE",
-         "auto, only-local, prefer-local, prefer-cloud, only-cloud", 0, 0},
+         "auto (default), only-local, prefer-local, prefer-cloud or only-cloud", 0, 0},
         {"data-class", 0, OPTION_TEXT, &data_class, "CLASS",
-         "public, sensitive, contractual or restricted", 0, 0},
-        {"temp", 0, OPTION_NUMBER, &conversation.request.temperature, "T", "default 0: greedy", 0,
-         2},
+         "class of the data: public (default), sensitive, contractual or restricted", 0, 0},
+        {"temp", 0, OPTION_NUMBER, &conversation.request.temperature, "T",
+         "sampling temperature; default 0: always the likeliest token", 0, 2},
         {"max-tokens", 'n', OPTION_UINT, &conversation.request.tokens_max, "N",
-         "0 = the tier's default", 0, 1e7},
+         "most tokens of an answer; 0 = the tier's default", 0, 1e7},
         OPTION_ROW_THREADS(runtime.threads),
         OPTION_ROW_CPU(runtime.cpu),
         OPTION_ROW_JSON(conversation.json),
@@ -222,10 +222,15 @@ static int cmd_chat(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, text, &count);
     if (!names_mode_parse(str_from(mode), &conversation.request.mode)) {
-        return options_misuse("chat", "unknown mode '%s'", mode);
+        return options_misuse(
+            "chat",
+            "--mode is auto, only-local, prefer-local, prefer-cloud or only-cloud, not '%.40s'",
+            mode);
     }
     if (!names_class_parse(str_from(data_class), &conversation.request.data_class)) {
-        return options_misuse("chat", "unknown data class '%s'", data_class);
+        return options_misuse(
+            "chat", "--data-class is public, sensitive, contractual or restricted, not '%.40s'",
+            data_class);
     }
     conversation.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !conversation.json;
     return open_and_talk(&conversation, &runtime, text[0]);

@@ -149,7 +149,8 @@ static enum td_status map_request(struct answer *answer, int fd, struct td_error
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_WRITE) || !(seals & F_SEAL_SHRINK) || fstat(fd, &info) != 0 ||
         info.st_size <= 0 || info.st_size > (off_t)SANDBOX_REQUEST_BYTES_MAX)
-        return error_set(err, TD_CORRUPT, "a request for the confined worker is no sealed file");
+        return error_set(err, TD_CORRUPT,
+                         "a request for the confined worker must be a sealed file");
     const char *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");

@@ -67,8 +67,8 @@ static enum td_status check_port_free(const struct config *config, struct td_err
     freeaddrinfo(list);
     if (saved == EADDRINUSE)
         return error_set(err, TD_IO,
-                         "%s is in use: another program, or another tandem, listens "
-                         "there; stop it or choose another port with --listen or TANDEM_LISTEN",
+                         "%s is in use: another program, or another tandem, listens there; stop "
+                         "it, or choose another port with --listen or TANDEM_LISTEN",
                          config->server.listen);
     if (saved)
         return error_set(err, TD_IO, "cannot listen on %s: %s", config->server.listen,
@@ -93,7 +93,9 @@ static enum td_status read_client_keys(struct serve *serve, struct td_error *err
     secret_free(keys);
     /* An empty variable must not open the door. */
     if (status == TD_OK && !some)
-        status = error_set(err, TD_INVALID, "server.api_keys_%s names '%s', which holds no key",
+        status = error_set(err, TD_INVALID,
+                           "server.api_keys_%s names '%s', which holds no key; write one there, or "
+                           "remove the setting",
                            env ? "env" : "file", env ? env : file);
     return status;
 }
@@ -322,11 +324,12 @@ static int cmd_serve(int argc, char **argv)
     bool json = false;
     const struct option options[] = {
         OPTION_ROW_CONFIG(values.config_path),
-        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
+        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT",
+         "address to listen on; default 127.0.0.1:8080", 0, 0},
         OPTION_ROW_MODEL(values.model),
         OPTION_ROW_THREADS(values.threads),
         OPTION_ROW_CPU(values.cpu),
-        {"json", 0, OPTION_FLAG, &json, NULL, "print the ready line as JSON", 0, 0},
+        {"json", 0, OPTION_FLAG, &json, NULL, "print the line that says it is ready as JSON", 0, 0},
     };
     const struct option_spec spec = {
         .verb = "serve",

@@ -1,3 +1,4 @@
+/* tandem version: the version, and which kernels this CPU gets. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/verb.h"
