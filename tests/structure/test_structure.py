@@ -14,10 +14,18 @@ SRC = ROOT / "src"
 
 LEVEL = {"base": 0, "kernels": 1, "privacy": 1, "device": 1, "net": 1, "ledger": 1, "engine": 2,
          "router": 2, "quant": 3, "tier": 3, "exchange": 4, "fleet": 4, "api": 5, "app": 6}
-# The folders inside a large one, in the order in which they may include: each those before it.
+# The rooms inside a large folder, in the order in which they may include: each those before it. Besides its rooms a
+# folder holds only its door: files that may include all of them, and that none of them includes.
 PARTS = {"engine": ["gguf", "tokenizer", "template", "grammar", "sampling", "model", "forward", "session",
                     "embedding", "measure"],
-         "app": ["config", "setup", "commands"]}
+         "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
+         "router": ["judge", "watch", "plan", "learn"],
+         "exchange": ["private", "limits", "memory", "machine"],
+         "api": ["http", "wire", "inference", "admin"],
+         "app": ["config", "setup", "cli", "evidence", "verbs"],
+         "app/verbs": ["run", "inspect", "privacy", "models", "evidence"]}
+# Rooms whose parts do not see each other at all: a verb is a leaf.
+APART = {"app/verbs"}
 LINES_MAX = 700
 
 failures = []
@@ -61,13 +69,37 @@ def arrows_that_run_up():
 
 
 def part_that_runs_up(path, number, target):
-    """An include from one part of a folder into a later one. What stands beside the parts may include all."""
-    folder, *inside = path.relative_to(SRC).parts[:-1]
-    parts, part = PARTS.get(folder, []), target.split("/")[1]
-    if parts and inside and inside[0] not in parts:
-        yield f"{path.relative_to(ROOT)}: '{inside[0]}' is not among the parts of {folder}/"
-    elif inside and part in parts and parts.index(part) > parts.index(inside[0]):
-        yield f"{path.relative_to(ROOT)}:{number}: {folder}/{inside[0]} must not see {target}"
+    """An include from one room of a folder into a later one, or out to the folder's door."""
+    here, there = path.relative_to(SRC).parts[:-1], tuple(target.split("/")[:-1])
+    where = f"{path.relative_to(ROOT)}:{number}"
+    for folder, parts in PARTS.items():
+        prefix = tuple(folder.split("/"))
+        if here[:len(prefix)] != prefix or there[:len(prefix)] != prefix:
+            continue
+        mine, other = here[len(prefix):][:1], there[len(prefix):][:1]
+        if not (SRC / target).exists():
+            continue  # generated in the build
+        if mine and not other:
+            yield f"{where}: {folder}/{mine[0]} must not see its folder's door, {target}"
+        elif mine and other and mine != other and (
+                folder in APART or parts.index(other[0]) > parts.index(mine[0])):
+            yield f"{where}: {folder}/{mine[0]} must not see {target}"
+
+
+def rooms_without_a_place():
+    """Folders of src/ that PARTS does not name, and names in PARTS that are no folder."""
+    for folder, parts in PARTS.items():
+        there = {path.name for path in (SRC / folder).iterdir() if path.is_dir()}
+        for part in there.symmetric_difference(parts):
+            yield f"src/{folder}/{part}: PARTS and the tree do not say the same"
+
+
+def drawing_out_of_date():
+    """docs/rooms.svg shows the includes as they are."""
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / "draw_rooms.py"), "--check"], capture_output=True,
+                          text=True)
+    if done.returncode:
+        yield (done.stdout + done.stderr).strip()
 
 
 def circles():
@@ -149,7 +181,7 @@ def headers_that_do_not_stand_alone():
 SENDERS = {
     "client_start": {"src/net/client.c": "is it", "src/net/client.h": "declares it",
                      "src/tier/door.c": "the door",
-                     "src/app/commands/remote.c": "a command that talks to the operator's own server (--url)"},
+                     "src/app/cli/remote.c": "a command that talks to the operator's own server (--url)"},
     "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
     "curl_multi_add_handle": {"src/net/client.c": "the client", "src/net/download.c": "fetches models"},
     "connect": {"src/base/confine.c": "forbids it"},
@@ -178,7 +210,7 @@ def objects_beside_the_door():
     objects = sorted((ROOT / "build" / "src").rglob("*.o"))
     senders = [path.name for path in objects if path.stat().st_size and re.search(
         r"^\s+U client_start$", subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True).stdout, re.M)]
-    if objects and sorted(senders) != ["commands_remote.c.o", "door.c.o"]:
+    if objects and sorted(senders) != ["cli_remote.c.o", "door.c.o"]:
         yield f"client_start is called in {', '.join(senders)}"
 
 
@@ -208,7 +240,9 @@ def files_too_long():
 
 def main():
     check("no include runs up a level", list(arrows_that_run_up()))
+    check("every room has its place in the order", list(rooms_without_a_place()))
     check("every byte for a tier passes the door", list(ways_out_beside_the_door()) + list(objects_beside_the_door()))
+    check("the drawing of the rooms is up to date", list(drawing_out_of_date()))
     check("headers include each other without circles", list(circles()))
     check("third-party headers stay in their folder", list(library_types_that_escaped()))
     check("every header stands alone", list(headers_that_do_not_stand_alone()))
