@@ -94,6 +94,14 @@ def rooms_without_a_place():
             yield f"src/{folder}/{part}: PARTS and the tree do not say the same"
 
 
+def drawing_out_of_date():
+    """docs/rooms.svg shows the includes as they are."""
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / "draw_rooms.py"), "--check"], capture_output=True,
+                          text=True)
+    if done.returncode:
+        yield (done.stdout + done.stderr).strip()
+
+
 def circles():
     """Circles between the files of one folder (between folders the levels forbid them)."""
     graph = {}
@@ -234,6 +242,7 @@ def main():
     check("no include runs up a level", list(arrows_that_run_up()))
     check("every room has its place in the order", list(rooms_without_a_place()))
     check("every byte for a tier passes the door", list(ways_out_beside_the_door()) + list(objects_beside_the_door()))
+    check("the drawing of the rooms is up to date", list(drawing_out_of_date()))
     check("headers include each other without circles", list(circles()))
     check("third-party headers stay in their folder", list(library_types_that_escaped()))
     check("every header stands alone", list(headers_that_do_not_stand_alone()))
