@@ -14,6 +14,8 @@
  * than it allows, all stand still for the rest of every period of 100 ms. */
 #include "base/cores.h"
 
+#include "base/path.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +96,8 @@ static void read_kinds(const char *root, const cpu_set_t *allowed, struct cores 
 static double quota_v2(const char *root, const char *group)
 {
     char path[PATH_BYTES], text[64], *rest;
-    int len = snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/cpu.max", root, group);
-    if (len < 0 || (size_t)len >= sizeof path || !read_text(path, text, sizeof text))
+    if (path_format(path, sizeof path, NULL, "%s/sys/fs/cgroup%s/cpu.max", root, group) != TD_OK ||
+        !read_text(path, text, sizeof text))
         return 0;
     double quota = strtod(text, &rest); /* "max 100000" or "200000 100000", in us */
     double period = strtod(rest, NULL);
@@ -140,8 +142,8 @@ static bool has_cpu(const char *list)
 static void read_quota(const char *root, struct cores *out)
 {
     char path[PATH_BYTES], text[16384], *lines = text;
-    int len = snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    if (len < 0 || (size_t)len >= sizeof path || !read_text(path, text, sizeof text))
+    if (path_join(path, sizeof path, root, "proc/self/cgroup", NULL) != TD_OK ||
+        !read_text(path, text, sizeof text))
         return;
     for (char *line; (line = strsep(&lines, "\n")) != NULL;) {
         char *controllers = strchr(line, ':'), *group;

@@ -1,5 +1,6 @@
 #include "base/crypto.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -51,9 +52,10 @@ void crypto_hex(const uint8_t *data, size_t len, char *out)
     out[2 * len] = '\0';
 }
 
+/* Lower case alone, so that bytes have one spelling. */
 static int hex_value(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return ascii_is_upper(c) ? -1 : ascii_hex_value(c);
 }
 
 bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)

@@ -1,6 +1,7 @@
 #include "base/device.h"
 
 #include "base/clock.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,7 +30,9 @@ static bool read_line(const struct device *device, const char *kind, const char 
                       const char *file, char out[static 64])
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/class/%s/%.128s/%s", device->root, kind, name, file);
+    if (path_format(path, sizeof path, NULL, "%s/class/%s/%s/%s", device->root, kind, name, file) !=
+        TD_OK)
+        return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
@@ -48,7 +51,8 @@ static void each_entry(const struct device *device, const char *kind, entry_fn *
                        struct device_state *state)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/class/%s", device->root, kind);
+    if (path_format(path, sizeof path, NULL, "%s/class/%s", device->root, kind) != TD_OK)
+        return;
     DIR *folder = opendir(path);
     const struct dirent *entry;
     int count = 0;

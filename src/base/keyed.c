@@ -1,5 +1,6 @@
 #include "base/keyed.h"
 
+#include "base/ascii.h"
 #include "base/crypto.h"
 #include "base/error.h"
 
@@ -21,21 +22,12 @@ void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size
     (void)ok;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
 enum td_status keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES],
                                struct td_error *err)
 {
     bool fits = text.len == (size_t)2 * KEYED_KEY_BYTES;
     for (size_t i = 0; fits && i < KEYED_KEY_BYTES; i++) {
-        int high = hex_value(text.data[2 * i]), low = hex_value(text.data[2 * i + 1]);
+        int high = ascii_hex_value(text.data[2 * i]), low = ascii_hex_value(text.data[2 * i + 1]);
         fits = high >= 0 && low >= 0;
         key[i] = (uint8_t)((high & 15) << 4 | (low & 15));
     }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ enum td_status path_format(char *out, size_t size, struct td_error *err, const c
     error_set(err, TD_INVALID, "the path '%.200s...' is too long: %zu bytes are possible", out,
               size - 1);
     out[0] = '\0';
+    errno = ENAMETOOLONG;
     return TD_INVALID;
 }
 

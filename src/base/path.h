@@ -5,8 +5,8 @@
 
 #include "tandem/types.h"
 
-/* Writes "folder/name" to out. TD_INVALID when it does not fit; out is then an empty text, and the
- * message says how the path begins. */
+/* Writes "folder/name" to out. TD_INVALID when it does not fit; out is then an empty text, errno is
+ * ENAMETOOLONG, and the message says how the path begins. */
 TD_MUST_CHECK enum td_status path_join(char *out, size_t size, const char *folder, const char *name,
                                        struct td_error *err);
 

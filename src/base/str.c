@@ -1,19 +1,16 @@
 #include "base/str.h"
 
+#include "base/ascii.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 bool str_equal_nocase(struct td_str a, struct td_str b)
 {
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.data[i]) != lower(b.data[i]))
+        if (ascii_lower(a.data[i]) != ascii_lower(b.data[i]))
             return false;
     return true;
 }
@@ -29,18 +26,13 @@ bool str_ends_with(struct td_str text, struct td_str suffix)
            str_equal(str_slice(text, text.len - suffix.len, text.len), suffix);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct td_str str_trim(struct td_str text)
 {
-    while (text.len && is_space(text.data[0])) {
+    while (text.len && ascii_is_space(text.data[0])) {
         text.data++;
         text.len--;
     }
-    while (text.len && is_space(text.data[text.len - 1]))
+    while (text.len && ascii_is_space(text.data[text.len - 1]))
         text.len--;
     return text;
 }
@@ -90,7 +82,7 @@ bool str_to_u64(struct td_str text, uint64_t *out)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
-        if (c < '0' || c > '9' || __builtin_mul_overflow(value, 10, &value) ||
+        if (!ascii_is_digit(c) || __builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(c - '0'), &value))
             return false;
     }
@@ -121,7 +113,7 @@ bool str_to_double(struct td_str text, double *out)
     copy[text.len] = '\0';
     char *end;
     double value = strtod(copy, &end);
-    if (end != copy + text.len || is_space(copy[0]) || !isfinite(value))
+    if (end != copy + text.len || ascii_is_space(copy[0]) || !isfinite(value))
         return false;
     *out = value;
     return true;
@@ -140,7 +132,7 @@ static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            size_t cost = diagonal + (lower(a.data[i - 1]) != lower(b.data[j - 1]));
+            size_t cost = diagonal + (ascii_lower(a.data[i - 1]) != ascii_lower(b.data[j - 1]));
             diagonal = row[j];
             if (row[j] + 1 < cost)
                 cost = row[j] + 1;

@@ -10,6 +10,7 @@
 #include "ledger/file.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "ledger/schema_sql.h"
 
 #include <errno.h>
@@ -137,10 +138,10 @@ static bool put_in_place(const char *draft, const char *path)
 static enum td_status create(const char *path, struct td_error *err)
 {
     char draft[PATH_MAX];
-    int len = snprintf(draft, sizeof draft, "%s.new-%ld", path, (long)getpid());
-    if (len < 0 || (size_t)len >= sizeof draft)
-        return error_set(err, TD_INVALID, "ledger path is longer than %d bytes", PATH_MAX - 20);
-    enum td_status status = make_directory(path, err);
+    enum td_status status =
+        path_format(draft, sizeof draft, err, "%s.new-%ld", path, (long)getpid());
+    if (status == TD_OK)
+        status = make_directory(path, err);
     if (status != TD_OK)
         return status;
     unlink(draft); /* of a process with our number that died here */

@@ -4,6 +4,7 @@
  * of a git blob, which are no hash of the bytes. */
 #include "net/download_headers.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
 
 bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_HEX + 1])
@@ -14,12 +15,9 @@ bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_H
         return false;
     char lower[DOWNLOAD_SHA256_HEX + 1];
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        if (c >= 'A' && c <= 'F')
-            c = (char)(c + 32);
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+        if (!ascii_is_hex(text.data[i]))
             return false;
-        lower[i] = c;
+        lower[i] = (char)ascii_lower(text.data[i]);
     }
     lower[DOWNLOAD_SHA256_HEX] = '\0';
     memcpy(out, lower, sizeof lower);

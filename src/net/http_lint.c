@@ -3,6 +3,7 @@
  * it. */
 #include "net/http_lint.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -17,9 +18,7 @@
 
 static bool is_token_char(unsigned char c)
 {
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        return true;
-    return c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL;
+    return ascii_is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
 bool http_is_token(struct td_str text)
@@ -73,17 +72,6 @@ static int refuse(const char **reason, int code, const char *text)
     return code;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Decodes %XX in place. False: a broken encoding, a control byte, not UTF-8. */
 static bool decode_path(char *path)
 {
@@ -91,8 +79,8 @@ static bool decode_path(char *path)
     for (const char *in = path; *in; in++) {
         unsigned char byte = (unsigned char)*in;
         if (byte == '%') {
-            int high = hex_digit(in[1]);
-            int low = high < 0 ? -1 : hex_digit(in[2]);
+            int high = ascii_hex_value(in[1]);
+            int low = high < 0 ? -1 : ascii_hex_value(in[2]);
             if (low < 0)
                 return false;
             byte = (unsigned char)(high * 16 + low);
@@ -119,7 +107,7 @@ static bool has_dot_segment(const char *path)
 static bool query_is_encoded(const char *query)
 {
     for (const char *in = query; *in; in++)
-        if (*in == '%' && (hex_digit(in[1]) < 0 || hex_digit(in[2]) < 0))
+        if (*in == '%' && (ascii_hex_value(in[1]) < 0 || ascii_hex_value(in[2]) < 0))
             return false;
     return true;
 }
@@ -180,8 +168,8 @@ static int parse_request_line(struct http_head *head, char *line, struct td_str 
         return refuse(reason, 400, "the request line is malformed");
     *target_end = '\0';
     const char *version = target_end + 1;
-    if (strncmp(version, "HTTP/", 5) != 0 || version[5] < '0' || version[5] > '9' ||
-        version[6] != '.' || version[7] < '0' || version[7] > '9' || version[8] != '\0')
+    if (strncmp(version, "HTTP/", 5) != 0 || !ascii_is_digit(version[5]) || version[6] != '.' ||
+        !ascii_is_digit(version[7]) || version[8] != '\0')
         return refuse(reason, 400, "the HTTP version is malformed");
     if (version[5] != '1' || version[7] > '1')
         return refuse(reason, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
@@ -212,12 +200,9 @@ static int parse_header_line(struct http_head *head, char *line, const char **re
 /* host[:port] or [ipv6][:port]. No user info, no list, no path. */
 static bool is_host(const char *value)
 {
-    for (const char *c = value; *c; c++) {
-        bool plain =
-            (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-        if (!plain && strchr("-._~:[]%", *c) == NULL)
+    for (const char *c = value; *c; c++)
+        if (!ascii_is_alnum(*c) && strchr("-._~:[]%", *c) == NULL)
             return false;
-    }
     return *value != '\0';
 }
 
@@ -366,7 +351,7 @@ static bool feed_size_line(struct http_chunks *chunks, char c)
         chunks->state = CHUNK_EXTENSION;
         return chunks->digits > 0;
     }
-    int digit = hex_digit(c);
+    int digit = ascii_hex_value(c);
     if (digit < 0 || chunks->digits == CHUNK_DIGITS_MAX)
         return false;
     chunks->digits++;

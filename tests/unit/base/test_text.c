@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static void test_a_path_fits_or_is_refused_whole(void)
     char path[12];
     struct td_error err = {0};
     CHECK(path_join(path, sizeof path, "/var", "log.txt", &err) == TD_INVALID && path[0] == '\0');
+    CHECK(errno == ENAMETOOLONG);
     CHECK(strcmp(err.message, "the path '/var/log.tx...' is too long: 11 bytes are possible") == 0);
     CHECK(path_join(path, sizeof path, "/var", "log.md", NULL) == TD_OK);
     CHECK(strcmp(path, "/var/log.md") == 0);
