@@ -14,9 +14,9 @@ TD_MUST_CHECK enum td_status path_join(char *out, size_t size, const char *folde
 TD_MUST_CHECK enum td_status path_format(char *out, size_t size, struct td_error *err,
                                          const char *format, ...) TD_PRINTF(4, 5);
 
-/* Makes the folders that lead to the file at `path`, as `mkdir -p` does; the last part of the path is
- * the file's own. Folders that exist keep their mode. TD_IO with strerror, TD_INVALID when the path
- * is longer than PATH_MAX. */
+/* Makes the folders that lead to the file at `path`, as `mkdir -p` does. The last part of the path
+ * is the file's own name. Folders that exist keep their mode. TD_IO with strerror; TD_INVALID when
+ * the path is longer than PATH_MAX. */
 TD_MUST_CHECK enum td_status path_make_parents(const char *path, unsigned mode,
                                                struct td_error *err);
 

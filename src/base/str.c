@@ -1,7 +1,10 @@
+/* Operations on string views. Views are not NUL-terminated and may be {NULL, 0}, so no function
+ * here uses the C string functions on them without a copy. */
 #include "base/str.h"
 
 #include "base/ascii.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -60,6 +63,7 @@ size_t str_find(struct td_str text, struct td_str needle, size_t from)
 
 bool str_next(struct td_str *rest, char separator, struct td_str *part)
 {
+    assert(rest != part);
     *part = (struct td_str){NULL, 0};
     if (rest->data == NULL || rest->len == 0)
         return false;
@@ -106,7 +110,7 @@ bool str_to_i64(struct td_str text, int64_t *out)
 
 bool str_to_double(struct td_str text, double *out)
 {
-    char copy[64]; /* more digits than any double needs */
+    char copy[64]; /* room for more digits than any double needs */
     if (text.len == 0 || text.len >= sizeof copy)
         return false;
     memcpy(copy, text.data, text.len);
@@ -119,8 +123,8 @@ bool str_to_double(struct td_str text, double *out)
     return true;
 }
 
-/* Levenshtein distance of two names, or `limit + 1` when it is more; names over 63 bytes never
- * match. */
+/* The Levenshtein distance of two names without regard to ASCII case, or more than `limit` when it
+ * is larger. Names of more than 63 bytes never match. */
 static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 {
     size_t row[64];
@@ -146,7 +150,8 @@ static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 
 const char *str_nearest(struct td_str text, const char *const *candidates, size_t candidate_count)
 {
-    size_t limit = text.len / 3 + 1; /* one slip in three letters is still recognisable */
+    assert(candidates != NULL || candidate_count == 0);
+    size_t limit = text.len / 3 + 1; /* one wrong letter in three is still recognisable */
     const char *best = NULL;
     for (size_t i = 0; i < candidate_count; i++) {
         size_t distance = edit_distance(text, str_from(candidates[i]), limit);
