@@ -150,7 +150,7 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
                              ? strdup(pull->source.where)
                              : download_url_public(pull->source.where, &pull->source_cut);
     if (pull->shown_source == NULL)
-        return error_set(err, TD_INVALID, "the source is no URL that can be read");
+        return error_set(err, TD_INVALID, "the source is not a valid URL");
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
     if (snprintf(pull->path, sizeof pull->path, "%s/%s", dir, pull->source.name) >=
         (int)sizeof pull->path)
