@@ -1,6 +1,6 @@
 /* The configuration: one YAML file, checked strictly, over defaults, under the environment.
  *
- * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * One key table (keys.c) drives parsing, defaults, range checks and `tandem help config`.
  * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
  * never in it: only the names of the environment variables or files that hold them. */
 #ifndef APP_CONFIG_H

@@ -1,6 +1,6 @@
 #include "app/config/config_rules.h"
 
-#include "app/config/config_keys.h"
+#include "app/config/keys.h"
 #include "app/config/presets.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -51,9 +51,8 @@ static enum td_status check_name(const struct config *config, const struct confi
     for (size_t i = 0; i < count; i++)
         if (strcmp(known[i], name) == 0)
             return TD_OK;
-    const char *near = str_nearest(str_from(name), known, count);
-    return refuse(config, rule, err, "names an unknown %s '%.60s'%s%s%s", rule_choice_name(choice),
-                  name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return refuse(config, rule, err, "names an unknown %s '%.60s'%s", rule_choice_name(choice),
+                  name, error_suggest(str_from(name), known, count).text);
 }
 
 static enum td_status compile_names(struct config *config, const struct config_rule *from,
@@ -159,9 +158,8 @@ static enum td_status unknown_tier(const struct config *config, const struct con
     size_t count = 0;
     for (; count < config->tier_count && count < CONFIG_TIERS_MAX; count++)
         names[count] = config->tiers[count].name;
-    const char *near = str_nearest(str_from(name), names, count);
-    return refuse(config, rule, err, "names an unknown tier '%.60s'%s%s%s", name,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return refuse(config, rule, err, "names an unknown tier '%.60s'%s", name,
+                  error_suggest(str_from(name), names, count).text);
 }
 
 static bool rule_keeps(const struct config *config, const struct rule *rule, size_t tier)
@@ -248,10 +246,9 @@ static enum td_status append_preset(struct config *config, struct td_error *err)
             names[count] = presets[count].name;
             count++;
         }
-        const char *near = str_nearest(str_from(config->policy.preset), names, count);
-        return error_set(err, TD_INVALID, "%s: policy.preset: there is no preset '%.60s'%s%s%s",
-                         config->label, config->policy.preset, near ? "; did you mean '" : "",
-                         near ? near : "", near ? "'?" : "");
+        return error_set(err, TD_INVALID, "%s: policy.preset: there is no preset '%.60s'%s",
+                         config->label, config->policy.preset,
+                         error_suggest(str_from(config->policy.preset), names, count).text);
     }
     struct yaml_node *tree;
     struct config *part = arena_alloc(config->arena, sizeof *part);
@@ -260,7 +257,7 @@ static enum td_status append_preset(struct config *config, struct td_error *err)
     enum td_status status =
         yaml_tree_read(preset->name, str_from(preset->rules), config->arena, &tree, err);
     if (status == TD_OK)
-        status = config_keys_read(preset->name, &config_root, tree, "", config->arena, part, err);
+        status = keys_read(preset->name, &config_root, tree, "", config->arena, part, err);
     if (status != TD_OK)
         return status;
     size_t count = config->rule_count + part->rule_count;

@@ -2,7 +2,7 @@
 #ifndef APP_POLICY_CASES_H
 #define APP_POLICY_CASES_H
 
-#include "app/setup/policy_build.h"
+#include "app/setup/policy/policy_build.h"
 
 #define POLICY_CASES_MAX 1000
 

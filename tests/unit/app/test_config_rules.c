@@ -5,7 +5,7 @@
 #include "app/config/config.h"
 #include "app/config/presets.h"
 #include "app/evidence/policy_cases.h"
-#include "app/setup/policy_build.h"
+#include "app/setup/policy/policy_build.h"
 #include "base/str.h"
 
 #include <math.h>

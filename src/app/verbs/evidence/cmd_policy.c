@@ -3,7 +3,7 @@
 #include "app/cli/options.h"
 #include "app/config/config.h"
 #include "app/evidence/policy_cases.h"
-#include "app/setup/privacy_setup.h"
+#include "app/setup/privacy/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"

@@ -3,7 +3,7 @@
 #include "app/cli/options.h"
 #include "app/config/config.h"
 #include "app/evidence/ledger_answers.h"
-#include "app/setup/confidence_file.h"
+#include "app/setup/policy/confidence_file.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"

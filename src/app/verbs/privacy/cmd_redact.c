@@ -6,8 +6,9 @@
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
 #include "app/evidence/redact_surrogates.h"
-#include "app/setup/privacy_setup.h"
-#include "app/setup/vault_bytes.h"
+#include "app/setup/privacy/privacy_setup.h"
+#include "app/setup/privacy/vault_bytes.h"
+#include "base/ascii.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -39,8 +40,7 @@ static size_t placeholder_len(struct td_str text, struct td_str *type)
     if (text.len < 5 || text.data[0] != '<')
         return 0;
     while (i < text.len && i < PLACEHOLDER_BYTES_MAX &&
-           ((text.data[i] >= 'A' && text.data[i] <= 'Z') ||
-            (text.data[i] >= '0' && text.data[i] <= '9') || text.data[i] == '_')) {
+           (ascii_is_upper(text.data[i]) || ascii_is_digit(text.data[i]) || text.data[i] == '_')) {
         if (text.data[i] == '_')
             underscore = i;
         i++;
@@ -48,7 +48,7 @@ static size_t placeholder_len(struct td_str text, struct td_str *type)
     if (i >= text.len || text.data[i] != '>' || underscore < 2 || underscore + 1 == i)
         return 0;
     for (size_t k = underscore + 1; k < i; k++)
-        if (text.data[k] < '0' || text.data[k] > '9')
+        if (!ascii_is_digit(text.data[k]))
             return 0;
     *type = str_slice(text, 1, underscore);
     return i + 1;
@@ -224,9 +224,7 @@ static void type_of(const char *name, char type[static PRIVACY_RULE_NAME_BYTES])
 {
     size_t len = strlen(name);
     for (size_t i = 0; i <= len; i++)
-        type[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - ('a' - 'A')
-                         : name[i] == '-'                 ? '_'
-                                                          : name[i]);
+        type[i] = name[i] == '-' ? '_' : (char)ascii_upper(name[i]);
 }
 
 static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,

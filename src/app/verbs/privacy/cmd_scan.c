@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
-#include "app/setup/privacy_setup.h"
+#include "app/setup/privacy/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
