@@ -1,4 +1,5 @@
 """Many chats at once through /v1/chat/completions, as any client would send them."""
+
 import http.client
 import json
 import threading
@@ -8,16 +9,26 @@ LOCAL_ONLY = "tiers:\n  - {name: local, kind: local}\n"
 
 
 class Reply:
-    """text, confidence, the exchange's name, finish reason; status other than 200: text is empty."""
+    """text, confidence, the exchange's name, finish reason; status other than 200: text is
+    empty."""
 
     def __init__(self, status, body):
-        self.status, self.text, self.confidence, self.exchange, self.finish = status, "", 0.0, "", ""
+        self.status, self.text, self.confidence, self.exchange, self.finish = (
+            status,
+            "",
+            0.0,
+            "",
+            "",
+        )
         self.tokens = 0
         if status != 200:
             self.error = body.get("error", {}).get("message", "")
             return
         choice = body["choices"][0]
-        self.text, self.finish = (choice["message"]["content"] or "").strip(), choice["finish_reason"]
+        self.text, self.finish = (
+            (choice["message"]["content"] or "").strip(),
+            choice["finish_reason"],
+        )
         self.confidence = body["tandem"]["confidence"] or 0.0
         self.exchange = body["tandem"]["exchange"]
         self.tokens = body["usage"]["completion_tokens"]
@@ -25,8 +36,12 @@ class Reply:
 
 def send(connection, members):
     body = {"model": "local", "temperature": 0, "max_tokens": 256, **members}
-    connection.request("POST", "/v1/chat/completions", json.dumps(body),
-                       {"Content-Type": "application/json", "x-tandem-mode": "only-local"})
+    connection.request(
+        "POST",
+        "/v1/chat/completions",
+        json.dumps(body),
+        {"Content-Type": "application/json", "x-tandem-mode": "only-local"},
+    )
     got = connection.getresponse()
     return Reply(got.status, json.loads(got.read()))
 
@@ -66,5 +81,11 @@ def chat(messages):
 
 def recorded(tandem, replies, signal):
     """A signal of each reply, as the exchange's record has it; None without one."""
-    return [tandem.get(f"/tandem/v1/exchanges/{r.exchange}").json["signals"].get(signal) if r.exchange else None
-            for r in replies]
+    return [
+        (
+            tandem.get(f"/tandem/v1/exchanges/{r.exchange}").json["signals"].get(signal)
+            if r.exchange
+            else None
+        )
+        for r in replies
+    ]

@@ -53,5 +53,6 @@ def risk_coverage(confidences, right):
 
 def macro_recall(truth, given):
     """Mean over the true classes of the share of each that was found."""
-    return mean(mean(g == label for t, g in zip(truth, given) if t == label)
-                for label in sorted(set(truth)))
+    return mean(
+        mean(g == label for t, g in zip(truth, given) if t == label) for label in sorted(set(truth))
+    )

@@ -1,14 +1,18 @@
-"""Private values cheaply hidden: the texts of a set with each value written in another way, one way a copy of the set.
+"""Private values cheaply hidden: the texts of a set with each value written in another way, one way
+a copy of the set.
 
-A variant changes only values of the kinds that it can hide; texts without any are left out. What is asked: is a value still found
-as what it is (the same type, four fifths of its characters)? From a seed, so that runs compare."""
+A variant changes only values of the kinds that it can hide; texts without any are left out. What is
+asked: is a value still found as what it is (the same type, four fifths of its characters)? From a
+seed, so that runs compare."""
+
 import base64
 import random
 import urllib.parse
 
 NUMBERS = ("PHONE_NUMBER", "CREDIT_CARD", "US_SSN", "IBAN_CODE")
 FORMS = NUMBERS + ("EMAIL_ADDRESS", "IP_ADDRESS")
-# Latin letters and what looks the same in Cyrillic and Greek (Unicode's confusables, the pairs that no font tells apart).
+# Latin letters and what looks the same in Cyrillic and Greek (Unicode's confusables, the pairs that
+# no font tells apart).
 LOOK_ALIKE = dict(zip("aceopsxyABCEHIKMOPTXY", "асеорѕхуАВСЕНΙКМОРТХУ"))
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 
@@ -18,12 +22,24 @@ def full_width(value, rng):
 
 
 def zero_width(value, rng):
-    return "".join(c + (rng.choice(INVISIBLE) if rng.random() < 0.4 and i + 1 < len(value) else "") for i, c in enumerate(value))
+    return "".join(
+        c + (rng.choice(INVISIBLE) if rng.random() < 0.4 and i + 1 < len(value) else "")
+        for i, c in enumerate(value)
+    )
 
 
 def spelled(value, rng):
     name, host = value.split("@", 1)
-    at, dot = rng.choice([(" at ", " dot "), (" AT ", " DOT "), (" [at] ", "."), (" (at) ", " (dot) "), ("[at]", "[dot]"), (" at ", ".")])
+    at, dot = rng.choice(
+        [
+            (" at ", " dot "),
+            (" AT ", " DOT "),
+            (" [at] ", "."),
+            (" (at) ", " (dot) "),
+            ("[at]", "[dot]"),
+            (" at ", "."),
+        ]
+    )
     return name + at + host.replace(".", dot)
 
 
@@ -60,14 +76,18 @@ VARIANTS = {
     "zero width": (zero_width, FORMS),
     "at and dot": (spelled, ("EMAIL_ADDRESS",)),
     "other separators": (separated, NUMBERS),
-    "look-alike letters": (look_alike, ("EMAIL_ADDRESS", "IBAN_CODE", "PERSON", "GPE", "ORGANIZATION")),
+    "look-alike letters": (
+        look_alike,
+        ("EMAIL_ADDRESS", "IBAN_CODE", "PERSON", "GPE", "ORGANIZATION"),
+    ),
     "base64": (in_base64, FORMS),
     "URL encoding": (in_url, FORMS),
 }
 
 
 def make(rows, name, seed=1):
-    """[(text, [(begin, end, type)])] of the texts in which something was hidden; (text, spans) of rows likewise."""
+    """[(text, [(begin, end, type)])] of the texts in which something was hidden; (text, spans) of
+    rows likewise."""
     change, kinds = VARIANTS[name]
     rng = random.Random(f"{seed} {name}")
     out = []
@@ -89,7 +109,7 @@ def make(rows, name, seed=1):
 def recall(texts, findings, mapped):
     """(found, all) values: a finding's type and its cover are asked for."""
     found = count = 0
-    for (text, hidden), spans in zip(texts, findings):
+    for (_text, hidden), spans in zip(texts, findings):
         for begin, end, kind in hidden:
             want = mapped.get(kind, kind)
             covered = set()

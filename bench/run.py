@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
 
-Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
-memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
-(its cost), kernels (beside the read bandwidth), privacy (scan speed), pseudonyms (their cost), egress (its record: what
-is found when it was changed, and its cost), router (what it recovers beside published routers, decision time,
-paraphrases), hedging (the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN
-and IK_BIN name the folders of the peers' programs, which then take turns with ours on the same files; without them
-figures recorded on a 2-core machine are printed and marked so. BENCH_QUICK=1 shortens the engine's part;
-bench/bench_engine.py says what else does.
-"""
+Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving
+(time to first token, memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams
+(many at once beside llama-server), grammar (its cost), kernels (beside the read bandwidth), privacy
+(scan speed), pseudonyms (their cost), egress (its record: what is found when it was changed, and
+its cost), router (what it recovers beside published routers, decision time, paraphrases), hedging
+(the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN
+and IK_BIN name the folders of the peers' programs, which then take turns with ours on the same
+files; without them figures recorded on a 2-core machine are printed and marked so. BENCH_QUICK=1
+shortens the engine's part; bench/bench_engine.py says what else does."""
+
 import importlib
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ NAMES = ROOT / "models" / "names" / "names.bin"
 
 
 def module(*names):
-    """Runs these modules; imported only now, because some need packages (numpy) that the others do not."""
+    """Runs these modules; imported only now, because some need packages (numpy) that the others do
+    not."""
     return lambda: [importlib.import_module(name).run() for name in names]
 
 

@@ -1,4 +1,5 @@
 """Printing figures, the same way everywhere."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,11 @@ def row(what, value, goal="", ok=None):
 def program(name, title, *arguments):
     """Builds and runs a benchmark program and prints what it prints."""
     heading(title)
-    built = subprocess.run(["ninja", "-C", str(ROOT / "build"), "--quiet", f"bench/{name}"], capture_output=True, text=True)
+    built = subprocess.run(
+        ["ninja", "-C", str(ROOT / "build"), "--quiet", f"bench/{name}"],
+        capture_output=True,
+        text=True,
+    )
     if built.returncode != 0:
         sys.exit(f"bench/{name} cannot be built:\n{built.stdout}{built.stderr}")
     subprocess.run([str(ROOT / "build" / "bench" / name), *map(str, arguments)], check=True)

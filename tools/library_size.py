@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Prints how large the engine library is when stripped; with --check fails above the limit."""
+
 import subprocess
 import sys
 import tempfile

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Checks what `tandem egress export` wrote, without tandem and with nothing but Python's standard library.
+"""Checks what `tandem egress export` wrote, without tandem and with nothing but Python's standard
+library.
 
     python3 verify_egress.py FILE [PUBLIC_KEY_HEX] [--head FILE]
 
-FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's `hash` is the
-SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every head's Ed25519 signature over its
-bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash` is that of the line it counts to; and no tail is
-cut, and no line appended that no head announces. With a public key that was kept elsewhere a record that was made anew
-is found, too, and with heads that were kept (`tandem egress head`, a line each) one that was put back to an earlier
-state. Exit code 0: sound.
-"""
+FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's
+`hash` is the SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every
+head's Ed25519 signature over its bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash`
+is that of the line it counts to; and no tail is cut, and no line appended that no head announces.
+With a public key that was kept elsewhere a record that was made anew is found, too, and with heads
+that were kept (`tandem egress head`, a line each) one that was put back to an earlier state. Exit
+code 0: sound."""
+
 import argparse
 import hashlib
 import json
@@ -73,7 +75,10 @@ def signature_is_right(key, message, signature):
     s = int.from_bytes(signature[32:], "little")
     h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % Q
     left, right = times(s, BASE), add(r, times(h, a))
-    return s < Q and not ((left[0] * right[2] - right[0] * left[2]) % P or (left[1] * right[2] - right[1] * left[2]) % P)
+    return s < Q and not (
+        (left[0] * right[2] - right[0] * left[2]) % P
+        or (left[1] * right[2] - right[1] * left[2]) % P
+    )
 
 
 class Fault(Exception):
@@ -81,14 +86,17 @@ class Fault(Exception):
 
 
 def read_head(line, where, key):
-    """Only what was signed is read: a later member of the same name would count for Python. (key None: its own.)"""
+    """Only what was signed is read: a later member of the same name would count for Python. (key
+    None: its own.)"""
     signed, _, signature = line.partition(b',"signature":')
     head = json.loads(signed + b"}")
     if key and head["key"] != key:
         raise Fault(f"{where} was signed by another key, {head['key']}")
     if not re.fullmatch(rb'"[0-9a-f]{128}"}', signature):
         raise Fault(f"{where} says more than was signed")
-    if not signature_is_right(bytes.fromhex(head["key"]), signed, bytes.fromhex(signature[1:-2].decode())):
+    if not signature_is_right(
+        bytes.fromhex(head["key"]), signed, bytes.fromhex(signature[1:-2].decode())
+    ):
         raise Fault(f"{where} has a wrong signature")
     return head
 
@@ -125,11 +133,14 @@ def check_row(line, count, previous):
 
 
 def check_end(head, hashes):
-    """A head is signed before a row is written, with the row's hash as `next`, and after it, with NONE: the note to a
-    record that a machine left which stopped in between."""
+    """A head is signed before a row is written, with the row's hash as `next`, and after it, with
+    NONE: the note to a record that a machine left which stopped in between."""
     count, covered, announced = len(hashes) - 1, head["count"], head["next"] != NONE
     if covered > count:
-        raise Fault(f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are there")
+        raise Fault(
+            f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are"
+            " there"
+        )
     if count == covered:
         return "one more row was announced and never written" if announced else ""
     if count == covered + 1 and announced and hashes[-1] == head["next"]:
@@ -140,13 +151,20 @@ def check_end(head, hashes):
 def check_kept(kept, hashes):
     for head in kept:
         if head["count"] >= len(hashes):
-            raise Fault(f"row {len(hashes)}: it is missing; a kept head of {head['date']} counts {head['count']} rows")
+            raise Fault(
+                f"row {len(hashes)}: it is missing; a kept head of {head['date']} counts"
+                f" {head['count']} rows"
+            )
         if hashes[head["count"]] != head["hash"]:
-            raise Fault(f"row {head['count']}: it is not the row that the kept head of {head['date']} was signed over")
+            raise Fault(
+                f"row {head['count']}: it is not the row that the kept head of {head['date']} was"
+                " signed over"
+            )
 
 
 def check(lines, key, kept=()):
-    """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is wrong."""
+    """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is
+    wrong."""
     key = kept[0]["key"] if kept else key
     heads, hashes = [], [NONE]
     for line in lines:
@@ -163,20 +181,27 @@ def check(lines, key, kept=()):
             if not key:
                 raise Fault("the record has no public key")
             if count:
-                raise Fault(f"head {len(heads) + 1} stands after transfers, which it can say nothing of")
+                raise Fault(
+                    f"head {len(heads) + 1} stands after transfers, which it can say nothing of"
+                )
             heads.append(check_head(line, heads, key))
         else:
             hashes.append(check_row(line, count, hashes[-1]))
     for head in heads:
         if head["count"] < len(hashes) and hashes[head["count"]] != head["hash"]:
-            raise Fault(f"row {head['count']}: it is not the row that the head of {head['date']} was signed over")
+            raise Fault(
+                f"row {head['count']}: it is not the row that the head of {head['date']} was signed"
+                " over"
+            )
     note = check_end(heads[-1] if heads else {"count": 0, "next": NONE}, hashes)
     check_kept(kept, hashes)
     return len(hashes) - 1, len(heads), key, note
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file")
     parser.add_argument("key", nargs="?")
     parser.add_argument("--head")

@@ -1,4 +1,5 @@
 """The Python side of tests/test.h: cases by decorator, one closing line."""
+
 import sys
 import time
 import traceback

@@ -1,4 +1,6 @@
-"""Writes GGUF files (version 3) with nothing but the standard library: LoRA adapters, models with more metadata."""
+"""Writes GGUF files (version 3) with nothing but the standard library: LoRA adapters, models with
+more metadata."""
+
 import random
 import struct
 
@@ -22,7 +24,11 @@ def pair(key, value):
     if isinstance(value, bytes):
         return text(key) + struct.pack("<IIQ", ARRAY, UINT8, len(value)) + value
     kind, form = (UINT32, "I") if isinstance(value[0], int) else (FLOAT32, "f")
-    return text(key) + struct.pack("<IIQ", ARRAY, kind, len(value)) + struct.pack(f"<{len(value)}{form}", *value)
+    return (
+        text(key)
+        + struct.pack("<IIQ", ARRAY, kind, len(value))
+        + struct.pack(f"<{len(value)}{form}", *value)
+    )
 
 
 def skip_value(data, at, kind):
@@ -40,13 +46,14 @@ def skip_value(data, at, kind):
 
 
 def add_metadata(source, target, pairs, without=None):
-    """The same model with more keys at the end of its metadata, and none that begin with `without`."""
+    """The same model with more keys at the end of its metadata, and none that begin with
+    `without`."""
     data = source.read_bytes()
     tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
     at, kept = 24, []
     for _ in range(pair_count):
         begin, at = at, skip_value(data, at, STRING)
-        key = data[begin + 8:at].decode()
+        key = data[begin + 8 : at].decode()
         at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
         if without is None or not key.startswith(without):
             kept.append(data[begin:at])
@@ -56,7 +63,7 @@ def add_metadata(source, target, pairs, without=None):
         at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 12
     head = data[:8] + struct.pack("<QQ", tensor_count, len(kept) + len(pairs)) + b"".join(kept)
     head += b"".join(pair(key, value) for key, value in pairs) + data[end:at]
-    target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32:])
+    target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32 :])
 
 
 def write(path, pairs, tensors):
@@ -64,7 +71,9 @@ def write(path, pairs, tensors):
     directory, data = b"", b""
     for name, dims, values in tensors:
         data += b"\0" * (-len(data) % 32)
-        directory += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
+        directory += (
+            text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
+        )
         directory += struct.pack("<IQ", 0, len(data))
         data += struct.pack(f"<{len(values)}f", *values)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs))
@@ -80,5 +89,13 @@ def write_adapter(path, changes, rank=4, size=0.5, seed=1, architecture="llama")
         for half, dims in (("lora_a", (columns, rank)), ("lora_b", (rank, rows))):
             values = [numbers.uniform(-size, size) for _ in range(dims[0] * dims[1])]
             tensors.append((f"{stem}.{half}", dims, values))
-    write(path, [("general.type", "adapter"), ("general.architecture", architecture),
-                 ("adapter.type", "lora"), ("adapter.lora.alpha", 8.0)], tensors)
+    write(
+        path,
+        [
+            ("general.type", "adapter"),
+            ("general.architecture", architecture),
+            ("adapter.type", "lora"),
+            ("adapter.lora.alpha", 8.0),
+        ],
+        tensors,
+    )

@@ -1,5 +1,6 @@
-"""A server of files that can do what real ones do: ranges or none, redirects, cut connections, changed files, wrong
-lengths. What it saw is in `requests`."""
+"""A server of files that can do what real ones do: ranges or none, redirects, cut connections,
+changed files, wrong lengths. What it saw is in `requests`."""
+
 import hashlib
 import http.server
 import re
@@ -12,26 +13,26 @@ class Blob:
 
     def __init__(self, data, **how):
         self.data = data
-        self.etag = '"%s"' % hashlib.md5(data).hexdigest()
+        self.etag = f'"{hashlib.md5(data).hexdigest()}"'
         self.last_modified = None
         self.ranges = True
-        self.length = True          # Content-Length; without, chunked
+        self.length = True  # Content-Length; without, chunked
         self.claimed_length = None  # Content-Length that is a lie
         self.redirect = None
         self.headers = {}
-        self.cut_after = None       # bytes of each answer until the connection is dropped
-        self.cuts = 0               # so many answers are cut; then no more
-        self.status = None          # answer with this code
-        self.failures = 0           # so many answers of 503 first
-        self.delay = 0              # seconds between blocks
+        self.cut_after = None  # bytes of each answer until the connection is dropped
+        self.cuts = 0  # so many answers are cut; then no more
+        self.status = None  # answer with this code
+        self.failures = 0  # so many answers of 503 first
+        self.delay = 0  # seconds between blocks
         self.wrong_range = False
-        self.shorter_total = 0      # Content-Range claims so many bytes fewer
-        self.on_request = None      # called with the number of the request before it is answered
+        self.shorter_total = 0  # Content-Range claims so many bytes fewer
+        self.on_request = None  # called with the number of the request before it is answered
         self.__dict__.update(how)
 
     def replace(self, data):
         self.data = data
-        self.etag = '"%s"' % hashlib.md5(data).hexdigest()
+        self.etag = f'"{hashlib.md5(data).hexdigest()}"'
 
 
 class Hub:
@@ -113,7 +114,11 @@ class Hub:
         data = blob.data
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range") or "")
         condition = handler.headers.get("If-Range")
-        partial = blob.ranges and wanted and (condition is None or condition in (blob.etag, blob.last_modified))
+        partial = (
+            blob.ranges
+            and wanted
+            and (condition is None or condition in (blob.etag, blob.last_modified))
+        )
         begin, end = 0, len(data)
         if partial:
             begin, end = int(wanted[1]), min(int(wanted[2] or len(data)) + 1, len(data))
@@ -123,7 +128,9 @@ class Hub:
             begin += 1
         handler.send_response(206 if partial else 200)
         if partial:
-            handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(data) - blob.shorter_total}")
+            handler.send_header(
+                "Content-Range", f"bytes {begin}-{end - 1}/{len(data) - blob.shorter_total}"
+            )
         if blob.etag:
             handler.send_header("ETag", blob.etag)
         if blob.last_modified:
@@ -139,7 +146,11 @@ class Hub:
 
     def body(self, handler, blob, part):
         with self.lock:
-            cut = blob.cut_after if blob.cuts > 0 and blob.cut_after is not None and len(part) > 1 else None
+            cut = (
+                blob.cut_after
+                if blob.cuts > 0 and blob.cut_after is not None and len(part) > 1
+                else None
+            )
             if cut is not None:
                 blob.cuts -= 1
         for at in range(0, len(part), 65536):
@@ -147,7 +158,7 @@ class Hub:
                 handler.close_connection = True
                 handler.connection.shutdown(2)
                 return
-            block = part[at:at + 65536]
+            block = part[at : at + 65536]
             if not blob.length:
                 handler.wfile.write(b"%x\r\n" % len(block))
             handler.wfile.write(block)

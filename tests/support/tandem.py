@@ -1,4 +1,5 @@
 """Starts the real program on a free port with a state directory of its own, and talks to it."""
+
 import http.client
 import json
 import os
@@ -20,16 +21,24 @@ NANO = ROOT / "models" / "nano" / "nano.gguf"
 
 def clean_environment(**extra):
     """The environment less everything that would configure the program."""
-    env = {key: value for key, value in os.environ.items()
-           if not key.startswith(("TANDEM_", "OPENAI_", "ANTHROPIC_")) and "proxy" not in key.lower()}
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("TANDEM_", "OPENAI_", "ANTHROPIC_")) and "proxy" not in key.lower()
+    }
     env.update({key: str(value) for key, value in extra.items() if value is not None})
     return env
 
 
 def run(*arguments, stdin=b"", env=None, timeout=60):
     """Runs a subcommand to its end: (exit code, stdout bytes, stderr text)."""
-    done = subprocess.run([str(BINARY), *map(str, arguments)], input=stdin, capture_output=True,
-                          env=env or clean_environment(), timeout=timeout)
+    done = subprocess.run(
+        [str(BINARY), *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        env=env or clean_environment(),
+        timeout=timeout,
+    )
     return done.returncode, done.stdout, done.stderr.decode(errors="replace")
 
 
@@ -63,9 +72,15 @@ class Tandem:
             extra["TANDEM_CONFIG"] = self.config
         self.environment = clean_environment(**extra)
         self.log = []
-        self.process = subprocess.Popen([str(BINARY), "serve", *arguments], env=self.environment,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, errors="replace")
+        self.process = subprocess.Popen(
+            [str(BINARY), "serve", *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
         self.port = None
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read_log, daemon=True)
@@ -123,7 +138,9 @@ class Tandem:
         try:
             if isinstance(body, (dict, list)):
                 body = json.dumps(body)
-            connection.request(method, path, body, {"Content-Type": "application/json", **(headers or {})})
+            connection.request(
+                method, path, body, {"Content-Type": "application/json", **(headers or {})}
+            )
             got = connection.getresponse()
             return Answer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
         finally:
@@ -135,9 +152,13 @@ class Tandem:
     def chat(self, content, headers=None, timeout=60, **members):
         """content: text of one user message, or a list of messages."""
         messages = content if isinstance(content, list) else [{"role": "user", "content": content}]
-        return self.request("POST", "/v1/chat/completions",
-                            {"model": "auto", "messages": messages, "temperature": 0, **members},
-                            headers, timeout)
+        return self.request(
+            "POST",
+            "/v1/chat/completions",
+            {"model": "auto", "messages": messages, "temperature": 0, **members},
+            headers,
+            timeout,
+        )
 
     def stream(self, content, headers=None, **members):
         """A streamed chat: (status, headers, list of chunks, saw [DONE])."""
@@ -188,8 +209,8 @@ def parse_sse(body):
 
 
 def parse_events(body):
-    """The data of a stream whose events have names, as /v1/messages and /v1/responses write it: each says its name
-    again as its type."""
+    """The data of a stream whose events have names, as /v1/messages and /v1/responses write it:
+    each says its name again as its type."""
     events = []
     for block in body.decode().split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith(":")]
@@ -204,8 +225,11 @@ def parse_events(body):
 
 
 def stream_text(chunks):
-    return "".join(choice["delta"].get("content") or "" for chunk in chunks
-                   for choice in chunk.get("choices", []))
+    return "".join(
+        choice["delta"].get("content") or ""
+        for chunk in chunks
+        for choice in chunk.get("choices", [])
+    )
 
 
 def wait_until(condition, seconds=20.0, what="condition"):
@@ -258,5 +282,6 @@ routes:
 
 
 def edge_first(base_url, tier_extra=""):
-    """The two-tier configuration that most tests use; tier_extra is indented YAML for the cloud tier."""
+    """The two-tier configuration that most tests use; tier_extra is indented YAML for the cloud
+    tier."""
     return EDGE_FIRST.format(base_url=base_url, tier_extra=tier_extra)
