@@ -3,9 +3,9 @@
  * argument. The best of some passes each. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "privacy/name_finder.h"
-#include "privacy/privacy.h"
-#include "privacy/tagger.h"
+#include "privacy/names/name_finder.h"
+#include "privacy/names/tagger.h"
+#include "privacy/scan/privacy.h"
 #include "row.h"
 
 #include <stdio.h>

@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "privacy/mask.h"
-#include "privacy/name_finder.h"
-#include "privacy/restore.h"
-#include "privacy/tagger.h"
+#include "privacy/names/name_finder.h"
+#include "privacy/names/tagger.h"
+#include "privacy/pseudonym/mask.h"
+#include "privacy/pseudonym/restore.h"
 #include "row.h"
 
 #include <stdio.h>

@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "exchange/consistency.h"
-#include "router/classifier.h"
-#include "router/signals.h"
+#include "exchange/memory/consistency.h"
+#include "router/judge/classifier.h"
+#include "router/plan/signals.h"
 #include "tandem/engine.h"
 
 #include <pthread.h>

@@ -25,7 +25,7 @@ from pools import seeded
 from tandem import Tandem
 
 OF_EACH = 500  # generated prompts of each task
-SURE = 1 - 1e-7  # as src/exchange/confidence.c
+SURE = 1 - 1e-7  # as src/exchange/limits/confidence.c
 STEPS = 60  # of Newton's method; it needs about ten
 
 

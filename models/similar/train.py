@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table that makes paraphrases alike (src/router/similarity.h), from the training splits of
+"""The table that makes paraphrases alike (src/router/judge/similarity.h), from the training splits of
 CLINC150 and Banking77.
 
 A row of 128 numbers for each word; of an utterance's different words they are added up, and the

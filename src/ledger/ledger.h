@@ -52,7 +52,7 @@ struct ledger_feedback {
     const char *comment; /* or NULL */
 };
 
-/* What another tier answered in an exchange's shadow (exchange/shadow.h). */
+/* What another tier answered in an exchange's shadow (exchange/machine/shadow.h). */
 #define LEDGER_SHADOW_DROPPED \
     "dropped" /* as kind: it said nothing that counts, but cost something */
 struct ledger_shadow {

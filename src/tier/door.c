@@ -6,8 +6,8 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "net/loopback.h"
-#include "privacy/privacy.h"
-#include "router/reach.h"
+#include "privacy/scan/privacy.h"
+#include "router/plan/reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>

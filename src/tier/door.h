@@ -7,7 +7,7 @@
 
 #include "ledger/egress_log.h"
 #include "net/client.h"
-#include "router/facts.h"
+#include "router/plan/facts.h"
 
 enum egress_purpose {
     EGRESS_ATTEMPT,
@@ -36,7 +36,7 @@ struct door {
     struct egress_log *log;
 };
 
-/* May the tier be sent data of this class (router/reach.h)? A class or place outside its enum is
+/* May the tier be sent data of this class (router/plan/reach.h)? A class or place outside its enum is
  * refused, but for the device itself. */
 bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts);
 

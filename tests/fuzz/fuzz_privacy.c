@@ -1,5 +1,5 @@
 /* Any bytes: spans are in order, apart, inside the text; what is counted is what is listed. */
-#include "privacy/tally.h"
+#include "privacy/scan/tally.h"
 
 #include <stdlib.h>
 #include <string.h>

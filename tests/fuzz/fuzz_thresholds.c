@@ -1,6 +1,6 @@
 /* A file of thresholds and lines of judged answers: any bytes are refused with words, or become
  * what can be written, read again and tuned. */
-#include "router/tune.h"
+#include "router/learn/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

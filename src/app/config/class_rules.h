@@ -3,7 +3,7 @@
 #define APP_CLASS_RULES_H
 
 #include "app/config/config.h"
-#include "router/reach.h"
+#include "router/plan/reach.h"
 
 /* A rule that names what is not there, lets restricted data off the device, or lets a class reach further
  * than the class below it, is TD_INVALID with its line. */

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "exchange/minimise.h"
-#include "router/policy.h"
+#include "exchange/private/minimise.h"
+#include "router/plan/policy.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
@@ -83,7 +83,7 @@ struct config_weights {
     double latency, privacy, cost;
 };
 
-/* An operator's rule as it stands in the file; config_rules.c compiles it (router/rules.h). */
+/* An operator's rule as it stands in the file; config_rules.c compiles it (router/plan/rules.h). */
 struct config_rule {
     uint32_t line; /* 0 = of a preset */
     const char *name;

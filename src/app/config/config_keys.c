@@ -4,7 +4,7 @@
 
 #include "base/names.h"
 #include "base/str.h"
-#include "router/ramp.h"
+#include "router/watch/ramp.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 #include "app/setup/budget_restore.h"
 
 #include "base/clock.h"
-#include "exchange/shadow.h"
-#include "exchange/spending.h"
+#include "exchange/limits/spending.h"
+#include "exchange/machine/shadow.h"
 #include "ledger/ledger.h"
 
 #define DAY_MS 86400000u

@@ -2,7 +2,7 @@
 #ifndef APP_CONFIDENCE_FILE_H
 #define APP_CONFIDENCE_FILE_H
 
-#include "router/confidence_model.h"
+#include "router/judge/confidence_model.h"
 
 /* **returns new** (free). */
 TD_MUST_CHECK enum td_status confidence_file_read(const char *path, struct confidence_model **out,

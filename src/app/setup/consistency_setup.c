@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "exchange/consistency.h"
+#include "exchange/memory/consistency.h"
 
 #include <errno.h>
 #include <stdio.h>

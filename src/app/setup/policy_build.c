@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "router/classifier.h"
+#include "router/judge/classifier.h"
 
 #include <stdio.h>
 
@@ -240,7 +240,7 @@ static void fill_route(const struct config *config, const struct config_route *f
         to->tiers[t] = from->tiers.items[t];
 }
 
-/* A caller is known by the SHA-256 of its key (api/auth.h). */
+/* A caller is known by the SHA-256 of its key (api/http/auth.h). */
 static enum td_status fill_app(const struct config_app *from, struct app *to,
                                char digest[static 65], struct td_error *err)
 {

@@ -3,8 +3,8 @@
 #define APP_POLICY_BUILD_H
 
 #include "app/config/config.h"
-#include "router/confidence_model.h"
-#include "router/thresholds.h"
+#include "router/judge/confidence_model.h"
+#include "router/plan/thresholds.h"
 
 struct classifier;
 

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "privacy/name_finder.h"
-#include "privacy/rules.h"
+#include "privacy/names/name_finder.h"
+#include "privacy/scan/rules.h"
 
 #define WORDS_BYTES_MAX ((size_t)64 << 20)
 

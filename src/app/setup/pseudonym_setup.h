@@ -3,7 +3,7 @@
 #define APP_PSEUDONYM_SETUP_H
 
 #include "app/config/config.h"
-#include "privacy/mask.h"
+#include "privacy/pseudonym/mask.h"
 
 /* Names of types as in kinds.c (CUSTOM: whatever the operator's own rules find). TD_INVALID for a name that
  * nothing has. */

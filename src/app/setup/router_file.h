@@ -2,7 +2,7 @@
 #ifndef APP_ROUTER_FILE_H
 #define APP_ROUTER_FILE_H
 
-#include "router/classifier.h"
+#include "router/judge/classifier.h"
 
 /* Opens the classifier at `path`; NULL or empty: the default one, beside the program.
  * **returns new** (classifier_close). */

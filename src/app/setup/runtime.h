@@ -9,7 +9,7 @@
 #define APP_RUNTIME_H
 
 #include "app/config/config.h"
-#include "exchange/exchange.h"
+#include "exchange/machine/exchange.h"
 #include "tandem/engine.h"
 
 struct embedding_service;

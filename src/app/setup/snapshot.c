@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "exchange/consents.h"
-#include "router/classifier.h"
+#include "exchange/private/consents.h"
+#include "router/judge/classifier.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

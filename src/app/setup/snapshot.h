@@ -3,7 +3,7 @@
 #define APP_SNAPSHOT_H
 
 #include "app/config/config.h"
-#include "exchange/exchange.h"
+#include "exchange/machine/exchange.h"
 #include "tandem/engine.h"
 
 struct confidence_binding;

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "privacy/vault_json.h"
-#include "privacy/vault_store.h"
+#include "privacy/pseudonym/vault_json.h"
+#include "privacy/pseudonym/vault_store.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,15 +6,15 @@
 #include "test.h"
 
 #include "api/api.h"
-#include "api/auth.h"
-#include "api/metrics.h"
+#include "api/http/auth.h"
+#include "api/http/metrics.h"
 #include "base/background.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "net/loop_event.h"
-#include "privacy/conversation.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/conversation.h"
+#include "privacy/scan/privacy.h"
 
 #include <arpa/inet.h>
 #include <math.h>

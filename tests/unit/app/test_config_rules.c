@@ -1,9 +1,9 @@
 /* Rules, applications and budgets of a configuration: what is compiled, and every mistake with its file, line and reason. */
 #include "test.h"
 
-#include "app/commands/policy_cases.h"
 #include "app/config/config.h"
 #include "app/config/presets.h"
+#include "app/evidence/policy_cases.h"
 #include "app/setup/policy_build.h"
 #include "base/str.h"
 

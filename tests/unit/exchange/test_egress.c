@@ -1,4 +1,4 @@
-#include "exchange/egress.h"
+#include "exchange/private/egress.h"
 
 #include "base/json.h"
 #include "base/str.h"

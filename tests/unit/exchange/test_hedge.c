@@ -2,8 +2,8 @@
 #include "world.h"
 
 #include "base/rng.h"
-#include "exchange/hedging.h"
-#include "exchange/spending.h"
+#include "exchange/limits/hedging.h"
+#include "exchange/limits/spending.h"
 
 #define AFTER_MS 100
 #define TEXT_AFTER(ms, t)                                  \

@@ -3,10 +3,10 @@
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
-#include "exchange/exchange.h"
+#include "exchange/machine/exchange.h"
 #include "ledger/ledger.h"
-#include "privacy/conversation.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/conversation.h"
+#include "privacy/scan/privacy.h"
 #include "scripted_tier.h"
 #include "test.h"
 #include "virtual_loop.h"

@@ -5,8 +5,8 @@
 #include "test.h"
 
 #include "base/str.h"
-#include "privacy/mask.h"
-#include "privacy/restore.h"
+#include "privacy/pseudonym/mask.h"
+#include "privacy/pseudonym/restore.h"
 
 #include <stdbool.h>
 

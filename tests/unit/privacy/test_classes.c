@@ -1,5 +1,5 @@
-#include "privacy/conversation.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/conversation.h"
+#include "privacy/scan/privacy.h"
 
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* What is found and what is not, a row each. Brackets in `text` mark the expected span; a text
  * without them must give nothing at all. */
-#include "privacy/privacy.h"
+#include "privacy/scan/privacy.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* The kinds beyond those of test_detect.c: a row each with a true case, and near misses. Brackets mark
  * the expected span of the kind; a near miss must not give that kind. National numbers are made up;
  * their check digits hold. */
-#include "privacy/privacy.h"
+#include "privacy/scan/privacy.h"
 
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* Masking: nothing that was found is left, and whatever stands around a value, its echo comes back. */
 #include "masked.h"
 
-#include "privacy/escaped.h"
-#include "privacy/name_finder.h"
+#include "privacy/names/name_finder.h"
+#include "privacy/text/escaped.h"
 
 static void test_values_with_unusual_edges_come_back_whole(void)
 {

@@ -3,9 +3,9 @@
 #include "masked.h"
 
 #include "base/rng.h"
-#include "privacy/date_forms.h"
-#include "privacy/name_finder.h"
-#include "privacy/spell.h"
+#include "privacy/names/name_finder.h"
+#include "privacy/pseudonym/date_forms.h"
+#include "privacy/text/spell.h"
 
 static const char letter[] =
     "Dear Dr. John Smith,\n\nMary Smith (mary.smith@acme-corp.com, +1 (415) 867-5309) paid with "

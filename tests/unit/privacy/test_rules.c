@@ -1,6 +1,6 @@
 /* The operator's patterns and words: what they find, what is refused, and that what cannot be finished
  * within its limits keeps the text here. */
-#include "privacy/rules.h"
+#include "privacy/scan/rules.h"
 
 #include "base/str.h"
 #include "test.h"

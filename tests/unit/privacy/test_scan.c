@@ -1,7 +1,7 @@
 /* The pass as a whole: canaries in sentences, overlaps, capacity, hiding, and megabytes of what is hard
  * to read. */
-#include "privacy/disguise.h"
-#include "privacy/tally.h"
+#include "privacy/scan/tally.h"
+#include "privacy/text/disguise.h"
 
 #include "base/str.h"
 #include "test.h"

@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "base/str.h"
-#include "privacy/spell.h"
-#include "privacy/surrogate.h"
-#include "privacy/surrogate_names.h"
+#include "privacy/pseudonym/surrogate.h"
+#include "privacy/pseudonym/surrogate_names.h"
+#include "privacy/text/spell.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "privacy/name_finder.h"
+#include "privacy/names/name_finder.h"
+#include "privacy/scan/privacy.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* What is counted by type: an operator's rules by their own names, whatever is reloaded meanwhile. */
-#include "privacy/tally.h"
+#include "privacy/scan/tally.h"
 
 #include "base/str.h"
-#include "privacy/mask.h"
+#include "privacy/pseudonym/mask.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_ROUTER_SCENE_H
 #define TESTS_ROUTER_SCENE_H
 
-#include "router/policy.h"
+#include "router/plan/policy.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "router/risk.h"
+#include "router/learn/risk.h"
 
 #include "base/rng.h"
-#include "router/tune.h"
+#include "router/learn/tune.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Matching, names, and the search for rules that nothing is left for, checked against trying every request of a small world. */
-#include "router/rules.h"
+#include "router/plan/rules.h"
 
 #include "base/rng.h"
 #include "base/str.h"

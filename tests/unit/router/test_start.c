@@ -1,6 +1,6 @@
 /* Where an exchange begins: rules, the weighing formula with its closed form, measured tails against what a request asks of its time. */
-#include "router/score.h"
-#include "router/thresholds.h"
+#include "router/plan/score.h"
+#include "router/plan/thresholds.h"
 
 #include "base/rng.h"
 #include "base/str.h"

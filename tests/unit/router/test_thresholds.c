@@ -1,7 +1,7 @@
-#include "router/thresholds.h"
+#include "router/plan/thresholds.h"
 
 #include "base/str.h"
-#include "router/labelled.h"
+#include "router/learn/labelled.h"
 #include "test.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "ledger/egress_verify.h"
-#include "privacy/rules.h"
+#include "privacy/scan/rules.h"
 #include "test.h"
 
 #include <sys/stat.h>

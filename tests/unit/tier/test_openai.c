@@ -5,7 +5,7 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "net/client.h"
-#include "privacy/rules.h"
+#include "privacy/scan/rules.h"
 #include "test.h"
 #include "tier/door.h"
 #include "virtual_loop.h"

@@ -1,0 +1,21 @@
+/* Values that are known by now, wherever they stand in a text, also where no detector saw them. One owner. */
+#ifndef PRIVACY_KNOWN_H
+#define PRIVACY_KNOWN_H
+
+#include "privacy/kind/spans.h"
+#include "privacy/pseudonym/vault.h"
+
+struct known;
+
+/* Of the entries that were used. rule_of[VAULT_ENTRIES_MAX] (NULL: none): which rule found an entry of kind
+ * PRIVACY_CUSTOM. **borrows** all until known_free. **returns new**; NULL when they are too long. */
+struct known *known_new(const struct vault *vault, const struct vault_uses *uses,
+                        const uint16_t *rule_of);
+void known_free(struct known *known);
+
+/* Adds to *all (which is empty), in order, what was found and beside it what is known. False without memory,
+ * or when there are more than count_max. */
+TD_MUST_CHECK bool known_find(struct known *known, struct td_str text, const struct spans *found,
+                              size_t count_max, struct spans *all);
+
+#endif
