@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/engine's Unicode tables as a C header (run by the build).
+"""Writes src/base's Unicode tables as a C header (run by the build).
 
 Classes: half a byte a code point, the number of its set of class bits, in three levels: groups of
 64 blocks, an index of the distinct groups' blocks of 128 code points, and the distinct blocks.

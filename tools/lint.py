@@ -23,7 +23,8 @@ def c_files():
 
 
 def functions(path):
-    """(lines, name) of every function: a brace in the first column opens one, as .clang-format lays it out."""
+    """(lines, name) of every function: a brace in the first column opens one, as .clang-format lays
+    it out."""
     name, begin = None, 0
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line == "{":

@@ -12,32 +12,12 @@ import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import trees
+from trees import ROOT
+
 BUILD = ROOT / "build-fuzz"
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
-
-
-def build():
-    if not (BUILD / "build.ninja").exists():
-        subprocess.run(
-            [
-                "meson",
-                "setup",
-                str(BUILD),
-                "-Dfuzz=true",
-                "-Dtests=false",
-                "--buildtype=debugoptimized",
-                "-Db_sanitize=address,undefined",
-                "-Db_lundef=false",
-            ],
-            cwd=ROOT,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, "CC": "clang"},
-        )
-    subprocess.run(["ninja", "-C", str(BUILD), "--quiet"], cwd=ROOT, check=True)
 
 
 def search(command, seconds, cpu_seconds):
@@ -69,9 +49,9 @@ def main():
     parser.add_argument("--only")
     args = parser.parse_args()
     try:
-        build()
-    except subprocess.CalledProcessError:
-        print("the fuzz targets do not build\n0 passed, 1 failed")
+        trees.build("build-fuzz", ["fuzz"])
+    except trees.TreeError as failure:
+        print(f"{failure}\n0 passed, 1 failed")
         return 1
     passed = failed = 0
     for target in sorted((BUILD / "tests" / "fuzz").glob("fuzz_*")):

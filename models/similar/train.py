@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The table that makes paraphrases alike (src/router/judge/similarity.h), from the training splits of
-CLINC150 and Banking77.
+"""The table that makes paraphrases alike (src/router/judge/similarity.h), from the training splits
+of CLINC150 and Banking77.
 
 A row of 128 numbers for each word; of an utterance's different words they are added up, and the
 signs are the sketch. Two utterances of one intent are pulled together and those of other intents in

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include "base/str.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,4 +53,14 @@ void error_prefix(struct td_error *err, const char *format, ...)
     va_end(args);
     if (len >= 0 && (size_t)len < sizeof err->message)
         snprintf(err->message + len, sizeof err->message - (size_t)len, ": %s", old);
+}
+
+struct error_suggestion error_suggest(struct td_str name, const char *const *candidates,
+                                      size_t candidate_count)
+{
+    struct error_suggestion suggestion = {""};
+    const char *near = str_nearest(name, candidates, candidate_count);
+    if (near != NULL)
+        snprintf(suggestion.text, sizeof suggestion.text, "; did you mean '%.64s'?", near);
+    return suggestion;
 }

@@ -12,8 +12,8 @@
 #include "engine/tokenizer/pretokenizer.h"
 
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
-#include "engine/tokenizer/unicode.h"
 
 #define STAGES_MAX 6
 

@@ -1,7 +1,6 @@
-/* Classes of code points, and the cuts of each pre-tokenizer where it differs from the others. */
-#include "base/str.h"
-#include "engine/tokenizer/pretokenizer.h"
-#include "engine/tokenizer/unicode.h"
+/* Classes of code points, decompositions and lower case, and the sets that privacy reads by. */
+#include "base/unicode.h"
+
 #include "test.h"
 
 static void test_classes_of_well_known_characters(void)
@@ -69,95 +68,48 @@ static void test_lower_case_is_found_in_runs_and_between_them(void)
         CHECK(unicode_lower(pairs[i][0]) == pairs[i][1]);
 }
 
-struct joined {
-    char text[512];
-    size_t len;
-};
-
-static bool join(void *context, struct td_str piece)
+static void test_every_invisible_character_is_in_its_class(void)
 {
-    struct joined *joined = context;
-    if (joined->len + piece.len + 1 >= sizeof(joined->text))
-        return false;
-    memcpy(joined->text + joined->len, piece.data, piece.len);
-    joined->len += piece.len;
-    joined->text[joined->len++] = '|';
-    joined->text[joined->len] = '\0';
-    return true;
+    /* The union of the three lists that this set replaced. */
+    static const uint32_t once[][2] = {{0xAD, 0xAD},     {0x300, 0x36F},   {0x180E, 0x180E},
+                                       {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x2064},
+                                       {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        for (uint32_t c = once[i][0]; c <= once[i][1]; c++)
+            CHECK(unicode_is_invisible(c));
+    static const uint32_t other[] = {0x61C,   0x115F,  0x17B4,  0x180B,  0x2066,  0x2069,
+                                     0x206F,  0x20E3,  0x3164,  0xFFA0,  0xFFF9,  0x1BCA0,
+                                     0x1D173, 0xE0000, 0xE0020, 0xE007F, 0xE0100, 0xE0FFF};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        CHECK(unicode_is_invisible(other[i]));
 }
 
-static void check_cuts(const char *pre, const char *text, const char *expected)
+static void test_what_is_drawn_is_not_invisible(void)
 {
-    struct joined joined = {.len = 0};
-    const struct pretokenizer *pretokenizer = pretokenizer_find(str_from(pre));
-    REQUIRE(pretokenizer != NULL);
-    CHECK(pretokenizer_split(pretokenizer, str_from(text), join, &joined));
-    if (strcmp(joined.text, expected) != 0) {
-        fprintf(stderr, "%s: %s\n", pre, joined.text);
-        test_case_failed = 1;
-    }
+    for (uint32_t c = 0; c < 0x300; c++)
+        CHECK(unicode_is_invisible(c) == (c == 0xAD));
+    static const uint32_t drawn[] = {
+        0x370,  0x600,  0x61B,  0x61D,   0x6DD,   0x115E,  0x1161,   0x180A,   0x2010,
+        0x2029, 0x202F, 0x205F, 0x2070,  0x2800,  0x3000,  0x3165,   0xAC00,   0xFE10,
+        0xFF01, 0xFFFC, 0xFFFD, 0x1F600, 0xDFFFF, 0xE1000, 0x10FFFF, 0x110000, UINT32_MAX};
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+        CHECK(!unicode_is_invisible(drawn[i]));
+    for (uint32_t c = 0; c < 0x110000; c++)
+        CHECK(!(unicode_is_invisible(c) && (unicode_is_space(c) || unicode_is_dash(c))));
 }
 
-static void test_gpt_2_cuts(void)
+static void test_spaces_dashes_and_full_width_forms_beyond_ascii(void)
 {
-    check_cuts("gpt-2", "I'm HE'S 12345  x\n\n y", "I|'m| HE|'|S| 12345| | x|\n\n| y|");
-    check_cuts("gpt-2", "a... (b) ", "a|...| (|b|)| |");
-    check_cuts("gpt-2", "", "");
-}
-
-static void test_llama_3_takes_three_digits_and_any_case(void)
-{
-    check_cuts("llama-bpe", "I'm HE'S 12345", "I|'m| HE|'S| |123|45|");
-    check_cuts("llama-bpe", "x();\n\n  y\r\n", "x|();\n\n| | y|\r\n|");
-    check_cuts("llama-bpe", "\ttab  \n  two", "\ttab|  \n| | two|");
-    check_cuts("llama-bpe", "#tag (x)", "#tag| (|x|)|");
-}
-
-static void test_qwen2_takes_single_digits(void)
-{
-    check_cuts("qwen2", "a 123", "a| |1|2|3|");
-    check_cuts("smollm", "a 12b", "a| |1|2|b|");
-}
-
-static void test_default_and_falcon_cut_punctuation_first(void)
-{
-    check_cuts("default", "it's a+b 1234", "it|'|s| a|+|b| |123|4|");
-    check_cuts("falcon", "a`b 12345", "a|`|b| |123|45|");
-    check_cuts("default", "a`b", "a|`|b|");
-}
-
-static void test_deepseek_cuts_lines_words_and_ideographs(void)
-{
-    check_cuts("deepseek-llm", "ab cd\n\n12!  ", "ab| cd|\n|\n|12|!|  |");
-    check_cuts("deepseek-llm", "x\xE4\xB8\x96\xE7\x95\x8C.", "x|\xE4\xB8\x96\xE7\x95\x8C|.|");
-}
-
-static void test_bytes_that_are_not_utf8_are_symbols(void)
-{
-    check_cuts("gpt-2", "a\xFF\x80 b\xE2\x82", "a|\xFF\x80| b|\xE2\x82|");
-    check_cuts("llama-bpe", "\xC3", "\xC3|");
-}
-
-static void test_splitting_stops_when_asked(void)
-{
-    char text[1024];
-    memset(text, 'x', sizeof(text));
-    struct joined joined = {.len = 0};
-    CHECK(!pretokenizer_split(pretokenizer_find(STR("gpt-2")), (struct td_str){text, sizeof(text)},
-                              join, &joined));
-    CHECK(joined.len == 0);
-}
-
-static void test_names_are_found_whole(void)
-{
-    char list[512], tiny[8];
-    CHECK(pretokenizer_find(STR("llama3")) == pretokenizer_find(STR("llama-bpe")));
-    CHECK(pretokenizer_find(STR("llama")) == NULL);
-    CHECK(pretokenizer_find(STR("")) == NULL);
-    pretokenizer_list(list, sizeof(list));
-    CHECK(strstr(list, "qwen2") && strstr(list, "falcon"));
-    pretokenizer_list(tiny, sizeof(tiny));
-    CHECK(strlen(tiny) < sizeof(tiny));
+    CHECK(unicode_is_space(0xA0) && unicode_is_space(0x2009) && unicode_is_space(0x3000));
+    CHECK(!unicode_is_space(' ') && !unicode_is_space(0x200B) && !unicode_is_space(0x2028));
+    for (uint32_t c = 0x80; c < 0x110000; c++) /* narrower than White_Space by its ends of line */
+        CHECK(unicode_is_space(c) ==
+              (unicode_class_of(c) & UNICODE_SPACE && c != 0x85 && c != 0x2028 && c != 0x2029));
+    CHECK(unicode_is_dash(0x2010) && unicode_is_dash(0x2014) && unicode_is_dash(0x2212));
+    CHECK(!unicode_is_dash('-') && !unicode_is_dash(0x2016));
+    CHECK(unicode_narrow(0xFF01) == '!' && unicode_narrow(0xFF14) == '4');
+    CHECK(unicode_narrow(0xFF5E) == '~' && unicode_narrow(0xFF5F) == 0xFF5F);
+    CHECK(unicode_narrow('a') == 'a' && unicode_narrow(0xFF00) == 0xFF00);
 }
 
 int main(void)
@@ -166,13 +118,8 @@ int main(void)
     RUN(test_characters_decompose_fully_and_hangul_by_arithmetic);
     RUN(test_lower_case_is_found_in_runs_and_between_them);
     RUN(test_code_points_at_and_beyond_the_ends_have_a_class);
-    RUN(test_gpt_2_cuts);
-    RUN(test_llama_3_takes_three_digits_and_any_case);
-    RUN(test_qwen2_takes_single_digits);
-    RUN(test_default_and_falcon_cut_punctuation_first);
-    RUN(test_deepseek_cuts_lines_words_and_ideographs);
-    RUN(test_bytes_that_are_not_utf8_are_symbols);
-    RUN(test_splitting_stops_when_asked);
-    RUN(test_names_are_found_whole);
+    RUN(test_every_invisible_character_is_in_its_class);
+    RUN(test_what_is_drawn_is_not_invisible);
+    RUN(test_spaces_dashes_and_full_width_forms_beyond_ascii);
     return test_finish();
 }
