@@ -11,6 +11,7 @@ import random
 import subprocess
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from bench_router import DATA, quantile, score
 from table import ROOT, heading, row
@@ -19,7 +20,7 @@ USERS, TOPICS, DAYS = 100, 10, 5
 BINARY = ROOT / "build" / "bench" / "bench_consistency"
 
 
-def intents():
+def intents() -> list:
     """Test utterances by intent."""
     found = defaultdict(list)
     for text, label in json.load(open(DATA / "clinc150" / "data_full.json"))["test"]:
@@ -29,12 +30,12 @@ def intents():
     return list(found.values())
 
 
-def rewrites():
+def rewrites() -> list:
     lines = (Path(__file__).parent / "paraphrases.txt").read_text().splitlines()[1:]
     return [block.split("\n") for block in "\n".join(lines).strip().split("\n\n")]
 
 
-def asked(groups, seed):
+def asked(groups: Any, seed: int) -> list:
     """(user, day, topic, text), days in order; no text twice by one user."""
     rng = random.Random(seed)
     found = []
@@ -45,7 +46,7 @@ def asked(groups, seed):
     return [(user, day, topic, text) for day, _, user, topic, text in sorted(found)]
 
 
-def measure(lines, thresholds, table):
+def measure(lines: Any, thresholds: Any, table: Any) -> list:
     done = subprocess.run(
         [BINARY, ROOT / "models" / "router" / "default.tdr", table, *map(str, thresholds)],
         input="".join("\t".join(map(str, line)) + "\n" for line in lines).encode(),
@@ -55,7 +56,7 @@ def measure(lines, thresholds, table):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def on(name, groups, table):
+def on(name: str, groups: Any, table: Any) -> None:
     """Thresholds: a usual one, and the hardest ones, that a half and a fifth of the questions are
     above."""
     lines = asked(groups, 1)
@@ -79,7 +80,7 @@ def on(name, groups, table):
         )
 
 
-def run(table=ROOT / "models" / "similar" / "similar.tds"):
+def run(table: Path = ROOT / "models" / "similar" / "similar.tds") -> None:
     heading("The same user with the same question in other words")
     if not (DATA / "clinc150").exists():
         print(f"  the data are not at {DATA}")

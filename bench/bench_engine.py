@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -36,11 +37,11 @@ CACHE = Path(os.environ.get("TANDEM_BENCH_DIR", ROOT / "build" / "synthetic"))
 SHAPES = {"135M": "smollm2-135m", "1B": "llama-3.2-1b"}
 
 
-def setting(name, quick, full):
+def setting(name: str, quick: Any, full: Any) -> Any:
     return os.environ.get(name, quick if QUICK else full)
 
 
-def model_file(shape, kind):
+def model_file(shape: str, kind: str) -> Path:
     path = CACHE / f"synthetic-{shape}-{kind}.gguf"
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -59,14 +60,14 @@ def model_file(shape, kind):
     return path
 
 
-def medians(rows):
+def medians(rows: Any) -> list:
     return [statistics.median(column) for column in zip(*rows)]
 
 
 class Peer:
     """Figures of a peer: measured in turn with ours, or recorded."""
 
-    def __init__(self, name, folder, measure, recorded):
+    def __init__(self, name: str, folder: Any, measure: Any, recorded: Any) -> None:
         self.name, self.folder, self.measure, self.recorded, self.rows = (
             name,
             folder,
@@ -75,22 +76,24 @@ class Peer:
             [],
         )
 
-    def take(self, *arguments):
+    def take(self, *arguments: Any) -> None:
         if self.folder:
             self.rows.append(self.measure(*arguments))
 
-    def figures(self, key):
+    def figures(self, key: Any) -> Any:
         """([prefill, decode], how it is marked)"""
         if self.rows:
             return medians(self.rows), ""
         return (list(self.recorded[key]), " recorded") if key in self.recorded else (None, "")
 
 
-def ratio_text(mine, peer, value, mark):
+def ratio_text(mine: Any, peer: Any, value: str, mark: Any) -> Any:
     return f"{peer}{mark} {value:.1f} ({mine / value:.2f}x)" if value else f"{peer} not measured"
 
 
-def print_pair(what, mine, llama, ik, llama_goal, ik_goal, instead=None):
+def print_pair(
+    what: str, mine: Any, llama: Any, ik: Any, llama_goal: Any, ik_goal: Any, instead: Any = None
+) -> Any:
     """One line: ours, both peers with ratios, the goal. instead: (fraction, goal) that counts as
     well."""
     (llama_value, llama_mark), (ik_value, ik_mark) = llama, ik
@@ -110,12 +113,12 @@ def print_pair(what, mine, llama, ik, llama_goal, ik_goal, instead=None):
     return good or not llama_value
 
 
-def pick(figures, index):
+def pick(figures: Any, index: Any) -> tuple:
     values, mark = figures
     return (values[index] if values else None), mark
 
 
-def speed(shape, kind, threads, rounds):
+def speed(shape: str, kind: str, threads: int, rounds: int) -> Any:
     """Prefill and decode from an empty cache."""
     path, key = model_file(shape, kind), (shape, kind, threads)
     mine, roofline = [], None
@@ -129,6 +132,7 @@ def speed(shape, kind, threads, rounds):
         roofline = found or roofline
         llama.take(path, threads, PREFILL, DECODE)
         ik.take(path, threads, PREFILL, DECODE)
+    assert roofline
     prefill, decode = medians(mine)
     of_read = decode * roofline["bytes_per_token"] / roofline["read_bytes_per_s"]
     of_peak = prefill * roofline["ops_per_token"] / roofline["peak_ops_per_s"]
@@ -160,7 +164,7 @@ def speed(shape, kind, threads, rounds):
     return good
 
 
-def speed_at_depth(shape, kind, threads, depth, rounds):
+def speed_at_depth(shape: str, kind: str, threads: int, depth: int, rounds: int) -> Any:
     path, mine = model_file(shape, kind), []
     llama = Peer("llama.cpp", peers.LLAMA_BIN, peers.llama, {})
     for _ in range(rounds):
@@ -175,7 +179,7 @@ def speed_at_depth(shape, kind, threads, depth, rounds):
     )
 
 
-def start(shape, kind, rounds):
+def start(shape: str, kind: str, rounds: int) -> Any:
     """From the start of the process to the first token, and the peak of memory."""
     path = model_file(shape, kind)
     mine, theirs = [], []
@@ -207,7 +211,7 @@ def start(shape, kind, rounds):
     return (goal_first or shape != "135M") and peak <= 0.8 * other[1]
 
 
-def vocabulary(rounds):
+def vocabulary(rounds: int) -> bool:
     """A vocabulary of 128 256 tokens and 280 147 merges, from start to the ids of a word."""
     packed = SHARED / "golden" / "tokenizer" / "llama-bpe.gguf.gz"
     if not packed.exists():
@@ -233,7 +237,7 @@ def vocabulary(rounds):
     return took <= 60
 
 
-def run():
+def run() -> bool:
     rounds = int(setting("BENCH_ROUNDS", "1", "5"))
     shapes = setting("BENCH_SHAPES", "135M", "135M 1B").split()
     kinds = setting("BENCH_TYPES", "Q4_0 Q4_K_M Q8_0", "Q4_0 Q4_K_M Q8_0").split()

@@ -6,6 +6,7 @@ import sqlite3
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from scripted_cloud import Script, ScriptedCloud
 from table import heading, row
@@ -15,7 +16,7 @@ from tandem import run as tandem_run
 EXCHANGES = 10_000
 
 
-def policy(base_url, confidence_min):
+def policy(base_url: str, confidence_min: float) -> Any:
     return (
         edge_first(base_url)
         + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{confidence_min: {confidence_min}}}\n  "
@@ -23,13 +24,13 @@ def policy(base_url, confidence_min):
     )
 
 
-def columns(ledger, table, without):
+def columns(ledger: Any, table: Any, without: Any) -> str:
     return ", ".join(
         name for _, name, *_ in ledger.execute(f"PRAGMA table_info({table})") if name not in without
     )
 
 
-def multiply(path):
+def multiply(path: Any) -> None:
     """The recorded exchanges again and again under other ids, until there are enough."""
     ledger = sqlite3.connect(path)
     of_exchange, of_attempt = (
@@ -53,7 +54,7 @@ def multiply(path):
     ledger.close()
 
 
-def make_ledger(cloud, folder):
+def make_ledger(cloud: Any, folder: Any) -> None:
     with Tandem(policy(cloud.base_url, 0.6), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         for number in range(20):
             tandem.chat(f"set an alarm for {number}")
@@ -69,7 +70,7 @@ def make_ledger(cloud, folder):
     multiply(folder / "ledger.db")
 
 
-def run():
+def run() -> None:
     heading("Evidence for a policy")
     folder = Path(tempfile.mkdtemp(prefix="tandem-bench-"))
     cloud = ScriptedCloud(Script(text="Done."))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from table import ROOT, heading, row
 from tandem import SHARED
@@ -48,7 +49,7 @@ GRAMMARS = {  # each has room for more tokens than are measured
 }
 
 
-def model_file():
+def model_file() -> Any:
     path = CACHE / "synthetic-135M-Q4_0-gpt2.gguf"
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ def model_file():
     return path
 
 
-def run():
+def run() -> None:
     heading("Choosing a token: confidence features, and a grammar (goal <= 5 % from 135M on)")
     subprocess.run(
         ["ninja", "-C", str(ROOT / "build"), "--quiet", "bench/bench_choice"], check=True
@@ -89,7 +90,7 @@ def run():
     labels(models[0])
 
 
-def generate(model, *extra):
+def generate(model: Path, *extra: Any) -> Any:
     """The fastest of three runs."""
     runs = [
         json.loads(
@@ -114,7 +115,7 @@ def generate(model, *extra):
     return min(runs, key=lambda got: got["decode_ms"])
 
 
-def speculation(model):
+def speculation(model: Path) -> None:
     """Greedy text of a random model repeats itself: the best case for guesses from the text."""
     plain, guessed = generate(model), generate(model, "--speculate", "ngram")
     row(
@@ -125,7 +126,7 @@ def speculation(model):
     )
 
 
-def labels(model):
+def labels(model: Path) -> None:
     """The default model's 150 intents by their log-probabilities, beside the answers that it
     writes."""
     path = SHARED / "data" / "clinc150" / "data_full.json"

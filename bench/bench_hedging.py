@@ -8,6 +8,7 @@ import random
 import re
 import threading
 import time
+from typing import Any
 
 from scripted_cloud import Script, ScriptedCloud
 from table import heading, row
@@ -29,11 +30,11 @@ class SpikyCloud(ScriptedCloud):
     """Usually 30 to 60 ms to the first byte; of a share of the answers, by lot, two seconds
     more."""
 
-    def __init__(self, seed, spikes):
+    def __init__(self, seed: int, spikes: Any) -> None:
         self.lots, self.spikes = random.Random(seed), spikes
         super().__init__()
 
-    def _answer(self, connection, request):
+    def _answer(self, connection: Any, request: Any) -> Any:
         with self._lock:
             delay = self.lots.uniform(0.03, 0.06) + (
                 SPIKE_S if self.lots.random() < self.spikes else 0
@@ -42,7 +43,7 @@ class SpikyCloud(ScriptedCloud):
         return super()._answer(connection, request)
 
 
-def first_text_ms(connection):
+def first_text_ms(connection: Any) -> Any:
     body = json.dumps(
         {
             "messages": [{"role": "user", "content": "Explain the French revolution."}],
@@ -63,14 +64,14 @@ def first_text_ms(connection):
     return first
 
 
-def client(port, times):
+def client(port: int, times: Any) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     for _ in range(REQUESTS // CLIENTS):
         times.append(first_text_ms(connection))
     connection.close()
 
 
-def measure(climb, spikes=(SPIKES, 0)):
+def measure(climb: Any, spikes: Any = (SPIKES, 0)) -> dict:
     first, second = SpikyCloud(1, spikes[0]), SpikyCloud(2, spikes[1])
     first.script = second.script = Script(text="An answer.")
     times = []
@@ -89,8 +90,10 @@ def measure(climb, spikes=(SPIKES, 0)):
     first.close()
     second.close()
 
-    def number(name):
-        return float(re.search(rf"^{name} (\S+)$", metrics, re.MULTILINE).group(1))
+    def number(name: str) -> float:
+        found = re.search(rf"^{name} (\S+)$", metrics, re.MULTILINE)
+        assert found, name
+        return float(found.group(1))
 
     times.sort()
     return {
@@ -102,7 +105,7 @@ def measure(climb, spikes=(SPIKES, 0)):
     }
 
 
-def run():
+def run() -> None:
     heading(
         f"Hedged climbing: {REQUESTS} requests, {100 * SPIKES:.0f} % of the first cloud's answers"
         f" {SPIKE_S:.0f} s late (p50, p95, p99 of the first text)"

@@ -16,7 +16,9 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nano_sets as sets
 from bench_nano import LOCAL_ONLY, MODEL
@@ -34,7 +36,7 @@ RESAMPLES = 200
 WASTE_EACH = 60
 
 
-def price():
+def price() -> tuple:
     """USD for an input and an output token: the file has cents."""
     listed = json.loads((DATA / "prices_portkey" / "openai.json").read_text())[CLOUD][
         "pricing_config"
@@ -46,7 +48,9 @@ class Question:
     """What is asked, whether the cloud is right, what it costs there, and who judges the edge's
     answer."""
 
-    def __init__(self, kind, request, judge, cloud_right, answer_bytes):
+    def __init__(
+        self, kind: str, request: Any, judge: Any, cloud_right: Any, answer_bytes: Any
+    ) -> None:
         text = request["messages"][-1]["content"]
         per_input, per_output = price()
         self.kind, self.request, self.judge, self.cloud_right = kind, request, judge, cloud_right
@@ -54,7 +58,7 @@ class Question:
         self.local_right = self.confidence = None
 
 
-def gsm8k_questions():
+def gsm8k_questions() -> Iterator:
     answers = {
         line["question"]: line["answer"].split("####")[-1].strip()
         for line in map(json.loads, open(DATA / "gsm8k" / "test.jsonl"))
@@ -74,7 +78,7 @@ def gsm8k_questions():
                 )
 
 
-def questions():
+def questions() -> list:
     rng = random.Random(1)
     inside, outside = sets.clinc_items("test")
     kinds = {"in scope": inside, "out of scope": outside, "banking": sets.banking_items()}
@@ -95,7 +99,7 @@ def questions():
     return out
 
 
-def ask(asked):
+def ask(asked: Any) -> None:
     with Tandem(LOCAL_ONLY, env={"TANDEM_MODEL": MODEL}) as tandem:
         for question, reply in zip(asked, ask_all(tandem, [q.request for q in asked])):
             question.local_right = bool(
@@ -104,7 +108,7 @@ def ask(asked):
             question.confidence = reply.confidence
 
 
-def tune(calibration, risk, folder):
+def tune(calibration: Any, risk: float, folder: Any) -> Any:
     """The threshold of `tandem router tune`; None: the risk is not reachable."""
     path = Path(folder) / "judged.jsonl"
     path.write_text(
@@ -122,15 +126,15 @@ def tune(calibration, risk, folder):
     return report["thresholds"][0]["threshold"] if report["reachable"] else None
 
 
-def kept(question, threshold):
+def kept(question: Any, threshold: float) -> Any:
     return threshold is not None and question.confidence >= threshold
 
 
-def risk_taken(test, threshold):
+def risk_taken(test: Any, threshold: float) -> float:
     return sum(kept(q, threshold) and not q.local_right for q in test) / len(test)
 
 
-def measures(test, threshold):
+def measures(test: Any, threshold: float) -> tuple:
     """(share local, cost saved, quality of the mixture, quality kept of the cloud's)"""
     local = [kept(q, threshold) for q in test]
     cloud_usd = sum(q.cloud_usd for q in test)
@@ -143,7 +147,7 @@ def measures(test, threshold):
     )
 
 
-def with_intervals(test, threshold):
+def with_intervals(test: Any, threshold: float) -> list:
     rng = random.Random(2)
     found = [measures(rng.choices(test, k=len(test)), threshold) for _ in range(1000)]
     bounds = [
@@ -153,7 +157,7 @@ def with_intervals(test, threshold):
     return list(zip(measures(test, threshold), bounds))
 
 
-def at_risk(asked, risk, folder):
+def at_risk(asked: Any, risk: float, folder: Any) -> None:
     half = len(asked) // 2
     threshold = tune(asked[:half], risk, folder)
     if threshold is None:
@@ -188,7 +192,7 @@ def at_risk(asked, risk, folder):
 # --- what is not worth its tokens ---
 
 
-def waste():
+def waste() -> None:
     """Tokens of answers that the device began and did not keep: judged at their end, or given up on
     the way (g2 abandon_under). Tasks with longer answers, in held-out phrasings; the cloud is a
     script that is taken to be right."""
@@ -245,7 +249,7 @@ def waste():
     )
 
 
-def recorded(tandem, exchange):
+def recorded(tandem: Tandem, exchange: Any) -> Any:
     """The attempts, which the ledger has a moment after the answer."""
     for _ in range(100):
         answer = tandem.get(f"/tandem/v1/exchanges/{exchange}")
@@ -255,7 +259,7 @@ def recorded(tandem, exchange):
     raise RuntimeError(f"{exchange} was not recorded")
 
 
-def hopeless():
+def hopeless() -> None:
     """An operator has learned that no tier helps with some domains of CLINC150 (their tools are not
     there), that the device does the others and that only the cloud does GSM8K. A cascade that
     escalates by p_local sends what no tier can answer to the cloud; with hopeless_under it
@@ -266,7 +270,7 @@ def hopeless():
     maths = [json.loads(line)["question"] for line in open(DATA / "gsm8k" / "train.jsonl")][:3000]
     tests = [json.loads(line)["question"] for line in open(DATA / "gsm8k" / "test.jsonl")]
 
-    def lines(part, sums):
+    def lines(part: str, sums: Any) -> Any:
         return [
             {"text": t, "local_ok": label not in lost, "strong_ok": label not in lost}
             for t, label in full[part]
@@ -299,7 +303,7 @@ def hopeless():
     )
 
 
-def run():
+def run() -> None:
     heading(
         "A mixed workload: the default model at the edge, recorded answers of GPT-4 as the cloud"
     )

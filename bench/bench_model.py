@@ -15,7 +15,7 @@ ASKED_AS = {
 }
 
 
-def run():
+def run() -> None:
     heading("Default model on CLINC150 (test split, 4,500 in scope, 1,000 out of scope)")
     path = SHARED / "data" / "clinc150" / "data_full.json"
     if not path.exists():

@@ -8,6 +8,7 @@ everything."""
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import nano_sets as sets
 import pictures
@@ -26,7 +27,7 @@ ALARMS = 0.04  # share of our own prompts that may be said to be not ours; the g
 LOST_MAX = 0.005  # accuracy that an early exit may cost
 
 
-def some(items):
+def some(items: Any) -> Any:
     return items[::5] if QUICK else items
 
 
@@ -34,7 +35,7 @@ class Asked:
     """Items with their replies; refused: the model said "not mine", or its confidence was too
     low."""
 
-    def __init__(self, tandem, items):
+    def __init__(self, tandem: Tandem, items: Any) -> None:
         self.items = some(items)
         self.replies = ask_all(tandem, [item.request for item in self.items])
         self.right = [item.right(reply) for item, reply in zip(self.items, self.replies)]
@@ -43,13 +44,13 @@ class Asked:
             if reply.status != 200 and item.wanted is not None:
                 raise RuntimeError(f"status {reply.status}: {reply.error}")
 
-    def refused(self, least=0.0):
+    def refused(self, least: float = 0.0) -> list:
         return [
             r.status != 200 or r.text == sets.REFUSAL or r.confidence < least for r in self.replies
         ]
 
 
-def operating_point(tandem):
+def operating_point(tandem: Tandem) -> Any:
     """The confidence below which an answer is not used, from the validation split alone: where
     in-scope accuracy and out-of-scope recall add up to most."""
     inside, outside = (Asked(tandem, part) for part in sets.clinc_items("val"))
@@ -60,7 +61,7 @@ def operating_point(tandem):
     return best[1]
 
 
-def intents(tandem):
+def intents(tandem: Tandem) -> tuple:
     """CLINC150; (Asked in scope, out of scope, operating point)."""
     least = operating_point(tandem)
     inside, outside = (Asked(tandem, part) for part in sets.clinc_items("test"))
@@ -99,7 +100,7 @@ def intents(tandem):
     return inside, outside, least
 
 
-def sentiment(tandem):
+def sentiment(tandem: Tandem) -> None:
     asked = Asked(tandem, sets.tweet_items(TWEETS))
     found = macro_recall([i.wanted for i in asked.items], [r.text for r in asked.replies])
     row(
@@ -114,14 +115,14 @@ def sentiment(tandem):
     )
 
 
-def is_json(text):
+def is_json(text: str) -> Any:
     try:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
 
 
-def tasks(tandem):
+def tasks(tandem: Tandem) -> dict:
     """Generated tasks in held-out phrasings; all that was asked."""
     schema = Asked(tandem, sets.schema_items(SCHEMA_COUNT))
     valid = mean(is_json(r.text) for r in schema.replies)
@@ -144,13 +145,13 @@ def tasks(tandem):
     return out
 
 
-def not_mine(tandem, replies):
+def not_mine(tandem: Tandem, replies: Any) -> list:
     """The probability of "not mine" of each reply's first token; a prompt that is refused whole is
     not ours."""
     return [1.0 if told is None else told for told in recorded(tandem, replies, "not_mine")]
 
 
-def not_mine_point(tandem):
+def not_mine_point(tandem: Tandem) -> Any:
     """The probability of "not mine" that ALARMS of our own prompts exceed; from CLINC150's
     validation split and generated prompts that are asked nowhere else, each task with the weight
     that it has in the test."""
@@ -161,7 +162,7 @@ def not_mine_point(tandem):
     return told[int(len(told) * (1 - ALARMS))]
 
 
-def limits(tandem, least, asked):
+def limits(tandem: Tandem, least: Any, asked: Any) -> None:
     """What is not ours, of kinds that training never saw, against false alarms on our tasks: by the
     probability of "not mine" alone, and with the confidence as well, which also refuses what is
     ours but hard."""
@@ -196,7 +197,7 @@ def limits(tandem, least, asked):
     )
 
 
-def trust(tandem, asked):
+def trust(tandem: Tandem, asked: Any) -> None:
     """Calibration of the confidence, and the probe."""
     sure = [c for one in asked for c in one.confidences]
     right = [r for one in asked for r in one.right]
@@ -226,7 +227,7 @@ def trust(tandem, asked):
         )
 
 
-def generate(model, request, *more):
+def generate(model: Path, request: Any, *more: Any) -> Any:
     """`tandem generate` on a chat of one user message."""
     text = request["messages"][-1]["content"]
     code, out, err = run_program(
@@ -248,11 +249,11 @@ def generate(model, request, *more):
     return json.loads(out)
 
 
-def single(items):
+def single(items: Any) -> list:
     return [item for item in items if len(item.request["messages"]) == 1]
 
 
-def exits():
+def exits() -> None:
     """Layers that decoding saves at each threshold, and what it costs."""
     about = json.loads(run_program("models", "info", MODEL, "--json")[1])["metadata"]
     if "tandem.exit.layers" not in about:
@@ -287,11 +288,11 @@ def exits():
 class Text:
     """What `tandem generate` says, as a reply."""
 
-    def __init__(self, result):
+    def __init__(self, result: Any) -> None:
         self.status, self.text = 200, result["text"].strip()
 
 
-def drafts():
+def drafts() -> None:
     """Guesses of nano that nano-large takes."""
     if not LARGE.exists():
         print(
@@ -311,7 +312,7 @@ def drafts():
     )
 
 
-def hostile(tandem):
+def hostile(tandem: Tandem) -> None:
     """A valid answer, "not mine" or an error that says what is wrong; never a crash or an endless
     answer."""
     replies = ask_all(tandem, [user(text) for text in sets.HOSTILE.values()])
@@ -330,7 +331,7 @@ def hostile(tandem):
             print(f"  {name}: status {reply.status}, finish {reply.finish!r}, {reply.text[:60]!r}")
 
 
-def run():
+def run() -> None:
     if not sets.DATA.exists():
         print("skipped: no data (set TANDEM_SHARED)")
         return

@@ -32,11 +32,14 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import privacy_variants
 from table import heading
 from table import row as print_goal
+from tandem import Tandem
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared"))
@@ -69,11 +72,15 @@ GOAL_PUPA = 0.075  # units left
 POINTS = (0.35, 0.2, 0.1)  # of privacy.names.min_score, beside the default
 
 
-def scan(tandem, texts, min_score=None, strict=False):
+def scan(
+    tandem: Tandem, texts: list[str], min_score: float | None = None, strict: bool = False
+) -> Any:
     return timed_scan(tandem, texts, min_score, strict)[0]
 
 
-def timed_scan(tandem, texts, min_score=None, strict=False):
+def timed_scan(
+    tandem: Tandem, texts: list[str], min_score: float | None = None, strict: bool = False
+) -> tuple:
     """(spans of each text, seconds of processor time)"""
     lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
@@ -90,11 +97,11 @@ def timed_scan(tandem, texts, min_score=None, strict=False):
     return [json.loads(line)["spans"] for line in done.stdout.splitlines()], spent
 
 
-def children_seconds():
+def children_seconds() -> Any:
     return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
-def presidio_scan(texts):
+def presidio_scan(texts: list[str]) -> tuple | None:
     """({"version", "model", "cpu_seconds"}, spans of each text), None where it is not installed."""
     if not PRESIDIO:
         return None
@@ -113,7 +120,7 @@ def presidio_scan(texts):
     return {**first, **last}, [row["spans"] for row in rest]
 
 
-def labels(text, spans):
+def labels(text: str, spans: Any) -> list:
     """One label a token, from (begin, end, type) in characters."""
     out = []
     for token in TOKEN.finditer(text):
@@ -126,24 +133,24 @@ def labels(text, spans):
     return out
 
 
-def ratio(a, b):
+def ratio(a: Any, b: Any) -> Any:
     return a / b if b else float("nan")
 
 
-def f_beta(precision, recall, beta=2):
+def f_beta(precision: float, recall: float, beta: float = 2) -> Any:
     below = beta * beta * precision + recall
     return (1 + beta * beta) * precision * recall / below if below else 0.0
 
 
 class Counts:
-    def __init__(self):
+    def __init__(self) -> None:
         self.right = collections.Counter()
         self.wanted = collections.Counter()
         self.given = collections.Counter()
         self.as_any = collections.Counter()
         self.any_right = self.any_wanted = self.any_given = 0
 
-    def add(self, wanted, given, known):
+    def add(self, wanted: Any, given: Any, known: Any) -> None:
         if given not in known:
             given = "O"  # a kind that the set does not label at all is no error in it
         self.wanted[wanted] += 1
@@ -155,7 +162,7 @@ class Counts:
             self.as_any[wanted] += given != "O"
         self.any_given += given != "O"
 
-    def row(self, kind):
+    def row(self, kind: str) -> dict:
         precision = ratio(self.right[kind], self.given[kind])
         recall = ratio(self.right[kind], self.wanted[kind])
         return {
@@ -168,7 +175,7 @@ class Counts:
         }
 
 
-def total(counts, kinds):
+def total(counts: Any, kinds: Any) -> dict:
     right = sum(counts.right[k] for k in kinds)
     given = sum(counts.given[k] for k in kinds)
     wanted = sum(counts.wanted[k] for k in kinds)
@@ -181,11 +188,11 @@ def total(counts, kinds):
     }
 
 
-def figures(row):
+def figures(row: Any) -> str:
     return f"{row['precision']:6.3f} {row['recall']:6.3f} {row['f2']:6.3f}"
 
 
-def print_types(report, peer=None):
+def print_types(report: Any, peer: Any = None) -> None:
     """A row a type; beside it what the peer has for the same type."""
     print(
         f"{'type':20} {'tokens':>7} {'P':>6} {'R':>6} {'F2':>6}"
@@ -199,13 +206,13 @@ def print_types(report, peer=None):
         )
 
 
-def typed_rows(report):
+def typed_rows(report: Any) -> Any:
     return report["types"] + [
         {"type": name, **report[name]} for name in ("structured", "all") if name in report
     ]
 
 
-def print_goals(what, found, goal):
+def print_goals(what: str, found: Any, goal: Any) -> None:
     """A row for the precision and one for the recall that a goal names."""
     for name, least in zip(("precision", "recall"), goal):
         if least is not None:
@@ -217,7 +224,7 @@ def print_goals(what, found, goal):
             )
 
 
-def print_set_goals(report):
+def print_set_goals(report: Any) -> None:
     print_goals("all types", report["all"], GOAL_ALL)
     if "structured" in report:
         print_goals("structured", report["structured"], GOAL_STRUCTURED)
@@ -226,7 +233,7 @@ def print_set_goals(report):
             print_goals(row["type"], row, GOAL_NAMES)
 
 
-def read_set(args):
+def read_set(args: argparse.Namespace) -> list:
     """[(text, [(begin, end, type)])]"""
     return [
         (
@@ -237,11 +244,11 @@ def read_set(args):
     ]
 
 
-def triples(spans):
+def triples(spans: Any) -> list:
     return [(s["char_start"], s["char_end"], s["type"]) for s in spans]
 
 
-def count_set(rows, findings, known, errors=None):
+def count_set(rows: Any, findings: Any, known: Any, errors: Any = None) -> dict:
     counts = Counts()
     for (text, spans), found in zip(rows, findings):
         wrong = []
@@ -264,7 +271,7 @@ def count_set(rows, findings, known, errors=None):
     }
 
 
-def presidio(args):
+def presidio(args: argparse.Namespace) -> dict:
     rows = read_set(args)
     known = {MAPPED.get(kind, kind) for _, spans in rows for _, _, kind in spans}
     texts = [text for text, _ in rows]
@@ -290,7 +297,7 @@ def presidio(args):
     return report
 
 
-def print_presidio(report):
+def print_presidio(report: Any) -> None:
     peer = report["presidio"]
     ran = "run" in peer
     if ran:
@@ -331,7 +338,7 @@ def print_presidio(report):
     print_set_goals(report)
 
 
-def hidden(args):
+def hidden(args: argparse.Namespace) -> dict:
     """Recall of values that were written in other ways, beside that of the same kinds as they
     are."""
     rows = read_set(args)
@@ -345,7 +352,7 @@ def hidden(args):
     out = {}
     for name, (_, kinds) in privacy_variants.VARIANTS.items():
         as_is = [(text, [s for s in spans if s[2] in kinds]) for text, spans in rows]
-        row = {"values": 0}
+        row: dict[str, Any] = {"values": 0}
         for who, spans in findings.items():
             of_texts = [triples(next(spans)) for _ in changed[name]]
             found, row["values"] = privacy_variants.recall(changed[name], of_texts, MAPPED)
@@ -362,7 +369,7 @@ def hidden(args):
     return out
 
 
-def print_not_found(changed, findings):
+def print_not_found(changed: Any, findings: Any) -> None:
     for (text, values), spans in zip(changed, findings):
         if privacy_variants.recall([(text, values)], [spans], MAPPED)[0] < len(values):
             print(
@@ -372,7 +379,7 @@ def print_not_found(changed, findings):
             )
 
 
-def print_hidden(report):
+def print_hidden(report: Any) -> None:
     print(f"{'recall of values':20} {'values':>7} {'ours':>6} {'as is':>6} {'Presidio':>8}")
     sums = {}
     for name, row in report.items():
@@ -403,7 +410,7 @@ WNUT_TYPE = {
 }
 
 
-def wnut_posts():
+def wnut_posts() -> Iterator:
     """(text, [(begin, end, type)]) of the test split; tokens are joined by spaces."""
     path = SHARED / "data" / "wnut17" / "emerging.test.annotated"
     for block in re.split(r"\n\s*\n", path.read_text().strip()):
@@ -420,7 +427,7 @@ def wnut_posts():
         yield text, spans
 
 
-def wnut(args):
+def wnut(args: argparse.Namespace) -> dict:
     """With "any": tokens found as whatever type, also by a strict scan."""
     posts = list(wnut_posts())
     any_type = {}
@@ -463,7 +470,7 @@ def wnut(args):
     }
 
 
-def plain_labels(text, spans):
+def plain_labels(text: str, spans: Any) -> list:
     return [
         (
             token.group(),
@@ -473,7 +480,7 @@ def plain_labels(text, spans):
     ]
 
 
-def print_wnut(report):
+def print_wnut(report: Any) -> None:
     print_types(report)
     print(f"{'whole entities':20} {report['entities']['tokens']:7} {figures(report['entities'])}")
     print(
@@ -483,7 +490,7 @@ def print_wnut(report):
     print_set_goals(report)
 
 
-def pupa_left(args, strict):
+def pupa_left(args: argparse.Namespace, strict: bool) -> dict:
     with open(SHARED / "data" / "pupa" / "PUPA_New.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     units = left = letters = removed = marks = marks_left = 0
@@ -496,17 +503,17 @@ def pupa_left(args, strict):
             at = span["char_end"]
             removed += at - span["char_start"]
         letters += len(text)
-        kept = " \0 ".join(kept + [text[at:]]).lower()
+        rest = " \0 ".join(kept + [text[at:]]).lower()
         for unit in {u.strip().lower() for u in row["pii_units"].split("||") if u.strip()}:
             if unit not in text.lower():
                 continue  # the set's authors normalised it: whether it is there cannot be said
             if unit.startswith("presidio_anonymized"):
                 marks += 1
-                marks_left += unit in kept
+                marks_left += unit in rest
                 continue
             units += 1
-            left += unit in kept
-            if unit in kept and args.errors == ("left-strict" if strict else "left"):
+            left += unit in rest
+            if unit in rest and args.errors == ("left-strict" if strict else "left"):
                 print(repr(unit))
     return {
         "units": units,
@@ -517,11 +524,11 @@ def pupa_left(args, strict):
     }
 
 
-def pupa(args):
+def pupa(args: argparse.Namespace) -> dict:
     return {"balanced": pupa_left(args, False), "strict": pupa_left(args, True)}
 
 
-def print_pupa(report):
+def print_pupa(report: Any) -> None:
     for manner, row in report.items():
         print(
             f"{manner}: {row['units']} private units, still there {row['units_left']:.1%}; text"
@@ -545,7 +552,7 @@ SETS = {
 }
 
 
-def main():
+def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--tandem", default=str(ROOT / "build" / "tandem"))
     options.add_argument(

@@ -10,7 +10,7 @@ from table import ROOT, heading, row
 RAMPS = 400
 
 
-def run():
+def run() -> None:
     heading("Ramps: candidates that are as good and worse, simulated")
     subprocess.run(["ninja", "-C", ROOT / "build", "--quiet", "bench/bench_ramp"], check=True)
     done = subprocess.run(

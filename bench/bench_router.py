@@ -17,7 +17,9 @@ import statistics
 import subprocess
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from measures import auroc
 from table import ROOT, heading, program, row
@@ -40,7 +42,7 @@ PUBLISHED = {
 # --- the metric ---
 
 
-def interpolate(x, xs, ys):
+def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> Any:
     """numpy.interp: xs need not be monotone, as theirs are not checked either."""
     if x <= xs[0]:
         return ys[0]
@@ -58,13 +60,13 @@ def interpolate(x, xs, ys):
     return ys[low] + (ys[high] - ys[low]) * (x - xs[low]) / (xs[high] - xs[low])
 
 
-def quantile(ordered, q):
+def quantile(ordered: Sequence[float], q: float) -> Any:
     at = q * (len(ordered) - 1)
     low = int(at)
     return ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]) * (at - low)
 
 
-def measure(scores, weak, strong, points=10):
+def measure(scores: Sequence[float], weak: Any, strong: Any, points: Any = 10) -> tuple:
     """APGR, CPT(50), CPT(80) in percent. Ties are broken by chance: their quantiles refuse equal
     edges."""
     rng = random.Random(0)
@@ -81,7 +83,7 @@ def measure(scores, weak, strong, points=10):
     xs, ys = [p[0] for p in curve], [p[1] for p in curve]
     weak_mean, strong_mean = sum(weak) / n, sum(strong) / n
 
-    def area(values):
+    def area(values: Sequence[float]) -> Any:
         return sum(
             (values[i] + values[i + 1]) / 2 * (xs[i + 1] - xs[i]) / 100 for i in range(len(xs) - 1)
         )
@@ -92,7 +94,7 @@ def measure(scores, weak, strong, points=10):
     return apgr, cpt[0], cpt[1]
 
 
-def interval(scores, weak, strong):
+def interval(scores: Sequence[float], weak: Any, strong: Any) -> list:
     """95 % of the bootstrap over test rows."""
     rng = random.Random(1)
     n = len(scores)
@@ -111,7 +113,7 @@ def interval(scores, weak, strong):
 # --- the commands ---
 
 
-def train(lines, seed, folder):
+def train(lines: Any, seed: int, folder: Any) -> Any:
     """Trains on lines and gives the classifier's path."""
     source, out = Path(folder) / "train.jsonl", Path(folder) / "router.tdr"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -123,9 +125,11 @@ def train(lines, seed, folder):
     return out
 
 
-def score(classifier, texts):
+def score(classifier: Any, texts: list[str]) -> list:
     """The verdicts, one object a text."""
-    command = [TANDEM, "router", "score", "--jsonl"] + (["-m", classifier] if classifier else [])
+    command = [str(TANDEM), "router", "score", "--jsonl"]
+    if classifier:
+        command += ["-m", str(classifier)]
     done = subprocess.run(
         command,
         input="".join(json.dumps({"text": t}) + "\n" for t in texts).encode(),
@@ -138,12 +142,12 @@ def score(classifier, texts):
 # --- RouteLLM ---
 
 
-def contaminated(folder):
+def contaminated(folder: Any) -> set:
     with open(DATA / "routellm" / folder / "contaminated_prompts.jsonl") as file:
         return {line.get("eval_prompt") for line in map(json.loads, file)}
 
 
-def read_responses(path, subject):
+def read_responses(path: Any, subject: str) -> list:
     """[prompt, weak right, strong right, subject]"""
     with open(path, newline="") as file:
         rows = csv.reader(file)
@@ -156,7 +160,7 @@ def read_responses(path, subject):
         ]
 
 
-def mmlu():
+def mmlu() -> list:
     dropped = contaminated("mmlu")
     rows = []
     for path in sorted((DATA / "routellm" / "mmlu" / "responses").glob("mmlu_*.csv")):
@@ -164,7 +168,7 @@ def mmlu():
     return [r for r in rows if r[0] not in dropped]
 
 
-def gsm8k():
+def gsm8k() -> list:
     dropped = contaminated("gsm8k")
     return [
         r
@@ -173,12 +177,12 @@ def gsm8k():
     ]
 
 
-def labelled(rows):
+def labelled(rows: Any) -> list:
     """The subjects are not given: as tasks they made the ranking no better."""
     return [{"text": r[0], "local_ok": r[1], "strong_ok": r[2]} for r in rows]
 
 
-def known_subject(train_rows, test_rows):
+def known_subject(train_rows: Any, test_rows: Any) -> list:
     """Mean gain of the row's subject among the training labels, drawn to the mean of all as if by
     15 more rows."""
     gains = defaultdict(list)
@@ -188,7 +192,7 @@ def known_subject(train_rows, test_rows):
     return [(sum(gains[r[3]]) + 15 * mean) / (len(gains[r[3]]) + 15) for r in test_rows]
 
 
-def print_rows(name, figures):
+def print_rows(name: str, figures: Any) -> None:
     """figures: what -> one (APGR, CPT50, CPT80) a seed."""
     print(f"  {name + ':':38} {'APGR':>6} {'CPT(50)':>8} {'CPT(80)':>8}")
     for what, values in figures.items():
@@ -196,7 +200,7 @@ def print_rows(name, figures):
         print(f"  {what:38} {means[0]:6.3f} {means[1]:8.2f} {means[2]:8.2f}", flush=True)
 
 
-def on_labels(name, rows, label_count, has_subjects, goals):
+def on_labels(name: str, rows: Any, label_count: Any, has_subjects: Any, goals: Any) -> None:
     """Five random choices of the training rows; all the others are tested."""
     figures = defaultdict(list)
     last = None
@@ -221,6 +225,7 @@ def on_labels(name, rows, label_count, has_subjects, goals):
             last = (ours, weak, strong)
     figures["best published router"] = [PUBLISHED[name]]
     print_rows(f"{name}, {label_count} labels, {len(SEEDS)} seeds", figures)
+    assert last
     bounds = interval(*last)
     print(
         "  95 % interval of the last seed's rows:   "
@@ -236,7 +241,7 @@ def on_labels(name, rows, label_count, has_subjects, goals):
         )
 
 
-def mt_bench(train_rows):
+def mt_bench(train_rows: Any) -> None:
     """Trained on MMLU and GSM8K labels: there are too few questions to train on. Both turns count,
     the first one is scored."""
     folder = DATA / "routellm" / "mt_bench"
@@ -276,7 +281,7 @@ def mt_bench(train_rows):
     )
 
 
-def routellm():
+def routellm() -> None:
     heading(f"RouteLLM's responses, its metric, at most {LABELS} labels")
     mmlu_rows, gsm8k_rows = mmlu(), gsm8k()
     on_labels("MMLU", mmlu_rows, LABELS, True, [("APGR", 0, 0.67, True), ("CPT(50)", 1, 27, False)])
@@ -288,7 +293,7 @@ def routellm():
 # --- nine small models ---
 
 
-def nine_models(folds=4):
+def nine_models(folds: int = 4) -> None:
     heading("Nine small models, one classifier each, the best expected one answers")
     lines = json.load(open(DATA / "llmrouter" / "dcrouter_train.json"))
     prices = {
@@ -324,14 +329,14 @@ def nine_models(folds=4):
                         verdict["p_strong"],
                     )
     means = {m: statistics.fmean(line["scores"][m] for line in lines) for m in models}
-    best = max(means, key=means.get)
+    best = max(means, key=means.__getitem__)
     # The best of nine noisy numbers is often one that is too high: another model answers only where
     # it is ahead by a margin.
     ahead = [max(models, key=lambda m: of[m]) for of in expected]
     chosen = [m if of[m] > of[best] + MARGIN else best for m, of in zip(ahead, expected)]
     got = [lines[i]["scores"][m] for i, m in enumerate(chosen)]
 
-    def price(m):
+    def price(m: str) -> Any:
         return next((p for name, p in prices.items() if name == m), float("nan"))
 
     row("best single model", f"{means[best]:.3f}", f"{best}, {price(best):.2f} USD/Mtok")
@@ -351,7 +356,7 @@ def nine_models(folds=4):
 # --- the default classifier ---
 
 
-def macro_f1(pairs):
+def macro_f1(pairs: Any) -> dict:
     kinds = sorted({wanted for wanted, _ in pairs})
     scores = {}
     for kind in kinds:
@@ -361,7 +366,7 @@ def macro_f1(pairs):
     return scores
 
 
-def written(split, count):
+def written(split: str, count: int) -> list:
     made = subprocess.run(
         [
             "python3",
@@ -377,13 +382,13 @@ def written(split, count):
     return [json.loads(line) for line in made.stdout.splitlines()]
 
 
-def out_of_scope(inside, outside):
+def out_of_scope(inside: Any, outside: Any) -> float:
     """Share of the lines out of scope above the score that one in ten inside is above."""
     edge = quantile(sorted(inside), 0.9)
     return sum(score > edge for score in outside) / len(outside)
 
 
-def scope():
+def scope() -> None:
     """What an operator does whose intents are CLINC150's: their training lines are in scope, its
     out-of-scope training lines (each three times, there are 250) and written requests of other
     kinds are not."""
@@ -417,7 +422,7 @@ def scope():
     )
 
 
-def default_classifier():
+def default_classifier() -> None:
     heading("The default classifier on data that it has not seen")
     clinc = json.load(open(DATA / "clinc150" / "data_full.json"))
     sets = {
@@ -479,7 +484,7 @@ def default_classifier():
 # --- an attacker ---
 
 
-def hill_climb():
+def hill_climb() -> None:
     """Half easy prompts, half hard ones; bench_climb.c has the attack."""
     rng = random.Random(1)
     clinc = [t for t, _ in json.load(open(DATA / "clinc150" / "data_full.json"))["test"]]
@@ -509,7 +514,7 @@ def hill_climb():
         )
 
 
-def run():
+def run() -> None:
     import bench_mixed  # which trains and scores by what is above
 
     if not (DATA / "routellm").exists():

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from typing import Any
 
 from table import ROOT, heading, row
 from tandem import NANO, Tandem
@@ -16,7 +17,7 @@ PROMPT_TOKENS = 64
 RUNS = 30
 
 
-def prompt_of(tokens):
+def prompt_of(tokens: Any) -> str:
     """A user message whose rendered prompt has about this many tokens, by our own tokenizer."""
     text = "Classify the intent: please tell me"
     words = (
@@ -33,7 +34,7 @@ def prompt_of(tokens):
     return text
 
 
-def first_token_ms(connection, text):
+def first_token_ms(connection: Any, text: str) -> Any:
     body = json.dumps(
         {"messages": [{"role": "user", "content": text}], "stream": True, "temperature": 0}
     )
@@ -52,7 +53,7 @@ def first_token_ms(connection, text):
     return first
 
 
-def run():
+def run() -> None:
     heading("Serving the default model")
     text = prompt_of(PROMPT_TOKENS)
     begin = time.monotonic()

@@ -24,7 +24,9 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -49,7 +51,7 @@ RECORDED = {"rate": 170.0, "warm": 860.0}
 class Stream:
     """One streamed chat over a socket of its own; `arrived` holds (seconds, bytes) as they came."""
 
-    def __init__(self, port, content, tokens, **members):
+    def __init__(self, port: int, content: Any, tokens: Any, **members: Any) -> None:
         messages = content if isinstance(content, list) else [{"role": "user", "content": content}]
         body = json.dumps(
             {
@@ -74,7 +76,7 @@ class Stream:
         )
         self.socket.setblocking(False)
 
-    def take(self):
+    def take(self) -> bool:
         """Reads what is there; False at the end."""
         try:
             data = self.socket.recv(1 << 16)
@@ -83,7 +85,7 @@ class Stream:
         self.arrived.append((time.perf_counter(), data))
         return bool(data)
 
-    def finish(self):
+    def finish(self) -> None:
         """The times of the events that carry tokens, from the bytes that came."""
         self.socket.close()
         held = b""
@@ -107,15 +109,15 @@ class Stream:
             )
 
     @property
-    def first_ms(self):
+    def first_ms(self) -> Any:
         return (self.events[0] - self.begin) * 1000
 
     @property
-    def gaps_ms(self):
+    def gaps_ms(self) -> list:
         return [(after - before) * 1000 for before, after in zip(self.events, self.events[1:])]
 
 
-def drive(streams, at_tokens=None, then=None):
+def drive(streams: Any, at_tokens: Any = None, then: Any = None) -> Any:
     """Reads all streams to their ends; once each has brought at_tokens pieces, then() adds
     another."""
     selector = selectors.DefaultSelector()
@@ -123,9 +125,10 @@ def drive(streams, at_tokens=None, then=None):
         selector.register(stream.socket, selectors.EVENT_READ, stream)
     added = None
     while selector.get_map():
-        for key, _ in selector.select(30) or [(None, None)]:
-            if key is None:
-                raise RuntimeError("a server sent nothing for 30 s")
+        ready = selector.select(30)
+        if not ready:
+            raise RuntimeError("a server sent nothing for 30 s")
+        for key, _ in ready:
             if not key.data.take():
                 selector.unregister(key.fileobj)
         if then and all(len(stream.arrived) >= at_tokens for stream in streams):
@@ -139,24 +142,25 @@ def drive(streams, at_tokens=None, then=None):
 class Ours:
     name = "tandem"
 
-    def __init__(self, model):
+    def __init__(self, model: Path) -> None:
         self.server = Tandem(
             f"engine: {{model: {model}, threads: {THREADS}, slots: {SLOTS}, context_tokens:"
             f" {CONTEXT}}}\ntiers: [{{name: local, kind: local}}]\n"
         )
         self.port = self.server.port
 
-    def stop(self):
+    def stop(self) -> None:
         self.server.stop()
 
 
 class Peer:
     name = "llama-server"
 
-    def __init__(self, model):
+    def __init__(self, model: Path) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
+        assert peers.LLAMA_BIN
         program = peers.LLAMA_BIN / "llama-server"
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -194,7 +198,7 @@ class Peer:
                     ) from None
                 time.sleep(0.05)
 
-    def stop(self):
+    def stop(self) -> None:
         self.process.terminate()
         self.process.wait()
 
@@ -203,28 +207,28 @@ class Prompts:
     """Texts of exactly so many tokens on one server, no two with a common beginning. The synthetic
     vocabulary spells letters as one token each, so one request tells what the template adds."""
 
-    def __init__(self, server):
+    def __init__(self, server: Any) -> None:
         self.server, self.count = server, 0
         stream = Stream(server.port, "x" * 50, 1)
         drive([stream])
         self.overhead = stream.usage["prompt_tokens"] - 50
 
-    def text(self, tokens):
+    def text(self, tokens: Any) -> Any:
         self.count += 1
         head, n = "", self.count
         while n:
             head, n = head + chr(97 + n % 26), n // 26
         return (head + "qwertyuiopasdfghjklzxcvbnm" * (tokens // 26 + 1))[: tokens - self.overhead]
 
-    def stream(self, tokens, answer):
+    def stream(self, tokens: Any, answer: Any) -> Stream:
         return Stream(self.server.port, self.text(tokens), answer)
 
 
-def percentile(values, share):
+def percentile(values: Sequence[float], share: float) -> Any:
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
-def eight_streams(prompts):
+def eight_streams(prompts: Prompts) -> dict:
     streams = [prompts.stream(PROMPT, ANSWER) for _ in range(STREAMS)]
     drive(streams)
     tokens = sum(stream.usage["completion_tokens"] for stream in streams)
@@ -238,7 +242,7 @@ def eight_streams(prompts):
     }
 
 
-def long_prompt_meanwhile(prompts):
+def long_prompt_meanwhile(prompts: Prompts) -> dict:
     """Gaps of running streams, and those that touch the time from the long prompt's arrival to its
     first token."""
     streams = [prompts.stream(PROMPT, LONG_ANSWER) for _ in range(STREAMS)]
@@ -260,13 +264,13 @@ def long_prompt_meanwhile(prompts):
     }
 
 
-def warm_first_token(prompts):
+def warm_first_token(prompts: Prompts) -> dict:
     stream = prompts.stream(WARM_PROMPT, 2)
     drive([stream])
     return {"warm": stream.first_ms}
 
 
-def second_turn(prompts):
+def second_turn(prompts: Prompts) -> dict:
     """A conversation goes on: what the second request runs again."""
     text = prompts.text(WARM_PROMPT)
     first = Stream(prompts.server.port, text, 16)
@@ -302,7 +306,7 @@ MEASURES = {
 }
 
 
-def measure(kinds, model):
+def measure(kinds: Any, model: Path) -> dict:
     """{part: {server: {figure: median over the rounds}}}; servers take turns, one at a time is
     awake."""
     parts = [part for part in PARTS if part in MEASURES]
@@ -331,15 +335,15 @@ def measure(kinds, model):
 class Busy:
     """One foreign process that never rests."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.process = subprocess.Popen(["sh", "-c", "while :; do :; done"])
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
 
 
-def busy_neighbour(model):
+def busy_neighbour(model: Path) -> None:
     alone, beside = [], []
     for _ in range(ROUNDS):
         alone.append(peers.ours(model, 1, 16, ANSWER)[1])
@@ -354,7 +358,7 @@ def busy_neighbour(model):
     )
 
 
-def ratio_row(what, unit, mine, other, goal, sooner=False):
+def ratio_row(what: str, unit: str, mine: Any, other: Any, goal: Any, sooner: bool = False) -> None:
     if other is None:
         row(what, f"{mine:.1f} {unit}")
         return
@@ -367,11 +371,11 @@ def ratio_row(what, unit, mine, other, goal, sooner=False):
     )
 
 
-def report(got, recorded):
-    def other(part, figure):
+def report(got: Any, recorded: Any) -> None:
+    def other(part: str, figure: str) -> Any:
         return got[part].get("llama-server", recorded).get(figure)
 
-    def mine(part, figure):
+    def mine(part: str, figure: str) -> Any:
         return got[part]["tandem"][figure]
 
     if "eight" in got:
@@ -436,7 +440,7 @@ def report(got, recorded):
         )
 
 
-def run():
+def run() -> None:
     model = model_file("135M", "Q4_0")
     peer = bool(peers.LLAMA_BIN)
     heading(

@@ -17,6 +17,8 @@ import gzip
 import random
 import struct
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 # vocab is the number of rows of the embedding, tied to the output in both models.
 MODELS = {
@@ -65,11 +67,11 @@ U32, FLOAT, STRING, ARRAY, I32 = 4, 6, 8, 9, 5
 ALIGNMENT = 32
 
 
-def half(x):
+def half(x: float) -> bytes:
     return struct.pack("<e", x)
 
 
-def random_block(rng, kind):
+def random_block(rng: random.Random, kind: int) -> Any:
     """One block of a type: random quants, scales that give weights of about 0.02."""
     if kind == F32:
         return struct.pack("<f", rng.uniform(-0.03, 0.03))
@@ -89,10 +91,10 @@ def random_block(rng, kind):
 class Pool:
     """Random blocks of every type, about a megabyte each."""
 
-    def __init__(self, rng):
+    def __init__(self, rng: random.Random) -> None:
         self.rng, self.blocks = rng, {}
 
-    def data(self, kind, byte_count):
+    def data(self, kind: int, byte_count: Any) -> Iterator:
         if kind not in self.blocks:
             size = BLOCK[kind][1]
             self.blocks[kind] = b"".join(
@@ -108,7 +110,7 @@ class Pool:
             start = 0
 
 
-def ffn_down_type(kinds, layer, layers):
+def ffn_down_type(kinds: Any, layer: int, layers: int) -> Any:
     """Q4_K_M keeps half of the v and down matrices in Q6_K: the first and last eighth, and every
     third."""
     if kinds != "q4_k_m":
@@ -117,7 +119,7 @@ def ffn_down_type(kinds, layer, layers):
     return Q6_K if more else None
 
 
-def tensors(model, kinds):
+def tensors(model: dict[str, Any], kinds: Any) -> Iterator:
     """(name, rows, cols, type) of every tensor; rows 0 = a vector."""
     main = {"q4_0": Q4_0, "q8_0": Q8_0, "q4_k_m": Q4_K, "f16": F16}[kinds]
     # llama-quantize's choice for the embedding that is also the output
@@ -125,7 +127,7 @@ def tensors(model, kinds):
     wide, ffn = model["wide"], model["ffn"]
     kv = wide // model["heads"] * model["kv_heads"]
 
-    def fit(kind, cols):
+    def fit(kind: int, cols: int) -> Any:
         """Rows that are no multiple of 256 fall back, as llama-quantize does."""
         return kind if cols % BLOCK[kind][0] == 0 else {Q4_K: Q5_0, Q6_K: Q8_0}[kind]
 
@@ -144,26 +146,26 @@ def tensors(model, kinds):
     yield "output_norm.weight", 0, wide, F32
 
 
-def string(text):
+def string(text: str | bytes) -> bytes:
     data = text if isinstance(text, bytes) else text.encode()
     return struct.pack("<Q", len(data)) + data
 
 
-def pair(key, kind, value):
+def pair(key: Any, kind: int, value: bytes) -> bytes:
     return string(key) + struct.pack("<I", kind) + value
 
 
-def read_vocabulary(path):
+def read_vocabulary(path: Any) -> tuple:
     """The pairs of a GGUF file whose keys begin with "tokenizer.", as stored, and the number of
     tokens."""
     with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as file:
         data = file.read()
     sizes = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
-    def u64(at):
+    def u64(at: Any) -> Any:
         return struct.unpack_from("<Q", data, at)[0]
 
-    def skip(kind, at):
+    def skip(kind: int, at: Any) -> Any:
         if kind == STRING:
             return at + 8 + u64(at)
         if kind != ARRAY:
@@ -190,11 +192,11 @@ def read_vocabulary(path):
     return pairs, count
 
 
-def metadata(name, model, vocabulary=None):
-    def u32(key, value):
+def metadata(name: str, model: dict[str, Any], vocabulary: Any = None) -> Any:
+    def u32(key: str, value: int) -> bytes:
         return pair("llama." + key, U32, struct.pack("<I", value))
 
-    def f32(key, value):
+    def f32(key: str, value: float) -> bytes:
         return pair("llama." + key, FLOAT, struct.pack("<f", value))
 
     vocab = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
@@ -202,7 +204,7 @@ def metadata(name, model, vocabulary=None):
     types = [2, 3, 3] + [6] * 256 + [1] * (model["vocab"] - 259)
     count = len(vocab)
 
-    def array(kind, data):
+    def array(kind: int, data: Any) -> Any:
         return struct.pack("<IQ", kind, count) + data
 
     words = vocabulary or [
@@ -232,16 +234,16 @@ def metadata(name, model, vocabulary=None):
     ]
 
 
-def byte_count(rows, cols, kind):
+def byte_count(rows: Any, cols: int, kind: int) -> Any:
     elements, size = BLOCK[kind]
     return max(rows, 1) * (cols // elements) * size
 
 
-def padding(n):
+def padding(n: int) -> Any:
     return -n % ALIGNMENT
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import sys
+from typing import Any
 
 from endpoint import chat, user
 from tandem import ROOT, SHARED
@@ -26,16 +27,16 @@ BBH_OF_EACH = 20  # questions of each of BBH's 27 kinds
 class Item:
     """A request, the answer that is wanted (None: not ours), and who judges."""
 
-    def __init__(self, request, wanted, task=None):
+    def __init__(self, request: Any, wanted: Any, task: Any = None) -> None:
         self.request, self.wanted, self.task = request, wanted, task
 
-    def right(self, reply):
+    def right(self, reply: Any) -> Any:
         if self.wanted is None or reply.status != 200:
             return False
         return data.is_right(self.task, reply.text, self.wanted)
 
 
-def clinc_items(split, form="{}"):
+def clinc_items(split: str, form: str = "{}") -> tuple:
     """(in scope, out of scope)"""
     rows = clinc(split)
     return (
@@ -44,7 +45,7 @@ def clinc_items(split, form="{}"):
     )
 
 
-def banking_items(split="train"):
+def banking_items(split: str = "train") -> list:
     """Banking77's test split, asked for in one phrasing of training, or of those held out."""
     form = task_banking.INSTRUCTION.parts[split][0].replace("\\n", "\n")
     with open(DATA / "banking77" / "test.csv", newline="") as file:
@@ -53,7 +54,7 @@ def banking_items(split="train"):
         ]
 
 
-def tweet_items(count):
+def tweet_items(count: int) -> list:
     """TweetEval's sentiment, every so-manieth test tweet; (items, names of the classes)."""
     folder = DATA / "tweeteval" / "sentiment"
     names = dict(
@@ -73,14 +74,14 @@ def tweet_items(count):
     ]
 
 
-def nullable(field):
+def nullable(field: Any) -> dict[str, Any]:
     kind = field.type()
     if kind == "array":
         return {"type": "array", "items": {"type": "string"}}
     return {"enum": [*field.options, None]} if field.options else {"type": [kind, "null"]}
 
 
-def schema_items(count, seed="bench"):
+def schema_items(count: int, seed: int | str = "bench") -> list:
     """Held-out schemas in held-out phrasings; the answer follows the schema by its grammar."""
     out = []
     for number in range(count):
@@ -106,7 +107,7 @@ def schema_items(count, seed="bench"):
     return out
 
 
-def contradicting_items(count):
+def contradicting_items(count: int) -> Any:
     """A schema of one kind of record over the text of another: JSON it must be all the same."""
     items, others = schema_items(count), schema_items(2 * count)[count:]
     for item, other in zip(items, others):
@@ -124,7 +125,7 @@ def contradicting_items(count):
     return items
 
 
-def task_items(task, count, split="held", seed="bench"):
+def task_items(task: Any, count: int, split: str = "held", seed: int | str = "bench") -> list:
     out = []
     for number in range(count):
         _, messages, answer, *_ = data.task_example(seeded(seed, task, number), task, split)
@@ -132,11 +133,11 @@ def task_items(task, count, split="held", seed="bench"):
     return out
 
 
-def own_tasks():
+def own_tasks() -> list:
     return [task for task in data.GENERATORS if task != "other"]
 
 
-def bbh_items():
+def bbh_items() -> list:
     out = []
     for path in sorted((DATA / "bbh").glob("*.json")):
         out += [
@@ -146,7 +147,7 @@ def bbh_items():
     return out
 
 
-def mt_bench_items():
+def mt_bench_items() -> list:
     with open(DATA / "routellm" / "mt_bench" / "question.jsonl") as file:
         return [Item(user(json.loads(line)["turns"][0]), None) for line in file]
 

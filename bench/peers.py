@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tandem import BINARY, clean_environment
 from tandem import run as tandem_run
@@ -57,7 +59,9 @@ RECORDED_START = {
 RECORDED_VOCABULARY_MS = 527  # llama-tokenize, Llama 3's 128 256 tokens
 
 
-def ours(path, threads, prefill, decode, depth=0, roofline=False):
+def ours(
+    path: Any, threads: int, prefill: Any, decode: Any, depth: int = 0, roofline: bool = False
+) -> tuple:
     """(prefill, decode, roofline or None)"""
     more = [] if roofline else ["--no-roofline"]
     code, out, err = tandem_run(
@@ -85,7 +89,9 @@ def ours(path, threads, prefill, decode, depth=0, roofline=False):
     return got["prefill_tokens_per_s"], got["decode_tokens_per_s"], got.get("roofline")
 
 
-def llama_bench(folder, path, threads, prefill, decode, depth=0, more=()):
+def llama_bench(
+    folder: Any, path: Any, threads: int, prefill: Any, decode: Any, depth: int = 0, more: Any = ()
+) -> tuple:
     command = [
         str(folder / "llama-bench"),
         "-m",
@@ -110,18 +116,18 @@ def llama_bench(folder, path, threads, prefill, decode, depth=0, more=()):
     return rates.get("pp", 0), rates.get("tg", 0)
 
 
-def llama(path, threads, prefill, decode, depth=0):
+def llama(path: Any, threads: int, prefill: Any, decode: Any, depth: int = 0) -> Any:
     return llama_bench(LLAMA_BIN, path, threads, prefill, decode, depth)
 
 
-def ik(path, threads, prefill, decode):
+def ik(path: Any, threads: int, prefill: Any, decode: Any) -> tuple:
     """The better of both ways to keep the weights, for each figure."""
     plain = llama_bench(IK_BIN, path, threads, prefill, decode)
     repacked = llama_bench(IK_BIN, path, threads, prefill, decode, more=("-rtr", "1"))
     return tuple(max(pair) for pair in zip(plain, repacked))
 
 
-def first_output(command):
+def first_output(command: Sequence[object]) -> tuple:
     """Milliseconds from start to the first byte of the answer, and the peak of memory in MiB."""
     begin = time.monotonic()
     process = subprocess.Popen(
@@ -131,6 +137,7 @@ def first_output(command):
         stderr=subprocess.DEVNULL,
         env=clean_environment(),
     )
+    assert process.stdout
     first = process.stdout.read(1)
     took = time.monotonic() - begin
     process.stdout.read()
@@ -141,7 +148,7 @@ def first_output(command):
     return took * 1000, usage.ru_maxrss / 1024
 
 
-def start_ours(path, tokens):
+def start_ours(path: Any, tokens: Any) -> Any:
     return first_output(
         [
             BINARY,
@@ -161,7 +168,8 @@ def start_ours(path, tokens):
     )
 
 
-def start_llama(path, tokens):
+def start_llama(path: Any, tokens: Any) -> Any:
+    assert LLAMA_BIN
     return first_output(
         [
             LLAMA_BIN / "llama-completion",

@@ -1,17 +1,19 @@
 """Two small pictures of confidences as SVG, written by hand: no library draws a line."""
 
+from typing import Any
+
 SIZE, MARGIN = 320, 44
 
 
-def x_of(value):
+def x_of(value: float) -> float:
     return MARGIN + value * (SIZE - 2 * MARGIN)
 
 
-def y_of(value, top=1.0):
+def y_of(value: float, top: float = 1.0) -> float:
     return SIZE - MARGIN - value / top * (SIZE - 2 * MARGIN)
 
 
-def frame(title, across, up, top=1.0):
+def frame(title: str, across: str, up: str, top: float = 1.0) -> list:
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{SIZE}"'
@@ -41,7 +43,7 @@ def frame(title, across, up, top=1.0):
     return parts
 
 
-def line(points, colour, top=1.0, dashes=""):
+def line(points: Any, colour: str, top: float = 1.0, dashes: str = "") -> str:
     drawn = " ".join(f"{x_of(x):.1f},{y_of(min(y, top), top):.1f}" for x, y in points)
     return (
         f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="1.6"'
@@ -49,7 +51,7 @@ def line(points, colour, top=1.0, dashes=""):
     )
 
 
-def reliability(parts, error):
+def reliability(parts: Any, error: Any) -> Any:
     """parts: (mean confidence, share right, number) of each bin; a dot's area is its number."""
     most = max(n for _, _, n in parts)
     out = frame(f"Reliability, expected error {error:.3f}", "confidence", "share right")
@@ -65,7 +67,7 @@ def reliability(parts, error):
     return "\n".join(out + ["</svg>"]) + "\n"
 
 
-def risk_coverage(points):
+def risk_coverage(points: Any) -> Any:
     """points: (share answered, share of those that is wrong)."""
     top = max(0.05, max(risk for _, risk in points[len(points) // 20 :]))
     kept = points[:: max(1, len(points) // 200)] + points[-1:]

@@ -10,6 +10,7 @@ without any, a blank one: then only its patterns speak."""
 import json
 import sys
 import time
+from typing import Any
 
 import presidio_analyzer
 import spacy
@@ -23,12 +24,12 @@ MODELS = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm
 class Loaded(SpacyNlpEngine):
     """An engine around a pipeline that is loaded already."""
 
-    def __init__(self, pipeline):
+    def __init__(self, pipeline: Any) -> None:
         super().__init__(ner_model_configuration=NerModelConfiguration())
         self.nlp = {"en": pipeline}
 
 
-def main():
+def main() -> int:
     model = next((name for name in MODELS if name in spacy.util.get_installed_models()), None)
     engine = AnalyzerEngine(
         nlp_engine=Loaded(spacy.load(model) if model else spacy.blank("en")),
@@ -63,7 +64,7 @@ def main():
     return 0
 
 
-def version():
+def version() -> Any:
     from importlib.metadata import version as installed
 
     return installed("presidio-analyzer")

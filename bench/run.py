@@ -14,6 +14,7 @@ shortens the engine's part; bench/bench_engine.py says what else does."""
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -22,7 +23,7 @@ from table import ROOT, program
 NAMES = ROOT / "models" / "names" / "names.bin"
 
 
-def module(*names):
+def module(*names: Any) -> Any:
     """Runs these modules; imported only now, because some need packages (numpy) that the others do
     not."""
     return lambda: [importlib.import_module(name).run() for name in names]
@@ -45,7 +46,7 @@ SECTIONS = {
 }
 
 
-def main():
+def main() -> None:
     wanted = sys.argv[1:] or list(SECTIONS)
     unknown = [name for name in wanted if name not in SECTIONS]
     if unknown:

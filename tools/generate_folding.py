@@ -13,6 +13,7 @@ of UTF-8. The data are those of the running Python's unicodedata.
 
 import sys
 import unicodedata
+from typing import Any
 
 CODE_POINTS = 0x110000
 PAGE = 256  # code points; a page without an entry is not searched
@@ -33,7 +34,7 @@ TYPOGRAPHY = {
 }
 
 
-def folded(code_point):
+def folded(code_point: int) -> Any:
     char = chr(code_point)
     category = unicodedata.category(char)
     if category in INVISIBLE or code_point in BLANK:
@@ -48,7 +49,7 @@ def folded(code_point):
     return "".join(TYPOGRAPHY.get(c, c) for c in parts if unicodedata.category(c) not in INVISIBLE)
 
 
-def entries():
+def entries() -> tuple:
     """(first, count, stride, kind, value); kind 0: distance, 1: the same character for all, 2:
     place in the pool."""
     runs, pool = [], bytearray()
@@ -88,7 +89,7 @@ def entries():
     return runs, bytes(pool)
 
 
-def main(path):
+def main(path: Any) -> None:
     runs, pool = entries()
     for first, count, stride, kind, value in runs:  # every entry says what it was made from
         for i in range(count):

@@ -14,6 +14,7 @@ header's first line.
 
 import sys
 import unicodedata
+from typing import Any, TextIO
 
 BLOCK = 128  # code points
 GROUP = 64  # blocks
@@ -132,13 +133,13 @@ DEEPSEEK_WORDS = [
 ]
 
 
-def mark(classes, ranges, bit):
+def mark(classes: Any, ranges: Any, bit: Any) -> None:
     for first, last in ranges:
         for code_point in range(first, last + 1):
             classes[code_point] |= bit
 
 
-def class_bytes():
+def class_bytes() -> bytes:
     by_category = {"L": LETTER, "N": NUMBER, "P": PUNCTUATION}
     whole = {"Mn": MARK, "Cc": CONTROL, "Cf": CONTROL, "Co": CONTROL}
     categories = (unicodedata.category(chr(c)) for c in range(CODE_POINTS))
@@ -148,7 +149,7 @@ def class_bytes():
     return bytes(classes)
 
 
-def write_decompositions(out):
+def write_decompositions(out: TextIO) -> None:
     parts_max = 0
     pool, rows, planes = [], [], [0]
     for code_point in range(CODE_POINTS):
@@ -178,7 +179,7 @@ def write_decompositions(out):
         out.write("};\n")
 
 
-def lower_runs():
+def lower_runs() -> list:
     runs = []
     for code_point in range(CODE_POINTS):
         lower = chr(code_point).lower() if not 0xD800 <= code_point < 0xE000 else chr(code_point)
@@ -195,7 +196,7 @@ def lower_runs():
     return runs
 
 
-def write_lower(out):
+def write_lower(out: TextIO) -> None:
     runs = lower_runs()
     out.write(f"#define UNICODE_LOWER_COUNT {len(runs)}\n")
     out.write("static const struct unicode_lower_run unicode_lower_runs[UNICODE_LOWER_COUNT] = {\n")
@@ -204,7 +205,7 @@ def write_lower(out):
     out.write("};\n")
 
 
-def write_bytes(out, name, rows, columns=""):
+def write_bytes(out: TextIO, name: str, rows: Any, columns: str = "") -> None:
     """A table of bytes, of one row or of rows that `columns` says the length of."""
     rows = list(rows)
     count = len(rows) if columns else len(rows[0])
@@ -215,7 +216,7 @@ def write_bytes(out, name, rows, columns=""):
     out.write("};\n")
 
 
-def main():
+def main() -> None:
     classes = class_bytes()
     sets = sorted(set(classes))
     assert len(sets) <= 16, "a set's number takes four bits"

@@ -12,6 +12,8 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import trees
 from trees import ROOT
@@ -20,10 +22,12 @@ BUILD = ROOT / "build-fuzz"
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 
 
-def search(command, seconds, cpu_seconds):
+def search(
+    command: Sequence[str], seconds: float, cpu_seconds: float
+) -> tuple[subprocess.CompletedProcess[str], float]:
     """Runs the command, again and again until cpu_seconds were spent; returns the last run."""
 
-    def used():
+    def used() -> float:
         return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
     begin = used()
@@ -41,7 +45,7 @@ def search(command, seconds, cpu_seconds):
             return done, spent
 
 
-def main():
+def main() -> Any:
     parser = argparse.ArgumentParser()
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--seconds", type=int, default=60)

@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 import sys
+from typing import Any
 
 P = 2**255 - 19
 Q = 2**252 + 27742317777372353535851937790883648493  # the order of the base point
@@ -25,7 +26,7 @@ NONE = "0" * 64  # the hash of no row
 ROOT = pow(2, (P - 1) // 4, P)  # of -1
 
 
-def recover_x(y, sign):
+def recover_x(y: Any, sign: Any) -> Any:
     """RFC 8032, 5.1.3: x^2 = (y^2 - 1) / (d y^2 + 1)."""
     square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(square, (P + 3) // 8, P)
@@ -36,7 +37,7 @@ def recover_x(y, sign):
     return P - x if x & 1 != sign else x
 
 
-def add(a, b):
+def add(a: Any, b: Any) -> tuple:
     """Points as (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (RFC 8032, 5.1.4)."""
     u, v = (a[1] - a[0]) * (b[1] - b[0]) % P, (a[1] + a[0]) * (b[1] + b[0]) % P
     w, z = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
@@ -44,7 +45,7 @@ def add(a, b):
     return e * f % P, g * h % P, f * g % P, e * h % P
 
 
-def times(number, point):
+def times(number: Any, point: Any) -> Any:
     result = (0, 1, 1, 0)
     while number:
         if number & 1:
@@ -54,7 +55,7 @@ def times(number, point):
     return result
 
 
-def read_point(data):
+def read_point(data: Any) -> tuple:
     number = int.from_bytes(data, "little")
     y, sign = number & (2**255 - 1), number >> 255
     x = recover_x(y, sign)
@@ -65,7 +66,7 @@ BASE_Y = 4 * pow(5, P - 2, P) % P
 BASE = (recover_x(BASE_Y, 0), BASE_Y, 1, recover_x(BASE_Y, 0) * BASE_Y % P)
 
 
-def signature_is_right(key, message, signature):
+def signature_is_right(key: Any, message: bytes, signature: bytes) -> Any:
     if len(key) != 32 or len(signature) != 64:
         return False
     try:
@@ -85,7 +86,7 @@ class Fault(Exception):
     pass
 
 
-def read_head(line, where, key):
+def read_head(line: bytes, where: Any, key: Any) -> Any:
     """Only what was signed is read: a later member of the same name would count for Python. (key
     None: its own.)"""
     signed, _, signature = line.partition(b',"signature":')
@@ -101,7 +102,7 @@ def read_head(line, where, key):
     return head
 
 
-def check_head(line, heads, key):
+def check_head(line: bytes, heads: Any, key: Any) -> Any:
     where = f"head {len(heads) + 1}"
     head = read_head(line, where, key)
     if heads and (head["date"] <= heads[-1]["date"] or head["count"] < heads[-1]["count"]):
@@ -109,7 +110,7 @@ def check_head(line, heads, key):
     return head
 
 
-def read_kept(lines, key):
+def read_kept(lines: Any, key: Any) -> list:
     """Heads that were kept elsewhere; space around them is no matter."""
     kept = []
     for line in filter(None, (line.strip() for line in lines)):
@@ -117,7 +118,7 @@ def read_kept(lines, key):
     return kept
 
 
-def check_row(line, count, previous):
+def check_row(line: bytes, count: int, previous: Any) -> Any:
     """The hash of row count + 1."""
     try:
         entry = json.loads(line)
@@ -132,7 +133,7 @@ def check_row(line, count, previous):
     return right
 
 
-def check_end(head, hashes):
+def check_end(head: Any, hashes: Any) -> Any:
     """A head is signed before a row is written, with the row's hash as `next`, and after it, with
     NONE: the note to a record that a machine left which stopped in between."""
     count, covered, announced = len(hashes) - 1, head["count"], head["next"] != NONE
@@ -148,7 +149,7 @@ def check_end(head, hashes):
     raise Fault(f"row {covered + 1}: no signed head covers or announces it")
 
 
-def check_kept(kept, hashes):
+def check_kept(kept: Any, hashes: Any) -> None:
     for head in kept:
         if head["count"] >= len(hashes):
             raise Fault(
@@ -162,7 +163,7 @@ def check_kept(kept, hashes):
             )
 
 
-def check(lines, key, kept=()):
+def check(lines: Any, key: Any, kept: Any = ()) -> tuple:
     """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is
     wrong."""
     key = kept[0]["key"] if kept else key
@@ -198,7 +199,7 @@ def check(lines, key, kept=()):
     return len(hashes) - 1, len(heads), key, note
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

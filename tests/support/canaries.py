@@ -118,7 +118,7 @@ TRIES = {
 }
 
 
-def fill(rng, shape):
+def fill(rng: random.Random, shape: str) -> str:
     draw = {
         "d": lambda: rng.choice("0123456789"),
         "l": lambda: rng.choice(LETTERS),
@@ -132,16 +132,16 @@ def fill(rng, shape):
     return "".join(draw.get(c, lambda c=c: c)() for c in shape)
 
 
-def some(rng, letters, count):
+def some(rng: random.Random, letters: str, count: int) -> str:
     return "".join(rng.choice(letters) for _ in range(count))
 
 
-def base58_wallet(rng):
+def base58_wallet(rng: random.Random) -> str:
     """0x and 40 hex digits: no check digits in lower case."""
     return "0x" + some(rng, "0123456789abcdef", 40)
 
 
-def special(rng, kind):
+def special(rng: random.Random, kind: str) -> str:
     alnum = LETTERS + LETTERS.lower() + "0123456789"
     if kind == "EMAIL_ADDRESS":
         first, last, house = (some(rng, LETTERS.lower(), n) for n in (9, 7, 8))
@@ -177,13 +177,13 @@ def special(rng, kind):
 
 
 class Canary:
-    def __init__(self, kind, data_class, sentence, value):
+    def __init__(self, kind: str, data_class: str, sentence: str, value: str) -> None:
         self.kind, self.data_class, self.sentence, self.value = kind, data_class, sentence, value
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.kind} {self.value!r} ({self.data_class})"
 
-    def is_in(self, raw, squeezed):
+    def is_in(self, raw: bytes, squeezed: bytes) -> bool:
         """raw: bytes on the wire; squeezed: the same less all but letters and digits, lower case.
         Short values are looked for as they stand, in their sentence, because others, and others'
         surrogates, may hold the same digits; its last words are no other sentence's."""
@@ -195,11 +195,11 @@ class Canary:
         return short in squeezed or self.value.encode() in raw
 
 
-def squeeze(data):
+def squeeze(data: bytes) -> bytes:
     return re.sub(rb"[^a-z0-9]", b"", data.lower().replace(b"\\n", b"").replace(b"\\u", b""))
 
 
-def make(count, seed):
+def make(count: int, seed: int) -> tuple[list[Canary], set[str]]:
     """`count` canaries, the types in turn, and the set of types of which none was found."""
     rng = random.Random(seed)
     rounds = max(
@@ -216,7 +216,7 @@ def make(count, seed):
     lines = "\n".join(json.dumps({"text": text}) for _, _, text in candidates)
     code, out, err = run("scan", "--jsonl", stdin=lines.encode(), timeout=300)
     assert code == 0, err
-    found = {}
+    found: dict[str, list[Canary]] = {}
     for (kind, value, text), line in zip(candidates, out.decode().splitlines(), strict=True):
         result = json.loads(line)
         if result["class"] in ("sensitive", "restricted") and any(

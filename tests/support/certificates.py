@@ -1,11 +1,12 @@
 """Certificates of our own for servers of tests, made by the openssl program."""
 
 import subprocess
+from pathlib import Path
 
 from check import Skip
 
 
-def certificate(folder, name="127.0.0.1"):
+def certificate(folder: Path, name: str = "127.0.0.1") -> tuple[Path, Path]:
     """A new key and its self-signed certificate for 127.0.0.1: (certificate file, key file)."""
     key, cert = folder / f"{name}.key.pem", folder / f"{name}.cert.pem"
     done = subprocess.run(

@@ -3,17 +3,20 @@ more metadata."""
 
 import random
 import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 UINT8, UINT32, FLOAT32, STRING, ARRAY = 0, 4, 6, 8, 9
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
 
-def text(value):
+def text(value: str) -> bytes:
     data = value.encode()
     return struct.pack("<Q", len(data)) + data
 
 
-def pair(key, value):
+def pair(key: str, value: Any) -> bytes:
     """str, int (u32), float, bytes (array of u8), list of int (u32) or of float."""
     if isinstance(value, str):
         return text(key) + struct.pack("<I", STRING) + text(value)
@@ -31,7 +34,7 @@ def pair(key, value):
     )
 
 
-def skip_value(data, at, kind):
+def skip_value(data: bytes, at: int, kind: int) -> int:
     if kind == STRING:
         return at + 8 + struct.unpack_from("<Q", data, at)[0]
     if kind != ARRAY:
@@ -45,7 +48,9 @@ def skip_value(data, at, kind):
     return at
 
 
-def add_metadata(source, target, pairs, without=None):
+def add_metadata(
+    source: Path, target: Path, pairs: Sequence[tuple[str, Any]], without: str | None = None
+) -> None:
     """The same model with more keys at the end of its metadata, and none that begin with
     `without`."""
     data = source.read_bytes()
@@ -66,7 +71,11 @@ def add_metadata(source, target, pairs, without=None):
     target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32 :])
 
 
-def write(path, pairs, tensors):
+def write(
+    path: Path,
+    pairs: Sequence[tuple[str, Any]],
+    tensors: Sequence[tuple[str, tuple[int, ...], list[float]]],
+) -> None:
     """tensors: (name, dims with the contiguous one first, floats)."""
     directory, data = b"", b""
     for name, dims, values in tensors:
@@ -81,7 +90,14 @@ def write(path, pairs, tensors):
     path.write_bytes(head + b"\0" * (-len(head) % 32) + data)
 
 
-def write_adapter(path, changes, rank=4, size=0.5, seed=1, architecture="llama"):
+def write_adapter(
+    path: Path,
+    changes: list[tuple[str, int, int]],
+    rank: int = 4,
+    size: float = 0.5,
+    seed: int = 1,
+    architecture: str = "llama",
+) -> None:
     """changes: (matrix, columns, rows). size 0: an adapter that changes nothing."""
     numbers = random.Random(seed)
     tensors = []

@@ -15,7 +15,10 @@ import ssl
 import struct
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -67,11 +70,16 @@ REASONS = {
 
 
 class ScriptedCloud:
-    def __init__(self, script=None, tls=None, host="127.0.0.1"):
+    def __init__(
+        self,
+        script: Script | None = None,
+        tls: tuple[Path, Path] | None = None,
+        host: str = "127.0.0.1",
+    ) -> None:
         """tls: (certificate file, key file) for HTTPS."""
         self.script = script or Script()
         self.received = bytearray()
-        self.requests = []
+        self.requests: list[dict[str, Any]] = []
         self.connections = 0
         self.gone_count = 0  # clients that were noticed to have left
         self._lock = threading.Lock()
@@ -85,7 +93,7 @@ class ScriptedCloud:
         self._closed = False
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def close(self):
+    def close(self) -> None:
         self._closed = True
         try:
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -93,7 +101,7 @@ class ScriptedCloud:
             pass
         self._listener.close()
 
-    def clear(self):
+    def clear(self) -> None:
         with self._lock:
             self.received.clear()
             self.requests.clear()
@@ -101,7 +109,7 @@ class ScriptedCloud:
 
     # -- connection -------------------------------------------------------------------------------
 
-    def _accept(self):
+    def _accept(self) -> None:
         while not self._closed:
             try:
                 connection, _ = self._listener.accept()
@@ -111,7 +119,7 @@ class ScriptedCloud:
                 self.connections += 1
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection):
+    def _serve(self, connection: socket.socket) -> None:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._context:
@@ -136,13 +144,15 @@ class ScriptedCloud:
             except OSError:
                 pass
 
-    def _receive(self, connection):
+    def _receive(self, connection: socket.socket) -> bytes:
         data = connection.recv(65536)
         with self._lock:
             self.received += data
         return data
 
-    def _read_request(self, connection, pending):
+    def _read_request(
+        self, connection: socket.socket, pending: bytes
+    ) -> tuple[dict[str, Any] | None, bytes]:
         while b"\r\n\r\n" not in pending:
             data = self._receive(connection)
             if not data:
@@ -179,7 +189,7 @@ class ScriptedCloud:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _answer(self, connection, request):
+    def _answer(self, connection: socket.socket, request: dict[str, Any]) -> bool:
         """Answers one request; False when the connection is over."""
         script = self.script
         if script.cut_at_once:
@@ -211,7 +221,7 @@ class ScriptedCloud:
             return self._stream(connection, script, wants)
         return self._send_json(connection, 200, self._completion(script, wants))
 
-    def _echoing(self, script, wants):
+    def _echoing(self, script: Script, wants: dict[str, Any]) -> Script:
         if not script.echo:
             return script
         text = wants["prompt"] if "prompt" in wants else wants["messages"][-1]["content"]
@@ -225,13 +235,13 @@ class ScriptedCloud:
             pieces = [text[: script.cut_at], text[script.cut_at :]]
         return replace(script, text=text, pieces=pieces)
 
-    def _pieces(self, script):
+    def _pieces(self, script: Script) -> list[str]:
         if script.pieces is not None:
             return script.pieces
         words = script.text.split(" ")
         return [word if i == 0 else " " + word for i, word in enumerate(words)]
 
-    def _usage(self, script, wants):
+    def _usage(self, script: Script, wants: dict[str, Any]) -> dict[str, int]:
         prompt = len(wants.get("prompt", "")) // 4 + sum(
             len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", [])
         )
@@ -242,7 +252,7 @@ class ScriptedCloud:
             "total_tokens": prompt + completion,
         }
 
-    def _logprobs(self, script, wants, piece):
+    def _logprobs(self, script: Script, wants: dict[str, Any], piece: str) -> dict[str, Any] | None:
         if script.logprob is None or not wants.get("logprobs"):
             return None
         if "prompt" in wants:
@@ -263,9 +273,9 @@ class ScriptedCloud:
             ]
         }
 
-    def _completion(self, script, wants):
+    def _completion(self, script: Script, wants: dict[str, Any]) -> dict[str, Any]:
         text = "".join(self._pieces(script))
-        answer = {
+        answer: dict[str, Any] = {
             "id": "chatcmpl-scripted",
             "object": "chat.completion",
             "created": 1700000000,
@@ -286,7 +296,9 @@ class ScriptedCloud:
             answer["usage"] = self._usage(script, wants)
         return answer
 
-    def _send_json(self, connection, status, value, extra=()):
+    def _send_json(
+        self, connection: socket.socket, status: int, value: Any, extra: Sequence[str] = ()
+    ) -> bool:
         body = json.dumps(value).encode()
         head = [
             f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}",
@@ -297,21 +309,28 @@ class ScriptedCloud:
         connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
         return True
 
-    def _stream(self, connection, script, wants):
+    def _stream(self, connection: socket.socket, script: Script, wants: dict[str, Any]) -> bool:
         connection.sendall(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
         )
 
-        def send(data):
+        def send(data: bytes) -> None:
             if script.crlf:
                 data = data.replace(b"\n", b"\r\n")
             parts = [data[i : i + 1] for i in range(len(data))] if script.byte_by_byte else [data]
             for part in parts:
                 connection.sendall(f"{len(part):x}\r\n".encode() + part + b"\r\n")
 
-        def chunk(delta, finish=None, logprobs=None, **extra):
-            choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
+        def chunk(
+            delta: dict[str, Any], finish: str | None = None, logprobs: Any = None, **extra: Any
+        ) -> bytes:
+            choice: dict[str, Any] = {
+                "index": 0,
+                "delta": delta,
+                "logprobs": logprobs,
+                "finish_reason": finish,
+            }
             if "prompt" in wants:
                 choice["text"] = choice.pop("delta").get("content", "")
             value = {
@@ -351,7 +370,7 @@ class ScriptedCloud:
             return True
         send(chunk({}, script.finish))
         if script.usage and (wants.get("stream_options") or {}).get("include_usage"):
-            value = {
+            value: dict[str, Any] = {
                 "id": "chatcmpl-scripted",
                 "object": "chat.completion.chunk",
                 "created": 1700000000,
@@ -364,16 +383,18 @@ class ScriptedCloud:
         connection.sendall(b"0\r\n\r\n")
         return True
 
-    def _delta(self, script, wants, number, piece):
+    def _delta(
+        self, script: Script, wants: dict[str, Any], number: int, piece: str
+    ) -> dict[str, Any]:
         if not script.echo_tool:
             return {"content": piece}
-        call = {"index": 0, "function": {"arguments": piece}}
+        call: dict[str, Any] = {"index": 0, "function": {"arguments": piece}}
         if number == 0:
             call.update(id="call_echo", type="function")
             call["function"]["name"] = wants["tools"][0]["function"]["name"]
         return {"tool_calls": [call]}
 
-    def _wait(self, connection, seconds):
+    def _wait(self, connection: socket.socket, seconds: float) -> None:
         """Sleeps, but notices a client that leaves (raises ConnectionError)."""
         connection.settimeout(seconds)
         try:
@@ -386,12 +407,12 @@ class ScriptedCloud:
         finally:
             connection.settimeout(None)
 
-    def _reset(self, connection):
+    def _reset(self, connection: socket.socket) -> bool:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return False
 
 
-def unused_port():
+def unused_port() -> int:
     """A loopback port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
