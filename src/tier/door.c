@@ -6,7 +6,6 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "net/loopback.h"
-#include "privacy/scan/privacy.h"
 #include "router/plan/reach.h"
 
 #include <stdio.h>
@@ -46,7 +45,7 @@ static enum td_status judge(const struct door *door, const struct egress_pass *p
         return error_set(err, TD_DENIED, "nobody said what class the data for it has");
     if (pass->purpose == EGRESS_HEALTH_CHECK && body.len > 0)
         return error_set(err, TD_DENIED, "a health check may not hold data");
-    if (pass->purpose != EGRESS_HEALTH_CHECK && !privacy_is_ready())
+    if (pass->purpose != EGRESS_HEALTH_CHECK && !pass->scanned)
         return error_set(err, TD_DENIED, "the detectors of private data are not loaded");
     if (!egress_allowed(pass->data_class, facts))
         return error_set(err, TD_DENIED, "%s data may not reach it", names_class(pass->data_class));

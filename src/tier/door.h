@@ -1,6 +1,6 @@
 /* The door that every byte for another place passes. It is the only code that hands bytes for a tier
  * to the HTTP client (tests/structure/test_structure.py looks), and it refuses, or records and then
- * sends. It fails closed: without a pass, with detectors that were not loaded, with a class or place
+ * sends. It fails closed: without a pass, with a text at which no detector looked, with a class or place
  * outside its enum, or when the record cannot be written, nothing leaves. */
 #ifndef TIER_DOOR_H
 #define TIER_DOOR_H
@@ -23,6 +23,7 @@ enum egress_purpose {
 struct egress_pass {
     enum egress_purpose purpose;
     enum td_data_class data_class;          /* of what is sent, so after anything was replaced */
+    bool scanned;                           /* by a scanner (privacy/scan/scanner.h) */
     const char *exchange;                   /* id; NULL: of none */
     const struct egress_replaced *replaced; /* [replaced_count] */
     size_t replaced_count;

@@ -29,7 +29,7 @@
 #include "ledger/ledger.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "privacy/scan/conversation.h"
-#include "privacy/scan/privacy.h"
+#include "privacy/scan/scanner.h"
 #include "tier/sandbox.h"
 
 #include <pthread.h>
@@ -308,6 +308,7 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
                             struct td_error *err)
 {
     struct config *config;
+    struct privacy_scanner *scanner = NULL;
     enum td_status status = load_config(options, &config, err);
     if (status != TD_OK)
         return status;
@@ -343,17 +344,19 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
     runtime->base.confined = options->confined;
     if (status == TD_OK && !options->confined)
-        status = privacy_setup(config, err);
+        status = privacy_setup(config, &scanner, err);
     if (status == TD_OK)
         status = open_engine(runtime, config, err);
     if (status == TD_OK)
         status = open_embeddings(runtime, config, err);
     if (status == TD_OK && !options->confined)
         status = open_around(runtime, config, err);
-    if (status == TD_OK)
-        status = snapshot_new(config, &runtime->base, &runtime->current, err);
-    else
+    if (status == TD_OK) {
+        status = snapshot_new(config, scanner, &runtime->base, &runtime->current, err);
+    } else {
         config_free(config);
+        privacy_scanner_free(scanner);
+    }
     if (status != TD_OK) {
         runtime_close(runtime);
         return status;
@@ -568,12 +571,12 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     if (status != TD_OK)
         return status;
     warn_fixed(runtime_config(runtime), config);
-    struct privacy_parts privacy;
+    struct privacy_scanner *scanner = NULL;
     status = egress_setup_open(config, &runtime->base.egress, err);
     if (status == TD_OK)
         status = open_ramps(runtime, config, err);
     if (status == TD_OK)
-        status = privacy_setup_read(config, &privacy, err);
+        status = privacy_setup(config, &scanner, err);
     if (status != TD_OK) {
         config_free(config);
         return status;
@@ -581,12 +584,9 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     enum log_level level = (enum log_level)config->log.level;
     struct snapshot_base base = runtime->base;
     base.before = runtime->current;
-    status = snapshot_new(config, &base, &fresh, err);
-    if (status != TD_OK) {
-        privacy_parts_free(&privacy);
+    status = snapshot_new(config, scanner, &base, &fresh, err);
+    if (status != TD_OK)
         return status;
-    }
-    privacy_parts_install(&privacy);
     watch_set_usual_share(runtime->base.watch, config->watch.escalation_share);
     if (runtime->base.sandbox)
         sandbox_renew(runtime->base.sandbox);

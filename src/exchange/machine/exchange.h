@@ -76,6 +76,7 @@ struct exchange_services {
     struct spending *spending;    /* NULL = budgets do not count */
     struct device *device;        /* NULL = battery and network are not known */
     struct conversation_classes *classes;
+    const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
     struct ledger *ledger;                       /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;

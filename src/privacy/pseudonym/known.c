@@ -24,8 +24,8 @@
 /* A value that is looked for. */
 struct value {
     struct vault_entry entry;
-    uint16_t rule; /* that found it, of kind PRIVACY_CUSTOM */
-    bool handle;   /* a word that is the name where it is joined to others, however it is written */
+    const char *rule; /* that found it, of kind PRIVACY_CUSTOM */
+    bool handle; /* a word that is the name where it is joined to others, however it is written */
     bool joined_only;    /* and only there */
     uint32_t next_alike; /* another of the same letters and digits: a date with other separators */
 };
@@ -93,21 +93,24 @@ static bool is_long_number(const struct vault_entry *entry)
     return digits >= NUMBER_DIGITS_MIN && entry->kind != PRIVACY_IP && entry->kind != PRIVACY_DATE;
 }
 
-static bool add_entry(struct known *known, const struct vault_entry *entry, uint16_t rule)
+static bool add_entry(struct known *known, const struct name_finder *names,
+                      const struct vault_entry *entry, const char *rule)
 {
     bool word = entry->form == SURROGATE_WORD;
-    struct value value = {
-        .entry = *entry, .rule = rule, .handle = word && known_words_is_handle(entry->original)};
+    struct value value = {.entry = *entry,
+                          .rule = rule,
+                          .handle = word && known_words_is_handle(names, entry->original)};
     if (is_long_number(entry))
         value.entry.form = SURROGATE_LOOSE;
     return !can_stand_alone(entry) || add_value(known, &value);
 }
 
 /* What stands before the @ is its owner's name at other places as well, and so are its words. */
-static bool add_local(struct known *known, const struct vault_entry *mail)
+static bool add_local(struct known *known, const struct name_finder *names,
+                      const struct vault_entry *mail)
 {
     struct td_str parts[KNOWN_PARTS_MAX];
-    size_t count = known_words_of_mail(mail->original, parts);
+    size_t count = known_words_of_mail(names, mail->original, parts);
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
         bool word = known_words_is_one(parts[i]);
@@ -146,8 +149,8 @@ static bool add_dates(struct known *known, const struct vault *vault, const stru
     return ok;
 }
 
-struct known *known_new(const struct vault *vault, const struct vault_uses *uses,
-                        const uint16_t *rule_of)
+struct known *known_new(const struct name_finder *names, const struct vault *vault,
+                        const struct vault_uses *uses, const char *const *rule_of)
 {
     struct known *known = calloc(1, sizeof *known);
     if (known == NULL)
@@ -157,11 +160,11 @@ struct known *known_new(const struct vault *vault, const struct vault_uses *uses
     for (size_t i = 0; ok && i < uses->count; i++) {
         uint32_t index = uses->entries[i];
         struct vault_entry entry = vault_at(vault, index);
-        ok = add_entry(known, &entry, rule_of ? rule_of[index] : 0);
+        ok = add_entry(known, names, &entry, rule_of ? rule_of[index] : NULL);
     }
     for (size_t i = 0; ok && i < uses->count; i++) {
         struct vault_entry entry = vault_at(vault, uses->entries[i]);
-        ok = entry.kind != PRIVACY_EMAIL || entry.retired || add_local(known, &entry);
+        ok = entry.kind != PRIVACY_EMAIL || entry.retired || add_local(known, names, &entry);
     }
     ok = ok && add_dates(known, vault, uses);
     if (ok && automaton_seal(known->automaton))

@@ -2,15 +2,15 @@
 #ifndef PRIVACY_KNOWN_H
 #define PRIVACY_KNOWN_H
 
-#include "privacy/kind/spans.h"
+#include "privacy/names/name_finder.h"
 #include "privacy/pseudonym/vault.h"
 
 struct known;
 
 /* Of the entries that were used. rule_of[VAULT_ENTRIES_MAX] (NULL: none): which rule found an entry of kind
  * PRIVACY_CUSTOM. **borrows** all until known_free. **returns new**; NULL when they are too long. */
-struct known *known_new(const struct vault *vault, const struct vault_uses *uses,
-                        const uint16_t *rule_of);
+struct known *known_new(const struct name_finder *names, const struct vault *vault,
+                        const struct vault_uses *uses, const char *const *rule_of);
 void known_free(struct known *known);
 
 /* Adds to *all (which is empty), in order, what was found and beside it what is known. False without memory,

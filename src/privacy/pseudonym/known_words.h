@@ -1,9 +1,9 @@
-/* Which words of a private value tell of it where they stand by themselves, and where. Pure but for the
- * installed tagger's word list; any thread. */
+/* Which words of a private value tell of it where they stand by themselves, and where. names: whose
+ * word list tells which words are names. Pure; any thread. */
 #ifndef PRIVACY_KNOWN_WORDS_H
 #define PRIVACY_KNOWN_WORDS_H
 
-#include "tandem/types.h"
+#include "privacy/names/name_finder.h"
 
 #define KNOWN_PARTS_MAX 8
 
@@ -11,11 +11,12 @@
 bool known_words_is_common(struct td_str word);
 
 /* Is a name's word no word of the language, so that it is a name in small letters, too? */
-bool known_words_is_handle(struct td_str word);
+bool known_words_is_handle(const struct name_finder *names, struct td_str word);
 
 /* What stands before the address's @, and then each run of letters in it that is long enough and nothing but
  * a name. 0: nothing of it tells of somebody ("sales.team@"). **borrows** the address. */
-size_t known_words_of_mail(struct td_str address, struct td_str parts[static KNOWN_PARTS_MAX]);
+size_t known_words_of_mail(const struct name_finder *names, struct td_str address,
+                           struct td_str parts[static KNOWN_PARTS_MAX]);
 
 /* Is the text one run of letters? */
 bool known_words_is_one(struct td_str text);
