@@ -4,7 +4,7 @@
 
 #include "base/names.h"
 #include "base/str.h"
-#include "router/watch/ramp.h"
+#include "router/watch/ramp_statistics.h"
 
 #include <stdio.h>
 

@@ -50,7 +50,7 @@ static void test_a_rule_is_compiled_to_bits_and_ranges(void)
     if (!config)
         fprintf(stderr, "%s\n", err.message);
     REQUIRE(config != NULL && config->rule_set.count == 1);
-    const struct rule *rule = &config->rule_set.rules[0];
+    const struct routing_rule *rule = &config->rule_set.rules[0];
     CHECK(rule->any[RULE_TASK] == 3 && rule->any[RULE_ROUTE] == 1 && rule->any[RULE_APP] == 1);
     CHECK(rule->any[RULE_USER] == 3 && rule->any[RULE_TAG] == 1 && rule->any[RULE_CLASS] == 3);
     CHECK(rule->any[RULE_LANGUAGE] == 1u << LANGUAGE_GERMAN && rule->any[RULE_PRIORITY] == 2);

@@ -128,7 +128,7 @@ static void warn_rules(const struct config *config, struct warnings *warnings)
 {
     for (size_t i = 0; i < config->rule_count; i++) {
         const struct config_rule *rule = &config->rules[i];
-        const struct rule *compiled = &config->rule_set.rules[i];
+        const struct routing_rule *compiled = &config->rule_set.rules[i];
         if (rule->line && compiled->asked >> RULE_BUDGET & 1 && !config->budget_count)
             warn(warnings, config, rule->line,
                  "rule '%s' asks for budget_used, and there are no budgets", rule->name);

@@ -1,4 +1,4 @@
-#include "privacy/pseudonym/known_words.h"
+#include "privacy/pseudonym/identifying_words.h"
 
 #include "base/str.h"
 #include "privacy/text/spell.h"
@@ -7,7 +7,7 @@
 #define LOCAL_SIGNS_MIN 5
 #define PIECE_SIGNS_MIN 5
 
-bool known_words_is_common(struct td_str word)
+bool identifying_words_is_common(struct td_str word)
 {
     static const char *const words[] = {
         "will",   "mark",   "grace",     "hope",    "rose",   "april",  "june",    "july",
@@ -60,19 +60,19 @@ static bool is_role(struct td_str word)
     return false;
 }
 
-bool known_words_is_handle(const struct name_finder *names, struct td_str word)
+bool identifying_words_is_handle(const struct name_finder *names, struct td_str word)
 {
     uint16_t language =
         CLASS_ORDINARY | CLASS_FUNCTION | CLASS_PARTICLE | CLASS_TITLE | CLASS_TIME_PEOPLE;
     return (classes_of(names, word) & language) == 0 && !is_in_lexicon(word) &&
-           !known_words_is_common(word) && !is_role(word);
+           !identifying_words_is_common(word) && !is_role(word);
 }
 
 /* Nothing that is known of the word is anything but a name of people. */
 static bool is_only_name(const struct name_finder *names, struct td_str word)
 {
     return (classes_of(names, word) & ~(CLASS_GIVEN | CLASS_SURNAME)) == 0 &&
-           known_words_is_handle(names, word);
+           identifying_words_is_handle(names, word);
 }
 
 /* The next run of letters from the offset on; empty at the end. */
@@ -87,8 +87,8 @@ static struct td_str next_run(struct td_str text, size_t offset)
     return str_slice(text, begin, end);
 }
 
-size_t known_words_of_mail(const struct name_finder *names, struct td_str address,
-                           struct td_str parts[static KNOWN_PARTS_MAX])
+size_t identifying_words_of_mail(const struct name_finder *names, struct td_str address,
+                                 struct td_str parts[static IDENTIFYING_PARTS_MAX])
 {
     size_t at = str_find(address, STR("@"), 0), count = 1;
     parts[0] = str_slice(address, 0, at == SIZE_MAX ? 0 : at);
@@ -100,13 +100,13 @@ size_t known_words_of_mail(const struct name_finder *names, struct td_str addres
         size_t letters = spell_count(run);
         bool name = letters >= 3 && is_only_name(names, run);
         tells |= name;
-        if (name && letters >= PIECE_SIGNS_MIN && count < KNOWN_PARTS_MAX)
+        if (name && letters >= PIECE_SIGNS_MIN && count < IDENTIFYING_PARTS_MAX)
             parts[count++] = run;
     }
     return tells ? count : 0;
 }
 
-bool known_words_is_one(struct td_str text)
+bool identifying_words_is_one(struct td_str text)
 {
     return next_run(text, 0).len == text.len;
 }
@@ -116,7 +116,7 @@ static bool is_joint(char c)
     return c != '\0' && strchr("/\\@._-#=~+&", c) != NULL;
 }
 
-bool known_words_is_joined(struct td_str text, size_t begin, size_t end)
+bool identifying_words_is_joined(struct td_str text, size_t begin, size_t end)
 {
     if (begin > 0 && is_joint(text.data[begin - 1]))
         return true;
