@@ -1,10 +1,10 @@
-/* The ramp of a route (router/watch/ramp.h): checked when the configuration is read, and then
+/* The ramp of a route (router/watch/ramp_statistics.h): checked when the configuration is read, and then
  * read into the router's terms. */
 #ifndef APP_CONFIG_RAMP_H
 #define APP_CONFIG_RAMP_H
 
 #include "app/config/config.h"
-#include "router/watch/ramp.h"
+#include "router/watch/ramp_statistics.h"
 
 /* TD_INVALID, with file and line, when the ramp contradicts itself or its route. */
 TD_MUST_CHECK enum td_status config_ramp_check(const struct config *config,

@@ -61,7 +61,7 @@ static enum td_status check_name(const struct config *config, const struct confi
 }
 
 static enum td_status compile_names(struct config *config, const struct config_rule *from,
-                                    struct rule *to, struct td_error *err)
+                                    struct routing_rule *to, struct td_error *err)
 {
     for (size_t choice = 0; choice < RULE_NAMED_COUNT; choice++) {
         const struct config_texts *names = &from->named[choice];
@@ -71,8 +71,8 @@ static enum td_status compile_names(struct config *config, const struct config_r
                 check_name(config, from, (enum rule_choice)choice, names->items[i], err);
             if (status != TD_OK)
                 return status;
-            uint64_t bit =
-                rules_add_name(&config->rule_set, (enum rule_choice)choice, names->items[i]);
+            uint64_t bit = routing_rules_add_name(&config->rule_set, (enum rule_choice)choice,
+                                                  names->items[i]);
             if (!bit)
                 return refuse(
                     config, from, err,
@@ -101,14 +101,14 @@ static bool read_hours(struct td_str text, uint64_t *bits)
     return true;
 }
 
-static void compile_flag(int wanted, enum rule_flag flag, struct rule *to)
+static void compile_flag(int wanted, enum rule_flag flag, struct routing_rule *to)
 {
     to->yes |= wanted == 1 ? (uint32_t)flag : 0;
     to->no |= wanted == 0 ? (uint32_t)flag : 0;
 }
 
 static enum td_status compile_when(struct config *config, const struct config_rule *from,
-                                   struct rule *to, struct td_error *err)
+                                   struct routing_rule *to, struct td_error *err)
 {
     enum td_status status = compile_names(config, from, to, err);
     uint64_t hours = 0;
@@ -163,7 +163,7 @@ static enum td_status unknown_tier(const struct config *config, const struct con
                   config_suggest_tier(config, name).text);
 }
 
-static bool rule_keeps(const struct config *config, const struct rule *rule, size_t tier)
+static bool rule_keeps(const struct config *config, const struct routing_rule *rule, size_t tier)
 {
     int place = config->tiers[tier].place;
     bool device = place == TD_PLACE_DEVICE;
@@ -176,12 +176,13 @@ static bool rule_keeps(const struct config *config, const struct rule *rule, siz
 /* Is there a route that the rule applies to and leaves a tier on? If not, all that it matches would
  * end with an empty ladder, which `deny` says better. */
 static enum td_status check_keeps(const struct config *config, const struct config_rule *from,
-                                  const struct rule *rule, struct td_error *err)
+                                  const struct routing_rule *rule, struct td_error *err)
 {
     bool keeps = false, starts = rule->start >= RULE_START_CLOUD;
     for (size_t r = 0; r < config->route_count; r++) {
         const struct config_route *route = &config->routes[r];
-        if (!(rules_name_bit(&config->rule_set, RULE_ROUTE, route->name) & rule->any[RULE_ROUTE]))
+        if (!(routing_rules_name_bit(&config->rule_set, RULE_ROUTE, route->name) &
+              rule->any[RULE_ROUTE]))
             continue;
         for (size_t i = 0; i < route->tiers.count; i++) {
             size_t tier = find_tier(config, route->tiers.items[i]);
@@ -203,7 +204,7 @@ static enum td_status check_keeps(const struct config *config, const struct conf
 }
 
 static enum td_status compile_then(const struct config *config, const struct config_rule *from,
-                                   struct rule *to, struct td_error *err)
+                                   struct routing_rule *to, struct td_error *err)
 {
     to->deny = from->deny;
     to->only = (enum rule_only)(from->only + 1);
@@ -283,7 +284,7 @@ static enum td_status check_reachable(const struct config *config, size_t index,
 {
     bool alone;
     const struct config_rule *rule = &config->rules[index];
-    size_t by = rule->line ? rules_find_shadow(&config->rule_set, index, &alone) : SIZE_MAX;
+    size_t by = rule->line ? routing_rules_find_shadow(&config->rule_set, index, &alone) : SIZE_MAX;
     if (by == SIZE_MAX)
         return TD_OK;
     return refuse(config, rule, err,
@@ -298,7 +299,8 @@ enum td_status config_rules_compile(struct config *config, struct td_error *err)
     enum td_status status = config->policy.preset ? append_preset(config, err) : TD_OK;
     if (status != TD_OK || config->rule_count == 0)
         return status;
-    struct rule *rules = arena_alloc_array(config->arena, config->rule_count, sizeof *rules);
+    struct routing_rule *rules =
+        arena_alloc_array(config->arena, config->rule_count, sizeof *rules);
     if (!rules)
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     config->rule_set.rules = rules;

@@ -1,4 +1,4 @@
-/* Compiles the rules of a configuration into those of router/plan/rules.h. */
+/* Compiles the rules of a configuration into those of router/plan/routing_rules.h. */
 #ifndef APP_CONFIG_RULES_H
 #define APP_CONFIG_RULES_H
 

@@ -2,7 +2,7 @@
 #include "app/config/keys.h"
 
 #include "base/names.h"
-#include "router/watch/ramp.h"
+#include "router/watch/ramp_statistics.h"
 
 /* Each in the order of its enum: the index is the value. */
 static const char *const kind_names[] = {"local-only", "cloud-only", "hybrid", NULL};

@@ -2,6 +2,7 @@
 #include "app/evidence/policy_opened.h"
 
 #include "base/error.h"
+#include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ void policy_opened_free(struct policy_opened *opened)
         for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
             free(opened->thresholds[i][gate]);
     free(opened->parts);
+    privacy_scanner_free(opened->scanner);
     classifier_close(opened->classifier);
     config_free(opened->config);
 }

@@ -5,11 +5,14 @@
 
 #include "app/setup/policy/policy_build.h"
 
+struct privacy_scanner;
+
 struct policy_opened {
     struct config *config;
     struct classifier *classifier; /* NULL = there is none */
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT];
     struct policy_parts *parts;
+    struct privacy_scanner *scanner; /* NULL until somebody opens it (privacy_setup) */
 };
 
 /* Reads the configuration at `path` (NULL as config_load takes it) and every file that it names.

@@ -25,13 +25,13 @@ static void write_weights(const struct td_weights *weights, struct buf *out)
                weights->privacy, weights->cost);
 }
 
-static void write_rules(const struct rule_set *set, struct buf *out)
+static void write_rules(const struct routing_rules *set, struct buf *out)
 {
     for (size_t choice = 0; choice < RULE_NAMED_COUNT; choice++)
         for (size_t i = 0; i < set->names[choice].count; i++)
             buf_printf(out, "name %zu %s\n", choice, set->names[choice].items[i]);
     for (size_t i = 0; i < set->count; i++) {
-        const struct rule *rule = &set->rules[i];
+        const struct routing_rule *rule = &set->rules[i];
         buf_printf(out, "rule %s", rule->name);
         for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
             buf_printf(out, " %llx", (unsigned long long)rule->any[c]);
@@ -160,7 +160,7 @@ static enum td_status check_rule(const struct config *config, const struct confi
 {
     const struct config_texts *tasks = &rule->named[RULE_TASK];
     const uint32_t judged = 1u << RULE_GAIN | 1u << RULE_P_LOCAL | 1u << RULE_P_STRONG;
-    const struct rule *compiled = &config->rule_set.rules[rule - config->rules];
+    const struct routing_rule *compiled = &config->rule_set.rules[rule - config->rules];
     if (!rule->line)
         return TD_OK; /* a preset may name more tasks than this classifier knows */
     if (!classifier && (tasks->count || compiled->asked & judged))

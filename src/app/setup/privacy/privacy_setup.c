@@ -4,8 +4,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "privacy/names/name_finder.h"
-#include "privacy/scan/rules.h"
 
 #define WORDS_BYTES_MAX ((size_t)64 << 20)
 
@@ -69,15 +67,15 @@ static const char *const beside[] = {
     "../../../../models/names/names.bin",
 };
 
-static enum td_status read_names(const struct config *config, struct privacy_parts *parts,
+static enum td_status read_names(const struct config *config, struct privacy_scanner_parts *parts,
                                  struct td_error *err)
 {
     char found[4096];
     const char *file = config->privacy.names.file;
     if (!config->privacy.names.on)
         return TD_OK;
-    parts->min_score = (float)config->privacy.names.min_score;
-    parts->names_class = (enum td_data_class)config->privacy.names.data_class;
+    parts->name_min_score = (float)config->privacy.names.min_score;
+    parts->name_class = (enum td_data_class)config->privacy.names.data_class;
     enum td_status status = TD_OK;
     if (file == NULL) {
         file = found;
@@ -87,56 +85,41 @@ static enum td_status read_names(const struct config *config, struct privacy_par
                                "a source tree; name it with privacy.names.file");
     }
     if (status == TD_OK)
-        status = tagger_open(file, &parts->names, err);
+        status = tagger_open(file, &parts->tagger, err);
     if (status != TD_OK)
         error_prefix(err, "privacy.names is on");
     return status;
 }
 
-enum td_status privacy_setup_read(const struct config *config, struct privacy_parts *parts,
-                                  struct td_error *err)
+enum td_status privacy_setup(const struct config *config, struct privacy_scanner **out,
+                             struct td_error *err)
 {
-    *parts = (struct privacy_parts){.rules = privacy_rules_new()};
-    if (parts->rules == NULL)
+    struct privacy_scanner_parts parts = {.rules = privacy_rules_new()};
+    if (parts.rules == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for the privacy rules");
-    enum td_status status = read_rules(config, parts->rules, err);
+    enum td_status status = read_rules(config, parts.rules, err);
     if (status == TD_OK)
-        status = read_names(config, parts, err);
-    if (status != TD_OK)
-        privacy_parts_free(parts);
-    return status;
+        status = read_names(config, &parts, err);
+    if (status != TD_OK) {
+        privacy_rules_free(parts.rules);
+        tagger_close(parts.tagger);
+        return status;
+    }
+    struct privacy_scanner *scanner = privacy_scanner_new(&parts);
+    if (scanner == NULL)
+        return error_set(err, TD_NO_MEMORY, "no memory for the privacy rules");
+    *out = scanner;
+    return TD_OK;
 }
 
-void privacy_parts_free(struct privacy_parts *parts)
-{
-    privacy_rules_free(parts->rules);
-    tagger_close(parts->names);
-    *parts = (struct privacy_parts){0};
-}
-
-void privacy_parts_install(struct privacy_parts *parts)
-{
-    name_finder_install(parts->names, parts->min_score, parts->names_class);
-    privacy_rules_install(parts->rules); /* last: from now on texts may leave */
-    *parts = (struct privacy_parts){0};
-}
-
-enum td_status privacy_setup(const struct config *config, struct td_error *err)
-{
-    struct privacy_parts parts;
-    enum td_status status = privacy_setup_read(config, &parts, err);
-    if (status == TD_OK)
-        privacy_parts_install(&parts);
-    return status;
-}
-
-enum td_status privacy_setup_file(const char *path, struct td_error *err)
+enum td_status privacy_setup_file(const char *path, struct privacy_scanner **out,
+                                  struct td_error *err)
 {
     struct config *config;
     enum td_status status = config_load(path, NULL, NULL, &config, err);
     if (status != TD_OK)
         return status;
-    status = privacy_setup(config, err);
+    status = privacy_setup(config, out, err);
     config_free(config);
     return status;
 }

@@ -1,30 +1,17 @@
-/* From the configuration's privacy section to installed rules. */
+/* Makes a scanner from the configuration's privacy section. */
 #ifndef APP_PRIVACY_SETUP_H
 #define APP_PRIVACY_SETUP_H
 
 #include "app/config/config.h"
+#include "privacy/scan/scanner.h"
 
-struct privacy_rules;
-struct tagger;
-
-/* What scans need, read and not yet in use. */
-struct privacy_parts {
-    struct privacy_rules *rules;
-    struct tagger *names; /* NULL: not looked for */
-    float min_score;
-    enum td_data_class names_class;
-};
-
-/* Fills *parts (privacy_parts_free or privacy_parts_install); messages name the file's line. A names
- * file that is wanted and cannot be used is an error: nothing is scanned with half of the detectors. */
-TD_MUST_CHECK enum td_status privacy_setup_read(const struct config *config,
-                                                struct privacy_parts *parts, struct td_error *err);
-void privacy_parts_free(struct privacy_parts *parts);
-/* Takes what is in parts. */
-void privacy_parts_install(struct privacy_parts *parts);
-/* Reads and installs. */
-TD_MUST_CHECK enum td_status privacy_setup(const struct config *config, struct td_error *err);
+/* *out **returns new** (privacy_scanner_free), *out stays as it was after a failure. Messages name the file's
+ * line. A names file that is wanted and cannot be used is an error: nothing is scanned with half of what was
+ * asked for. */
+TD_MUST_CHECK enum td_status privacy_setup(const struct config *config,
+                                           struct privacy_scanner **out, struct td_error *err);
 /* The same for a command with --config; path NULL as config_load takes it. */
-TD_MUST_CHECK enum td_status privacy_setup_file(const char *path, struct td_error *err);
+TD_MUST_CHECK enum td_status privacy_setup_file(const char *path, struct privacy_scanner **out,
+                                                struct td_error *err);
 
 #endif

@@ -103,14 +103,14 @@ static enum td_status make_sandbox(struct runtime *runtime, const struct config 
 
 /* Everything but the snapshot. What was opened is closed by runtime_close, also after a failure. */
 static enum td_status open_parts(struct runtime *runtime, const struct config *config,
-                                 struct td_error *err)
+                                 struct privacy_scanner **scanner, struct td_error *err)
 {
     const struct runtime_options *options = &runtime->options;
     struct snapshot_base *base = &runtime->services.base;
     enum td_status status =
         services_setup_memory(config, options->confined, &runtime->services, err);
     if (status == TD_OK && !options->confined)
-        status = privacy_setup(config, err);
+        status = privacy_setup(config, scanner, err);
     if (status == TD_OK)
         status = engine_setup_open(config, options->cpu, &runtime->engine, err);
     if (status != TD_OK)
@@ -125,10 +125,12 @@ static enum td_status open_parts(struct runtime *runtime, const struct config *c
     return status == TD_OK ? make_sandbox(runtime, config, err) : status;
 }
 
+/* **takes** the configuration and the scanner. */
 static enum td_status open_snapshot(struct runtime *runtime, struct config *config,
-                                    struct td_error *err)
+                                    struct privacy_scanner *scanner, struct td_error *err)
 {
-    enum td_status status = snapshot_new(config, &runtime->services.base, &runtime->current, err);
+    enum td_status status =
+        snapshot_new(config, scanner, &runtime->services.base, &runtime->current, err);
     if (status != TD_OK)
         return status;
     runtime->first = snapshot_hold(runtime->current);
@@ -145,6 +147,7 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     assert(options && out);
     struct config *config;
     struct runtime *runtime = NULL;
+    struct privacy_scanner *scanner = NULL;
     enum td_status status = load_config(options, &config, err);
     if (status != TD_OK)
         return status;
@@ -159,11 +162,13 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     pthread_mutex_init(&runtime->lock, NULL);
     runtime->options = *options;
     log_set_level((enum log_level)config->log.level);
-    status = open_parts(runtime, config, err);
-    if (status == TD_OK)
-        status = open_snapshot(runtime, config, err); /* takes the configuration */
-    else
+    status = open_parts(runtime, config, &scanner, err);
+    if (status == TD_OK) {
+        status = open_snapshot(runtime, config, scanner, err);
+    } else {
         config_free(config);
+        privacy_scanner_free(scanner);
+    }
     if (status == TD_OK)
         *out = runtime;
     else
@@ -301,10 +306,10 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     if (status != TD_OK)
         return status;
     restart_keys_warn(runtime_config(runtime), config);
-    struct privacy_parts privacy;
+    struct privacy_scanner *scanner = NULL;
     status = services_setup_update(config, runtime->options.serves, &runtime->services, err);
     if (status == TD_OK)
-        status = privacy_setup_read(config, &privacy, err);
+        status = privacy_setup(config, &scanner, err);
     if (status != TD_OK) {
         config_free(config);
         return status;
@@ -312,12 +317,9 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     enum log_level level = (enum log_level)config->log.level;
     struct snapshot_base base = runtime->services.base;
     base.before = runtime->current;
-    status = snapshot_new(config, &base, &fresh, err);
-    if (status != TD_OK) {
-        privacy_parts_free(&privacy);
+    status = snapshot_new(config, scanner, &base, &fresh, err);
+    if (status != TD_OK)
         return status;
-    }
-    privacy_parts_install(&privacy);
     watch_set_usual_share(runtime->services.base.watch, config->watch.escalation_share);
     if (runtime->services.base.sandbox)
         sandbox_renew(runtime->services.base.sandbox);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "exchange/private/consents.h"
+#include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 
 #include <assert.h>
@@ -25,6 +26,7 @@ struct snapshot {
     atomic_uint user_count;
     struct config *config;
     struct policy_parts policy;
+    struct privacy_scanner *scanner; /* NULL = none: the confined worker */
     struct pseudonym_settings pseudonyms;
     struct tier *tiers[CONFIG_TIERS_MAX];
     struct secret *keys[CONFIG_TIERS_MAX];
@@ -107,6 +109,7 @@ static void snapshot_free(struct snapshot *snapshot)
     for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
         for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
             free(snapshot->thresholds[i][gate]);
+    privacy_scanner_free(snapshot->scanner);
     tier_health_free(snapshot->services.health);
     tier_latency_free(snapshot->services.latency);
     config_free(snapshot->config);
@@ -200,16 +203,19 @@ static enum td_status keep_less(const struct config *config, struct consents *co
     return less && consents ? consents_keep_hashes(consents, err) : TD_OK;
 }
 
-enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
-                            struct snapshot **out, struct td_error *err)
+enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
+                            const struct snapshot_base *base, struct snapshot **out,
+                            struct td_error *err)
 {
     struct snapshot *snapshot = calloc(1, sizeof *snapshot);
     enum td_status status = TD_OK;
     if (!snapshot) {
         config_free(config);
+        privacy_scanner_free(scanner);
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     }
     snapshot->config = config;
+    snapshot->scanner = scanner;
     atomic_init(&snapshot->user_count, 1);
     if (!base->confined)
         status = open_judges(snapshot, base, err);
@@ -227,6 +233,7 @@ enum td_status snapshot_new(struct config *config, const struct snapshot_base *b
         .health = tier_health_new(config->tier_count),
         .latency = tier_latency_new(config->tier_count),
         .classes = base->classes,
+        .scanner = scanner,
         .spending = base->spending,
         .hedging = base->hedging,
         .device = base->device,

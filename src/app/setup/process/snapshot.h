@@ -1,5 +1,5 @@
-/* An immutable set of policy, tiers and their health, made from a configuration and counted by
- * its users. Any thread may hold, use and drop it. */
+/* An immutable set of policy, scanner, tiers and their health, made from a configuration and
+ * counted by its users. Any thread may hold, use and drop it. */
 #ifndef APP_SNAPSHOT_H
 #define APP_SNAPSHOT_H
 
@@ -8,6 +8,7 @@
 #include "tandem/engine.h"
 
 struct confidence_binding;
+struct privacy_scanner;
 struct scheduler;
 struct snapshot;
 struct watch;
@@ -41,9 +42,11 @@ struct snapshot_base {
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };
 
-/* **takes** the config, also on failure. **returns new** with one user (snapshot_drop). */
-TD_MUST_CHECK enum td_status snapshot_new(struct config *config, const struct snapshot_base *base,
-                                          struct snapshot **out, struct td_error *err);
+/* **takes** the config and the scanner, also on failure. Without a scanner (NULL) nothing is scanned,
+ * so nothing may leave. **returns new** with one user (snapshot_drop). */
+TD_MUST_CHECK enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
+                                          const struct snapshot_base *base, struct snapshot **out,
+                                          struct td_error *err);
 struct snapshot *snapshot_hold(struct snapshot *snapshot); /* one more user */
 void snapshot_drop(struct snapshot *snapshot);             /* one less; the last frees it */
 struct exchange_services *snapshot_services(struct snapshot *snapshot);

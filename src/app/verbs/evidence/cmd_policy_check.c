@@ -76,7 +76,7 @@ static void warn_rules(const struct config *config, struct warnings *warnings)
 {
     for (size_t i = 0; i < config->rule_count; i++) {
         const struct config_rule *rule = &config->rules[i];
-        const struct rule *compiled = &config->rule_set.rules[i];
+        const struct routing_rule *compiled = &config->rule_set.rules[i];
         if (rule->line && compiled->asked >> RULE_BUDGET & 1 && !config->budget_count)
             warn(warnings, config, rule->line,
                  "rule '%s' uses budget_used, but there are no budgets", rule->name);
@@ -119,7 +119,7 @@ static int policy_check(int argc, char **argv)
     struct policy_opened opened;
     enum td_status status = policy_opened_read(count ? file : config, &opened, &err);
     if (status == TD_OK)
-        status = privacy_setup(opened.config, &err);
+        status = privacy_setup(opened.config, &opened.scanner, &err);
     if (status != TD_OK) {
         policy_opened_free(&opened);
         return command_fail_as("policy check", &err, json);

@@ -49,11 +49,11 @@ static enum td_status run_cases(const struct policy_opened *opened,
                                 const struct policy_cases *cases, struct tally *tally,
                                 struct td_error *err)
 {
+    const struct policy_subject subject = {opened->config, &opened->parts->policy,
+                                           opened->classifier, opened->scanner};
     for (size_t i = 0; i < cases->count; i++) {
         struct policy_outcome outcome;
-        enum td_status status =
-            policy_case_run(opened->config, &opened->parts->policy, opened->classifier,
-                            &cases->cases[i], &outcome, err);
+        enum td_status status = policy_case_run(&subject, &cases->cases[i], &outcome, err);
         if (status != TD_OK) {
             error_prefix(err, "%s", tally->label);
             return status;
@@ -130,7 +130,7 @@ static int policy_test(int argc, char **argv)
     if (status == TD_OK)
         status = policy_opened_read(find_config(config, file, cases.config, path), &opened, &err);
     if (status == TD_OK)
-        status = privacy_setup(opened.config, &err);
+        status = privacy_setup(opened.config, &opened.scanner, &err);
     if (status == TD_OK)
         status = run_cases(&opened, &cases, &tally, &err);
     int code = status == TD_OK ? print_tally(&tally) : command_fail_as("policy test", &err, json);

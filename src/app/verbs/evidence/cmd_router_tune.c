@@ -146,7 +146,8 @@ static enum td_status read_file(struct tune_call *call, struct td_error *err)
     if (status == TD_OK)
         status = command_read_all(call->file, &text, err);
     if (status == TD_OK) {
-        status = labelled_read(buf_view(&text), call->threshold_gate, &call->ledger.answers, err);
+        status =
+            judged_answers_read(buf_view(&text), call->threshold_gate, &call->ledger.answers, err);
         error_prefix(err, "%s", call->file);
     }
     buf_deinit(&text);

@@ -152,7 +152,7 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
                              ? strdup(pull->source.where)
                              : download_url_public(pull->source.where, &pull->source_cut);
     if (pull->shown_source == NULL)
-        return error_set(err, TD_INVALID, "the source is not a URL that can be read");
+        return error_set(err, TD_INVALID, "the source is not a valid URL");
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
     status = path_join(pull->path, sizeof pull->path, dir, pull->source.name, err);
     return status == TD_OK ? model_store_make(dir, err) : status;

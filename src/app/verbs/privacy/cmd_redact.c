@@ -214,6 +214,7 @@ struct redaction {
     struct json *stored; /* the vault's file, or NULL: a new one */
     enum td_data_class lowest;
     bool restoring, json, strict;
+    struct privacy_scanner *scanner;
     struct td_str source;
     struct buf out;
     struct json *object; /* what --json prints beside the text */
@@ -221,7 +222,7 @@ struct redaction {
 };
 
 /* An operator's names may have small letters and dashes; placeholders are <A-Z0-9_>. */
-static void type_of(const char *name, char type[static FINDINGS_NAME_BYTES])
+static void type_of(const char *name, char type[static PRIVACY_RULE_NAME_BYTES])
 {
     size_t len = strlen(name);
     for (size_t i = 0; i <= len; i++)
@@ -233,9 +234,10 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
 {
     struct td_str text = r->source;
     struct buf *out = &r->out;
+    const struct findings_options how = {r->scanner, r->strict};
     struct findings findings;
     size_t done = 0;
-    enum td_status status = findings_of(text, r->strict, &findings, err);
+    enum td_status status = findings_of(text, &how, &findings, err);
     reserve_present(vault, text);
     for (size_t i = 0; i < findings.count && status == TD_OK; i++) {
         const struct privacy_span *span = &findings.spans[i];
@@ -249,8 +251,8 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
                                span->begin, span->end);
             break;
         }
-        char name[FINDINGS_NAME_BYTES], type[FINDINGS_NAME_BYTES];
-        findings_name(span, name);
+        const char *name = span_name(span);
+        char type[PRIVACY_RULE_NAME_BYTES];
         type_of(name, type);
         const char *placeholder = vault_name(vault, type, value);
         if (placeholder == NULL) {
@@ -342,8 +344,12 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
         error_prefix(err, "%s", r->vault_path);
     if (status == TD_OK && r->restoring)
         status = redact_surrogates_restore(r->source, vault, &r->out, &counts, err);
-    else if (status == TD_OK)
-        status = redact_surrogates(r->source, r->lowest, r->strict, vault, &r->out, rows, err);
+    else if (status == TD_OK) {
+        struct mask_rules rules = {.scanner = r->scanner, .strict = r->strict};
+        for (int data_class = (int)r->lowest; data_class <= TD_CLASS_RESTRICTED; data_class++)
+            rules.classes[data_class] = true;
+        status = redact_surrogates(r->source, &rules, vault, &r->out, rows, err);
+    }
     r->unknown = (int64_t)(counts.seen - counts.restored);
     if (r->restoring) {
         json_put(r->object, "restored", json_new_int((int64_t)counts.restored));
@@ -362,7 +368,7 @@ static enum td_status run(struct redaction *r, bool surrogates, const char *conf
                           const char *text, const char *path, struct td_error *err)
 {
     struct buf input = {0};
-    enum td_status status = privacy_setup_file(config_path, err);
+    enum td_status status = privacy_setup_file(config_path, &r->scanner, err);
     if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
         status = read_json(r->vault_path, &r->key, &r->stored, err);
     if (status == TD_OK && !text)
@@ -452,6 +458,7 @@ static int cmd_redact(int argc, char **argv)
     json_free(r.stored);
     json_free(r.object);
     buf_deinit(&r.out);
+    privacy_scanner_free(r.scanner);
     vault_key_wipe(&r.key);
     return status == TD_OK ? !printed : command_fail("redact", &err);
 }

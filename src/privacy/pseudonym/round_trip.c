@@ -1,4 +1,4 @@
-#include "privacy/pseudonym/echo.h"
+#include "privacy/pseudonym/round_trip.h"
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -8,7 +8,7 @@
 /* --- checking --- */
 
 struct reading {
-    const struct echo_text *text;
+    const struct round_trip_text *text;
     bool *strays;
     size_t next;      /* the place that is read */
     uint64_t done;    /* of the masked text, up to where `back` has it */
@@ -26,7 +26,7 @@ static void copy_up_to(struct reading *reading, uint64_t end)
 
 static void begin_place(struct reading *reading)
 {
-    const struct echo_text *text = reading->text;
+    const struct round_trip_text *text = reading->text;
     buf_clear(&reading->back);
     if (reading->next < text->place_count && reading->done < text->places[reading->next].begin)
         reading->done = text->places[reading->next].begin;
@@ -34,7 +34,7 @@ static void begin_place(struct reading *reading)
 
 static void end_place(struct reading *reading)
 {
-    struct echo_place *place = &reading->text->places[reading->next++];
+    struct round_trip_place *place = &reading->text->places[reading->next++];
     struct td_str value = str_slice(reading->text->text, place->span.begin, place->span.end);
     if (reading->done <= place->end)
         copy_up_to(reading, place->end);
@@ -52,7 +52,7 @@ static void end_place(struct reading *reading)
 static void see(void *ctx, const struct restore_place *met)
 {
     struct reading *reading = ctx;
-    const struct echo_text *text = reading->text;
+    const struct round_trip_text *text = reading->text;
     while (reading->next < text->place_count && text->places[reading->next].end <= met->begin)
         end_place(reading);
     if (reading->next == text->place_count || met->begin < text->places[reading->next].begin ||
@@ -67,7 +67,8 @@ static void see(void *ctx, const struct restore_place *met)
     reading->done = met->end;
 }
 
-bool echo_check(const struct restore_table *table, const struct echo_text *text, bool *strays)
+bool round_trip_check(const struct restore_table *table, const struct round_trip_text *text,
+                      bool *strays)
 {
     struct reading reading = {.text = text, .strays = strays};
     buf_init(&reading.back, VAULT_VALUE_BYTES_MAX * 16);
@@ -93,7 +94,8 @@ static bool separates(struct td_str text, size_t offset)
     return c < 0x80 && c != '\\' && c != '%' && !spell_is_significant(&sign);
 }
 
-struct privacy_span echo_widen(const struct echo_text *text, const struct echo_place *place)
+struct privacy_span round_trip_widen(const struct round_trip_text *text,
+                                     const struct round_trip_place *place)
 {
     struct privacy_span span = place->span;
     struct td_str all = text->text, written = str_slice(text->masked, place->begin, place->end);

@@ -3,8 +3,8 @@
  *
  * A condition is a box: for every choice a set of bits, for every number an open interval, for every flag yes, no or either. That makes
  * matching a few AND and comparisons, and lets a rule that earlier ones cover be found by subtracting boxes. */
-#ifndef ROUTER_RULES_H
-#define ROUTER_RULES_H
+#ifndef ROUTER_ROUTING_RULES_H
+#define ROUTER_ROUTING_RULES_H
 
 #include "tandem/types.h"
 
@@ -65,7 +65,7 @@ struct rule_range {
     double over, under; /* both exclusive */
 };
 
-struct rule {
+struct routing_rule {
     const char *name;
     uint32_t line;
     /* when */
@@ -89,8 +89,8 @@ struct rule_names {
     size_t count;
 };
 
-struct rule_set {
-    const struct rule *rules;
+struct routing_rules {
+    const struct routing_rule *rules;
     size_t count;
     struct rule_names names[RULE_NAMED_COUNT];
 };
@@ -103,24 +103,28 @@ struct rule_facts {
 };
 
 /* The first rule that matches, or NULL. */
-const struct rule *rules_match(const struct rule_set *set, const struct rule_facts *facts);
+const struct routing_rule *routing_rules_match(const struct routing_rules *set,
+                                               const struct rule_facts *facts);
 
 /* The bit of a name; RULE_OTHER_BIT when no rule names it. NULL is no name. */
-uint64_t rules_name_bit(const struct rule_set *set, enum rule_choice choice, const char *name);
+uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choice choice,
+                                const char *name);
 /* The same while compiling: a new name gets a bit. 0 when there are too many. **borrows** name. */
-uint64_t rules_add_name(struct rule_set *set, enum rule_choice choice, const char *name);
+uint64_t routing_rules_add_name(struct routing_rules *set, enum rule_choice choice,
+                                const char *name);
 
 /* Can anything match it at all? */
-bool rule_is_possible(const struct rule *rule);
+bool rule_is_possible(const struct routing_rule *rule);
 /* Index of an earlier rule after which nothing is left for rules[index]; SIZE_MAX when it can be
  * reached, or when it would take too many pieces (or too much memory) to tell. `alone`: that one rule
  * covers it, else several do together. */
-size_t rules_find_shadow(const struct rule_set *set, size_t index, bool *alone);
+size_t routing_rules_find_shadow(const struct routing_rules *set, size_t index, bool *alone);
 
 /* Says with what other input the rule would not have matched: the number (of struct rule_facts) nearest to its bound, else the first
  * choice. */
 #define RULE_FLIP_BYTES 192
-void rule_explain_flip(const struct rule *rule, const double number[static RULE_NUMBER_COUNT],
+void rule_explain_flip(const struct routing_rule *rule,
+                       const double number[static RULE_NUMBER_COUNT],
                        char out[static RULE_FLIP_BYTES]);
 
 const char *rule_number_name(enum rule_number number); /* "tokens", "gain", ... */

@@ -23,8 +23,8 @@
  *
  * At the last step bets begin anew each RAMP_WATCHED_TOGETHER, or what many good ones won would hide a loss that comes later.
  * Plain data, no clock; the caller has it to itself. */
-#ifndef ROUTER_RAMP_H
-#define ROUTER_RAMP_H
+#ifndef ROUTER_RAMP_STATISTICS_H
+#define ROUTER_RAMP_STATISTICS_H
 
 #include "tandem/types.h"
 

@@ -122,9 +122,9 @@ static double beyond_bounds(const struct question *q, const struct gate_settings
     return 0;
 }
 
-void keep_by_gates(const struct question *q, const struct gate_settings *gates,
-                   const size_t *ladder, size_t count, struct start *start,
-                   struct decision *decision)
+void earlier_start_by_gates(const struct question *q, const struct gate_settings *gates,
+                            const size_t *ladder, size_t count, struct start *start,
+                            struct decision *decision)
 {
     size_t position = candidate(q, ladder, count, start, decision);
     if (position == SIZE_MAX)
@@ -137,8 +137,9 @@ void keep_by_gates(const struct question *q, const struct gate_settings *gates,
     settle(q, ladder, position, given_up, start, decision);
 }
 
-void keep_by_score(const struct question *q, const struct score *scores, const size_t *ladder,
-                   size_t count, struct start *start, struct decision *decision)
+void earlier_start_by_score(const struct question *q, const struct score *scores,
+                            const size_t *ladder, size_t count, struct start *start,
+                            struct decision *decision)
 {
     size_t position = candidate(q, ladder, count, start, decision);
     if (position == SIZE_MAX)

@@ -1,5 +1,5 @@
 /* Matching, names, and the search for rules that nothing is left for, checked against trying every request of a small world. */
-#include "router/plan/rules.h"
+#include "router/plan/routing_rules.h"
 
 #include "base/rng.h"
 #include "base/str.h"
@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-static struct rule any_rule(const char *name)
+static struct routing_rule any_rule(const char *name)
 {
-    struct rule rule = {.name = name, .start = RULE_START_NONE, .data_class = -1};
+    struct routing_rule rule = {.name = name, .start = RULE_START_NONE, .data_class = -1};
     for (size_t i = 0; i < RULE_CHOICE_COUNT; i++)
         rule.any[i] = RULE_WHATEVER;
     return rule;
@@ -25,7 +25,7 @@ static struct rule_facts nothing_known(void)
     return facts;
 }
 
-static void bound(struct rule *rule, enum rule_number number, double over, double under)
+static void bound(struct routing_rule *rule, enum rule_number number, double over, double under)
 {
     rule->asked |= 1u << number;
     rule->range[number] = (struct rule_range){over, under};
@@ -33,86 +33,86 @@ static void bound(struct rule *rule, enum rule_number number, double over, doubl
 
 static void test_all_conditions_must_hold(void)
 {
-    struct rule rules[2] = {any_rule("narrow"), any_rule("wide")};
-    struct rule_set set = {.rules = rules, .count = 2};
-    uint64_t code = rules_add_name(&set, RULE_TASK, "code");
-    uint64_t maths = rules_add_name(&set, RULE_TASK, "maths");
-    CHECK(code != maths && rules_add_name(&set, RULE_TASK, "code") == code);
+    struct routing_rule rules[2] = {any_rule("narrow"), any_rule("wide")};
+    struct routing_rules set = {.rules = rules, .count = 2};
+    uint64_t code = routing_rules_add_name(&set, RULE_TASK, "code");
+    uint64_t maths = routing_rules_add_name(&set, RULE_TASK, "maths");
+    CHECK(code != maths && routing_rules_add_name(&set, RULE_TASK, "code") == code);
     rules[0].any[RULE_TASK] = code | maths;
     rules[0].yes = RULE_QUESTION;
     rules[0].no = RULE_FRESH;
     bound(&rules[0], RULE_TOKENS, 100, INFINITY);
     struct rule_facts facts = nothing_known();
-    CHECK(rules_match(&set, &facts) == &rules[1]);
-    facts.has[RULE_TASK] = rules_name_bit(&set, RULE_TASK, "maths");
+    CHECK(routing_rules_match(&set, &facts) == &rules[1]);
+    facts.has[RULE_TASK] = routing_rules_name_bit(&set, RULE_TASK, "maths");
     facts.number[RULE_TOKENS] = 101;
     facts.flags = RULE_QUESTION | RULE_CODE;
-    CHECK(rules_match(&set, &facts) == &rules[0]);
+    CHECK(routing_rules_match(&set, &facts) == &rules[0]);
     facts.number[RULE_TOKENS] = 100; /* bounds are exclusive */
-    CHECK(rules_match(&set, &facts) == &rules[1]);
+    CHECK(routing_rules_match(&set, &facts) == &rules[1]);
     facts.number[RULE_TOKENS] = (double)NAN; /* what is not known is not over */
-    CHECK(rules_match(&set, &facts) == &rules[1]);
+    CHECK(routing_rules_match(&set, &facts) == &rules[1]);
     facts.number[RULE_TOKENS] = 101;
     facts.flags |= RULE_FRESH;
-    CHECK(rules_match(&set, &facts) == &rules[1]);
+    CHECK(routing_rules_match(&set, &facts) == &rules[1]);
     facts.flags = 0;
-    CHECK(rules_match(&set, &facts) == &rules[1]);
-    CHECK(rules_name_bit(&set, RULE_TASK, "poems") == RULE_OTHER_BIT);
-    CHECK(rules_name_bit(&set, RULE_TASK, NULL) == RULE_OTHER_BIT);
+    CHECK(routing_rules_match(&set, &facts) == &rules[1]);
+    CHECK(routing_rules_name_bit(&set, RULE_TASK, "poems") == RULE_OTHER_BIT);
+    CHECK(routing_rules_name_bit(&set, RULE_TASK, NULL) == RULE_OTHER_BIT);
 }
 
 static void test_the_table_of_names_has_an_end(void)
 {
     static char names[RULE_NAMES_MAX + 1][8];
-    struct rule_set set = {.count = 0};
+    struct routing_rules set = {.count = 0};
     for (size_t i = 0; i <= RULE_NAMES_MAX; i++) {
         snprintf(names[i], sizeof names[i], "u%zu", i);
-        uint64_t bit = rules_add_name(&set, RULE_USER, names[i]);
+        uint64_t bit = routing_rules_add_name(&set, RULE_USER, names[i]);
         CHECK((bit == 0) == (i == RULE_NAMES_MAX) && bit != RULE_OTHER_BIT);
     }
 }
 
 static void test_a_rule_under_a_wider_one_is_found(void)
 {
-    struct rule rules[2] = {any_rule("wide"), any_rule("narrow")};
-    struct rule_set set = {.rules = rules, .count = 2};
+    struct routing_rule rules[2] = {any_rule("wide"), any_rule("narrow")};
+    struct routing_rules set = {.rules = rules, .count = 2};
     bool alone = false;
     bound(&rules[0], RULE_TOKENS, 100, INFINITY);
     bound(&rules[1], RULE_TOKENS, 200, 300);
-    CHECK(rules_find_shadow(&set, 1, &alone) == 0 && alone);
+    CHECK(routing_rules_find_shadow(&set, 1, &alone) == 0 && alone);
     bound(&rules[1], RULE_TOKENS, 99, 300);
-    CHECK(rules_find_shadow(&set, 1, &alone) == SIZE_MAX);
-    CHECK(rules_find_shadow(&set, 0, &alone) == SIZE_MAX);
+    CHECK(routing_rules_find_shadow(&set, 1, &alone) == SIZE_MAX);
+    CHECK(routing_rules_find_shadow(&set, 0, &alone) == SIZE_MAX);
 }
 
 static void test_rules_that_cover_one_together_are_found(void)
 {
-    struct rule rules[4] = {any_rule("low"), any_rule("high"), any_rule("unknown"),
-                            any_rule("rest")};
-    struct rule_set set = {.rules = rules, .count = 4};
+    struct routing_rule rules[4] = {any_rule("low"), any_rule("high"), any_rule("unknown"),
+                                    any_rule("rest")};
+    struct routing_rules set = {.rules = rules, .count = 4};
     bool alone = true;
     bound(&rules[0], RULE_GAIN, -INFINITY, 0.5);
     bound(&rules[1], RULE_GAIN, 0.4, INFINITY);
     rules[2].yes = RULE_CODE;
     rules[3].yes = RULE_CODE;
     bound(&rules[3], RULE_GAIN, -1, 1);
-    CHECK(rules_find_shadow(&set, 3, &alone) == 2 && alone);
+    CHECK(routing_rules_find_shadow(&set, 3, &alone) == 2 && alone);
     rules[2] = any_rule("maths");
     rules[2].yes = RULE_MATHS;
-    CHECK(rules_find_shadow(&set, 3, &alone) == 1 && !alone);
+    CHECK(routing_rules_find_shadow(&set, 3, &alone) == 1 && !alone);
     /* The bound itself is in neither: 0.4 stays. */
     bound(&rules[0], RULE_GAIN, -INFINITY, 0.4);
-    CHECK(rules_find_shadow(&set, 3, &alone) == SIZE_MAX);
+    CHECK(routing_rules_find_shadow(&set, 3, &alone) == SIZE_MAX);
     /* And with nothing asked, an unknown gain is left. */
     bound(&rules[0], RULE_GAIN, -INFINITY, 0.5);
     rules[3].asked = 0;
-    CHECK(rules_find_shadow(&set, 3, &alone) == SIZE_MAX);
+    CHECK(routing_rules_find_shadow(&set, 3, &alone) == SIZE_MAX);
 }
 
 /* A small world: 3 tasks, 2 flags, one number with 15 interesting values or unknown. */
-static struct rule random_rule(struct rng *rng)
+static struct routing_rule random_rule(struct rng *rng)
 {
-    struct rule rule = any_rule("random");
+    struct routing_rule rule = any_rule("random");
     uint64_t bits = rng_u64(rng);
     if (bits & 1)
         rule.any[RULE_TASK] = (bits >> 1 & 7) ? bits >> 1 & 7 : 7;
@@ -125,7 +125,7 @@ static struct rule random_rule(struct rng *rng)
     return rule;
 }
 
-static bool somebody_matches(const struct rule_set *set, size_t index)
+static bool somebody_matches(const struct routing_rules *set, size_t index)
 {
     for (unsigned world = 0; world < 3 * 3 * 4 * 16; world++) {
         struct rule_facts facts = nothing_known();
@@ -134,7 +134,7 @@ static bool somebody_matches(const struct rule_set *set, size_t index)
         facts.has[RULE_CLASS] = UINT64_C(1) << world / 3 % 3;
         facts.flags = world / 9 % 4;
         facts.number[RULE_TOKENS] = value ? (double)value / 2 - 2 : (double)NAN;
-        if (rules_match(set, &facts) == &set->rules[index])
+        if (routing_rules_match(set, &facts) == &set->rules[index])
             return true;
     }
     return false;
@@ -146,8 +146,8 @@ static void test_shadows_agree_with_trying_every_request(void)
     rng_init(&rng, 7);
     size_t shadowed = 0;
     for (size_t round = 0; round < 4000; round++) {
-        struct rule rules[6];
-        struct rule_set set = {.rules = rules, .count = 6};
+        struct routing_rule rules[6];
+        struct routing_rules set = {.rules = rules, .count = 6};
         bool alone;
         for (size_t i = 0; i < 6; i++)
             rules[i] = random_rule(&rng);
@@ -156,7 +156,7 @@ static void test_shadows_agree_with_trying_every_request(void)
         rules[5].any[RULE_CLASS] &= 7;
         if (!rule_is_possible(&rules[5]))
             continue;
-        bool found = rules_find_shadow(&set, 5, &alone) != SIZE_MAX;
+        bool found = routing_rules_find_shadow(&set, 5, &alone) != SIZE_MAX;
         shadowed += found;
         CHECK(found == !somebody_matches(&set, 5));
     }
@@ -165,7 +165,7 @@ static void test_shadows_agree_with_trying_every_request(void)
 
 static void test_impossible_conditions_are_seen(void)
 {
-    struct rule rule = any_rule("x");
+    struct routing_rule rule = any_rule("x");
     CHECK(rule_is_possible(&rule));
     bound(&rule, RULE_GAIN, 0.5, 0.5);
     CHECK(!rule_is_possible(&rule));
@@ -179,7 +179,7 @@ static void test_impossible_conditions_are_seen(void)
 
 static void test_the_flip_names_the_nearest_bound(void)
 {
-    struct rule rule = any_rule("long");
+    struct routing_rule rule = any_rule("long");
     struct rule_facts facts = nothing_known();
     char text[RULE_FLIP_BYTES];
     bound(&rule, RULE_TOKENS, 2000, INFINITY);

@@ -1,4 +1,4 @@
-#include "router/watch/ramp.h"
+#include "router/watch/ramp_statistics.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /* An Aho-Corasick automaton over the values' letters and digits, as restore.c has one over surrogates'; what
  * it finds is looked at as closely as an answer's surrogates are. */
-#include "privacy/pseudonym/known.h"
+#include "privacy/pseudonym/known_values.h"
 
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/pseudonym/date_forms.h"
-#include "privacy/pseudonym/known_words.h"
+#include "privacy/pseudonym/identifying_words.h"
 #include "privacy/pseudonym/restore_spell.h"
 #include "privacy/text/automaton.h"
 #include "privacy/text/spell.h"
@@ -24,13 +24,13 @@
 /* A value that is looked for. */
 struct value {
     struct vault_entry entry;
-    uint16_t rule; /* that found it, of kind PRIVACY_CUSTOM */
-    bool handle;   /* a word that is the name where it is joined to others, however it is written */
+    const char *rule; /* that found it, of kind PRIVACY_CUSTOM */
+    bool handle; /* a word that is the name where it is joined to others, however it is written */
     bool joined_only;    /* and only there */
     uint32_t next_alike; /* another of the same letters and digits: a date with other separators */
 };
 
-struct known {
+struct known_values {
     struct value *values;
     size_t count, capacity;
     struct date_form *dates; /* [date_count] that values point to */
@@ -47,12 +47,12 @@ static bool can_stand_alone(const struct vault_entry *entry)
         return false;
     if (entry->form == SURROGATE_WORD)
         return entry->kind == PRIVACY_PERSON && spell_case_of(entry->original) != SPELL_LOWER &&
-               !known_words_is_common(entry->original);
+               !identifying_words_is_common(entry->original);
     return spell_count(entry->original) >= 6;
 }
 
 /* Of values that are spelled alike the first is kept, and dates. */
-static bool add_value(struct known *known, const struct value *value)
+static bool add_value(struct known_values *known, const struct value *value)
 {
     if (known->count == known->capacity) {
         size_t capacity = known->capacity ? 2 * known->capacity : 64;
@@ -93,24 +93,27 @@ static bool is_long_number(const struct vault_entry *entry)
     return digits >= NUMBER_DIGITS_MIN && entry->kind != PRIVACY_IP && entry->kind != PRIVACY_DATE;
 }
 
-static bool add_entry(struct known *known, const struct vault_entry *entry, uint16_t rule)
+static bool add_entry(struct known_values *known, const struct name_finder *names,
+                      const struct vault_entry *entry, const char *rule)
 {
     bool word = entry->form == SURROGATE_WORD;
-    struct value value = {
-        .entry = *entry, .rule = rule, .handle = word && known_words_is_handle(entry->original)};
+    struct value value = {.entry = *entry,
+                          .rule = rule,
+                          .handle = word && identifying_words_is_handle(names, entry->original)};
     if (is_long_number(entry))
         value.entry.form = SURROGATE_LOOSE;
     return !can_stand_alone(entry) || add_value(known, &value);
 }
 
 /* What stands before the @ is its owner's name at other places as well, and so are its words. */
-static bool add_local(struct known *known, const struct vault_entry *mail)
+static bool add_local(struct known_values *known, const struct name_finder *names,
+                      const struct vault_entry *mail)
 {
-    struct td_str parts[KNOWN_PARTS_MAX];
-    size_t count = known_words_of_mail(mail->original, parts);
+    struct td_str parts[IDENTIFYING_PARTS_MAX];
+    size_t count = identifying_words_of_mail(names, mail->original, parts);
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++) {
-        bool word = known_words_is_one(parts[i]);
+        bool word = identifying_words_is_one(parts[i]);
         ok = add_value(known,
                        &(struct value){.entry = {.kind = PRIVACY_PERSON,
                                                  .form = word ? SURROGATE_WORD : SURROGATE_STRICT,
@@ -122,7 +125,8 @@ static bool add_local(struct known *known, const struct vault_entry *mail)
 }
 
 /* A day is the same in whatever form it is written. */
-static bool add_dates(struct known *known, const struct vault *vault, const struct vault_uses *uses)
+static bool add_dates(struct known_values *known, const struct vault *vault,
+                      const struct vault_uses *uses)
 {
     size_t days = 0;
     for (size_t i = 0; i < uses->count && days < DATES_MAX; i++)
@@ -146,10 +150,10 @@ static bool add_dates(struct known *known, const struct vault *vault, const stru
     return ok;
 }
 
-struct known *known_new(const struct vault *vault, const struct vault_uses *uses,
-                        const uint16_t *rule_of)
+struct known_values *known_values_new(const struct name_finder *names, const struct vault *vault,
+                                      const struct vault_uses *uses, const char *const *rule_of)
 {
-    struct known *known = calloc(1, sizeof *known);
+    struct known_values *known = calloc(1, sizeof *known);
     if (known == NULL)
         return NULL;
     known->automaton = automaton_new(NODES_MAX);
@@ -157,20 +161,20 @@ struct known *known_new(const struct vault *vault, const struct vault_uses *uses
     for (size_t i = 0; ok && i < uses->count; i++) {
         uint32_t index = uses->entries[i];
         struct vault_entry entry = vault_at(vault, index);
-        ok = add_entry(known, &entry, rule_of ? rule_of[index] : 0);
+        ok = add_entry(known, names, &entry, rule_of ? rule_of[index] : NULL);
     }
     for (size_t i = 0; ok && i < uses->count; i++) {
         struct vault_entry entry = vault_at(vault, uses->entries[i]);
-        ok = entry.kind != PRIVACY_EMAIL || entry.retired || add_local(known, &entry);
+        ok = entry.kind != PRIVACY_EMAIL || entry.retired || add_local(known, names, &entry);
     }
     ok = ok && add_dates(known, vault, uses);
     if (ok && automaton_seal(known->automaton))
         return known;
-    known_free(known);
+    known_values_free(known);
     return NULL;
 }
 
-void known_free(struct known *known)
+void known_values_free(struct known_values *known)
 {
     if (known == NULL)
         return;
@@ -185,7 +189,7 @@ void known_free(struct known *known)
 /* --- one text --- */
 
 struct pass {
-    struct known *known;
+    struct known_values *known;
     struct td_str text;
     const struct spans *found;
     size_t found_next, found_end, folded;
@@ -249,7 +253,8 @@ static bool is_known_at(const struct value *known, struct td_str text, size_t be
     if (restore_edge_at(&value, text, end, false) != EDGE_YES ||
         !(restore_gaps_fit(&value, raw) || is_host_of_address(entry, raw)))
         return false;
-    if (entry->form != SURROGATE_WORD || (known->handle && known_words_is_joined(text, begin, end)))
+    if (entry->form != SURROGATE_WORD ||
+        (known->handle && identifying_words_is_joined(text, begin, end)))
         return true;
     enum spell_case form = spell_case_of(raw);
     return !known->joined_only &&
@@ -299,8 +304,8 @@ static void look(struct pass *pass, uint32_t state, size_t end)
     }
 }
 
-bool known_find(struct known *known, struct td_str text, const struct spans *found,
-                size_t count_max, struct spans *all)
+bool known_values_find(struct known_values *known, struct td_str text, const struct spans *found,
+                       size_t count_max, struct spans *all)
 {
     struct pass pass = {.known = known, .text = text, .found = found, .all = all};
     uint32_t state = AUTOMATON_ROOT;

@@ -1,4 +1,4 @@
-#include "router/plan/rules.h"
+#include "router/plan/routing_rules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ const char *rule_choice_name(enum rule_choice choice)
 
 /* --- matching --- */
 
-static bool rule_matches(const struct rule *rule, const struct rule_facts *facts)
+static bool rule_matches(const struct routing_rule *rule, const struct rule_facts *facts)
 {
     if ((facts->flags & rule->yes) != rule->yes || (facts->flags & rule->no))
         return false;
@@ -43,7 +43,8 @@ static bool rule_matches(const struct rule *rule, const struct rule_facts *facts
     return true;
 }
 
-const struct rule *rules_match(const struct rule_set *set, const struct rule_facts *facts)
+const struct routing_rule *routing_rules_match(const struct routing_rules *set,
+                                               const struct rule_facts *facts)
 {
     for (size_t i = 0; i < set->count; i++)
         if (rule_matches(&set->rules[i], facts))
@@ -51,7 +52,8 @@ const struct rule *rules_match(const struct rule_set *set, const struct rule_fac
     return NULL;
 }
 
-uint64_t rules_name_bit(const struct rule_set *set, enum rule_choice choice, const char *name)
+uint64_t routing_rules_name_bit(const struct routing_rules *set, enum rule_choice choice,
+                                const char *name)
 {
     const struct rule_names *names = &set->names[choice];
     for (size_t i = 0; name && i < names->count; i++)
@@ -60,10 +62,11 @@ uint64_t rules_name_bit(const struct rule_set *set, enum rule_choice choice, con
     return RULE_OTHER_BIT;
 }
 
-uint64_t rules_add_name(struct rule_set *set, enum rule_choice choice, const char *name)
+uint64_t routing_rules_add_name(struct routing_rules *set, enum rule_choice choice,
+                                const char *name)
 {
     struct rule_names *names = &set->names[choice];
-    uint64_t bit = rules_name_bit(set, choice, name);
+    uint64_t bit = routing_rules_name_bit(set, choice, name);
     if (bit != RULE_OTHER_BIT)
         return bit;
     if (names->count == RULE_NAMES_MAX)
@@ -74,7 +77,7 @@ uint64_t rules_add_name(struct rule_set *set, enum rule_choice choice, const cha
 
 /* --- what cannot be reached --- */
 
-bool rule_is_possible(const struct rule *rule)
+bool rule_is_possible(const struct routing_rule *rule)
 {
     if (rule->yes & rule->no)
         return false;
@@ -99,7 +102,7 @@ struct box {
     uint32_t yes, no;
 };
 
-static struct box box_of(const struct rule *rule)
+static struct box box_of(const struct routing_rule *rule)
 {
     struct box box = {.yes = rule->yes, .no = rule->no};
     memcpy(box.any, rule->any, sizeof box.any);
@@ -137,7 +140,7 @@ static void keep_piece(struct pieces *pieces, const struct box *box)
         pieces->box[pieces->count++] = *box;
 }
 
-static void subtract_choices(struct box *left, const struct rule *by, struct pieces *out)
+static void subtract_choices(struct box *left, const struct routing_rule *by, struct pieces *out)
 {
     for (size_t i = 0; i < RULE_CHOICE_COUNT; i++) {
         struct box piece = *left;
@@ -148,7 +151,7 @@ static void subtract_choices(struct box *left, const struct rule *by, struct pie
     }
 }
 
-static void subtract_flags(struct box *left, const struct rule *by, struct pieces *out)
+static void subtract_flags(struct box *left, const struct routing_rule *by, struct pieces *out)
 {
     for (uint32_t bits = (by->yes & ~left->yes) | (by->no & ~left->no); bits; bits &= bits - 1) {
         uint32_t bit = bits & -bits;
@@ -197,7 +200,7 @@ static void subtract_range(struct box *left, size_t i, const struct rule_range *
 }
 
 /* Do box and rule have anything in common? If not, nothing is taken away. */
-static bool boxes_meet(const struct box *box, const struct rule *rule)
+static bool boxes_meet(const struct box *box, const struct routing_rule *rule)
 {
     if ((box->yes & rule->no) || (box->no & rule->yes))
         return false;
@@ -222,7 +225,7 @@ static bool boxes_meet(const struct box *box, const struct rule *rule)
     return true;
 }
 
-static void subtract(const struct box *box, const struct rule *by, struct pieces *out)
+static void subtract(const struct box *box, const struct routing_rule *by, struct pieces *out)
 {
     if (!boxes_meet(box, by)) {
         keep_piece(out, box);
@@ -236,7 +239,7 @@ static void subtract(const struct box *box, const struct rule *by, struct pieces
             subtract_range(&left, i, &by->range[i], out);
 }
 
-size_t rules_find_shadow(const struct rule_set *set, size_t index, bool *alone)
+size_t routing_rules_find_shadow(const struct routing_rules *set, size_t index, bool *alone)
 {
     struct box box = box_of(&set->rules[index]);
     struct pieces *now = calloc(1, sizeof *now), *next = calloc(1, sizeof *next);
@@ -270,7 +273,8 @@ size_t rules_find_shadow(const struct rule_set *set, size_t index, bool *alone)
 
 /* --- what would have flipped it --- */
 
-void rule_explain_flip(const struct rule *rule, const double number[static RULE_NUMBER_COUNT],
+void rule_explain_flip(const struct routing_rule *rule,
+                       const double number[static RULE_NUMBER_COUNT],
                        char out[static RULE_FLIP_BYTES])
 {
     double nearest = INFINITY;

@@ -1,4 +1,4 @@
-#include "router/learn/labelled.h"
+#include "router/learn/judged_answers.h"
 
 #include "base/error.h"
 #include "base/json.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum td_status find_task(struct labelled *labelled, struct td_str name, int32_t *out,
+static enum td_status find_task(struct judged_answers *answers, struct td_str name, int32_t *out,
                                 struct td_error *err)
 {
     *out = -1;
@@ -17,35 +17,35 @@ static enum td_status find_task(struct labelled *labelled, struct td_str name, i
         return error_set(err, TD_INVALID, "\"task\" is no name of 1 to %d bytes",
                          SIGNALS_TASK_BYTES - 1);
     size_t task = 0;
-    while (task < labelled->task_count && !str_equal(str_from(labelled->task_names[task]), name))
+    while (task < answers->task_count && !str_equal(str_from(answers->task_names[task]), name))
         task++;
     if (task == THRESHOLDS_TASKS_MAX)
         return error_set(err, TD_LIMIT, "more than %d different tasks", THRESHOLDS_TASKS_MAX);
-    if (task == labelled->task_count)
-        memcpy(labelled->task_names[labelled->task_count++], name.data, name.len);
+    if (task == answers->task_count)
+        memcpy(answers->task_names[answers->task_count++], name.data, name.len);
     *out = (int32_t)task;
     return TD_OK;
 }
 
-enum td_status labelled_add(struct labelled *labelled, double score, double right,
-                            struct td_str task, struct td_error *err)
+enum td_status judged_answers_add(struct judged_answers *answers, double score, double right,
+                                  struct td_str task, struct td_error *err)
 {
     if (!(score >= 0 && score <= 1) || !(right >= 0 && right <= 1))
         return error_set(err, TD_INVALID, "a score and its \"right\" are from 0 to 1");
-    if (labelled->count == LABELLED_MAX)
-        return error_set(err, TD_LIMIT, "more than %u answers", LABELLED_MAX);
-    if (labelled->count == labelled->capacity) {
-        size_t capacity = labelled->capacity ? 2 * labelled->capacity : 256;
-        void *grown = realloc(labelled->items, capacity * sizeof *labelled->items);
+    if (answers->count == JUDGED_ANSWERS_MAX)
+        return error_set(err, TD_LIMIT, "more than %u answers", JUDGED_ANSWERS_MAX);
+    if (answers->count == answers->capacity) {
+        size_t capacity = answers->capacity ? 2 * answers->capacity : 256;
+        void *grown = realloc(answers->items, capacity * sizeof *answers->items);
         if (!grown)
             return error_set(err, TD_NO_MEMORY, "no memory for %zu answers", capacity);
-        labelled->items = grown;
-        labelled->capacity = capacity;
+        answers->items = grown;
+        answers->capacity = capacity;
     }
-    struct labelled_answer answer = {score, 1 - right, -1};
-    enum td_status status = find_task(labelled, task, &answer.task, err);
+    struct judged_answer answer = {score, 1 - right, -1};
+    enum td_status status = find_task(answers, task, &answer.task, err);
     if (status == TD_OK)
-        labelled->items[labelled->count++] = answer;
+        answers->items[answers->count++] = answer;
     return status;
 }
 
@@ -63,7 +63,7 @@ static bool read_share(const struct json *value, double *out)
 }
 
 static enum td_status read_line(const struct json *line, const char *score_name,
-                                struct labelled *out, struct td_error *err)
+                                struct judged_answers *out, struct td_error *err)
 {
     double score, right;
     const struct json *task = json_get(line, "task");
@@ -78,11 +78,11 @@ static enum td_status read_line(const struct json *line, const char *score_name,
     if (json_kind_of(task) != JSON_KIND_ABSENT && json_kind_of(task) != JSON_KIND_NULL &&
         json_kind_of(task) != JSON_KIND_TEXT)
         return error_set(err, TD_INVALID, "\"task\" is no name");
-    return labelled_add(out, score, right, json_text(task), err);
+    return judged_answers_add(out, score, right, json_text(task), err);
 }
 
-enum td_status labelled_read(struct td_str jsonl, enum threshold_gate gate, struct labelled *out,
-                             struct td_error *err)
+enum td_status judged_answers_read(struct td_str jsonl, enum threshold_gate gate,
+                                   struct judged_answers *out, struct td_error *err)
 {
     memset(out, 0, sizeof *out);
     struct td_str text;
@@ -101,8 +101,8 @@ enum td_status labelled_read(struct td_str jsonl, enum threshold_gate gate, stru
     return out->count > 0 ? TD_OK : error_set(err, TD_INVALID, "no judged answers in it");
 }
 
-void labelled_deinit(struct labelled *labelled)
+void judged_answers_deinit(struct judged_answers *answers)
 {
-    free(labelled->items);
-    memset(labelled, 0, sizeof *labelled);
+    free(answers->items);
+    memset(answers, 0, sizeof *answers);
 }

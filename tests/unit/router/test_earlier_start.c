@@ -115,7 +115,7 @@ static void test_wishes_by_name_come_before_memory(void)
     s.signals.mode = TD_MODE_PREFER_CLOUD;
     CHECK(begin(&s) == 1 && by(&s, "mode") && s.plan.decision.keeping == KEEPING_NONE);
     s.signals.mode = TD_MODE_AUTO;
-    s.rule = (struct rule){.name = "r", .start = 2, .data_class = -1};
+    s.rule = (struct routing_rule){.name = "r", .start = 2, .data_class = -1};
     s.signals.rule = &s.rule;
     CHECK(begin(&s) == 2 && by(&s, "rule") && s.plan.decision.keeping == KEEPING_NONE);
 }

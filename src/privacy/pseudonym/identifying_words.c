@@ -1,14 +1,13 @@
-#include "privacy/pseudonym/known_words.h"
+#include "privacy/pseudonym/identifying_words.h"
 
 #include "base/str.h"
-#include "privacy/names/name_finder.h"
 #include "privacy/text/spell.h"
 #include "privacy/words/lexicon.h"
 
 #define LOCAL_SIGNS_MIN 5
 #define PIECE_SIGNS_MIN 5
 
-bool known_words_is_common(struct td_str word)
+bool identifying_words_is_common(struct td_str word)
 {
     static const char *const words[] = {
         "will",   "mark",   "grace",     "hope",    "rose",   "april",  "june",    "july",
@@ -30,17 +29,12 @@ bool known_words_is_common(struct td_str word)
 }
 
 /* What the tagger's list says of a word. */
-static uint16_t classes_of(struct td_str text)
+static uint16_t classes_of(const struct name_finder *names, struct td_str text)
 {
     struct tagger_reader reader;
     struct tagger_word word;
     tagger_reader_init(&reader, text);
-    if (!tagger_read(&reader, &word))
-        return 0;
-    name_finder_hold();
-    uint16_t classes = name_finder_classes(word.hash);
-    name_finder_release();
-    return classes;
+    return tagger_read(&reader, &word) ? name_finder_classes(names, word.hash) : 0;
 }
 
 static bool is_in_lexicon(struct td_str word)
@@ -66,18 +60,19 @@ static bool is_role(struct td_str word)
     return false;
 }
 
-bool known_words_is_handle(struct td_str word)
+bool identifying_words_is_handle(const struct name_finder *names, struct td_str word)
 {
     uint16_t language =
         CLASS_ORDINARY | CLASS_FUNCTION | CLASS_PARTICLE | CLASS_TITLE | CLASS_TIME_PEOPLE;
-    return (classes_of(word) & language) == 0 && !is_in_lexicon(word) &&
-           !known_words_is_common(word) && !is_role(word);
+    return (classes_of(names, word) & language) == 0 && !is_in_lexicon(word) &&
+           !identifying_words_is_common(word) && !is_role(word);
 }
 
 /* Nothing that is known of the word is anything but a name of people. */
-static bool is_only_name(struct td_str word)
+static bool is_only_name(const struct name_finder *names, struct td_str word)
 {
-    return (classes_of(word) & ~(CLASS_GIVEN | CLASS_SURNAME)) == 0 && known_words_is_handle(word);
+    return (classes_of(names, word) & ~(CLASS_GIVEN | CLASS_SURNAME)) == 0 &&
+           identifying_words_is_handle(names, word);
 }
 
 /* The next run of letters from the offset on; empty at the end. */
@@ -92,7 +87,8 @@ static struct td_str next_run(struct td_str text, size_t offset)
     return str_slice(text, begin, end);
 }
 
-size_t known_words_of_mail(struct td_str address, struct td_str parts[static KNOWN_PARTS_MAX])
+size_t identifying_words_of_mail(const struct name_finder *names, struct td_str address,
+                                 struct td_str parts[static IDENTIFYING_PARTS_MAX])
 {
     size_t at = str_find(address, STR("@"), 0), count = 1;
     parts[0] = str_slice(address, 0, at == SIZE_MAX ? 0 : at);
@@ -102,15 +98,15 @@ size_t known_words_of_mail(struct td_str address, struct td_str parts[static KNO
     struct td_str run = next_run(parts[0], 0);
     for (; run.len > 0; run = next_run(parts[0], (size_t)(run.data + run.len - parts[0].data))) {
         size_t letters = spell_count(run);
-        bool name = letters >= 3 && is_only_name(run);
+        bool name = letters >= 3 && is_only_name(names, run);
         tells |= name;
-        if (name && letters >= PIECE_SIGNS_MIN && count < KNOWN_PARTS_MAX)
+        if (name && letters >= PIECE_SIGNS_MIN && count < IDENTIFYING_PARTS_MAX)
             parts[count++] = run;
     }
     return tells ? count : 0;
 }
 
-bool known_words_is_one(struct td_str text)
+bool identifying_words_is_one(struct td_str text)
 {
     return next_run(text, 0).len == text.len;
 }
@@ -120,7 +116,7 @@ static bool is_joint(char c)
     return c != '\0' && strchr("/\\@._-#=~+&", c) != NULL;
 }
 
-bool known_words_is_joined(struct td_str text, size_t begin, size_t end)
+bool identifying_words_is_joined(struct td_str text, size_t begin, size_t end)
 {
     if (begin > 0 && is_joint(text.data[begin - 1]))
         return true;
