@@ -1,8 +1,9 @@
-/* Exchanges with their attempts as plain rows, oldest first: what a replay reads. One statement, so
- * that ten thousand of them take tens of milliseconds. */
+/* Exchanges with their attempts as plain rows, oldest first, for a replay. One statement joins both
+ * tables, so ten thousand exchanges take tens of milliseconds. */
 #include "base/buf.h"
 #include "ledger/reader.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ static const char history_sql[] =
     " ORDER BY x.seq, a.position";
 enum { FIRST_OF_ATTEMPT = 13 };
 
-/* An exchange whose attempts still come: its strings are copied because SQLite's live for one
- * row. */
+/* An exchange whose attempts are still being read. Its strings are copied, because SQLite keeps
+ * them for one row only. */
 struct gathering {
     struct ledger_history row;
     struct ledger_attempt attempts[LEDGER_ATTEMPTS_MAX];
@@ -35,7 +36,8 @@ static double number_or_nan(sqlite3_stmt *row, int column)
                                                            : sqlite3_column_double(row, column);
 }
 
-/* *owner points into the strings once all are there: the buffer may move while it grows. */
+/* Keeps a text of the row. *owner points into the strings only after all are there, because the
+ * buffer may move while it grows. */
 static void keep_text(struct gathering *g, sqlite3_stmt *row, int column, const char **owner)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
@@ -96,7 +98,7 @@ static enum td_status give(struct gathering *g, ledger_history_fn *each, void *c
         return TD_OK;
     g->some = false;
     if (g->strings.failed)
-        return TD_OK; /* larger than any exchange that was put */
+        return TD_OK; /* larger than any exchange that can be put */
     for (size_t i = 0; i < g->string_count; i++)
         *g->owners[i] = g->strings.data + g->offsets[i];
     return each(ctx, &g->row, err);
@@ -105,6 +107,7 @@ static enum td_status give(struct gathering *g, ledger_history_fn *each, void *c
 enum td_status ledger_reader_history(struct ledger_reader *reader, uint64_t since_wall_ms,
                                      ledger_history_fn *each, void *ctx, struct td_error *err)
 {
+    assert(reader != NULL && each != NULL);
     static const size_t strings_bytes_max = 16u << 20;
     struct gathering g = {.seq = -1};
     enum td_status status = TD_IO;

@@ -1,11 +1,13 @@
-/* Exchanges whose first attempt was on the device, with what people said of their answers. */
+/* Exchanges whose first attempt was on the device, with the feedback on their answers: the data
+ * from which thresholds are learned. */
 #include "base/error.h"
 #include "ledger/reader.h"
 
+#include <assert.h>
 #include <math.h>
 
-/* The first attempt is the local tier's own try; of several words about an answer the last one
- * counts. `kept`: that attempt gave the answer, so the feedback speaks of it. */
+/* The first attempt is the local tier's own try. Of several feedbacks on an answer the newest
+ * counts. `kept`: that attempt gave the answer, so the feedback is about it. */
 static const char judged_sql[] =
     "SELECT x.id, a.confidence, x.signals, a.outcome = 'answered' AND x.status = 'ok' AND"
     "  (SELECT count(*) FROM attempt b WHERE b.exchange = x.seq) = 1,"
@@ -28,6 +30,7 @@ static struct td_str text_of(sqlite3_stmt *row, int column)
 enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since_wall_ms,
                                     ledger_judged_fn *each, void *ctx, struct td_error *err)
 {
+    assert(reader != NULL && each != NULL);
     enum td_status status = TD_IO;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = reader_prepare_locked(reader, judged_sql, since_wall_ms, err);
