@@ -54,7 +54,7 @@ struct ledger_feedback {
     const char *comment; /* or NULL */
 };
 
-/* The answer of another tier in the shadow of an exchange (exchange/shadow.h). */
+/* The answer of another tier in the shadow of an exchange (exchange/machine/shadow.h). */
 #define LEDGER_SHADOW_DROPPED "dropped" /* as kind: no answer to compare, but it cost something */
 struct ledger_shadow {
     const char *exchange; /* the whole id */

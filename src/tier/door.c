@@ -10,8 +10,7 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "net/loopback.h"
-#include "privacy/privacy.h"
-#include "router/reach.h"
+#include "router/plan/reach.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ static enum td_status judge(const struct door *door, const struct egress_pass *p
         return error_set(err, TD_DENIED, "the class of its data is not known");
     if (pass->purpose == EGRESS_HEALTH_CHECK && body.len > 0)
         return error_set(err, TD_DENIED, "a health check may not hold data");
-    if (pass->purpose != EGRESS_HEALTH_CHECK && !privacy_is_ready())
+    if (pass->purpose != EGRESS_HEALTH_CHECK && !pass->scanned)
         return error_set(err, TD_DENIED, "the detectors of private data are not loaded");
     if (!egress_allowed(pass->data_class, facts))
         return error_set(err, TD_DENIED, "%s data may not be sent to it",

@@ -1,7 +1,7 @@
 /* The door: every byte that leaves for another place passes here. No other code hands bytes for a
  * tier to the HTTP client (tests/structure/test_structure.py checks it). The door either refuses,
- * or records and then sends. It fails closed: nothing leaves without a pass, before the detectors
- * are loaded, with a class or place outside its enum, or when the record cannot be written.
+ * or records and then sends. It fails closed: nothing leaves without a pass, with a text that no scanner has
+ * read, with a class or place outside its enum, or when the record cannot be written.
  *
  * Any thread; a transfer belongs to the loop of its client. */
 #ifndef TIER_DOOR_H
@@ -9,7 +9,7 @@
 
 #include "ledger/egress_log.h"
 #include "net/client.h"
-#include "router/facts.h"
+#include "router/plan/facts.h"
 
 enum egress_purpose {
     EGRESS_ATTEMPT,
@@ -25,6 +25,7 @@ enum egress_purpose {
 struct egress_pass {
     enum egress_purpose purpose;
     enum td_data_class data_class;          /* of the text as sent, after replacements */
+    bool scanned;                           /* by a scanner (privacy/scan/scanner.h) */
     const char *exchange;                   /* id, or NULL */
     const struct egress_replaced *replaced; /* [replaced_count] */
     size_t replaced_count;
@@ -38,7 +39,7 @@ struct door {
     struct egress_log *log;
 };
 
-/* Whether data of this class may be sent to the tier (router/reach.h). A class or place outside its
+/* Whether data of this class may be sent to the tier (router/plan/reach.h). A class or place outside its
  * enum is refused, except for the device itself. */
 bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts);
 

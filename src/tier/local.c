@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "engine/model/adapter.h"
 #include "engine/session/scheduler.h"
-#include "router/policy.h"
+#include "router/plan/policy.h"
 #include "tier/door.h"
 #include "tier/job_sampling.h"
 #include "tier/sandbox.h"

@@ -8,7 +8,7 @@
 #define TIER_TIER_H
 
 #include "base/loop.h"
-#include "router/facts.h"
+#include "router/plan/facts.h"
 #include "tandem/engine.h"
 
 struct egress_pass;

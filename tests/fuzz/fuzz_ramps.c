@@ -1,6 +1,6 @@
 /* The ramps' file: any bytes are refused with words, or become states that are sound for their plan or are not taken over, and that no
  * judgement then leads astray. */
-#include "exchange/ramps_file.h"
+#include "exchange/memory/ramps_file.h"
 
 #include <math.h>
 #include <stdlib.h>

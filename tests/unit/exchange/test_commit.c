@@ -1,4 +1,4 @@
-#include "exchange/commit.h"
+#include "exchange/limits/commit.h"
 
 #include "base/json.h"
 #include "base/str.h"

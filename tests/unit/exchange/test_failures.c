@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/rng.h"
-#include "exchange/hedging.h"
+#include "exchange/limits/hedging.h"
 
 static const struct script_step refused[] = {FAIL(TD_UNAVAILABLE, "connection refused")};
 static const struct script_step stalls[] = {STALL};

@@ -1,4 +1,4 @@
-#include "exchange/gates.h"
+#include "exchange/limits/gates.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* The purse that hedges are taken from: never more than was paid in, whoever asks at the same time. */
-#include "exchange/hedging.h"
+#include "exchange/limits/hedging.h"
 
 #include "test.h"
 

@@ -3,10 +3,10 @@
 #include "world.h"
 
 #include "base/log.h"
-#include "exchange/ramps.h"
-#include "exchange/ramps_file.h"
-#include "exchange/shadow.h"
-#include "exchange/watch.h"
+#include "exchange/limits/watch.h"
+#include "exchange/machine/shadow.h"
+#include "exchange/memory/ramps.h"
+#include "exchange/memory/ramps_file.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

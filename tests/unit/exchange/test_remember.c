@@ -1,8 +1,8 @@
 /* An exchange starts where an earlier one of the same user did, and what an operator reads of it. */
 #include "world.h"
 
-#include "exchange/consistency.h"
-#include "router/classifier.h"
+#include "exchange/memory/consistency.h"
+#include "router/judge/classifier.h"
 
 #define LOCAL_NAME "local"
 #define CLOUD_NAME "openai"

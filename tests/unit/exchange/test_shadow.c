@@ -2,8 +2,8 @@
  * might not have gone. */
 #include "world.h"
 
-#include "exchange/shadow.h"
-#include "exchange/spending.h"
+#include "exchange/limits/spending.h"
+#include "exchange/machine/shadow.h"
 #include "tier/door.h"
 
 static struct shadows *attach(struct world *world, double edge, double cloud)

@@ -3,10 +3,10 @@
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
-#include "exchange/exchange.h"
+#include "exchange/machine/exchange.h"
 #include "ledger/ledger.h"
-#include "privacy/conversation.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/conversation.h"
+#include "scanners.h"
 #include "scripted_tier.h"
 #include "test.h"
 #include "virtual_loop.h"
@@ -213,6 +213,7 @@ static void world_init(struct world *world)
         .tier_count = 3,
         .health = tier_health_new(3),
         .classes = conversation_classes_new(64),
+        .scanner = plain_scanner(),
         .ledger = (struct ledger *)&ledger_seen,
         .clock = &world->loop.clock,
         .all_cloud_tier = CLOUD,
