@@ -4,7 +4,6 @@
 #include "ledger/reader.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 static const char history_sql[] =
@@ -29,12 +28,6 @@ struct gathering {
     sqlite3_int64 seq;
     bool some;
 };
-
-static double number_or_nan(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
-                                                           : sqlite3_column_double(row, column);
-}
 
 /* Keeps a text of the row. *owner points into the strings only after all are there, because the
  * buffer may move while it grows. */
@@ -63,11 +56,11 @@ static void begin_row(struct gathering *g, sqlite3_stmt *row)
     keep_text(g, row, 5, &out->place);
     keep_text(g, row, 6, &out->user);
     keep_text(g, row, 7, &out->status);
-    out->cost_usd = number_or_nan(row, 8);
-    out->total_ms = number_or_nan(row, 9);
+    out->cost_usd = reader_number(row, 8);
+    out->total_ms = reader_number(row, 9);
     keep_text(g, row, 10, &out->signals_json);
     keep_text(g, row, 11, &out->reasons_json);
-    out->score = number_or_nan(row, 12);
+    out->score = reader_number(row, 12);
     g->seq = sqlite3_column_int64(row, 0);
     g->some = true;
 }
@@ -80,11 +73,11 @@ static void add_attempt(struct gathering *g, sqlite3_stmt *row)
         return;
     struct ledger_attempt *attempt = &g->attempts[g->row.attempt_count++];
     *attempt = (struct ledger_attempt){
-        .confidence = number_or_nan(row, at + 3),
+        .confidence = reader_number(row, at + 3),
         .prompt_tokens = (uint32_t)sqlite3_column_int64(row, at + 4),
         .completion_tokens = (uint32_t)sqlite3_column_int64(row, at + 5),
-        .total_ms = number_or_nan(row, at + 6),
-        .cost_usd = number_or_nan(row, at + 7),
+        .total_ms = reader_number(row, at + 6),
+        .cost_usd = reader_number(row, at + 7),
     };
     keep_text(g, row, at, &attempt->tier);
     keep_text(g, row, at + 1, &attempt->place);

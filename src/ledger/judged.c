@@ -4,7 +4,6 @@
 #include "ledger/reader.h"
 
 #include <assert.h>
-#include <math.h>
 
 /* The first attempt is the local tier's own try. Of several feedbacks on an answer the newest
  * counts. `kept`: that attempt gave the answer, so the feedback is about it. */
@@ -14,12 +13,6 @@ static const char judged_sql[] =
     " (SELECT f.score FROM feedback f WHERE f.exchange = x.seq ORDER BY f.seq DESC LIMIT 1)"
     " FROM exchange x JOIN attempt a ON a.exchange = x.seq AND a.position = 0"
     " WHERE x.wall_ms >= ?1 AND a.place = 'device' ORDER BY x.seq";
-
-static double number_or_nan(sqlite3_stmt *row, int column)
-{
-    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
-                                                           : sqlite3_column_double(row, column);
-}
 
 static struct td_str text_of(sqlite3_stmt *row, int column)
 {
@@ -40,10 +33,10 @@ enum td_status ledger_reader_judged(struct ledger_reader *reader, uint64_t since
         while (status == TD_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
             const struct ledger_judged judged = {
                 .id = text_of(statement, 0),
-                .confidence = number_or_nan(statement, 1),
+                .confidence = reader_number(statement, 1),
                 .signals_json = text_of(statement, 2),
                 .kept = sqlite3_column_int(statement, 3) != 0,
-                .score = number_or_nan(statement, 4),
+                .score = reader_number(statement, 4),
             };
             status = each(ctx, &judged, err);
         }

@@ -9,6 +9,7 @@
 #include "ledger/file.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,12 @@ sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sq
     }
     sqlite3_bind_int64(statement, 1, first > INT64_MAX ? INT64_MAX : (sqlite3_int64)first);
     return statement;
+}
+
+double reader_number(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
+                                                           : sqlite3_column_double(row, column);
 }
 
 enum td_status ledger_reader_open(const char *path, struct ledger_reader **out,

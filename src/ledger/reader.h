@@ -18,6 +18,8 @@ enum td_status reader_error_locked(struct ledger_reader *reader, struct td_error
 /* A prepared statement with ?1 bound to a number (a time or a seq); NULL after an error. */
 sqlite3_stmt *reader_prepare_locked(struct ledger_reader *reader, const char *sql, uint64_t first,
                                     struct td_error *err);
+/* The number in a column of the current row; NAN for NULL. */
+double reader_number(sqlite3_stmt *row, int column);
 /* ledger_reader_shadows inside a transaction of the caller. */
 enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                               struct json **out, struct td_error *err);
