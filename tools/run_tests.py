@@ -23,7 +23,7 @@ import run_fuzz
 
 ROOT = Path(__file__).resolve().parent.parent
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
-THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop", "hedging", "ramps")
+THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop", "hedge_allowance", "ramp_table")
 SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")  # what hostile input reaches
 SUITE_SECONDS_MAX = 600
 

@@ -1,6 +1,8 @@
 /* Exchanges with their attempts as plain rows, oldest first: what a replay reads. One statement, so
  * that ten thousand of them take tens of milliseconds. */
 #include "base/buf.h"
+#include "base/names.h"
+#include "base/str.h"
 #include "ledger/reader.h"
 
 #include <math.h>
@@ -35,6 +37,11 @@ static double number_or_nan(sqlite3_stmt *row, int column)
                                                            : sqlite3_column_double(row, column);
 }
 
+static struct td_str column_text(sqlite3_stmt *row, int column)
+{
+    return str_from((const char *)sqlite3_column_text(row, column));
+}
+
 /* *owner points into the strings once all are there: the buffer may move while it grows. */
 static void keep_text(struct gathering *g, sqlite3_stmt *row, int column, const char **owner)
 {
@@ -60,7 +67,7 @@ static void begin_row(struct gathering *g, sqlite3_stmt *row)
     keep_text(g, row, 4, &out->tier);
     keep_text(g, row, 5, &out->place);
     keep_text(g, row, 6, &out->user);
-    keep_text(g, row, 7, &out->status);
+    names_end_parse(column_text(row, 7), &out->status);
     out->cost_usd = number_or_nan(row, 8);
     out->total_ms = number_or_nan(row, 9);
     keep_text(g, row, 10, &out->signals_json);
@@ -86,7 +93,7 @@ static void add_attempt(struct gathering *g, sqlite3_stmt *row)
     };
     keep_text(g, row, at, &attempt->tier);
     keep_text(g, row, at + 1, &attempt->place);
-    keep_text(g, row, at + 2, &attempt->outcome);
+    names_outcome_parse(column_text(row, at + 2), &attempt->outcome);
 }
 
 static enum td_status give(struct gathering *g, ledger_history_fn *each, void *ctx,

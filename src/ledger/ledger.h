@@ -9,6 +9,7 @@
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
+#include "base/outcome.h"
 #include "tandem/types.h"
 
 struct ledger;
@@ -18,9 +19,9 @@ struct json;
 
 struct ledger_attempt {
     const char *tier, *model, *place;
-    const char *outcome; /* "answered", "escalated", "failed", "cancelled" */
-    const char *error;   /* or NULL */
-    double confidence;   /* NAN = none */
+    enum attempt_outcome outcome; /* stored by its name; ATTEMPT_OPEN as NULL */
+    const char *error;            /* or NULL */
+    double confidence;            /* NAN = none */
     uint32_t prompt_tokens, completion_tokens;
     double start_ms, first_ms, total_ms; /* start: since the exchange began */
     double cost_usd;
@@ -31,7 +32,8 @@ struct ledger_exchange {
     const char *id;
     uint64_t wall_ms;
     const char *user, *route, *policy_version, *requested_model;
-    const char *tier, *model, *place, *data_class, *status, *finish;
+    const char *tier, *model, *place, *data_class, *finish;
+    enum exchange_end status; /* stored by its name; ENDED_NOT as NULL */
     double confidence;
     uint32_t prompt_tokens, completion_tokens;
     double ttft_ms, total_ms;
@@ -52,7 +54,7 @@ struct ledger_feedback {
     const char *comment; /* or NULL */
 };
 
-/* What another tier answered in an exchange's shadow (exchange/machine/shadow.h). */
+/* What another tier answered in an exchange's shadow (exchange/parts/shadow_pool.h). */
 #define LEDGER_SHADOW_DROPPED \
     "dropped" /* as kind: it said nothing that counts, but cost something */
 struct ledger_shadow {
@@ -136,7 +138,8 @@ TD_MUST_CHECK enum td_status ledger_reader_judged(struct ledger_reader *reader,
 
 /* An exchange with its attempts, as a replay reads it. Numbers that are not there are NAN. */
 struct ledger_history {
-    const char *id, *requested_model, *route, *tier, *place, *user, *status; /* or NULL */
+    const char *id, *requested_model, *route, *tier, *place, *user; /* or NULL */
+    enum exchange_end status;
     double cost_usd, total_ms;
     const char *signals_json, *reasons_json;
     double score;                          /* of the newest feedback */

@@ -20,7 +20,7 @@ PARTS = {"engine": ["gguf", "tokenizer", "template", "grammar", "sampling", "mod
                     "embedding", "measure"],
          "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
          "router": ["judge", "watch", "plan", "learn"],
-         "exchange": ["private", "limits", "memory", "machine"],
+         "exchange": ["private", "limits", "memory", "machine", "parts"],
          "api": ["http", "wire", "inference", "admin"],
          "app": ["config", "setup", "cli", "evidence", "verbs"],
          "app/verbs": ["run", "inspect", "privacy", "models", "evidence"]}

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/rng.h"
-#include "exchange/limits/hedging.h"
+#include "exchange/limits/hedge_allowance.h"
 
 static const struct script_step refused[] = {FAIL(TD_UNAVAILABLE, "connection refused")};
 static const struct script_step stalls[] = {STALL};
@@ -142,7 +142,7 @@ static void test_a_single_cause_keeps_its_status(void)
     CHECK(w.status == TD_INVALID && strstr(w.message, "no such tool"));
     /* The peer's words may repeat the prompt: the client reads them, the ledger does not. */
     CHECK(!strstr(ledger_seen.reasons, "no such tool") && strstr(ledger_seen.reasons, "HTTP 400"));
-    CHECK(strstr(ledger_seen.attempts[0].outcome, "failed"));
+    CHECK(ledger_seen.attempts[0].outcome == ATTEMPT_FAILED);
     world_deinit(&w);
 }
 
@@ -495,7 +495,7 @@ static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
             for (size_t n = 0; n < SCRIPTED_STARTS_MAX; n++)
                 w.tiers[i].scripts[n] = scripts[rng_below(&rng, 6)];
         }
-        w.services.hedging = hedging_new();
+        w.services.hedge_allowance = hedge_allowance_new();
         w.route.hedge =
             (struct hedge_settings){.on = rng_below(&rng, 2), .after_ms = 5, .share = 1};
         w.request.mode = (enum td_mode)rng_below(&rng, 5);
@@ -512,7 +512,7 @@ static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
         in_eu += (size_t)w.tiers[OTHER].start_count;
         hedged += w.tiers[OTHER].purpose == EGRESS_HEDGE;
         failed += w.status != TD_OK;
-        hedging_free(w.services.hedging);
+        hedge_allowance_free(w.services.hedge_allowance);
         world_deinit(&w);
     }
     CHECK(in_eu > 1000 && hedged > 100 && failed > 100);
