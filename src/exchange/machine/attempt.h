@@ -46,13 +46,13 @@ struct lane {
     struct tier_attempt *running; /* NULL = none */
     struct egress_pass pass;      /* what the door is told of its bytes */
     struct confidence confidence;
-    struct gate_result verdict; /* the first that is not GATE_STAY */
-    uint32_t token_count;       /* pieces with stats */
-    uint64_t plain_bytes;       /* of text without stats */
-    struct hold hold;           /* pieces not shown yet; with corrections also those shown */
-    bool hold_whole;            /* hold has every piece of the attempt */
-    bool hold_visible;          /* hold has something to see */
-    bool committed;             /* its text is shown as it comes */
+    struct gate_verdict verdict; /* the first that leaves, or the last */
+    uint32_t token_count;        /* pieces with stats */
+    uint64_t plain_bytes;        /* of text without stats */
+    struct hold hold;            /* pieces not shown yet; with corrections also those shown */
+    bool hold_whole;             /* hold has every piece of the attempt */
+    bool hold_visible;           /* hold has something to see */
+    bool committed;              /* its text is shown as it comes */
 };
 
 /* Asks the tier of that rung in the free lane, which becomes the current one. False when the tier

@@ -123,88 +123,84 @@ static bool may_leave(const struct exchange *ex)
            !exchange_is_hopeless(ex);
 }
 
-static void explain_leaving(struct exchange *ex, bool complete)
+static struct gate_view view_of(const struct exchange *ex, bool whole, bool cut)
 {
-    const char *name = ex->facts[ex->current->tier].name;
-    const struct gate_result *verdict = &ex->lane->verdict;
-    if (verdict->verdict == GATE_NOT_MINE)
-        plan_add_reason(&ex->plan, REASON_LEFT_NOT_MINE, name,
-                        "%s's first token says that this is not its task (probability %.2f)", name,
-                        (double)ex->lane->confidence.not_mine);
-    else if (verdict->verdict == GATE_LOW_PROBE && isinf(verdict->threshold))
-        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
-                        "the asked risk is out of reach: %s keeps no such answer", name);
-    else if (verdict->verdict == GATE_LOW_PROBE)
-        plan_add_reason(&ex->plan, REASON_LEFT_PROBE, name,
-                        "the probability of %s being right, %.2f by its probe, is below %.2f", name,
-                        verdict->confidence, verdict->threshold);
-    else if (verdict->verdict == GATE_CUT)
-        plan_add_reason(&ex->plan, REASON_LEFT_CUT, name,
-                        "%s's context ended the answer after %u tokens", name,
-                        ex->lane->token_count);
-    else if (isinf(verdict->threshold))
-        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
-                        "the asked risk is out of reach: %s keeps no such answer", name);
-    else if (complete)
-        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
-                        "confidence %.2f of the whole answer is below %.2f", verdict->confidence,
-                        verdict->threshold);
-    else
-        plan_add_reason(&ex->plan, REASON_LEFT_LOW_CONFIDENCE, name,
-                        "confidence %.2f after %u tokens is below %.2f", verdict->confidence,
-                        ex->lane->token_count, verdict->threshold);
+    return (struct gate_view){
+        .settings = &ex->plan.gates,
+        .confidence = &ex->lane->confidence,
+        .token_count = ex->lane->token_count,
+        .whole = whole,
+        .cut = cut,
+    };
 }
 
-static void explain_keeping(struct exchange *ex)
+static void explain_leaving(struct exchange *ex, const struct gate_view *view)
 {
-    const char *name = ex->facts[ex->current->tier].name;
-    const struct gate_result *verdict = &ex->lane->verdict;
-    if (verdict->verdict == GATE_CUT)
-        plan_add_reason(
-            &ex->plan, REASON_KEPT_LAST, name,
-            "%s's context ended the answer after %u tokens, and no other tier was to ask", name,
-            ex->lane->token_count);
-    else if (ex->current->low && exchange_can_climb(ex) && ex->capped)
-        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, name,
+    const char *tier = ex->facts[ex->current->tier].name;
+    char text[REASON_TEXT_BYTES];
+    enum reason_code code = gates_explain(&ex->lane->verdict, view, tier, text);
+    plan_add_reason(&ex->plan, code, tier, "%s", text);
+}
+
+/* Why an answer that a gate would leave is kept all the same. */
+static void explain_keeping_low(struct exchange *ex, const struct gate_view *view)
+{
+    const char *tier = ex->facts[ex->current->tier].name;
+    const struct gate_verdict *verdict = &ex->lane->verdict;
+    char text[REASON_TEXT_BYTES];
+    if (gate_is_cut(verdict->left_by)) {
+        gates_explain(verdict, view, tier, text);
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier, "%s, and no other tier was to ask",
+                        text);
+    } else if (!exchange_can_climb(ex)) {
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
+                        "confidence %.2f is too low, but there is no further tier to ask",
+                        verdict->confidence);
+    } else if (ex->capped) {
+        plan_add_reason(&ex->plan, REASON_KEPT_CAPPED, tier,
                         "confidence %.2f is too low, but the caller has had its %u escalations an "
                         "hour",
                         verdict->confidence, ex->services->escalations_per_hour);
-    else if (ex->current->low && exchange_can_climb(ex) && exchange_is_hopeless(ex)) {
+    } else if (exchange_is_hopeless(ex)) {
         ex->hopeless = true;
-        plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, name,
+        plan_add_reason(&ex->plan, REASON_KEPT_HOPELESS, tier,
                         "not escalated: the next tier is right with probability %.2f, under %.2f",
                         ex->signals.p_strong, ex->plan.gates.hopeless_under);
-    } else if (ex->current->low && exchange_can_climb(ex))
-        plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
+    } else {
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
                         "confidence %.2f is too low, but the client had seen text already",
                         verdict->confidence);
-    else if (ex->current->low)
-        plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
-                        "confidence %.2f is too low, but there is no further tier to ask",
-                        verdict->confidence);
+    }
+}
+
+static void explain_keeping(struct exchange *ex, const struct gate_view *view)
+{
+    const char *tier = ex->facts[ex->current->tier].name;
+    const struct gate_verdict *verdict = &ex->lane->verdict;
+    if (ex->current->low)
+        explain_keeping_low(ex, view);
     else if (ex->current->gated && !isnan(verdict->confidence) && !isnan(verdict->threshold))
-        plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, name, "confidence %.2f is at least %.2f",
+        plan_add_reason(&ex->plan, REASON_KEPT_CONFIDENT, tier, "confidence %.2f is at least %.2f",
                         verdict->confidence, verdict->threshold);
     else
-        plan_add_reason(&ex->plan, REASON_KEPT_LAST, name,
+        plan_add_reason(&ex->plan, REASON_KEPT_LAST, tier,
                         exchange_can_climb(ex) ? "no gate judges this answer"
                                                : "the last tier to ask");
 }
 
-/* A gate's verdict while the answer still comes. True when the attempt was left. */
 bool climb_look(struct exchange *ex)
 {
-    if (!ex->current->gated || ex->lane->verdict.verdict != GATE_STAY)
+    const struct gate_view view = view_of(ex, false, false);
+    if (!ex->current->gated || ex->lane->verdict.left_by)
         return false;
-    struct gate_result result =
-        gates_look(&ex->plan.gates, &ex->lane->confidence, ex->lane->token_count);
-    if (result.verdict == GATE_STAY)
+    struct gate_verdict verdict = gates_look(&view);
+    if (!verdict.left_by)
         return false;
-    ex->lane->verdict = result;
+    ex->lane->verdict = verdict;
     if (!may_leave(ex))
         return false; /* judged at the end: there may be no better answer to be had */
     lane_stop(ex->lane, ATTEMPT_ESCALATED);
-    explain_leaving(ex, false);
+    explain_leaving(ex, &view);
     ex->left = ex->current;
     advance(ex, OUTCOME_LEFT);
     return true;
@@ -217,24 +213,9 @@ static bool was_cut(const struct exchange *ex, const struct tier_result *result)
            (wanted == 0 || result->usage.completion_tokens < wanted);
 }
 
-static void complete_attempt(struct exchange *ex, const struct tier_result *result)
+/* The answer of an attempt that is left complete: it may still be the best that can be had. */
+static void keep_for_later(struct exchange *ex)
 {
-    confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
-    attempt_close(ex->lane, ATTEMPT_ANSWERED, result);
-    attempt_report_answer(ex);
-    if (ex->current->gated && ex->lane->verdict.verdict == GATE_STAY)
-        ex->lane->verdict =
-            gates_judge(&ex->plan.gates, &ex->lane->confidence, ex->lane->token_count);
-    if (ex->current->gated && ex->lane->verdict.verdict == GATE_STAY && was_cut(ex, result))
-        ex->lane->verdict.verdict = GATE_CUT;
-    ex->current->low = ex->lane->verdict.verdict != GATE_STAY;
-    if (!ex->current->low || !may_leave(ex)) {
-        explain_keeping(ex);
-        advance(ex, OUTCOME_ANSWERED);
-        return;
-    }
-    explain_leaving(ex, true);
-    ex->current->outcome = ATTEMPT_ESCALATED;
     if (!ex->lane->hold_whole) {
         ex->left = ex->current; /* too long to keep: it would have to be asked again */
     } else if (!ex->kept || attempt_is_above(ex->current, ex->kept)) {
@@ -243,6 +224,25 @@ static void complete_attempt(struct exchange *ex, const struct tier_result *resu
         ex->kept_hold = ex->lane->hold;
         ex->lane->hold = (struct hold){0};
     }
+}
+
+static void complete_attempt(struct exchange *ex, const struct tier_result *result)
+{
+    const struct gate_view view = view_of(ex, true, was_cut(ex, result));
+    confidence_end(&ex->lane->confidence, result->finish != TD_FINISH_LENGTH);
+    attempt_close(ex->lane, ATTEMPT_ANSWERED, result);
+    attempt_report_answer(ex);
+    if (ex->current->gated && !ex->lane->verdict.left_by)
+        ex->lane->verdict = gates_judge(&view);
+    ex->current->low = ex->lane->verdict.left_by != NULL;
+    if (!ex->current->low || !may_leave(ex)) {
+        explain_keeping(ex, &view);
+        advance(ex, OUTCOME_ANSWERED);
+        return;
+    }
+    explain_leaving(ex, &view);
+    ex->current->outcome = ATTEMPT_ESCALATED;
+    keep_for_later(ex);
     advance(ex, OUTCOME_LEFT);
 }
 
