@@ -21,7 +21,7 @@ extern const struct exchange_part part_hedge;
 
 static bool is_hedged(const struct exchange *ex)
 {
-    const struct rule *rule = ex->signals.rule;
+    const struct routing_rule *rule = ex->signals.rule;
     return ex->services->hedge_allowance && ex->plan.route->hedge.on &&
            !ex->signals.batch &&     /* nobody waits for it */
            !(rule && rule->stays) && /* nothing else is to be asked while this one can answer */

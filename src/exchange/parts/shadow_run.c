@@ -267,7 +267,11 @@ static struct shadow_run *run_new(const struct shadow_task *task)
     run->tier = task->services->tiers[task->tier];
     memcpy(run->id, task->id, strlen(task->id) + 1);
     run->pass = (struct egress_pass){
-        .purpose = EGRESS_SHADOW, .data_class = task->data_class, .exchange = run->id};
+        .purpose = EGRESS_SHADOW,
+        .data_class = task->data_class,
+        .scanned = task->services->scanner != NULL,
+        .exchange = run->id,
+    };
     buf_init(&run->shown, TEXT_BYTES_MAX);
     buf_init(&run->answer, TEXT_BYTES_MAX);
     buf_append_str(&run->shown, str_slice(task->shown, 0, TEXT_BYTES_MAX));

@@ -10,8 +10,11 @@
  * or of the messages when there is no body. Appends; without memory, or nested too deeply: it has failed. */
 void classify_read(const struct td_request *request, struct reading *reading);
 
-/* The highest class that detectors find in that. found: findings, added to. */
-enum td_data_class classify_request(const struct td_request *request, struct privacy_tally *found);
+struct privacy_scanner;
+/* The highest class that the scanner finds in it; restricted without a scanner. Findings are added
+ * to found. */
+enum td_data_class classify_request(const struct privacy_scanner *scanner,
+                                    const struct td_request *request, struct privacy_tally *found);
 
 /* The one of two classes that protects more. */
 enum td_data_class classify_higher(enum td_data_class a, enum td_data_class b);
