@@ -27,6 +27,15 @@ bool gates_on(const struct gate_settings *gates)
     return gates->g1_on || gates->g2_on || gates->g3_on || gates->g2_abandon_under > 0;
 }
 
+void gates_write(const struct gate_settings *gates, struct buf *out)
+{
+    buf_printf(out, " %u %.17g %.17g %.17g %u %.17g %u %.17g %.17g %.17g %.17g %u",
+               gates->g0_tokens_over, gates->g0_gain_over, gates->g0_p_local_under,
+               gates->g1_probe_min, gates->g2_tokens, gates->g2_confidence_min, gates->g2_every,
+               gates->g2_abandon_under, gates->g3_confidence_min, gates->hopeless_under,
+               gates->human_under, gates->commit_tokens);
+}
+
 /* --- the first token --- */
 
 static bool is_not_mine(const struct gate_view *view, struct gate_verdict *out)

@@ -1,10 +1,12 @@
 /* The gates that look at an answer: at what the model expects of it (G1), while it comes (G2), and
  * when it is whole (G3). G0 chooses the start and is part of the plan. Pure functions of settings and
- * confidence: what is done about a verdict is the exchange's business. To add a gate, write its
- * functions and a row in gates.c; a setting of its own goes into struct gate_settings. */
+ * confidence: what is done about a verdict is the exchange's business. A gate is
+ * added by its functions and a row in gates.c, its number in struct gate_settings, and a key of the
+ * configuration (app/config/keys.c). */
 #ifndef EXCHANGE_GATES_H
 #define EXCHANGE_GATES_H
 
+#include "base/buf.h"
 #include "exchange/limits/confidence.h"
 #include "router/plan/policy.h"
 
@@ -31,6 +33,9 @@ bool gates_on(const struct gate_settings *gates); /* one of them judges answers 
 struct gate_verdict gates_look(const struct gate_view *view);
 /* The whole answer. */
 struct gate_verdict gates_judge(const struct gate_view *view);
+
+/* All numbers of the settings as text, for the version of a policy. */
+void gates_write(const struct gate_settings *gates, struct buf *out);
 
 const char *gate_name(const struct gate *gate); /* "not_mine", "g1", ... */
 /* Did the tier's own limit end the answer? */

@@ -107,6 +107,19 @@ static void test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little(
     CHECK(is(look(&g1, &c, 1), "") && gates_on(&g1));
 }
 
+static void test_an_answer_that_the_tier_cut_is_judged_after_its_confidence(void)
+{
+    char text[REASON_TEXT_BYTES];
+    struct confidence low = tokens(8, 0.6, 0), high = tokens(8, 0.8, 0);
+    struct gate_view view = {&both, &low, 8, true, true};
+    CHECK(!gate_is_cut(gates_judge(&view).left_by)); /* g3 comes first */
+    view.confidence = &high;
+    struct gate_verdict verdict = gates_judge(&view);
+    CHECK(gate_is_cut(verdict.left_by) && !gate_is_cut(NULL));
+    CHECK(gates_explain(&verdict, &view, "local", text) == REASON_LEFT_CUT);
+    CHECK(is(text, "local's context ended the answer after 8 tokens"));
+}
+
 int main(void)
 {
     RUN(test_g2_looks_exactly_at_its_token);
@@ -115,5 +128,6 @@ int main(void)
     RUN(test_g2_judges_an_answer_shorter_than_its_look);
     RUN(test_a_tier_without_stats_is_not_judged);
     RUN(test_g1_leaves_at_the_first_token_when_the_probe_expects_too_little);
+    RUN(test_an_answer_that_the_tier_cut_is_judged_after_its_confidence);
     return test_finish();
 }
