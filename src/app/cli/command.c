@@ -6,11 +6,9 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -127,23 +125,6 @@ enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
         return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
                          path);
     return ledger_reader_open(path, out, err);
-}
-
-enum td_status command_write_file(const char *path, struct td_str text, struct td_error *err)
-{
-    char draft[4096];
-    enum td_status status =
-        path_format(draft, sizeof draft, err, "%s.new-%ld", path, (long)getpid());
-    if (status != TD_OK)
-        return status;
-    FILE *file = fopen(draft, "wxe");
-    bool whole = file && fwrite(text.data, 1, text.len, file) == text.len;
-    whole = file && fclose(file) == 0 && whole;
-    if (whole && rename(draft, path) == 0)
-        return TD_OK;
-    status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));
-    unlink(draft);
-    return status;
 }
 
 bool command_print(struct td_str text)

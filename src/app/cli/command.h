@@ -43,10 +43,6 @@ bool command_take_ids(void *ctx, const char *text);
 TD_MUST_CHECK enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
                                                  struct td_error *err);
 
-/* The file appears whole or not at all. */
-TD_MUST_CHECK enum td_status command_write_file(const char *path, struct td_str text,
-                                                struct td_error *err);
-
 /* Writes to stdout; command_print_json frees the value and ends the line. False when it broke. */
 bool command_print(struct td_str text);
 bool command_print_json(struct json *value);

@@ -20,9 +20,9 @@
 #include "engine/session/scheduler.h"
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
-#include "exchange/memory/ramps.h"
+#include "exchange/memory/ramp_table.h"
 #include "exchange/private/consents.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/conversation_id.h"
 #include "privacy/pseudonym/vault_store.h"
 #include "tier/sandbox.h"
 
@@ -137,7 +137,8 @@ static enum td_status open_snapshot(struct runtime *runtime, struct config *conf
     if (runtime->options.serves)
         vault_keep_clear(snapshot_config(runtime->first));
     if (runtime->services.base.ramps)
-        ramps_set_policy(runtime->services.base.ramps, snapshot_services(runtime->current)->policy);
+        ramp_table_set_policy(runtime->services.base.ramps,
+                              snapshot_services(runtime->current)->policy);
     return TD_OK;
 }
 
@@ -266,7 +267,7 @@ void runtime_forget(void *ctx, const char *user, struct api_forgotten *out)
 {
     struct runtime *runtime = ctx;
     uint8_t owner[CRYPTO_SHA256_BYTES];
-    egress_owner_digest(user, owner);
+    conversation_id_owner(user, owner);
     struct td_error err = {0};
     watch_forget_phrases(runtime->services.base.watch);
     enum td_status status =
@@ -329,7 +330,7 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
     if (runtime->services.base.ramps)
-        ramps_set_policy(runtime->services.base.ramps, snapshot_services(fresh)->policy);
+        ramp_table_set_policy(runtime->services.base.ramps, snapshot_services(fresh)->policy);
     log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
               snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
     snapshot_drop(old);

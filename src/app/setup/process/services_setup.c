@@ -10,12 +10,12 @@
 #include "app/setup/privacy/vault_keep.h"
 #include "base/device.h"
 #include "base/error.h"
-#include "exchange/limits/hedging.h"
+#include "exchange/limits/hedge_allowance.h"
 #include "exchange/limits/spending.h"
 #include "exchange/limits/watch.h"
-#include "exchange/machine/shadow.h"
 #include "exchange/memory/consistency.h"
-#include "exchange/memory/ramps.h"
+#include "exchange/memory/ramp_table.h"
+#include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "ledger/ledger.h"
 #include "privacy/pseudonym/vault_store.h"
@@ -37,7 +37,7 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
     base->vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                    (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     base->spending = spending_new(NULL, SPENDERS_MAX);
-    base->hedging = hedging_new();
+    base->hedging = hedge_allowance_new();
     base->watch = watch_new(NULL);
     if (!base->classes || !base->vaults || !base->spending || !base->hedging || !base->watch)
         return error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
@@ -92,7 +92,7 @@ static enum td_status open_consistency(const struct config *config, struct servi
 static enum td_status open_ramps(const struct config *config, bool serves,
                                  struct snapshot_base *base, struct td_error *err)
 {
-    struct ramps_options options = {.watch = base->watch};
+    struct ramp_table_options options = {.watch = base->watch};
     char path[STATE_PATH_BYTES];
     bool wanted = false;
     for (size_t i = 0; i < config->route_count; i++)
@@ -104,14 +104,14 @@ static enum td_status open_ramps(const struct config *config, bool serves,
         status = state_file_path(config, "ramps.json", path, err);
         options.path = path;
     }
-    return status == TD_OK ? ramps_open(&options, &base->ramps, err) : status;
+    return status == TD_OK ? ramp_table_open(&options, &base->ramps, err) : status;
 }
 
 /* Only a server has shadows, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
 {
-    base->shadows = shadows_new(config->shadow.running_max);
+    base->shadows = shadow_pool_new(config->shadow.running_max);
     if (!base->shadows)
         return error_set(err, TD_NO_MEMORY, "no memory for shadows");
     return vault_keep_load(config, base->vaults, err);
@@ -150,11 +150,11 @@ void services_setup_close(struct services_parts *parts)
     egress_log_close(base->egress);
     conversation_classes_free(base->classes);
     spending_free(base->spending);
-    hedging_free(base->hedging);
+    hedge_allowance_free(base->hedging);
     device_free(base->device);
     vault_store_free(base->vaults);
-    ramps_close(base->ramps);
-    shadows_free(base->shadows);
+    ramp_table_close(base->ramps);
+    shadow_pool_free(base->shadows);
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);

@@ -54,7 +54,8 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
     for (size_t i = 0; i < config->route_count; i++) {
         const struct config_route *route = &config->routes[i];
         if (route->tiers.count == 1 &&
-            (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0))
+            (route->gates.g0_tokens_over || route->gates.g0_gain_over > 0 ||
+             route->gates.g0_p_local_under > 0))
             warn(warnings, config, route->line,
                  "route '%s' has gate g0 but only one tier, so there is no other tier to start on",
                  route->name);
@@ -64,8 +65,8 @@ static void warn_routes(const struct config *config, struct warnings *warnings)
                 "route '%s' has climb: hedged but only one tier, so there is no second tier to ask",
                 route->name);
         if (config_weights_read(&route->weights).set &&
-            (route->g0_tokens_over || route->g0_gain_over > 0 || route->g0_p_local_under > 0 ||
-             route->start))
+            (route->gates.g0_tokens_over || route->gates.g0_gain_over > 0 ||
+             route->gates.g0_p_local_under > 0 || route->start))
             warn(warnings, config, route->line,
                  "route '%s' has weights, so its start and its gate g0 have no effect",
                  route->name);
