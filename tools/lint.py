@@ -2,7 +2,7 @@
 """make lint: what a reader stumbles over and the compiler does not say.
 
 - C and headers are formatted as .clang-format says.
-- No line of C, of Python or of a script has more than 100 columns, comments and strings included.
+- No line of C, Python or shell has more than 100 columns, comments and strings included.
   A word table is exempt: in C it stands between `/* clang-format off */` and
   `/* clang-format on */`; the Python files that hold tables are named in pyproject.toml.
 - No file has marks of unfinished work.
@@ -208,7 +208,7 @@ def main() -> int:
     files = listed(arguments.only)
     c_files = [path for path in files if path.suffix in (".c", ".h")]
     python = [path for path in files if path.suffix == ".py"]
-    scripts = [path for path in files if path.suffix in (".sh", ".mjs")]
+    scripts = [path for path in files if path.suffix in (".sh",)]
     if arguments.format:
         return reformat(c_files, python)
     structure = [sys.executable, str(ROOT / "tests" / "structure" / "test_structure.py")]

@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+#include <assert.h>
+
 const char *const names_places[] = {"device", "premises", "region", "cloud", NULL};
 const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
                                    "prefer-cloud", "only-cloud", NULL};
@@ -18,6 +20,7 @@ static const char *const finishes[] = {"stop", "length", "tool_calls", "content_
 
 const char *names_table_name(const char *const *names, size_t value)
 {
+    assert(names != NULL);
     for (size_t i = 0; names[i]; i++)
         if (i == value)
             return names[i];
@@ -26,6 +29,7 @@ const char *names_table_name(const char *const *names, size_t value)
 
 bool names_table_find(const char *const *names, struct td_str text, size_t *value)
 {
+    assert(names != NULL && value != NULL);
     for (size_t i = 0; names[i]; i++) {
         if (str_equal(str_from(names[i]), text)) {
             *value = i;

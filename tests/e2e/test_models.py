@@ -276,7 +276,7 @@ def test_redirects_are_followed_but_not_without_end_nor_downwards():
         hub.files["/loop"] = Blob(b"", redirect=f"{hub.url}/loop")
         folder.refused(f"{hub.url}/loop", words="redirects")
         hub.files["/file"] = Blob(b"", redirect="file:///etc/passwd")
-        folder.refused(f"{hub.url}/file", words="no web address")
+        folder.refused(f"{hub.url}/file", words="not http or https")
         hub.files["/relative"] = Blob(b"", redirect="/nano.gguf")
         hub.files["/nano.gguf"] = Blob(DATA)
         folder.pulled(f"{hub.url}/relative", "--name", "nano.gguf")
@@ -423,7 +423,7 @@ def test_what_is_no_source_is_refused_with_the_reason():
             ("hf:a/b:f.gguf@", "revision"),
             ("ftp://x/y.gguf", "neither"),
             ("/nowhere.gguf", "neither"),
-            ("https://user:pw@127.0.0.1/x.gguf", "credentials"),
+            ("https://user:pw@127.0.0.1/x.gguf", "user name or password"),
             ("http://127.0.0.1:1/", "--name"),
             ("http://127.0.0.1:1/a%00b.gguf", "--name"),
             ("http://127.0.0.1:1/%2e%2e%2fx", "--name"),

@@ -46,6 +46,7 @@ PARTS = {
     "exchange": ["private", "limits", "memory", "machine"],
     "api": ["http", "wire", "inference", "admin"],
     "app": ["config", "setup", "cli", "evidence", "verbs"],
+    "app/setup": ["files", "model", "policy", "privacy", "process"],
     "app/verbs": ["run", "inspect", "privacy", "models", "evidence"],
 }
 # Rooms whose parts do not see each other at all: a verb is a leaf.

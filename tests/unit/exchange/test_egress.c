@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "scanners.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ static enum td_data_class class_of_body(const char *text)
     struct td_request request = {.messages = &message, .message_count = 1};
     CHECK(json_parse(str_from(text), &body, NULL) == TD_OK);
     request.body = body;
-    enum td_data_class found = egress_classify(&request, NULL);
+    enum td_data_class found = egress_classify(plain_scanner(), &request, NULL);
     json_free(body);
     return found;
 }
@@ -84,7 +85,7 @@ static void test_findings_are_counted_once(void)
     struct td_message message = {TD_ROLE_USER, STR("ann@example.com")};
     struct td_request request = {.messages = &message, .message_count = 1, .body = body};
     struct privacy_tally found = {0};
-    CHECK(egress_classify(&request, &found) == TD_CLASS_SENSITIVE);
+    CHECK(egress_classify(plain_scanner(), &request, &found) == TD_CLASS_SENSITIVE);
     CHECK(found.kinds[PRIVACY_EMAIL] == 2);
     json_free(body);
 }
