@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The documents stay true to the tree: links and headings that they point to exist, files that they name exist,
-the pages that must be short are short, and the index names every page."""
+"""The documents stay true to the tree: links and headings that they point to exist, files that they
+name exist, the pages that must be short are short, and the index names every page."""
 
 import re
 import subprocess
@@ -14,7 +14,8 @@ from check import case, main
 README_BYTES_MAX = 6000
 ARCHITECTURE_WORDS_MAX = 1500
 COLUMNS_MAX = 100
-# What is named in backquotes and looks like a source file must exist; other endings are often files of users.
+# What is named in backquotes and looks like a source file must exist; other endings are often files
+# of users.
 SOURCE = re.compile(r"[\w.*/-]+\.(?:[ch]|py|md|sh|svg|build|sql)")
 FOLDERS = ("src/", "include/", "tests/", "bench/", "tools/", "docs/", "models/", "examples/")
 
@@ -81,7 +82,8 @@ def test_every_link_leads_to_a_file_and_a_heading():
 
 
 def exists(name: str, page: Path) -> bool:
-    """Beside the page, from the root, in src/, or anywhere by its name alone. `x_*.c` is any such file."""
+    """Beside the page, from the root, in src/, or anywhere by its name alone. `x_*.c` is any such
+    file."""
     if "*" in name:
         pattern = name if "/" in name else f"**/{name}"
         return any(any(base.glob(pattern)) for base in (ROOT, ROOT / "src"))
