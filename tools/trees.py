@@ -83,7 +83,11 @@ def configure(tree: str) -> None:
 def build(tree: str, targets: Iterable[str] = ()) -> None:
     """Configures the tree where needed and builds the targets, or all."""
     configure(tree)
-    done = subprocess.run(["ninja", "-C", tree, "--quiet", *targets], cwd=ROOT)
+    done = subprocess.run(
+        ["ninja", "-C", tree, "--quiet", *targets], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    if "no work to do" not in done.stdout:
+        print(done.stdout, end="", flush=True)
     if done.returncode:
         raise TreeError(f"{tree}/ does not build")
     link = ROOT / "build" / "tandem"

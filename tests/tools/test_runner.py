@@ -160,6 +160,16 @@ def every_suite_says_what_must_be_built_before_it():
 
 
 @case
+def the_lists_name_suites_that_exist():
+    names = [suite.name for suite in run_tests.catalogue({"aarch64": "root"})]
+    listed = [f"unit/{name}" for name in run_tests.SLOW]
+    listed += [*run_tests.SMOKE, *run_tests.TIMED_E2E]
+    listed += [f"e2e/test_{name}" for name in run_tests.SANITIZED_E2E]
+    equal([name for name in listed if name not in names], [])
+    equal([word for word in run_tests.THREADED if not any(word in name for name in names)], [])
+
+
+@case
 def what_one_suite_needs_is_built_before_it():
     built = []
     real = trees.configure, trees.build
