@@ -83,7 +83,8 @@ struct config_weights {
     double latency, privacy, cost;
 };
 
-/* An operator's rule as it stands in the file; config_rules.c compiles it (router/plan/routing_rules.h). */
+/* An operator's rule as it stands in the file. config_rules.c compiles it
+ * (router/plan/routing_rules.h). */
 struct config_rule {
     uint32_t line; /* 0 = of a preset */
     const char *name;

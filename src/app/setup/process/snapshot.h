@@ -42,8 +42,8 @@ struct snapshot_base {
     const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
 };
 
-/* **takes** the config and the scanner, also on failure. Without a scanner (NULL) nothing is scanned,
- * so nothing may leave. **returns new** with one user (snapshot_drop). */
+/* **takes** the config and the scanner, also on failure. Without a scanner (NULL) nothing is
+ * scanned, so nothing may leave. **returns new** with one user (snapshot_drop). */
 TD_MUST_CHECK enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
                                           const struct snapshot_base *base, struct snapshot **out,
                                           struct td_error *err);
