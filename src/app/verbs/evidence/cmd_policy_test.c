@@ -113,9 +113,8 @@ static int policy_test(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, &count);
-    if (count != 1) {
+    if (count != 1)
         return options_misuse("policy test", "name a file of tests");
-    }
     char path[4096];
     struct td_error err = {0};
     struct buf text = {0};
