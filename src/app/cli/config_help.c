@@ -56,13 +56,21 @@ static bool is_wanted(const char *path, const char *wanted)
            (strncmp(path, wanted, len) == 0 && !strchr("_", path[len] ? path[len] : '.'));
 }
 
+static void print_heading(const char *path, const char *help, FILE *out)
+{
+    char heading[512];
+    snprintf(heading, sizeof heading, "%s: %s", path, help);
+    fputc('\n', out);
+    help_text(out, 0, heading);
+}
+
 /* The keys of a section, then the sections in it. */
 static void print_section(const struct config_section *section, const char *path, const char *help,
                           const char *wanted, FILE *out)
 {
     bool shown = is_wanted(path, wanted);
     if (shown && *path)
-        fprintf(out, "\n%s: %s\n", path, help);
+        print_heading(path, help, out);
     for (size_t i = 0; shown && i < section->key_count; i++)
         if (!is_section(&section->keys[i]) && section->keys[i].type != CONFIG_KEY_REFUSED)
             print_key(&section->keys[i], out);
