@@ -1,3 +1,7 @@
+/* Look-ups in the tables of tools/generate_unicode.py. The tables are packed because they count
+ * against the size of the library: classes are 4 bits in shared blocks, decompositions are UTF-16,
+ * lower case is runs of letters at one distance. Tokenizers need these few properties exactly as
+ * the reference implementations have them; a Unicode library would be larger than the engine. */
 #include "engine/tokenizer/unicode.h"
 
 struct unicode_lower_run {
@@ -35,7 +39,7 @@ static size_t decompose_hangul(uint32_t index, uint32_t parts[static UNICODE_PAR
     return tail == 0 ? 2 : 3;
 }
 
-/* The parts of entry `index`, which are kept in UTF-16. */
+/* Reads the parts of entry `index`, which are stored in UTF-16. */
 static size_t read_parts(uint32_t index, uint32_t parts[static UNICODE_PARTS_MAX])
 {
     const uint16_t *unit = unicode_decomposed_units + unicode_decomposed_at[index];

@@ -16,7 +16,7 @@ enum unicode_class {
     UNICODE_CONTROL = 64        /* categories Cc, Cf and Co */
 };
 
-/* Bits of enum unicode_class; 0 for everything else, also beyond U+10FFFF. */
+/* Bits of enum unicode_class; 0 for everything else and beyond U+10FFFF. */
 uint8_t unicode_class_of(uint32_t code_point);
 
 /* No canonical decomposition has more characters. */
@@ -26,7 +26,7 @@ uint8_t unicode_class_of(uint32_t code_point);
  * itself. Returns the number of parts. */
 size_t unicode_decompose(uint32_t code_point, uint32_t parts[static UNICODE_PARTS_MAX]);
 
-/* The lower-case letter where there is a single one, otherwise the code point itself. */
+/* The lower-case letter if it is a single one, otherwise the code point itself. */
 uint32_t unicode_lower(uint32_t code_point);
 
 #endif
