@@ -207,8 +207,8 @@ static void test_bad_tensors_are_refused_with_name_and_reason(void)
     expect_refused_tensor("t", 16, 1, (const uint64_t[]){256}, 0, "supported types: F32");
     expect_refused_tensor("t", 4000000000u, 1, fine, 0, "unknown");
     expect_refused_tensor("t", TENSOR_F32, 1, fine, 8, "alignment");
-    expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "behind the file");
-    expect_refused_tensor("t", TENSOR_F32, 1, fine, UINT64_MAX - 31, "behind the file");
+    expect_refused_tensor("t", TENSOR_F32, 1, fine, 4096, "after the file");
+    expect_refused_tensor("t", TENSOR_F32, 1, fine, UINT64_MAX - 31, "after the file");
     expect_refused_tensor("", TENSOR_F32, 1, fine, 0, "name");
     expect_refused_tensor("a\nb", TENSOR_F32, 1, fine, 0, "name");
     expect_refused_tensor(long_name, TENSOR_F32, 1, fine, 0, "longer than 64");
