@@ -5,7 +5,7 @@
 
 void assertion_failed(const char *file, int line)
 {
-    fprintf(stderr, "%s:%d: a condition that must hold does not: this is a bug of Tandem\n", file,
-            line);
+    fprintf(stderr, "%s:%d: assertion failed: a bug in Tandem or in the program that calls it\n",
+            file, line);
     abort();
 }
