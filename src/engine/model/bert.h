@@ -52,7 +52,7 @@ TD_MUST_CHECK enum td_status bert_workspace_new(const struct td_model *model, ui
                                                 struct thread_pool *pool,
                                                 struct bert_workspace **out, struct td_error *err);
 void bert_workspace_free(struct bert_workspace *workspace);
-/* Bytes that such a workspace maps; UINT64_MAX when they cannot be counted. */
+/* How many bytes such a workspace maps; UINT64_MAX = the number overflows. */
 uint64_t bert_workspace_bytes(const struct td_model *model, uint32_t row_max);
 
 /* Gives the last layer's output for each token of the texts, text by text: *out is [sum of counts,
