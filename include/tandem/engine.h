@@ -313,9 +313,10 @@ struct td_generate_result {
 typedef bool td_token_fn(void *ctx, const struct td_token *token, struct td_str text);
 
 /* Generates after the cached positions and `ids` [count]. It ends at an end token, a stop,
- * tokens_max, a full context (TD_FINISH_LENGTH) or where the grammar ends. After a failure *result
- * may be filled in part. TD_CANCELLED (the callback returned false), TD_LIMIT (the prompt does not
- * fit the context), TD_INVALID (no tokens, a bad id or option). */
+ * tokens_max, a full context (TD_FINISH_LENGTH) or where the grammar ends. on_token and result may
+ * be NULL. After a failure *result may be filled in part. TD_CANCELLED (the callback returned
+ * false), TD_LIMIT (the prompt does not fit the context), TD_INVALID (no tokens, a bad id or
+ * option). */
 TD_PUBLIC TD_MUST_CHECK enum td_status
 td_generate(struct td_session *session, const int32_t *ids, size_t count,
             const struct td_generate_options *options, td_token_fn *on_token, void *ctx,
