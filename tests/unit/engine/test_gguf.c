@@ -17,8 +17,8 @@ static enum td_status open_bytes(const void *data, size_t len, struct gguf **ggu
     return gguf_open_memory(data, len, "memory", false, gguf, err);
 }
 
-/* Opens a copy of exactly `len` bytes, so that ASan sees a read behind the end. True when it was
- * refused with words, or opened and everything it shows could be read. */
+/* Opens a copy of exactly `len` bytes, so that ASan sees a read after the end. True when it was
+ * refused with words, or opened and everything in it could be read. */
 static bool survives(const char *data, size_t len)
 {
     char *copy = malloc(len ? len : 1);

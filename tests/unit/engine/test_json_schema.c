@@ -1,5 +1,4 @@
-/* JSON Schema as a grammar: what each keyword lets through and what not, and what is refused by
- * name. */
+/* JSON Schema as a grammar: what each keyword allows, and which schemas are refused by name. */
 #include "engine/grammar/json_schema.h"
 
 #include "base/str.h"
