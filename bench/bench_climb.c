@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "exchange/spending.h"
-#include "exchange/watch.h"
-#include "router/classifier.h"
+#include "exchange/limits/spending.h"
+#include "exchange/limits/watch.h"
+#include "router/judge/classifier.h"
 
 #include <stdio.h>
 #include <stdlib.h>

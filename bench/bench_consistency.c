@@ -4,9 +4,9 @@
  *
  *     bench_consistency CLASSIFIER TABLE GAIN_OVER... < lines */
 #include "base/str.h"
-#include "exchange/consistency.h"
-#include "router/classifier.h"
-#include "router/signals.h"
+#include "exchange/memory/consistency.h"
+#include "router/judge/classifier.h"
+#include "router/plan/signals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * missed counts beside a person or a place. The scores are calibrated on the DEV texts where
  * CALIBRATED is "-", else as in that names file; all DEV texts are measured. */
 #include "base/hash.h"
-#include "privacy/tagger.h"
+#include "privacy/names/tagger.h"
 
 #include <math.h>
 #include <stdio.h>

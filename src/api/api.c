@@ -6,13 +6,15 @@
  * page that was not allowed could so spend the user's money; therefore a request with an Origin
  * that is neither this server's own nor configured is refused before anything runs. Programs send
  * no Origin. */
-#include "api/api_internal.h"
+#include "api/api.h"
 
-#include "api/messages_response.h"
-#include "api/metrics.h"
+#include "api/http/api_internal.h"
+
+#include "api/http/metrics.h"
+#include "api/wire/messages_response.h"
 #include "base/crypto.h"
 #include "base/str.h"
-#include "exchange/shadow.h"
+#include "exchange/parts/shadow_pool.h"
 #include "ledger/ledger.h"
 
 #include <stdio.h>
@@ -83,8 +85,8 @@ void api_cancel(struct api *api)
     exchanges_cancel_all(api);
     forget_cancel_all(api);
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    if (services->shadows)
-        shadows_cancel(services->shadows, api->loop);
+    if (services->shadow_pool)
+        shadow_pool_cancel(services->shadow_pool, api->loop);
     api->host->release(api->host->ctx, services);
 }
 

@@ -1,57 +1,12 @@
-/* The HTTP face: routes of the URL space, keys, CORS, error shapes. One struct api an event loop;
- * what the process shares comes in as struct api_host and outlives every api. */
+/* The HTTP face: the endpoints and the API of one event loop. What the process shares comes in as
+ * struct api_host and outlives every api. */
 #ifndef API_API_H
 #define API_API_H
 
-#include "api/fault.h"
-#include "exchange/exchange.h"
+#include "api/http/api_host.h"
 #include "net/server.h"
 
 struct api;
-struct auth;
-struct background;
-struct ledger_reader;
-struct metrics;
-struct embedding_service;
-struct sandbox;
-struct scheduler;
-
-/* What was erased of a user outside of the ledger. */
-struct api_forgotten {
-    size_t vaults;     /* of pseudonyms */
-    uint64_t consents; /* that were given for the user */
-    uint64_t similar;  /* questions and conversations whose start was remembered */
-    bool failed;       /* a file could not be written; the log says which */
-    bool caches;       /* computed prompts of all callers, and the confined worker */
-};
-
-/* What the process lends. Immutable while apis exist, but for what acquire returns. */
-struct api_host {
-    /* The current configuration snapshot; every acquire is paired with one release. Any thread. */
-    struct exchange_services *(*acquire)(void *ctx);
-    void (*release)(void *ctx, struct exchange_services *services);
-    bool (*ready)(void *ctx, const char **why_not); /* /readyz */
-    /* Erases what memory holds of a user; NULL = it holds nothing. Any thread. */
-    void (*forget)(void *ctx, const char *user, struct api_forgotten *out);
-    void *ctx;
-
-    const struct td_model *model;         /* of the local tier, or NULL */
-    struct scheduler *scheduler;          /* or NULL */
-    struct embedding_service *embeddings; /* or NULL */
-    struct sandbox *sandbox;              /* where private texts are embedded; NULL = here, too */
-    struct background *background;        /* for what would hold up a loop */
-    struct ledger *ledger;                /* or NULL */
-    const char *ledger_path;              /* or NULL */
-    struct metrics *metrics;
-    struct auth *auth;               /* NULL = no key needed */
-    const char *const *cors_origins; /* "*" or "https://host"; NULL-terminated, may be NULL */
-    size_t answer_bytes_max;         /* of a whole (not streamed) answer */
-    size_t pad_stream_bytes;         /* a stream's events are multiples of it; 0 = as asked */
-    size_t arena_bytes_max;          /* of one request's parsed form */
-    uint64_t start_wall_ms;
-    enum td_data_class data_class; /* of every text, at least */
-    bool zero_retention;           /* texts that clients add, such as comments, are not stored */
-};
 
 /* **returns new** (api_free), NULL without memory or random numbers. shard: this loop's index for the metrics. */
 struct api *api_new(struct loop *loop, const struct api_host *host, uint32_t shard);

@@ -1,5 +1,5 @@
 /* tandem: finds the subcommand in one table and runs it. */
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/config/config.h"
 #include "base/str.h"
 

@@ -1,5 +1,5 @@
 /* A chat request's body: any bytes become a request or a 400 that says why. */
-#include "api/openai_request.h"
+#include "api/wire/openai_request.h"
 #include "base/str.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * what stands behind it is reached; the file's size is what the header says where that is small. */
 #include "base/hash.h"
 #include "base/str.h"
-#include "router/classifier_format.h"
+#include "router/judge/classifier_format.h"
 
 #include <stdlib.h>
 

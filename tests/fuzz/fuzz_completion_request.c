@@ -1,6 +1,6 @@
 /* A completion request's body: any bytes become a request with whole choices, or a 400 that says
  * why. */
-#include "api/completion_request.h"
+#include "api/wire/completion_request.h"
 #include "base/str.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A file of a confidence model: any bytes are refused with words, or become a model whose
  * probabilities are probabilities, and which is the same when it is written and read again. */
-#include "router/confidence_model.h"
+#include "router/judge/confidence_model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The file of remembered starts: whatever its bytes, it is refused, or what is believed of it is found, changed, erased and read again
  * without touching what is not there. Every second slot gets its mac, so that what stands behind it is reached. */
-#include "exchange/consistency.h"
-#include "exchange/consistency_file.h"
+#include "exchange/memory/consistency.h"
+#include "exchange/memory/consistency_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* An embeddings request's body: any bytes become a request or a 400 that says why. */
-#include "api/embeddings_request.h"
+#include "api/wire/embeddings_request.h"
 #include "base/str.h"
 
 #include <stdlib.h>

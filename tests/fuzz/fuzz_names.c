@@ -2,7 +2,7 @@
  * tagged with the weights that its first bytes make up; 1: the rest is a file, and when it is taken
  * a text is tagged with it. Findings must be in order and inside the text. */
 #include "base/hash.h"
-#include "privacy/tagger.h"
+#include "privacy/names/tagger.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Tables of outcomes and amounts with units: any bytes are refused with words, or become numbers
  * that are in range; a table also becomes a front and its picture. */
-#include "app/commands/front_svg.h"
-#include "app/commands/quantity.h"
-#include "router/pareto.h"
+#include "app/cli/quantity.h"
+#include "app/evidence/front_svg.h"
+#include "router/learn/pareto.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any answer to any surrogates, in any pieces: the same comes out as from the whole, in order and with
  * nothing lost; without a surrogate in it a text passes unchanged. */
 #include "base/str.h"
-#include "privacy/restore.h"
+#include "privacy/pseudonym/restore.h"
 
 #include <stdlib.h>
 

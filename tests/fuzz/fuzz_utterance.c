@@ -1,6 +1,6 @@
 /* A prompt and a labelled line: any bytes are read within bounds. */
 #include "base/str.h"
-#include "router/examples.h"
+#include "router/learn/examples.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The configuration: one YAML file, checked strictly, over defaults, under the environment.
  *
- * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * One key table (keys.c) drives parsing, defaults, range checks and `tandem help config`.
  * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
  * never in it: only the names of the environment variables or files that hold them. */
 #ifndef APP_CONFIG_H
@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "exchange/minimise.h"
-#include "router/policy.h"
+#include "exchange/private/minimise.h"
+#include "router/plan/policy.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX
 #define CONFIG_ROUTES_MAX 32
@@ -83,7 +83,7 @@ struct config_weights {
     double latency, privacy, cost;
 };
 
-/* An operator's rule as it stands in the file; config_rules.c compiles it (router/rules.h). */
+/* An operator's rule as it stands in the file; config_rules.c compiles it (router/plan/routing_rules.h). */
 struct config_rule {
     uint32_t line; /* 0 = of a preset */
     const char *name;
@@ -128,18 +128,9 @@ struct config_route {
     int consent; /* 1: required */
     bool pseudonyms, strict;
     bool zero_retention;
-    int mode; /* enum td_mode */
-    uint32_t g0_tokens_over;
-    double g0_gain_over, g0_p_local_under;
-    double g1_probe_min;
-    uint32_t g2_tokens;
-    double g2_confidence_min;
-    uint32_t g2_every;
-    double g2_abandon_under;
-    double g3_confidence_min;
-    double hopeless_under, human_under;
-    uint32_t commit_tokens; /* UINT32_MAX = the whole answer */
-    int climb;              /* 1: hedged */
+    int mode;                   /* enum td_mode */
+    struct gate_settings gates; /* the numbers; the rest of it is filled in by policy_build.c */
+    int climb;                  /* 1: hedged */
     uint32_t hedge_percentile, hedge_after_ms;
     double hedge_share;
     const char *thresholds[THRESHOLD_GATE_COUNT]; /* files, or NULL */
@@ -259,7 +250,7 @@ struct config {
         struct config_weights weights;
         struct worth worth;
     } policy;
-    struct rule_set rule_set; /* rules, compiled */
+    struct routing_rules rule_set; /* rules, compiled */
 };
 
 /* Looks up an environment variable; tests pass their own. NULL or "" = not set. */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "kernels/peak.h"
@@ -165,12 +166,6 @@ static double cache_bytes(const struct td_model *model)
 
 /* --- parts of the model, alone --- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* Milliseconds for a prompt of `count` tokens after `depth` positions; with step_by_step, the mean
  * for one token. */
 static enum td_status time_pass(struct td_session *session, const int32_t *ids, uint32_t depth,
@@ -190,7 +185,7 @@ static enum td_status time_pass(struct td_session *session, const int32_t *ids, 
         if (status != TD_OK)
             return status;
     }
-    qsort(times, PROBE_PASSES, sizeof *times, compare_doubles);
+    sort_doubles(times, PROBE_PASSES);
     *ms = times[PROBE_PASSES / 2];
     return TD_OK;
 }

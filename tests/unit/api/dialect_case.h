@@ -2,7 +2,7 @@
 #ifndef TESTS_DIALECT_CASE_H
 #define TESTS_DIALECT_CASE_H
 
-#include "api/openai_request.h"
+#include "api/wire/openai_request.h"
 #include "base/str.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The wire format of embeddings: what is accepted, what is refused and where, what comes back. */
-#include "api/embeddings_request.h"
+#include "api/wire/embeddings_request.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "test.h"

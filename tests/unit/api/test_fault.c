@@ -1,7 +1,7 @@
 #include "test.h"
 
-#include "api/auth.h"
-#include "api/fault.h"
+#include "api/http/auth.h"
+#include "api/http/fault.h"
 #include "base/json.h"
 #include "base/str.h"
 

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "api/feedback.h"
+#include "api/admin/feedback.h"
 #include "base/json.h"
 #include "base/str.h"
 

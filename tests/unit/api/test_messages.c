@@ -3,9 +3,9 @@
 #include "dialect_case.h"
 #include "test.h"
 
-#include "api/dialect.h"
-#include "api/messages_request.h"
-#include "api/messages_response.h"
+#include "api/wire/dialect.h"
+#include "api/wire/messages_request.h"
+#include "api/wire/messages_response.h"
 #include "base/str.h"
 
 #include <math.h>

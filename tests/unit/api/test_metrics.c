@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "api/metrics.h"
+#include "api/http/metrics.h"
 #include "base/str.h"
 
 static bool has(const struct buf *text, const char *line)

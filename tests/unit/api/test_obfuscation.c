@@ -1,7 +1,7 @@
 /* Events of one length: sizes, contents, and what is no object. */
 #include "test.h"
 
-#include "api/obfuscation.h"
+#include "api/http/obfuscation.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "net/sse.h"

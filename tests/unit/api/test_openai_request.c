@@ -1,7 +1,7 @@
 /* A chat request: what good bodies become, and which place a bad one names. */
 #include "test.h"
 
-#include "api/openai_request.h"
+#include "api/wire/openai_request.h"
 #include "base/str.h"
 
 struct headers {

@@ -1,8 +1,8 @@
 /* Whole answers and stream chunks are valid JSON in OpenAI's shape, whatever the pieces hold. */
 #include "test.h"
 
-#include "api/openai_response.h"
-#include "api/tool_calls.h"
+#include "api/wire/openai_response.h"
+#include "api/wire/tool_calls.h"
 #include "base/json.h"
 #include "base/str.h"
 

@@ -3,8 +3,8 @@
 #include "dialect_case.h"
 #include "test.h"
 
-#include "api/dialect.h"
-#include "api/responses_request.h"
+#include "api/wire/dialect.h"
+#include "api/wire/responses_request.h"
 #include "base/str.h"
 
 #include <math.h>

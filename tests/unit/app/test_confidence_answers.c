@@ -1,4 +1,4 @@
-#include "app/commands/confidence_answers.h"
+#include "app/evidence/confidence_answers.h"
 
 #include "base/str.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "app/commands/machine_load.h"
+#include "app/cli/machine_load.h"
 #include "base/json.h"
 #include "base/str.h"
 

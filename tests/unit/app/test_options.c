@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "app/commands/options.h"
+#include "app/cli/options.h"
 #include "tandem/engine.h"
 
 struct values {

@@ -1,5 +1,5 @@
 /* Probes learn what can be learned, say so on lines that they have not seen, and nothing else. */
-#include "app/commands/probe_fit.h"
+#include "app/evidence/probe_fit.h"
 
 #include "base/rng.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* Amounts with units, and what owning a tier costs. */
-#include "app/commands/quantity.h"
-#include "app/commands/tco.h"
+#include "app/cli/quantity.h"
+#include "app/evidence/tco.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "test.h"

@@ -25,6 +25,16 @@ static void test_names_read_what_they_write(void)
         REQUIRE(names_finish_parse(str_from(names_finish((enum td_finish)i)), &finish));
         CHECK((int)finish == i);
     }
+    for (int i = ATTEMPT_OPEN; i <= ATTEMPT_CANCELLED; i++) {
+        enum attempt_outcome outcome;
+        REQUIRE(names_outcome_parse(str_from(names_outcome((enum attempt_outcome)i)), &outcome));
+        CHECK((int)outcome == i);
+    }
+    for (int i = ENDED_NOT; i <= ENDED_CANCELLED; i++) {
+        enum exchange_end end;
+        REQUIRE(names_end_parse(str_from(names_end((enum exchange_end)i)), &end));
+        CHECK((int)end == i);
+    }
 }
 
 static void test_spellings_are_those_of_the_documents(void)
@@ -35,6 +45,8 @@ static void test_spellings_are_those_of_the_documents(void)
     CHECK(strcmp(names_class(TD_CLASS_RESTRICTED), "restricted") == 0);
     CHECK(strcmp(names_role(TD_ROLE_ASSISTANT), "assistant") == 0);
     CHECK(strcmp(names_finish(TD_FINISH_TOOL_CALLS), "tool_calls") == 0);
+    CHECK(strcmp(names_outcome(ATTEMPT_ESCALATED), "escalated") == 0);
+    CHECK(strcmp(names_end(ENDED_OK), "ok") == 0);
     CHECK(strcmp(names_place((enum td_place)99), "unknown") == 0);
     CHECK(strcmp(names_role((enum td_role)99), "unknown") == 0);
 }
@@ -54,10 +66,23 @@ static void test_wrong_names_change_nothing(void)
     CHECK(!names_finish_parse(STR("eos"), &finish) && finish == TD_FINISH_LENGTH);
 }
 
+static void test_any_table_of_names_can_be_searched(void)
+{
+    static const char *const colours[] = {"red", "green", NULL};
+    size_t value = 7;
+    CHECK(names_table_count(colours) == 2 && names_table_count(colours + 2) == 0);
+    CHECK(strcmp(names_table_name(colours, 1), "green") == 0);
+    CHECK(strcmp(names_table_name(colours, 2), "unknown") == 0);
+    CHECK(strcmp(names_table_name(colours, SIZE_MAX), "unknown") == 0);
+    CHECK(!names_table_find(colours, STR("blue"), &value) && value == 7);
+    CHECK(names_table_find(colours, STR("green"), &value) && value == 1);
+}
+
 int main(void)
 {
     RUN(test_names_read_what_they_write);
     RUN(test_spellings_are_those_of_the_documents);
     RUN(test_wrong_names_change_nothing);
+    RUN(test_any_table_of_names_can_be_searched);
     return test_finish();
 }

@@ -1,4 +1,4 @@
-#include "exchange/confidence.h"
+#include "exchange/limits/confidence.h"
 
 #include "test.h"
 

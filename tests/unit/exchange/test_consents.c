@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "exchange/consents.h"
+#include "exchange/private/consents.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* What is remembered of where exchanges began: found by the same person with a near sketch, over restarts, until it expires or is
  * erased; the file shows nothing without the key and is not believed where it was touched. */
-#include "exchange/consistency.h"
+#include "exchange/memory/consistency.h"
 
 #include "base/str.h"
-#include "exchange/consistency_file.h"
+#include "exchange/memory/consistency_file.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Days, promises and the table's end; then exchanges that draw from budgets. */
-#include "exchange/spending.h"
+#include "exchange/limits/spending.h"
 
 #include "world.h"
 

@@ -1,6 +1,6 @@
 /* What gates do with probes, tuned thresholds, doomed and hopeless answers. */
-#include "router/thresholds.h"
-#include "router/train.h"
+#include "router/learn/train.h"
+#include "router/plan/thresholds.h"
 #include "world.h"
 
 #include <unistd.h>

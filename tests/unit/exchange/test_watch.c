@@ -1,6 +1,6 @@
 /* The watch alone, and what an exchange tells it and is told by it. */
 #include "base/log.h"
-#include "exchange/watch.h"
+#include "exchange/limits/watch.h"
 #include "world.h"
 
 static struct watch_alarm alarms[WATCH_ALARMS_MAX];

@@ -3,10 +3,11 @@
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
-#include "exchange/exchange.h"
+#include "base/names.h"
+#include "exchange/machine/exchange.h"
 #include "ledger/ledger.h"
-#include "privacy/conversation.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/conversation.h"
+#include "scanners.h"
 #include "scripted_tier.h"
 #include "test.h"
 #include "virtual_loop.h"
@@ -74,7 +75,7 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
     struct ledger_seen *seen = &ledger_seen;
     seen->put_count++;
     seen->record = *record;
-    world_copy(seen->status, sizeof seen->status, record->status);
+    world_copy(seen->status, sizeof seen->status, names_end(record->status));
     world_copy(seen->tier, sizeof seen->tier, record->tier);
     world_copy(seen->data_class, sizeof seen->data_class, record->data_class);
     world_copy(seen->signals, sizeof seen->signals, record->signals_json);
@@ -88,7 +89,7 @@ enum td_status ledger_put(struct ledger *ledger, const struct ledger_exchange *r
         size_t len = strlen(seen->outcomes);
         seen->attempts[i] = record->attempts[i];
         snprintf(seen->outcomes + len, sizeof seen->outcomes - len, "%s%s:%s", i ? " " : "",
-                 record->attempts[i].tier, record->attempts[i].outcome);
+                 record->attempts[i].tier, names_outcome(record->attempts[i].outcome));
     }
     return TD_OK;
 }
@@ -213,6 +214,7 @@ static void world_init(struct world *world)
         .tier_count = 3,
         .health = tier_health_new(3),
         .classes = conversation_classes_new(64),
+        .scanner = plain_scanner(),
         .ledger = (struct ledger *)&ledger_seen,
         .clock = &world->loop.clock,
         .all_cloud_tier = CLOUD,

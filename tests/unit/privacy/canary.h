@@ -4,7 +4,7 @@
 #define TESTS_CANARY_H
 
 #include "base/rng.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/privacy.h"
 
 #include <stdio.h>
 

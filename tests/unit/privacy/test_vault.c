@@ -3,8 +3,8 @@
 
 #include "base/rng.h"
 #include "base/str.h"
-#include "privacy/automaton.h"
-#include "privacy/vault.h"
+#include "privacy/pseudonym/vault.h"
+#include "privacy/text/automaton.h"
 
 #include <stdbool.h>
 

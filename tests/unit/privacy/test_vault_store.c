@@ -1,5 +1,5 @@
 /* Vaults leave when their time is over, without anybody using them, and leave nothing in memory. */
-#include "privacy/vault_store.h"
+#include "privacy/pseudonym/vault_store.h"
 
 #include "base/str.h"
 #include "test.h"

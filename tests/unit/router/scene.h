@@ -2,7 +2,7 @@
 #ifndef TESTS_ROUTER_SCENE_H
 #define TESTS_ROUTER_SCENE_H
 
-#include "router/policy.h"
+#include "router/plan/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct scene {
     struct tier_state states[COUNT];
     struct route route;
     struct signals signals;
-    struct rule rule;
+    struct routing_rule rule;
     struct plan plan;
 };
 

@@ -1,5 +1,5 @@
 /* Agreement orders the same, a paraphrase and something else; labels and numbers are exact. */
-#include "router/agreement.h"
+#include "router/watch/agreement.h"
 
 #include "base/str.h"
 #include "test.h"

@@ -1,10 +1,10 @@
-#include "router/train.h"
+#include "router/learn/train.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "router/classifier_format.h"
+#include "router/judge/classifier_format.h"
 #include "test.h"
 
 #include <math.h>

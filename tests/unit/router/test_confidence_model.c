@@ -1,4 +1,4 @@
-#include "router/confidence_fit.h"
+#include "router/learn/confidence_fit.h"
 
 #include "base/rng.h"
 #include "base/str.h"

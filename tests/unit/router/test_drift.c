@@ -1,8 +1,8 @@
-#include "router/drift.h"
+#include "router/watch/drift.h"
 
 #include "base/rng.h"
 #include "base/str.h"
-#include "router/phrases.h"
+#include "router/watch/phrases.h"
 #include "test.h"
 
 #include <math.h>

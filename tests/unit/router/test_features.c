@@ -1,4 +1,4 @@
-#include "router/features.h"
+#include "router/judge/features.h"
 
 #include "base/str.h"
 #include "test.h"

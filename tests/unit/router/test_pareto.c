@@ -1,9 +1,9 @@
 /* Tables of outcomes, intervals by the bootstrap, and which plans are worth their cost. */
-#include "router/pareto.h"
+#include "router/learn/pareto.h"
 
 #include "base/rng.h"
 #include "base/str.h"
-#include "router/bootstrap.h"
+#include "router/learn/bootstrap.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "router/policy.h"
+#include "router/plan/policy.h"
 
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* Who may see which class: every class against six tiers, and rules drawn at random. */
-#include "router/reach.h"
+#include "router/plan/reach.h"
 
 #include "base/rng.h"
-#include "privacy/privacy.h"
+#include "privacy/scan/privacy.h"
 #include "test.h"
 
 static const char *const eu[] = {"eu", NULL}, *const baa[] = {"baa", NULL};

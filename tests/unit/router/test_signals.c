@@ -1,8 +1,8 @@
-#include "router/signals.h"
+#include "router/plan/signals.h"
 
 #include "base/json.h"
 #include "base/str.h"
-#include "router/facts.h"
+#include "router/plan/facts.h"
 #include "test.h"
 
 static struct signals signals_of(const char *user_text)

@@ -1,5 +1,5 @@
 /* Sketches: the same question in other words lies near, another far; a table is read whole or refused. */
-#include "router/similarity.h"
+#include "router/judge/similarity.h"
 
 #include "base/hash.h"
 #include "base/rng.h"

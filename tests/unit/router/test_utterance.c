@@ -1,4 +1,4 @@
-#include "router/utterance.h"
+#include "router/judge/utterance.h"
 
 #include "base/str.h"
 #include "test.h"

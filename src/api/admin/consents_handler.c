@@ -1,0 +1,126 @@
+/* /tandem/v1/consents: POST gives one, GET lists them, DELETE /tandem/v1/consents/ID takes one back.
+ *
+ * Each caller's own: an API key's, or an address's where no keys are asked for.
+ *
+ *   {"scope": "ROUTE or *", "expires": SECONDS_SINCE_1970, "user": "...", "id": "..."}   id, user: optional */
+#include "api/http/api_internal.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "exchange/private/consents.h"
+
+#include <stdlib.h>
+
+#define REPLY_BYTES_MAX (16u << 20)
+
+static void reply_json(struct api *api, struct http_request *request, struct json *value)
+{
+    struct buf body;
+    buf_init(&body, REPLY_BYTES_MAX);
+    json_write(value, &body);
+    json_free(value);
+    api_reply_json(api, request, 200, &body);
+    buf_deinit(&body);
+}
+
+static void reply_status(struct api *api, struct http_request *request, enum td_status status,
+                         const struct td_error *err)
+{
+    struct fault fault;
+    fault_from_status(&fault, status, err->message, NULL);
+    api_reply_fault(api, request, &fault);
+}
+
+/* The one consent of that id, as an object. */
+static void reply_one(struct api *api, struct http_request *request, struct consents *consents,
+                      const char *id)
+{
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    struct json *list = consents_list(consents, caller, id, clock_wall_ms(NULL));
+    struct json *object = json_clone(json_at(list, 0));
+    json_free(list);
+    json_put(object, "object", json_new_cstr("consent"));
+    reply_json(api, request, object);
+}
+
+static bool read_wish(const struct json *body, struct consent *out, struct fault *fault)
+{
+    static const char *const texts[] = {"id", "scope", "user"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct json *value = json_get(body, texts[i]);
+        struct td_str text = json_text(value);
+        enum json_kind kind = json_kind_of(value);
+        bool absent = kind == JSON_KIND_ABSENT || kind == JSON_KIND_NULL;
+        if (!absent && (kind != JSON_KIND_TEXT || memchr(text.data, '\0', text.len)))
+            return fault_request(fault, texts[i], "%s must be a text", texts[i]);
+    }
+    int64_t expires = json_int(json_get(body, "expires"), -1);
+    if (expires < 0 || expires > INT64_MAX / 1000)
+        return fault_request(fault, "expires",
+                             "expires must be a whole number of seconds since 1970");
+    *out = (struct consent){.id = json_cstr(json_get(body, "id")),
+                            .scope = json_cstr(json_get(body, "scope")),
+                            .user = json_cstr(json_get(body, "user")),
+                            .expires_ms = (uint64_t)expires * 1000};
+    return true;
+}
+
+void consents_handle_grant(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    struct fault fault = {0};
+    struct td_error err = {0};
+    struct json *body = NULL;
+    struct consent wish;
+    char id[CONSENT_ID_BYTES_MAX + 1], caller[AUTH_DIGEST_BYTES];
+    if (json_parse(http_request_body(request), &body, &err) != TD_OK) {
+        fault_invalid_json(&fault, &err);
+        api_reply_fault(api, request, &fault);
+        return;
+    }
+    if (!read_wish(body, &wish, &fault)) {
+        json_free(body);
+        api_reply_fault(api, request, &fault);
+        return;
+    }
+    api_find_caller(api, request, caller);
+    wish.caller = caller;
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    enum td_status status =
+        consents_grant(services->consents, &wish, clock_wall_ms(NULL), id, &err);
+    json_free(body);
+    if (status == TD_OK)
+        reply_one(api, request, services->consents, id);
+    else
+        reply_status(api, request, status, &err);
+    api->host->release(api->host->ctx, services);
+}
+
+void consents_handle_list(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    struct json *object = json_new_object();
+    json_put(object, "object", json_new_cstr("list"));
+    json_put(object, "data", consents_list(services->consents, caller, NULL, clock_wall_ms(NULL)));
+    api->host->release(api->host->ctx, services);
+    reply_json(api, request, object);
+}
+
+void consents_handle_revoke(struct api *api, struct http_request *request, const char *rest)
+{
+    struct td_error err = {0};
+    char caller[AUTH_DIGEST_BYTES];
+    api_find_caller(api, request, caller);
+    struct exchange_services *services = api->host->acquire(api->host->ctx);
+    enum td_status status =
+        consents_revoke(services->consents, caller, rest, clock_wall_ms(NULL), &err);
+    if (status == TD_OK)
+        reply_one(api, request, services->consents, rest);
+    else
+        reply_status(api, request, status, &err);
+    api->host->release(api->host->ctx, services);
+}

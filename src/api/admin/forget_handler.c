@@ -1,0 +1,177 @@
+/* POST /tandem/v1/forget: {"user": "..."}; everything that this server holds of a user is erased.
+ *
+ *   {"object": "forgotten", "exchanges", "texts", "comments" (of the ledger), "vaults", "consents", "similar" (remembered
+ *    starts), "caches"}
+ *
+ * The ledger's part takes the disk's time and runs in the background; what is in memory follows on the
+ * loop. Computed prompts are not kept by user, so that all of them go: caches is true when there were
+ * engines to ask. The egress ledger keeps its lines: they hold hashes and no user. */
+#include "api/http/api_internal.h"
+#include "base/background.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "ledger/forget.h"
+#include "ledger/ledger.h"
+
+#include <stdlib.h>
+
+#define USER_BYTES_MAX 512
+#define FLUSH_MS 5000
+#define REPLY_BYTES_MAX 4096
+
+/* What the thread works on. */
+struct forget_work {
+    struct ledger *ledger; /* or NULL: there is none */
+    const char *path;
+    char user[USER_BYTES_MAX];
+    struct ledger_forgotten forgotten;
+    enum td_status status;
+    struct td_error err;
+};
+
+struct forget_call {
+    struct forget_call *previous, *next; /* in api->forgets */
+    struct api *api;
+    struct http_request *http; /* NULL when the client left: it is done all the same */
+    struct background_task *task;
+};
+
+static void call_free(struct forget_call *call)
+{
+    struct api *api = call->api;
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        api->forgets = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    free(call);
+}
+
+static void call_gone(void *ctx)
+{
+    ((struct forget_call *)ctx)->http = NULL;
+}
+
+static void work_run(void *ctx)
+{
+    struct forget_work *work = ctx;
+    if (!work->ledger)
+        return;
+    work->status = ledger_flush(work->ledger, FLUSH_MS, &work->err);
+    if (work->status == TD_OK)
+        work->status = ledger_forget(work->path, work->user, &work->forgotten, &work->err);
+}
+
+static void reply(struct forget_call *call, const struct forget_work *work,
+                  const struct api_forgotten *memory)
+{
+    struct fault fault;
+    if (!call->http)
+        return;
+    if (work->status != TD_OK) {
+        fault_from_status(&fault, work->status, work->err.message, NULL);
+        api_reply_fault(call->api, call->http, &fault);
+        return;
+    }
+    if (memory->failed) {
+        fault_from_status(&fault, TD_IO, "a file of the state folder could not be written", NULL);
+        api_reply_fault(call->api, call->http, &fault);
+        return;
+    }
+    struct buf body;
+    struct json *object = json_new_object();
+    json_put(object, "object", json_new_cstr("forgotten"));
+    json_put(object, "exchanges", json_new_int((int64_t)work->forgotten.exchanges));
+    json_put(object, "texts", json_new_int((int64_t)work->forgotten.texts));
+    json_put(object, "comments", json_new_int((int64_t)work->forgotten.comments));
+    json_put(object, "vaults", json_new_int((int64_t)memory->vaults));
+    json_put(object, "consents", json_new_int((int64_t)memory->consents));
+    json_put(object, "similar", json_new_int((int64_t)memory->similar));
+    json_put(object, "caches", json_new_bool(memory->caches));
+    buf_init(&body, REPLY_BYTES_MAX);
+    json_write(object, &body);
+    json_free(object);
+    api_reply_json(call->api, call->http, 200, &body);
+    buf_deinit(&body);
+}
+
+static void work_done(void *ctx, void *owner)
+{
+    struct forget_work *work = ctx;
+    struct forget_call *call = owner;
+    const struct api_host *host = call->api->host;
+    struct api_forgotten memory = {0};
+    if (host->forget)
+        host->forget(host->ctx, work->user, &memory);
+    reply(call, work, &memory);
+    call_free(call);
+}
+
+static enum td_status begin(struct api *api, struct http_request *request, struct td_str user,
+                            struct td_error *err)
+{
+    struct forget_call *call = calloc(1, sizeof *call);
+    struct forget_work *work = calloc(1, sizeof *work);
+    enum td_status status = TD_NO_MEMORY;
+    if (call && work) {
+        call->api = api;
+        call->http = request;
+        work->ledger = api->host->ledger;
+        work->path = api->host->ledger_path;
+        memcpy(work->user, user.data, user.len);
+        const struct background_work background = {.run = work_run,
+                                                   .done = work_done,
+                                                   .free_ctx = free,
+                                                   .ctx = work,
+                                                   .owner = call,
+                                                   .loop = api->loop};
+        status = background_submit(api->host->background, &background, &call->task, err);
+    }
+    if (status != TD_OK) {
+        free(call);
+        free(work);
+        return status;
+    }
+    call->next = api->forgets;
+    if (call->next)
+        call->next->previous = call;
+    api->forgets = call;
+    http_request_on_gone(request, call_gone, call);
+    return TD_OK;
+}
+
+void forget_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    struct fault fault = {0};
+    struct td_error err = {0};
+    struct json *body = NULL;
+    enum td_status status = json_parse(http_request_body(request), &body, &err);
+    struct td_str user = json_text(json_get(body, "user"));
+    bool begun = false;
+    if (status != TD_OK)
+        fault_invalid_json(&fault, &err);
+    else if (user.len == 0 || user.len >= USER_BYTES_MAX || memchr(user.data, '\0', user.len))
+        fault_request(&fault, "user", "user must be a text of 1 to %d bytes", USER_BYTES_MAX - 1);
+    else if ((status = begin(api, request, user, &err)) != TD_OK)
+        fault_from_status(&fault, status, err.message[0] ? err.message : NULL, NULL);
+    else
+        begun = true;
+    json_free(body);
+    if (!begun)
+        api_reply_fault(api, request, &fault);
+}
+
+void forget_cancel_all(struct api *api)
+{
+    while (api->forgets) {
+        struct forget_call *call = api->forgets;
+        struct fault fault; /* what runs in the background goes on to its end */
+        background_cancel(call->task);
+        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
+        if (call->http)
+            api_reply_fault(api, call->http, &fault);
+        call_free(call);
+    }
+}

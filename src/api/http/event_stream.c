@@ -1,0 +1,143 @@
+#include "api/http/event_stream.h"
+
+#include "api/http/obfuscation.h"
+#include "base/log.h"
+#include "base/str.h"
+
+/* Proxies and browsers cut a stream that is silent for 30 to 60 s. */
+#define HEARTBEAT_MS 10000
+/* Far above what any tier's answer makes in chunks: only a client that does not read gets there. */
+#define STREAM_PENDING_MAX (4u << 20)
+/* Of the events that are sent at once. */
+#define PADDING_BYTES_MAX (1u << 20)
+
+static void write_fault(void *ctx, const struct fault *fault, struct buf *out)
+{
+    (void)ctx;
+    sse_begin(out, NULL);
+    fault_write(fault, out);
+    sse_end(out);
+}
+
+#define KEEP_ALIVE ": keep-alive\n\n"
+#define LAST "data: [DONE]\n\n"
+
+const struct event_form event_form_openai = {
+    .keep_alive = {KEEP_ALIVE, sizeof KEEP_ALIVE - 1},
+    .last = {LAST, sizeof LAST - 1},
+    .frame_bytes_max = 4u << 20,
+    .write_fault = write_fault,
+};
+
+static void heartbeat(void *ctx)
+{
+    struct event_stream *stream = ctx;
+    if (!stream->http || !stream->started)
+        return;
+    http_stream_write(stream->http, stream->form->keep_alive);
+    if (stream->http)
+        loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
+}
+
+bool event_stream_init(struct event_stream *stream, struct api *api, struct http_request *http,
+                       const struct event_form *form, void *form_ctx)
+{
+    *stream = (struct event_stream){.api = api, .http = http, .form = form, .form_ctx = form_ctx};
+    stream->pad_bytes = api->host->pad_stream_bytes;
+    stream->heartbeat = loop_timer_new(api->loop, heartbeat, stream);
+    buf_init(&stream->frame, form->frame_bytes_max);
+    buf_init(&stream->padded, form->frame_bytes_max + PADDING_BYTES_MAX);
+    return stream->heartbeat != NULL;
+}
+
+void event_stream_deinit(struct event_stream *stream)
+{
+    loop_timer_free(stream->api->loop, stream->heartbeat);
+    buf_deinit(&stream->frame);
+    buf_deinit(&stream->padded);
+}
+
+void event_stream_obfuscate(struct event_stream *stream)
+{
+    if (stream->pad_bytes == 0)
+        stream->pad_bytes = OBFUSCATION_BYTES_DEFAULT;
+}
+
+void event_stream_start(struct event_stream *stream)
+{
+    stream->started = true;
+    http_reply_header(stream->http, "cache-control", "no-cache");
+    http_reply_header(stream->http, "x-accel-buffering", "no"); /* nginx would hold chunks back */
+    api_count_code(stream->api, 200);
+    http_stream_start(stream->http, 200, "text/event-stream; charset=utf-8");
+}
+
+void event_stream_forget(struct event_stream *stream)
+{
+    stream->http = NULL;
+    loop_timer_stop(stream->api->loop, stream->heartbeat);
+}
+
+void event_stream_done(struct event_stream *stream)
+{
+    if (!stream->http)
+        return;
+    if (stream->form->last.len > 0)
+        http_stream_write(stream->http, stream->form->last);
+    if (stream->http)
+        http_stream_end(stream->http);
+    event_stream_forget(stream);
+}
+
+/* What the frame is on the wire. */
+static const struct buf *frame_to_send(struct event_stream *stream)
+{
+    if (stream->pad_bytes == 0 || stream->frame.failed)
+        return &stream->frame;
+    buf_clear(&stream->padded);
+    obfuscation_write(buf_view(&stream->frame), stream->pad_bytes, &stream->api->rng,
+                      &stream->padded);
+    return &stream->padded;
+}
+
+/* What follows a piece that does not fit would be an answer with a hole in it. */
+static void end_too_large(struct event_stream *stream, const char *exchange)
+{
+    struct fault fault;
+    size_t bytes_max = stream->form->frame_bytes_max;
+    log_event(LOG_LEVEL_WARN, "chunk_too_large", "exchange=%s limit=%zu", exchange, bytes_max);
+    fault_set(&fault, 502, "server_error", "chunk_too_large",
+              "a piece of the answer is larger than the %zu bytes that a chunk may have",
+              bytes_max);
+    stream->form->write_fault(stream->form_ctx, &fault, event_stream_frame(stream));
+    http_stream_write(stream->http, buf_view(frame_to_send(stream)));
+    event_stream_done(stream);
+}
+
+void event_stream_send(struct event_stream *stream, const char *exchange)
+{
+    if (!stream->http)
+        return;
+    const struct buf *events = frame_to_send(stream);
+    if (events->failed) {
+        end_too_large(stream, exchange);
+        return;
+    }
+    if (events->len == 0)
+        return;
+    if (http_stream_pending(stream->http) > STREAM_PENDING_MAX) {
+        log_event(LOG_LEVEL_WARN, "stream_cut", "exchange=%s pending=%zu", exchange,
+                  http_stream_pending(stream->http));
+        stream->broken = true;
+        return;
+    }
+    http_stream_write(stream->http, buf_view(events));
+    if (stream->http)
+        loop_timer_start(stream->api->loop, stream->heartbeat, HEARTBEAT_MS);
+}
+
+void event_stream_send_fault(struct event_stream *stream, const struct fault *fault)
+{
+    stream->form->write_fault(stream->form_ctx, fault, event_stream_frame(stream));
+    event_stream_send(stream, "-");
+}

@@ -1,0 +1,130 @@
+#include "api/http/fault.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct status_row {
+    int code;
+    const char *type;
+    const char *error_code;
+    bool no_retry;
+    uint32_t retry_after_s;
+};
+
+/* Indexed by td_status. TD_LIMIT is the prompt that fits no tier (OpenAI's
+ * context_length_exceeded); TD_DENIED is a rule of the policy, which a retry would only hit
+ * again. */
+static const struct status_row status_rows[] = {
+    [TD_OK] = {500, "server_error", "internal_error", true, 0},
+    [TD_INVALID] = {400, "invalid_request_error", "invalid_value", true, 0},
+    [TD_NOT_FOUND] = {404, "invalid_request_error", "not_found", true, 0},
+    [TD_UNSUPPORTED] = {400, "invalid_request_error", "unsupported", true, 0},
+    [TD_CORRUPT] = {502, "server_error", "bad_upstream_answer", false, 0},
+    [TD_LIMIT] = {400, "invalid_request_error", "context_length_exceeded", true, 0},
+    [TD_BUSY] = {429, "rate_limit_error", "queue_full", false, 1},
+    [TD_NO_MEMORY] = {503, "server_error", "out_of_memory", false, 5},
+    [TD_IO] = {500, "server_error", "io_error", false, 0},
+    [TD_UNAVAILABLE] = {503, "server_error", "no_tier_available", false, 2},
+    [TD_TIMEOUT] = {504, "server_error", "timeout", false, 0},
+    [TD_CANCELLED] = {499, "server_error", "cancelled", true, 0},
+    [TD_DENIED] = {403, "permission_error", "refused_by_policy", true, 0},
+    [TD_INTERNAL] = {500, "server_error", "internal_error", false, 0},
+};
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    struct td_str view = str_from(text);
+    if (view.len >= size)
+        view.len = size - 1;
+    view.len = utf8_complete_len(view);
+    if (view.len)
+        memcpy(out, view.data, view.len);
+    out[view.len] = '\0';
+}
+
+bool fault_request(struct fault *fault, const char *param, const char *format, ...)
+{
+    fault->code = 400;
+    fault->type = "invalid_request_error";
+    fault->error_code = "invalid_value";
+    fault->no_retry = true;
+    fault->retry_after_s = 0;
+    copy_text(fault->param, sizeof fault->param, param ? param : "");
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fault->message, sizeof fault->message, format, args);
+    va_end(args);
+    return false;
+}
+
+bool fault_invalid_json(struct fault *fault, const struct td_error *err)
+{
+    fault_request(fault, NULL, "the body is not valid JSON: %s", err->message);
+    fault->error_code = "invalid_json";
+    return false;
+}
+
+void fault_set(struct fault *fault, int code, const char *type, const char *error_code,
+               const char *format, ...)
+{
+    fault->code = code;
+    fault->type = type;
+    fault->error_code = error_code;
+    fault->param[0] = '\0';
+    fault->no_retry = code < 500 && code != 408 && code != 409 && code != 429;
+    fault->retry_after_s = 0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fault->message, sizeof fault->message, format, args);
+    va_end(args);
+}
+
+void fault_from_status(struct fault *fault, enum td_status status, const char *message,
+                       const char *param)
+{
+    size_t index = (size_t)status;
+    if (index >= sizeof status_rows / sizeof *status_rows)
+        index = TD_INTERNAL;
+    const struct status_row *row = &status_rows[index];
+    fault->code = row->code;
+    fault->type = row->type;
+    fault->error_code = row->error_code;
+    fault->no_retry = row->no_retry;
+    fault->retry_after_s = row->retry_after_s;
+    if (status == TD_NOT_FOUND && param && strcmp(param, "model") == 0)
+        fault->error_code = "model_not_found";
+    copy_text(fault->param, sizeof fault->param, param ? param : "");
+    copy_text(fault->message, sizeof fault->message,
+              message && *message ? message : td_status_name(status));
+}
+
+void fault_upstream_denied(struct fault *fault, const char *message)
+{
+    fault_from_status(fault, TD_CORRUPT, message, NULL); /* a gateway's fault: 502 */
+    fault->error_code = "upstream_denied";
+}
+
+static void write_text_or_null(const char *text, struct buf *out)
+{
+    if (text && *text)
+        json_write_text(str_from(text), out);
+    else
+        buf_append_str(out, STR("null"));
+}
+
+void fault_write(const struct fault *fault, struct buf *out)
+{
+    buf_append_str(out, STR("{\"error\":{\"message\":"));
+    json_write_text(str_from(fault->message), out);
+    buf_append_str(out, STR(",\"type\":"));
+    write_text_or_null(fault->type, out);
+    buf_append_str(out, STR(",\"param\":"));
+    write_text_or_null(fault->param, out);
+    buf_append_str(out, STR(",\"code\":"));
+    write_text_or_null(fault->error_code, out);
+    buf_append_str(out, STR("}}"));
+}

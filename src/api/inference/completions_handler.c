@@ -1,0 +1,398 @@
+/* POST /v1/completions: one request, an exchange for each choice, one reply or stream.
+ *
+ * A few exchanges run at a time and the next begins when one has ended, so that one request with
+ * many prompts does not fill the engine's queue. The first that fails ends the request: the others
+ * are cancelled.
+ *
+ * A struct call lives until one turn of the loop after its end, as a chat does (chat_handler.c):
+ * exchanges look at the request's strings when they call back for the last time. */
+#include "api/http/api_internal.h"
+#include "api/http/event_stream.h"
+#include "api/http/metrics.h"
+#include "api/inference/exchange_reply.h"
+#include "api/wire/completion_request.h"
+#include "api/wire/completion_response.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+
+#define RUNNING_MAX 8
+
+struct choice {
+    struct completion_call *call;
+    struct exchange *exchange; /* NULL before it began and once final */
+    struct td_request td;
+    struct json *body;
+    struct text_answer answer;
+    struct buf written; /* of a whole answer, once the choice is final */
+};
+
+struct completion_call {
+    struct completion_call *previous, *next; /* in api->completions */
+    struct api *api;
+    struct event_stream stream; /* its http is NULL once replied or gone */
+    struct exchange_services *services;
+    struct arena *arena;
+    struct completion_request request;
+    struct response_writer writer;
+    struct choice *choices; /* [choice_count] */
+    size_t choice_count, begun, ended;
+    size_t written_bytes;    /* of all choices */
+    struct tier_usage usage; /* of all that ended */
+    struct loop_timer *step; /* begins exchanges, cancels, frees: never inside a callback */
+    bool over;               /* nothing is to be begun any more */
+};
+
+/* --- life --- */
+
+static void cancel_exchanges(struct completion_call *call)
+{
+    for (size_t i = 0; i < call->begun; i++) {
+        struct exchange *exchange = call->choices[i].exchange;
+        call->choices[i].exchange = NULL;
+        if (!exchange)
+            continue;
+        exchange_cancel(exchange);
+        exchange_reply_count(call->api, NULL, "cancelled");
+    }
+}
+
+static void call_free(struct completion_call *call)
+{
+    struct api *api = call->api;
+    cancel_exchanges(call);
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        api->completions = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    api->completion_count--;
+    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", -1);
+    for (size_t i = 0; i < call->choice_count; i++) {
+        json_free(call->choices[i].body);
+        text_answer_deinit(&call->choices[i].answer);
+        buf_deinit(&call->choices[i].written);
+    }
+    free(call->choices);
+    loop_timer_free(api->loop, call->step);
+    event_stream_deinit(&call->stream);
+    completion_request_deinit(&call->request);
+    arena_free(call->arena);
+    if (call->services)
+        api->host->release(api->host->ctx, call->services);
+    free(call);
+}
+
+/* Nothing more is told; what runs is cancelled in the loop's next turn. */
+static void call_end(struct completion_call *call)
+{
+    call->over = true;
+    event_stream_forget(&call->stream);
+    loop_timer_start(call->api->loop, call->step, 0);
+}
+
+static void call_gone(void *ctx)
+{
+    struct completion_call *call = ctx;
+    if (!call->stream.started)
+        api_count_code(call->api, 499);
+    call_end(call);
+}
+
+/* A failure of the whole request, before or after its first chunk. */
+static void fail(struct completion_call *call, const struct fault *fault)
+{
+    struct event_stream *stream = &call->stream;
+    if (stream->http && !stream->started) {
+        api_reply_fault(call->api, stream->http, fault);
+    } else if (stream->http) {
+        event_stream_send_fault(stream, fault);
+        event_stream_done(stream);
+    }
+    call_end(call);
+}
+
+void completions_cancel_all(struct api *api)
+{
+    while (api->completions) {
+        struct completion_call *call = api->completions;
+        struct fault fault;
+        fault_set(&fault, 503, "server_error", "shutting_down", "the server is stopping");
+        fault.retry_after_s = 1;
+        fail(call, &fault);
+        call_free(call);
+    }
+}
+
+/* --- answers --- */
+
+static void start_stream(struct completion_call *call, const struct exchange_summary *summary)
+{
+    if (call->stream.started || !call->stream.http)
+        return;
+    if (call->choice_count == 1)
+        exchange_reply_headers(call->stream.http, summary);
+    event_stream_start(&call->stream);
+}
+
+static void send_piece(struct completion_call *call, const struct exchange_summary *summary,
+                       size_t index, const struct tier_piece *piece)
+{
+    if (!call->stream.http)
+        return;
+    start_stream(call, summary);
+    struct buf *frame = event_stream_frame(&call->stream);
+    sse_begin(frame, NULL);
+    completion_chunk(&call->writer, summary, index, piece, frame);
+    sse_end(frame);
+    event_stream_send(&call->stream, summary->id);
+}
+
+static void finish_stream(struct completion_call *call, const struct exchange_summary *summary)
+{
+    if (call->request.common.include_usage) {
+        struct buf *frame = event_stream_frame(&call->stream);
+        sse_begin(frame, NULL);
+        completion_chunk_usage(&call->writer, summary, &call->usage, frame);
+        sse_end(frame);
+        event_stream_send(&call->stream, summary->id);
+    }
+    event_stream_done(&call->stream);
+    call_end(call);
+}
+
+/* Of a whole answer: texts as JSON, and what is told of each token. */
+static size_t choices_bytes_max(const struct completion_call *call)
+{
+    return 8 * call->api->host->answer_bytes_max;
+}
+
+static void finish_whole(struct completion_call *call, const struct exchange_summary *summary)
+{
+    struct buf body;
+    buf_init(&body, choices_bytes_max(call) + 65536);
+    completion_write_head(&call->writer, summary, &body);
+    buf_append_str(&body, STR(",\"choices\":["));
+    for (size_t i = 0; i < call->choice_count; i++) {
+        if (i)
+            buf_append_char(&body, ',');
+        buf_append_str(&body, buf_view(&call->choices[i].written));
+    }
+    buf_append_str(&body, STR("],\"usage\":"));
+    response_write_usage(&call->usage, &body);
+    if (call->choice_count == 1) {
+        buf_append_str(&body, STR(",\"tandem\":"));
+        response_write_tandem(&call->writer, summary, &body);
+        exchange_reply_headers(call->stream.http, summary);
+    }
+    buf_append_char(&body, '}');
+    api_reply_json(call->api, call->stream.http, 200, &body);
+    buf_deinit(&body);
+    call_end(call);
+}
+
+/* As OpenAI counts: a prompt once, however many choices it has. */
+static void add_usage(struct completion_call *call, size_t index, const struct tier_usage *usage)
+{
+    if (index % call->request.n == 0) {
+        call->usage.prompt_tokens += usage->prompt_tokens;
+        call->usage.cached_tokens += usage->cached_tokens;
+    }
+    call->usage.completion_tokens += usage->completion_tokens;
+}
+
+static void on_done(struct completion_call *call, struct choice *choice,
+                    const struct exchange_summary *summary)
+{
+    size_t index = (size_t)(choice - call->choices);
+    call->ended++;
+    add_usage(call, index, &summary->usage);
+    if (!call->stream.http)
+        return;
+    if (call->request.common.stream) {
+        send_piece(call, summary, index, NULL);
+        if (call->ended == call->choice_count && call->stream.http)
+            finish_stream(call, summary);
+        return;
+    }
+    buf_init(&choice->written, choices_bytes_max(call) - call->written_bytes);
+    if (!text_answer_write(&call->writer, &choice->answer, summary, index, call->choice_count > 1,
+                           &choice->written)) {
+        struct fault fault;
+        fault_set(&fault, 500, "server_error", "answer_too_large",
+                  "the answer is larger than this server can send whole; ask for a stream");
+        fail(call, &fault);
+        return;
+    }
+    call->written_bytes += choice->written.len;
+    text_answer_deinit(&choice->answer);
+    if (call->ended == call->choice_count)
+        finish_whole(call, summary);
+}
+
+static void on_event(void *ctx, const struct exchange_event *event)
+{
+    struct choice *choice = ctx;
+    struct completion_call *call = choice->call;
+    struct fault fault;
+    switch (event->kind) {
+    case EXCHANGE_TEXT:
+        if (call->request.common.stream)
+            send_piece(call, event->summary, (size_t)(choice - call->choices), event->piece);
+        else
+            text_answer_add(&choice->answer, event->piece);
+        break;
+    case EXCHANGE_DONE:
+        choice->exchange = NULL;
+        exchange_reply_count(call->api, event->summary, "answered");
+        on_done(call, choice, event->summary);
+        break;
+    case EXCHANGE_FAILED:
+        choice->exchange = NULL;
+        exchange_reply_count(call->api, event->summary, "failed");
+        exchange_reply_fault(event, &fault);
+        if (call->stream.http && !call->stream.started && call->choice_count == 1)
+            exchange_reply_headers(call->stream.http, event->summary);
+        fail(call, &fault);
+        break;
+    case EXCHANGE_START:
+    case EXCHANGE_CORRECTION: /* is not asked for */
+        break;
+    }
+    if (call->stream.broken && call->stream.http) {
+        http_stream_end(call->stream.http);
+        event_stream_forget(&call->stream);
+    }
+    if (!call->stream.http)
+        call->over = true;
+    if (call->over || !choice->exchange) /* also when the client left inside a write */
+        loop_timer_start(call->api->loop, call->step, 0);
+}
+
+/* --- the request --- */
+
+static bool begin_choice(struct completion_call *call, struct fault *fault)
+{
+    size_t index = call->begun++;
+    struct choice *choice = &call->choices[index];
+    struct td_error err = {0};
+    choice->call = call;
+    text_answer_init(&choice->answer, call->api->host->answer_bytes_max);
+    enum td_status status = TD_OK;
+    if (!completion_request_choice(&call->request, index, &choice->td, &choice->body))
+        status = TD_NO_MEMORY;
+    if (status == TD_OK)
+        status = exchange_start(call->services, call->api->loop, &choice->td, on_event, choice,
+                                &choice->exchange, &err);
+    if (status == TD_OK && index == 0) {
+        bool usage = call->request.common.include_usage;
+        response_writer_init(&call->writer, exchange_id(choice->exchange),
+                             (int64_t)(clock_wall_ms(call->services->clock) / 1000), &choice->td,
+                             call->api->host->model);
+        call->writer.include_usage = usage;
+    }
+    if (status == TD_OK)
+        return true;
+    choice->exchange = NULL;
+    exchange_reply_refusal(status, &err, call->request.common.body, fault);
+    return false;
+}
+
+/* Of two hundred choices with a large body each, only those that run have one. */
+static void free_ended_bodies(struct completion_call *call)
+{
+    for (size_t i = 0; i < call->begun; i++)
+        if (!call->choices[i].exchange) {
+            json_free(call->choices[i].body);
+            call->choices[i].body = NULL;
+        }
+}
+
+/* In a turn of the loop of its own. */
+static void step(void *ctx)
+{
+    struct completion_call *call = ctx;
+    struct fault fault = {0};
+    if (call->over) {
+        call_free(call);
+        return;
+    }
+    free_ended_bodies(call);
+    while (call->begun < call->choice_count && call->begun - call->ended < RUNNING_MAX) {
+        if (begin_choice(call, &fault))
+            continue;
+        fail(call, &fault);
+        return;
+    }
+}
+
+static struct completion_call *call_new(struct api *api, struct http_request *http)
+{
+    struct completion_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    call->api = api;
+    call->arena = arena_new(api->host->arena_bytes_max);
+    call->step = loop_timer_new(api->loop, step, call);
+    if (!event_stream_init(&call->stream, api, http, &event_form_openai, NULL) || !call->arena ||
+        !call->step) {
+        event_stream_deinit(&call->stream);
+        loop_timer_free(api->loop, call->step);
+        arena_free(call->arena);
+        free(call);
+        return NULL;
+    }
+    call->next = api->completions;
+    if (call->next)
+        call->next->previous = call;
+    api->completions = call;
+    api->completion_count++;
+    metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", 1);
+    return call;
+}
+
+static bool read_request(struct completion_call *call, struct http_request *http,
+                         struct fault *fault)
+{
+    struct completion_request *request = &call->request;
+    struct td_request *td = &request->common.td;
+    char caller[AUTH_DIGEST_BYTES];
+    if (!completion_request_parse(http_request_body(http), call->api->host->model, call->arena,
+                                  request, fault) ||
+        !openai_request_read_headers(api_find_header, http, call->arena, td, fault))
+        return false;
+    td->corrections = false; /* a form for them is not known to clients of this kind */
+    api_find_caller(call->api, http, caller);
+    td->caller = arena_copy(call->arena, str_from(caller));
+    call->choices = calloc(request->prompt_count * request->n, sizeof *call->choices);
+    if (td->caller && call->choices) {
+        call->choice_count = request->prompt_count * request->n;
+        return true;
+    }
+    fault_from_status(fault, TD_NO_MEMORY, "no memory for another request", NULL);
+    return false;
+}
+
+void completions_handle(struct api *api, struct http_request *request, const char *rest)
+{
+    (void)rest;
+    struct fault fault = {0};
+    struct completion_call *call = call_new(api, request);
+    if (!call) {
+        fault_from_status(&fault, TD_NO_MEMORY, "no memory for another request", NULL);
+        api_reply_fault(api, request, &fault);
+        return;
+    }
+    if (!read_request(call, request, &fault)) {
+        api_reply_fault(api, request, &fault);
+        event_stream_forget(&call->stream);
+        call_free(call);
+        return;
+    }
+    if (call->request.common.include_obfuscation)
+        event_stream_obfuscate(&call->stream);
+    http_request_on_gone(request, call_gone, call);
+    call->services = api->host->acquire(api->host->ctx);
+    loop_timer_start(api->loop, call->step, 0);
+}

@@ -1,0 +1,19 @@
+/* What every kind of answer tells of its exchange beside the body: headers and metrics. */
+#ifndef API_EXCHANGE_REPLY_H
+#define API_EXCHANGE_REPLY_H
+
+#include "api/http/api_internal.h"
+
+/* The x-tandem-* headers. */
+void exchange_reply_headers(struct http_request *http, const struct exchange_summary *summary);
+/* summary NULL: cancelled before anything is known. status: "answered", "failed", "cancelled". */
+void exchange_reply_count(struct api *api, const struct exchange_summary *summary,
+                          const char *status);
+/* What exchange_start's refusal means to the client who sent `body`: of what only the configuration
+ * can tell, the member at fault. */
+void exchange_reply_refusal(enum td_status status, const struct td_error *err,
+                            const struct json *body, struct fault *fault);
+/* What an exchange that failed means to the client. */
+void exchange_reply_fault(const struct exchange_event *event, struct fault *fault);
+
+#endif

@@ -1,0 +1,81 @@
+/* Builds the body of the chat request that a request of another dialect means (dialect.h).
+ *
+ * What is read of a dialect's own members fails with the dialect's names; what both have under one
+ * name is handed on as it is, for openai_request.c to read. Values that a function **takes** may be
+ * NULL for want of memory: chat_build_end sees it. No thread state. */
+#ifndef API_CHAT_BUILD_H
+#define API_CHAT_BUILD_H
+
+#include "api/http/fault.h"
+#include "base/json.h"
+
+#define CHAT_BUILD_PLACE_BYTES 128
+
+struct chat_build {
+    struct json *body, *messages;
+    size_t message_count; /* that were built */
+    bool failed;          /* for want of memory something is missing */
+    struct fault *fault;
+};
+
+/* False without memory. */
+bool chat_build_begin(struct chat_build *build, struct fault *fault);
+/* **returns new** (json_free) the body, or NULL with the fault; ok false: always NULL. */
+struct json *chat_build_end(struct chat_build *build, bool ok);
+
+/* **takes** value. Without memory for it, or without the object, the build fails. */
+void chat_build_put(struct chat_build *build, struct json *object, const char *name,
+                    struct json *value);
+/* The members of all dialects: model, sampling, `tandem`, `stream`, `lora` ... */
+void chat_build_common(struct chat_build *build, const struct json *from);
+/* One of them. */
+void chat_build_hand_on(struct chat_build *build, const struct json *from, const char *name);
+/* The number of tokens to generate at most, under the dialect's name. */
+bool chat_build_tokens_max(struct chat_build *build, const struct json *from, const char *name);
+/* Answers that are JSON: schema NULL is any object. **borrows** schema. */
+void chat_build_json_format(struct chat_build *build, const char *name, const struct json *schema,
+                            const struct json *strict);
+
+/* Reading a message's content. `place` is where the value stands.
+ * A part's (a block's) type, or NULL with the fault. */
+const char *chat_build_part_type(const struct json *part, const char *place, struct fault *fault);
+/* Pushes the part's text, its member `member`, to the chat's parts. */
+bool chat_build_read_part(const struct json *part, const char *place, const char *member,
+                          struct json *parts, struct fault *fault);
+/* Always false. */
+bool chat_build_refuse_part(const char *type, const char *place, struct fault *fault);
+/* A string, or a list of parts of these types (up to NULL; a refusal's text stands in `refusal`),
+ * as a chat's content. **returns new**, or NULL with the fault. */
+struct json *chat_build_plain(const struct json *content, const char *place,
+                              const char *const *types, struct fault *fault);
+/* Parts as they come, one alone as a plain string. **takes** parts. */
+struct json *chat_build_content(struct json *parts);
+
+/* **takes** content. What it returns is the build's; NULL without memory. */
+struct json *chat_build_message(struct chat_build *build, const char *role, struct json *content);
+/* One of an assistant's `tool_calls`; **takes** arguments, a text of JSON. */
+void chat_build_call(struct chat_build *build, struct json *calls, struct td_str id,
+                     struct td_str name, struct json *arguments);
+/* A tool's answer to a call. **takes** content. */
+void chat_build_result(struct chat_build *build, struct td_str id, struct json *content);
+/* **returns new**; what is NULL is left out. **borrows** parameters and strict. */
+struct json *chat_build_tool(struct td_str name, struct td_str description,
+                             const struct json *parameters, const struct json *strict);
+/* Reads tools[index] and pushes what it is in a chat; false with the fault. */
+typedef bool chat_build_tool_fn(const struct json *tool, size_t index, struct json *tools,
+                                struct fault *fault);
+bool chat_build_tools(struct chat_build *build, const struct json *list, chat_build_tool_fn *read);
+/* tool_choice: a function's name. **returns new**. */
+struct json *chat_build_choice(struct td_str name);
+
+/* 400 with `unsupported_content`: what cannot be left out without another answer. Always false. */
+bool chat_build_unsupported(struct fault *fault, const char *param, const char *format, ...)
+    TD_PRINTF(3, 4);
+/* Writes where something stands, for a fault's param; cut where it is too long. */
+void chat_build_place(char out[static CHAT_BUILD_PLACE_BYTES], const char *format, ...)
+    TD_PRINTF(2, 3);
+/* The string member `name` of `object`, which stands at `place`, or a fault. */
+bool chat_build_text(const struct json *object, const char *place, const char *name,
+                     struct td_str *out, struct fault *fault);
+
+#endif

@@ -1,0 +1,230 @@
+#include "api/wire/completion_request.h"
+
+#include "base/str.h"
+
+#include <stdio.h>
+
+/* OpenAI's default for a request that names no number. */
+#define TOKENS_DEFAULT 16
+#define LOGPROBS_MAX 5 /* as OpenAI's */
+#define PROMPT_BYTES_MAX ((size_t)64 << 20)
+
+/* An integer from min to max; `otherwise` when the body has none. */
+static bool read_count(const struct json *body, const char *name, int64_t min, int64_t max,
+                       int64_t otherwise, int64_t *out, struct fault *fault)
+{
+    const struct json *value = json_get(body, name);
+    *out = json_absent(value) ? otherwise : json_int(value, min - 1);
+    if (json_absent(value) || (json_kind_of(value) == JSON_KIND_INT && *out >= min && *out <= max))
+        return true;
+    return fault_request(fault, name, "%s must be an integer from %lld to %lld", name,
+                         (long long)min, (long long)max);
+}
+
+/* --- prompts --- */
+
+static bool is_ids(const struct json *value)
+{
+    return json_kind_of(value) == JSON_KIND_ARRAY && json_count(value) > 0 &&
+           json_kind_of(json_at(value, 0)) == JSON_KIND_INT;
+}
+
+/* The text that ids spell: what detectors look at, and what is echoed. */
+static bool spell(const struct td_model *model, struct arena *arena, struct td_completion *to)
+{
+    struct buf text;
+    buf_init(&text, PROMPT_BYTES_MAX);
+    for (size_t i = 0; i < to->id_count; i++)
+        buf_append_str(&text, td_token_piece(model, to->ids[i], true));
+    char *copy = text.failed ? NULL : arena_copy(arena, buf_view(&text));
+    to->text = (struct td_str){copy, text.len};
+    buf_deinit(&text);
+    return copy != NULL;
+}
+
+static bool read_ids(const struct json *list, const char *param, const struct td_model *model,
+                     struct arena *arena, struct td_completion *to, struct fault *fault)
+{
+    if (!model) {
+        fault_request(fault, param, "token ids are the local model's, and there is none here");
+        fault->error_code = "unsupported_parameter";
+        return false;
+    }
+    uint32_t vocab = td_model_get_info(model)->vocab_count;
+    size_t count = json_count(list);
+    int32_t *ids = arena_alloc_array(arena, count, sizeof *ids);
+    for (size_t i = 0; ids && i < count; i++) {
+        int64_t id = json_int(json_at(list, i), -1);
+        if (json_kind_of(json_at(list, i)) != JSON_KIND_INT || id < 0 || id >= (int64_t)vocab)
+            return fault_request(fault, param, "%s[%zu] is no token of a vocabulary of %u", param,
+                                 i, vocab);
+        ids[i] = (int32_t)id;
+    }
+    to->ids = ids;
+    to->id_count = count;
+    return (ids && spell(model, arena, to)) ||
+           fault_request(fault, param, "the prompt is larger than this server accepts");
+}
+
+static bool read_prompt(const struct json *value, const char *param, const struct td_model *model,
+                        struct arena *arena, struct completion_prompt *out, struct fault *fault)
+{
+    if (is_ids(value)) {
+        if (!read_ids(value, param, model, arena, &out->completion, fault))
+            return false;
+    } else if (json_kind_of(value) != JSON_KIND_TEXT) {
+        return fault_request(fault, param, "%s must be a string or an array of token ids, not %s",
+                             param, json_kind_name(json_kind_of(value)));
+    } else {
+        out->completion.text = json_text(value);
+        if (out->completion.text.len == 0)
+            return fault_request(fault, param, "%s must not be empty", param);
+    }
+    out->message = (struct td_message){TD_ROLE_USER, out->completion.text};
+    return true;
+}
+
+static bool read_prompts(const struct json *body, const struct td_model *model, struct arena *arena,
+                         struct completion_request *out, struct fault *fault)
+{
+    const struct json *prompt = json_get(body, "prompt");
+    bool list = json_kind_of(prompt) == JSON_KIND_ARRAY && !is_ids(prompt);
+    if (json_absent(prompt))
+        return fault_request(fault, "prompt", "the request needs a prompt");
+    out->prompt_count = list ? json_count(prompt) : 1;
+    if (out->prompt_count == 0 || out->prompt_count * out->n > COMPLETION_CHOICES_MAX)
+        return fault_request(fault, "prompt", "%zu prompts with n = %u: 1 to %d choices at once",
+                             out->prompt_count, out->n, COMPLETION_CHOICES_MAX);
+    out->prompts = arena_alloc_array(arena, out->prompt_count, sizeof *out->prompts);
+    if (!out->prompts)
+        return fault_request(fault, "prompt", "the request is too large");
+    memset(out->prompts, 0, out->prompt_count * sizeof *out->prompts);
+    for (size_t i = 0; i < out->prompt_count; i++) {
+        char param[32] = "prompt";
+        if (list)
+            snprintf(param, sizeof param, "prompt[%zu]", i);
+        if (!read_prompt(list ? json_at(prompt, i) : prompt, param, model, arena, &out->prompts[i],
+                         fault))
+            return false;
+    }
+    return true;
+}
+
+/* --- the rest --- */
+
+static bool refuse(struct fault *fault, const char *param, const char *message)
+{
+    fault_request(fault, param, "%s", message);
+    fault->error_code = "unsupported_parameter";
+    return false;
+}
+
+/* A chat's, and what no tier here does: refused, as an answer would silently mean something else. */
+static const char *const unsupported[] = {"suffix", "grammar", "response_format", "tools"};
+/* One choice's body has its own. */
+static const char *const of_choices[] = {"prompt", "n", "best_of"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static bool is_one_of(const char *key, const char *const *names, size_t count)
+{
+    while (count > 0 && strcmp(names[count - 1], key) != 0)
+        count--;
+    return count > 0;
+}
+
+/* What clients send for "none". */
+static bool says_nothing(const struct json *value)
+{
+    enum json_kind kind = json_kind_of(value);
+    return json_absent(value) || (kind == JSON_KIND_TEXT && json_text(value).len == 0) ||
+           (kind == JSON_KIND_ARRAY && json_count(value) == 0) ||
+           str_equal(json_text(json_get(value, "type")), STR("text"));
+}
+
+static bool refuse_unsupported(const struct json *body, uint32_t n, struct fault *fault)
+{
+    int64_t best_of;
+    for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
+        char message[80];
+        if (says_nothing(json_get(body, unsupported[i])))
+            continue;
+        snprintf(message, sizeof message, "%s is not supported in completions", unsupported[i]);
+        return refuse(fault, unsupported[i], message);
+    }
+    if (!read_count(body, "best_of", 1, COMPLETION_CHOICES_MAX, n, &best_of, fault))
+        return false;
+    return best_of == (int64_t)n || refuse(fault, "best_of", "best_of must be n: all are given");
+}
+
+static bool read_members(const struct json *body, const struct td_model *model, struct arena *arena,
+                         struct completion_request *out, struct fault *fault)
+{
+    struct td_request *td = &out->common.td;
+    const struct json *echo = json_get(body, "echo");
+    int64_t tokens_max, logprobs, n;
+    if (!openai_request_read_members(body, false, arena, &out->common, fault) ||
+        !read_count(body, "max_tokens", 0, 10000000, TOKENS_DEFAULT, &tokens_max, fault) ||
+        !read_count(body, "logprobs", 0, LOGPROBS_MAX, -1, &logprobs, fault) ||
+        !read_count(body, "n", 1, 128, 1, &n, fault))
+        return false;
+    out->n = (uint32_t)n;
+    if (!json_absent(echo) && json_kind_of(echo) != JSON_KIND_BOOL)
+        return fault_request(fault, "echo", "echo must be true or false, not %s",
+                             json_kind_name(json_kind_of(echo)));
+    td->tokens_max = (uint32_t)tokens_max;
+    td->logprobs = logprobs >= 0;
+    td->top_logprobs = logprobs > 0 ? (uint8_t)logprobs : 0;
+    if (!refuse_unsupported(body, out->n, fault) || !read_prompts(body, model, arena, out, fault))
+        return false;
+    for (size_t i = 0; i < out->prompt_count; i++) {
+        out->prompts[i].completion.echo = json_bool(echo, false);
+        out->prompts[i].completion.prompt_only = tokens_max == 0;
+    }
+    return true;
+}
+
+bool completion_request_parse(struct td_str body, const struct td_model *model, struct arena *arena,
+                              struct completion_request *out, struct fault *fault)
+{
+    *out = (struct completion_request){.common.td.sampling = openai_sampling};
+    if (!openai_request_read_object(body, &out->common.body, fault))
+        return false;
+    if (read_members(out->common.body, model, arena, out, fault))
+        return true;
+    completion_request_deinit(out);
+    return false;
+}
+
+void completion_request_deinit(struct completion_request *request)
+{
+    openai_request_deinit(&request->common);
+}
+
+bool completion_request_choice(const struct completion_request *request, size_t index,
+                               struct td_request *out, struct json **body)
+{
+    const struct completion_prompt *prompt = &request->prompts[index / request->n];
+    void *iterator = NULL;
+    const char *key;
+    const struct json *value;
+    *body = json_new_object();
+    if (!*body)
+        return false;
+    while (json_next(request->common.body, &iterator, &key, &value))
+        if (!is_one_of(key, of_choices, COUNT_OF(of_choices)) &&
+            !is_one_of(key, unsupported, COUNT_OF(unsupported)))
+            json_put(*body, key, json_clone(value));
+    if (!prompt->completion.ids) /* ids stay here */
+        json_put(*body, "prompt", json_new_text(prompt->completion.text));
+    *out = request->common.td;
+    out->body = *body;
+    out->completion = &prompt->completion;
+    out->messages = &prompt->message;
+    out->message_count = 1;
+    if (out->sampling.seed_set && index % request->n > 0) { /* else all n were the same */
+        out->sampling.seed += index % request->n;
+        json_put(*body, "seed", json_new_int((int64_t)(out->sampling.seed & INT64_MAX)));
+    }
+    return true;
+}

@@ -1,0 +1,33 @@
+/* The answers of /v1/completions, whole and as chunks. */
+#ifndef API_COMPLETION_RESPONSE_H
+#define API_COMPLETION_RESPONSE_H
+
+#include "api/wire/openai_response.h"
+
+/* What has come of one choice. */
+struct text_answer {
+    struct buf text;
+    struct buf columns[4]; /* of its log-probabilities: elements of the arrays */
+};
+
+void text_answer_init(struct text_answer *answer, size_t bytes_max);
+void text_answer_deinit(struct text_answer *answer);
+void text_answer_add(struct text_answer *answer, const struct tier_piece *piece);
+
+/* A choice of a whole answer: {"text", "index", "logprobs", "finish_reason"}, and `tandem` when the
+ * answer has several. False when it did not fit. */
+bool text_answer_write(const struct response_writer *writer, const struct text_answer *answer,
+                       const struct exchange_summary *summary, size_t index, bool several,
+                       struct buf *out);
+
+/* "{id, object, created, model" of an answer or a chunk: the caller goes on. */
+void completion_write_head(const struct response_writer *writer,
+                           const struct exchange_summary *summary, struct buf *out);
+/* Chunks of one choice; piece NULL: its end, with `tandem`. */
+void completion_chunk(const struct response_writer *writer, const struct exchange_summary *summary,
+                      size_t index, const struct tier_piece *piece, struct buf *out);
+void completion_chunk_usage(const struct response_writer *writer,
+                            const struct exchange_summary *summary, const struct tier_usage *usage,
+                            struct buf *out);
+
+#endif

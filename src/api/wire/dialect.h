@@ -1,0 +1,63 @@
+/* A dialect: the wire format in which a client talks to a model. /v1/chat/completions is one;
+ * /v1/messages and /v1/responses are others.
+ *
+ * A request of another dialect is translated into the chat request that asks the same, before
+ * anything else happens, so that routing, privacy, limits and tiers know one form only, and what a
+ * cloud gets of it is what it would have got of a chat. What comes back is written as the dialect
+ * has it. Both are plain functions of this struct; chat_handler.c does the rest for all. */
+#ifndef API_DIALECT_H
+#define API_DIALECT_H
+
+#include "api/http/event_stream.h"
+#include "api/wire/openai_request.h"
+#include "api/wire/openai_response.h"
+
+/* One reply under way. */
+struct dialect_reply {
+    const struct chat_request *request;
+    struct response_writer writer;
+    struct response_answer answer; /* what has come, where it is needed whole */
+    void *state;                   /* [state_bytes], zero at first */
+};
+
+/* A chat's member, or the beginning of its path, as the dialect calls it. */
+struct dialect_name {
+    const char *chat, *own;
+};
+
+struct dialect {
+    const struct event_form *form; /* its write_fault gets the reply */
+    size_t state_bytes;
+    const struct dialect_name *names; /* up to one with chat NULL */
+    bool has_corrections;
+    bool keeps_request; /* its answers repeat what was asked: chat_request.asked */
+    /* **returns new** (json_free) the chat request's body, or NULL with *fault filled. NULL: the
+     * body is one. */
+    struct json *(*translate)(const struct json *body, struct fault *fault);
+    /* A whole answer: `reply->answer`. False when it is larger than `out` may be, or, with *fault
+     * filled, when the tier's answer cannot be said in this dialect. */
+    bool (*write_answer)(const struct dialect_reply *reply, const struct exchange_summary *summary,
+                         struct buf *out, struct fault *fault);
+    /* A stream's events, whole: at its start, for each piece (there may be none), for a correction,
+     * at the end. False with *fault filled: cannot be said. */
+    void (*write_start)(struct dialect_reply *reply, const struct exchange_summary *summary,
+                        struct buf *out);
+    bool (*write_piece)(struct dialect_reply *reply, const struct exchange_summary *summary,
+                        const struct tier_piece *piece, struct buf *out, struct fault *fault);
+    void (*write_correction)(struct dialect_reply *reply, const struct exchange_summary *summary,
+                             struct buf *out); /* where has_corrections */
+    bool (*write_finish)(struct dialect_reply *reply, const struct exchange_summary *summary,
+                         struct buf *out, struct fault *fault);
+    void (*deinit)(void *state); /* NULL = nothing to release */
+};
+
+extern const struct dialect dialect_chat, dialect_messages, dialect_responses;
+
+/* As openai_request_parse. *out is to be freed with openai_request_deinit. */
+bool dialect_read(const struct dialect *dialect, struct td_str body, openai_header_fn *header,
+                  void *header_ctx, struct arena *arena, struct chat_request *out,
+                  struct fault *fault);
+/* Names the place at fault as the client knows it. */
+void dialect_name_fault(const struct dialect *dialect, struct fault *fault);
+
+#endif

@@ -1,0 +1,317 @@
+#include "api/wire/messages_response.h"
+
+#include "api/wire/answer_blocks.h"
+#include "api/wire/dialect.h"
+#include "api/wire/messages_request.h"
+#include "api/wire/tool_calls.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+/* --- errors --- */
+
+/* https://docs.anthropic.com/en/api/errors: the types that clients know, by HTTP code. */
+static const char *fault_type(int code)
+{
+    static const struct {
+        int code;
+        const char *type;
+    } rows[] = {
+        {400, "invalid_request_error"}, {401, "authentication_error"}, {403, "permission_error"},
+        {404, "not_found_error"},       {413, "request_too_large"},    {429, "rate_limit_error"},
+        {503, "overloaded_error"},      {504, "timeout_error"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].code == code)
+            return rows[i].type;
+    return code >= 500 ? "api_error" : "invalid_request_error";
+}
+
+void messages_write_fault(const struct fault *fault, struct buf *out)
+{
+    buf_printf(out, "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":",
+               fault_type(fault->code));
+    json_write_text(str_from(fault->message), out);
+    if (fault->error_code)
+        buf_printf(out, ",\"code\":\"%s\"", fault->error_code);
+    if (fault->param[0]) {
+        buf_append_str(out, STR(",\"param\":"));
+        json_write_text(str_from(fault->param), out);
+    }
+    buf_append_str(out, STR("}}"));
+}
+
+static void write_fault_event(void *ctx, const struct fault *fault, struct buf *out)
+{
+    (void)ctx;
+    sse_begin(out, "error");
+    messages_write_fault(fault, out);
+    sse_end(out);
+}
+
+/* --- pieces of a message --- */
+
+static const char *stop_reason(const struct exchange_summary *summary, bool has_calls)
+{
+    switch (summary->finish) {
+    case TD_FINISH_LENGTH:
+        return "max_tokens";
+    case TD_FINISH_CONTENT_FILTER:
+        return "refusal";
+    case TD_FINISH_TOOL_CALLS:
+        return "tool_use";
+    case TD_FINISH_STOP:
+        break;
+    }
+    return has_calls ? "tool_use" : "end_turn"; /* some peers call it a stop all the same */
+}
+
+/* Anthropic counts what came from a cache beside the input, not in it. */
+static void write_usage(const struct tier_usage *usage, struct buf *out)
+{
+    uint32_t cached =
+        usage->cached_tokens < usage->prompt_tokens ? usage->cached_tokens : usage->prompt_tokens;
+    buf_printf(out,
+               "{\"input_tokens\":%u,\"cache_creation_input_tokens\":0,"
+               "\"cache_read_input_tokens\":%u,\"output_tokens\":%u}",
+               usage->prompt_tokens - cached, cached, usage->completion_tokens);
+}
+
+static void write_head(const struct dialect_reply *reply, const struct exchange_summary *summary,
+                       struct buf *out)
+{
+    const struct response_writer *writer = &reply->writer;
+    buf_printf(out, "{\"id\":\"msg_%s\",\"type\":\"message\",\"role\":\"assistant\",\"model\":",
+               writer->id);
+    json_write_text(str_from(summary->model ? summary->model : writer->model), out);
+    buf_append_str(out, STR(",\"content\":["));
+}
+
+/* From the end of the content on. */
+static void write_tail(const struct dialect_reply *reply, const struct exchange_summary *summary,
+                       const char *reason, struct buf *out)
+{
+    if (reason)
+        buf_printf(out, "],\"stop_reason\":\"%s\"", reason);
+    else
+        buf_append_str(out, STR("],\"stop_reason\":null"));
+    buf_append_str(out, STR(",\"stop_sequence\":null,\"usage\":"));
+    write_usage(&summary->usage, out);
+    buf_append_str(out, STR(",\"tandem\":"));
+    response_write_tandem(&reply->writer, summary, out);
+    buf_append_char(out, '}');
+}
+
+/* A call that its tier gave no id gets one that is the same in each of its events. */
+static void write_call_id(const struct dialect_reply *reply, struct td_str id, size_t index,
+                          struct buf *out)
+{
+    char own[RESPONSE_ID_BYTES + 32];
+    snprintf(own, sizeof own, "toolu_%s_%zu", reply->writer.id, index);
+    json_write_text(id.len > 0 ? id : str_from(own), out);
+}
+
+/* --- whole messages --- */
+
+static bool bad_arguments(struct fault *fault, struct td_str name, const char *why)
+{
+    fault_set(fault, 502, "server_error", "bad_upstream_answer",
+              "the model's call of '" STR_FMT "' has arguments that are no JSON object: %s",
+              STR_ARG(str_slice(name, 0, 80)), why);
+    return false;
+}
+
+/* `input` is an object, but what a model wrote is a text: only a whole one can be handed on, and it
+ * is as it was written. */
+static bool write_input(const struct tool_call_text *call, struct buf *out, struct fault *fault)
+{
+    enum json_kind kind;
+    struct td_error err = {0};
+    if (str_trim(call->arguments).len == 0) { /* of a tool without parameters */
+        buf_append_str(out, STR("{}"));
+        return true;
+    }
+    if (json_check(call->arguments, &kind, &err) != TD_OK)
+        return bad_arguments(fault, call->name, err.message);
+    if (kind != JSON_KIND_OBJECT)
+        return bad_arguments(fault, call->name, json_kind_name(kind));
+    buf_append_str(out, call->arguments);
+    return true;
+}
+
+static bool write_calls(const struct dialect_reply *reply, const struct exchange_summary *summary,
+                        bool first, struct buf *out, struct fault *fault)
+{
+    const struct tool_calls *calls = reply->answer.tool_calls;
+    size_t count = tool_calls_count(calls);
+    for (size_t i = 0; i < count; i++) {
+        struct tool_call_text call = tool_calls_at(calls, i);
+        size_t mark = out->len;
+        buf_append_str(out, first ? STR("{\"type\":\"tool_use\",\"id\":")
+                                  : STR(",{\"type\":\"tool_use\",\"id\":"));
+        write_call_id(reply, call.id, i, out);
+        buf_append_str(out, STR(",\"name\":"));
+        json_write_text(call.name, out);
+        buf_append_str(out, STR(",\"input\":"));
+        if (write_input(&call, out, fault)) {
+            buf_append_char(out, '}');
+            first = false;
+            continue;
+        }
+        if (summary->finish != TD_FINISH_LENGTH || i + 1 < count)
+            return false;
+        buf_truncate(out, mark); /* the limit cut it: the stop reason says so */
+        fault->code = 0;
+    }
+    return true;
+}
+
+static void write_text_block(struct td_str text, struct buf *out)
+{
+    buf_append_str(out, STR("{\"type\":\"text\",\"text\":"));
+    json_write_text(text, out);
+    buf_append_char(out, '}');
+}
+
+static bool write_answer(const struct dialect_reply *reply, const struct exchange_summary *summary,
+                         struct buf *out, struct fault *fault)
+{
+    const struct response_answer *answer = &reply->answer;
+    bool first = true;
+    write_head(reply, summary, out);
+    const struct buf *const texts[] = {&answer->content, &answer->refusal};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i]->len == 0)
+            continue;
+        if (!first)
+            buf_append_char(out, ',');
+        write_text_block(buf_view(texts[i]), out);
+        first = false;
+    }
+    if (!response_answer_failed(answer) && !write_calls(reply, summary, first, out, fault))
+        return false;
+    const char *reason = stop_reason(summary, tool_calls_count(answer->tool_calls) > 0);
+    write_tail(reply, summary, answer->refusal.len > 0 ? "refusal" : reason, out);
+    return !response_answer_failed(answer) && !out->failed;
+}
+
+/* --- streams --- */
+
+#define PING "event: ping\ndata: {\"type\":\"ping\"}\n\n"
+
+static void write_start(struct dialect_reply *reply, const struct exchange_summary *summary,
+                        struct buf *out)
+{
+    answer_blocks_init(reply->state);
+    sse_begin(out, "message_start");
+    buf_append_str(out, STR("{\"type\":\"message_start\",\"message\":"));
+    write_head(reply, summary, out);
+    write_tail(reply, summary, NULL, out);
+    buf_append_char(out, '}');
+    sse_end(out);
+    buf_append_str(out, STR(PING));
+}
+
+static void end_event(struct buf *out)
+{
+    buf_append_char(out, '}');
+    sse_end(out);
+}
+
+static void begin_block(void *ctx, const struct answer_blocks *blocks, struct td_str id,
+                        struct td_str name, struct buf *out)
+{
+    sse_begin(out, "content_block_start");
+    buf_printf(out, "{\"type\":\"content_block_start\",\"index\":%zu,\"content_block\":",
+               blocks->count - 1);
+    if (blocks->open == BLOCK_CALL) {
+        buf_append_str(out, STR("{\"type\":\"tool_use\",\"id\":"));
+        write_call_id(ctx, id, blocks->call_count - 1, out);
+        buf_append_str(out, STR(",\"name\":"));
+        json_write_text(name, out);
+        buf_append_str(out, STR(",\"input\":{}}"));
+    } else {
+        write_text_block(STR(""), out);
+    }
+    end_event(out);
+}
+
+static void add_to_block(void *ctx, const struct answer_blocks *blocks, struct td_str text,
+                         struct buf *out)
+{
+    (void)ctx;
+    bool call = blocks->open == BLOCK_CALL;
+    sse_begin(out, "content_block_delta");
+    buf_printf(out,
+               "{\"type\":\"content_block_delta\",\"index\":%zu,\"delta\":{\"type\":\"%s\","
+               "\"%s\":",
+               blocks->count - 1, call ? "input_json_delta" : "text_delta",
+               call ? "partial_json" : "text");
+    json_write_text(text, out);
+    buf_append_char(out, '}');
+    end_event(out);
+}
+
+static void end_block(void *ctx, const struct answer_blocks *blocks, struct buf *out)
+{
+    (void)ctx;
+    sse_begin(out, "content_block_stop");
+    buf_printf(out, "{\"type\":\"content_block_stop\",\"index\":%zu", blocks->count - 1);
+    end_event(out);
+}
+
+static const struct block_ops block_ops = {begin_block, add_to_block, end_block};
+
+static bool write_piece(struct dialect_reply *reply, const struct exchange_summary *summary,
+                        const struct tier_piece *piece, struct buf *out, struct fault *fault)
+{
+    (void)summary;
+    return answer_blocks_feed(reply->state, &block_ops, reply, piece, out, fault);
+}
+
+static bool write_finish(struct dialect_reply *reply, const struct exchange_summary *summary,
+                         struct buf *out, struct fault *fault)
+{
+    (void)fault;
+    struct answer_blocks *blocks = reply->state;
+    const char *reason = stop_reason(summary, blocks->call_count > 0);
+    answer_blocks_end(blocks, &block_ops, reply, out);
+    sse_begin(out, "message_delta");
+    buf_printf(out,
+               "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"%s\","
+               "\"stop_sequence\":null},\"usage\":",
+               blocks->refused ? "refusal" : reason);
+    write_usage(&summary->usage, out);
+    buf_append_str(out, STR(",\"tandem\":"));
+    response_write_tandem(&reply->writer, summary, out);
+    end_event(out);
+    sse_begin(out, "message_stop");
+    buf_append_str(out, STR("{\"type\":\"message_stop\""));
+    end_event(out);
+    return true;
+}
+
+static const struct event_form form = {
+    .keep_alive = {PING, sizeof PING - 1},
+    .frame_bytes_max = 4u << 20,
+    .write_fault = write_fault_event,
+};
+
+static const struct dialect_name names[] = {
+    {"stop", "stop_sequences"},
+    {"user", "metadata.user_id"},
+    {"max_completion_tokens", "max_tokens"},
+    {"response_format.json_schema", "output_config.format"},
+    {NULL, NULL},
+};
+
+const struct dialect dialect_messages = {
+    .form = &form,
+    .state_bytes = sizeof(struct answer_blocks),
+    .names = names,
+    .translate = messages_request_translate,
+    .write_answer = write_answer,
+    .write_start = write_start,
+    .write_piece = write_piece,
+    .write_finish = write_finish,
+};

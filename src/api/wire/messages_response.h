@@ -1,0 +1,19 @@
+/* Answers of /v1/messages (Anthropic's Messages API): a message whole, or as the events
+ *
+ *   message_start, ping, {content_block_start, content_block_delta..., content_block_stop}...,
+ *   message_delta (stop_reason, usage), message_stop
+ *
+ * Blocks come one after another: text, and a tool_use block for each call. `tandem` stands beside
+ * the message's members in message_start, in message_delta and in a whole message. Which stop
+ * sequence ended an answer is not known, so that it is "end_turn" like an end of the model's own.
+ */
+#ifndef API_MESSAGES_RESPONSE_H
+#define API_MESSAGES_RESPONSE_H
+
+#include "api/http/fault.h"
+
+/* Appends {"type": "error", "error": {"type", "message"}}, and beside these two our `code` and
+ * `param` where there are any. */
+void messages_write_fault(const struct fault *fault, struct buf *out);
+
+#endif

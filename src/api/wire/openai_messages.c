@@ -1,0 +1,162 @@
+#include "api/wire/openai_messages.h"
+
+#include "api/wire/openai_request.h"
+#include "base/buf.h"
+#include "base/names.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+/* No message's text may be larger than this; the body limit of the server is usually smaller. */
+#define CONTENT_BYTES_MAX (64u << 20)
+
+static bool read_role(const struct json *message, size_t index, enum td_role *out,
+                      struct fault *fault)
+{
+    char param[64];
+    snprintf(param, sizeof param, "messages[%zu].role", index);
+    const struct json *role = json_get(message, "role");
+    const char *text = json_cstr(role);
+    if (!text) {
+        return fault_request(fault, param, "messages[%zu] needs a role: %s", index,
+                             json_kind_of(role) == JSON_KIND_ABSENT ? "it is missing"
+                                                                    : "it is not a string");
+    }
+    /* "function" is the name of tool messages before 2023-11; clients still send it. */
+    struct td_str name = strcmp(text, "function") == 0 ? STR("tool") : str_from(text);
+    if (names_role_parse(name, out))
+        return true;
+    return fault_request(
+        fault, param, "unknown role '%.40s': use system, developer, user, assistant or tool", text);
+}
+
+/* One part of a multi-part content; only text and refusal parts have text. */
+static bool read_part(const struct json *part, size_t message, size_t index, struct td_str *out,
+                      struct fault *fault)
+{
+    char param[96];
+    snprintf(param, sizeof param, "messages[%zu].content[%zu]", message, index);
+    if (json_kind_of(part) != JSON_KIND_OBJECT)
+        return fault_request(fault, param, "a content part must be an object with a type");
+
+    const char *type = json_cstr(json_get(part, "type"));
+    size_t len = strlen(param);
+    if (!type) {
+        snprintf(param + len, sizeof param - len, ".type");
+        return fault_request(fault, param, "a content part needs a type (a string)");
+    }
+    const char *member = NULL;
+    if (strcmp(type, "text") == 0)
+        member = "text";
+    else if (strcmp(type, "refusal") == 0)
+        member = "refusal";
+    if (!member) {
+        snprintf(param + len, sizeof param - len, ".type");
+        fault_request(fault, param, "content parts of type '%.40s' are not supported: send text",
+                      type);
+        fault->error_code = "unsupported_content";
+        return false;
+    }
+    const struct json *text = json_get(part, member);
+    if (json_kind_of(text) != JSON_KIND_TEXT) {
+        snprintf(param + len, sizeof param - len, ".%s", member);
+        return fault_request(fault, param, "a %s part needs the string member '%s'", type, member);
+    }
+    *out = json_text(text);
+    return true;
+}
+
+static bool read_parts(const struct json *parts, size_t message, struct arena *arena,
+                       struct td_str *out, struct fault *fault)
+{
+    char param[64];
+    snprintf(param, sizeof param, "messages[%zu].content", message);
+    size_t count = json_count(parts);
+    if (count == 0)
+        return fault_request(fault, param, "a content list must not be empty");
+    if (count == 1)
+        return read_part(json_at(parts, 0), message, 0, out, fault);
+
+    struct buf text;
+    buf_init(&text, CONTENT_BYTES_MAX);
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) {
+        struct td_str part = {NULL, 0};
+        ok = read_part(json_at(parts, i), message, i, &part, fault);
+        if (i)
+            buf_append_char(&text, '\n');
+        buf_append_str(&text, part);
+    }
+    if (ok) {
+        const char *copy = text.failed ? NULL : arena_copy(arena, buf_view(&text));
+        if (copy)
+            *out = (struct td_str){copy, text.len};
+        else
+            ok = fault_request(fault, param, "the content is larger than this server accepts");
+    }
+    buf_deinit(&text);
+    return ok;
+}
+
+static bool read_content(const struct json *message, enum td_role role, size_t index,
+                         struct arena *arena, struct td_str *out, struct fault *fault)
+{
+    char param[64];
+    snprintf(param, sizeof param, "messages[%zu].content", index);
+    const struct json *content = json_get(message, "content");
+    switch (json_kind_of(content)) {
+    case JSON_KIND_TEXT:
+        *out = json_text(content);
+        return true;
+    case JSON_KIND_ARRAY:
+        return read_parts(content, index, arena, out, fault);
+    case JSON_KIND_ABSENT:
+    case JSON_KIND_NULL:
+        /* An assistant that only called tools has no text of its own. */
+        if (role == TD_ROLE_ASSISTANT && (json_count(json_get(message, "tool_calls")) > 0 ||
+                                          json_get(message, "function_call"))) {
+            *out = STR("");
+            return true;
+        }
+        return fault_request(fault, param, "messages[%zu] needs content", index);
+    default:
+        return fault_request(fault, param, "content must be a string or a list of parts, not %s",
+                             json_kind_name(json_kind_of(content)));
+    }
+}
+
+bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
+                          struct fault *fault)
+{
+    const struct json *list = json_get(body, "messages");
+    if (json_kind_of(list) == JSON_KIND_ABSENT)
+        return fault_request(fault, "messages", "the request needs messages");
+    if (json_kind_of(list) != JSON_KIND_ARRAY)
+        return fault_request(fault, "messages", "messages must be an array, not %s",
+                             json_kind_name(json_kind_of(list)));
+    size_t count = json_count(list);
+    if (count == 0)
+        return fault_request(fault, "messages", "messages must not be empty");
+    if (count > OPENAI_MESSAGES_MAX)
+        return fault_request(fault, "messages", "%zu messages; at most %d are accepted", count,
+                             OPENAI_MESSAGES_MAX);
+
+    struct td_message *messages = arena_alloc_array(arena, count, sizeof *messages);
+    if (!messages)
+        return fault_request(fault, "messages", "the messages do not fit the memory of a request");
+    for (size_t i = 0; i < count; i++) {
+        const struct json *message = json_at(list, i);
+        if (json_kind_of(message) != JSON_KIND_OBJECT) {
+            char param[64];
+            snprintf(param, sizeof param, "messages[%zu]", i);
+            return fault_request(fault, param, "a message must be an object, not %s",
+                                 json_kind_name(json_kind_of(message)));
+        }
+        if (!read_role(message, i, &messages[i].role, fault) ||
+            !read_content(message, messages[i].role, i, arena, &messages[i].content, fault))
+            return false;
+    }
+    request->messages = messages;
+    request->message_count = count;
+    return true;
+}

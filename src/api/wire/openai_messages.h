@@ -1,0 +1,13 @@
+/* The `messages` member of a chat request. */
+#ifndef API_OPENAI_MESSAGES_H
+#define API_OPENAI_MESSAGES_H
+
+#include "api/http/fault.h"
+#include "base/arena.h"
+#include "base/json.h"
+
+/* Reads body.messages into request->messages (arena). False with *fault naming the place. */
+bool openai_messages_read(const struct json *body, struct arena *arena, struct td_request *request,
+                          struct fault *fault);
+
+#endif

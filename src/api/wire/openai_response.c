@@ -1,0 +1,439 @@
+#include "api/wire/openai_response.h"
+
+#include "api/wire/tool_calls.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "tandem/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
+                          const struct td_request *request, const struct td_model *local)
+{
+    const char *hex = strchr(exchange_id, '_');
+    snprintf(writer->id, sizeof writer->id, "%s", hex ? hex + 1 : exchange_id);
+    writer->created = created;
+    writer->model = request->model ? request->model : "auto";
+    writer->mode = request->mode;
+    writer->logprobs = request->logprobs;
+    writer->include_usage = false;
+    writer->local = local;
+}
+
+/* --- pieces of JSON --- */
+
+static void write_cstr(const char *text, struct buf *out)
+{
+    if (text)
+        json_write_text(str_from(text), out);
+    else
+        buf_append_str(out, STR("null"));
+}
+
+static void write_number(double value, const char *format, struct buf *out)
+{
+    if (!isfinite(value)) {
+        buf_append_str(out, STR("null"));
+        return;
+    }
+    char text[40];
+    snprintf(text, sizeof text, format, value);
+    buf_append_str(out, str_from(text));
+}
+
+static void write_reasons(const struct exchange_summary *summary, struct buf *out)
+{
+    buf_append_char(out, '[');
+    for (size_t i = 0; i < summary->reason_count; i++) {
+        const struct reason *reason = &summary->reasons[i];
+        buf_append_str(out, i ? STR(",{\"code\":") : STR("{\"code\":"));
+        write_cstr(reason_code_name(reason->code), out);
+        buf_append_str(out, STR(",\"tier\":"));
+        write_cstr(reason->tier, out);
+        buf_append_str(out, STR(",\"text\":"));
+        write_cstr(reason->text, out);
+        buf_append_char(out, '}');
+    }
+    buf_append_char(out, ']');
+}
+
+/* How often a value was put back; not_restored: where a surrogate may still stand. */
+static void write_pseudonyms(const struct pseudonym_counts *counts, struct buf *out)
+{
+    if (counts->sent > 0)
+        buf_printf(out,
+                   ",\"pseudonyms\":{\"sent\":%llu,\"seen\":%llu,\"restored\":%llu,"
+                   "\"not_restored\":%llu}",
+                   (unsigned long long)counts->sent, (unsigned long long)counts->seen,
+                   (unsigned long long)counts->restored,
+                   (unsigned long long)(counts->seen - counts->restored));
+}
+
+/* What the tier was not sent of the conversation. */
+static void write_left_out(const struct left_out *left_out, struct buf *out)
+{
+    if (left_out->messages > 0)
+        buf_printf(out, ",\"left_out\":{\"turns\":%u,\"messages\":%u,\"bytes\":%llu}",
+                   left_out->turns, left_out->messages, (unsigned long long)left_out->bytes);
+}
+
+void response_write_tandem(const struct response_writer *writer,
+                           const struct exchange_summary *summary, struct buf *out)
+{
+    buf_append_str(out, STR("{\"exchange\":"));
+    write_cstr(summary->id, out);
+    buf_append_str(out, STR(",\"tier\":"));
+    write_cstr(summary->tier, out);
+    buf_append_str(out, STR(",\"place\":"));
+    write_cstr(summary->tier ? names_place(summary->place) : NULL, out);
+    buf_append_str(out, STR(",\"model\":"));
+    write_cstr(summary->model, out);
+    buf_append_str(out, STR(",\"confidence\":"));
+    write_number(summary->confidence, "%.4f", out);
+    buf_append_str(out, STR(",\"data_class\":"));
+    write_cstr(names_class(summary->data_class), out);
+    buf_append_str(out, STR(",\"route\":"));
+    write_cstr(summary->route, out);
+    buf_append_str(out, STR(",\"mode\":"));
+    write_cstr(names_mode(writer->mode), out);
+    buf_append_str(out, summary->degraded ? STR(",\"degraded\":true") : STR(",\"degraded\":false"));
+    if (summary->review)
+        buf_append_str(out, STR(",\"review\":true"));
+    buf_append_str(out, STR(",\"disclosure\":"));
+    write_cstr(summary->disclosure, out);
+    buf_append_str(out, STR(",\"cost_usd\":"));
+    write_number(summary->cost_usd, "%.9g", out);
+    buf_append_str(out, STR(",\"all_cloud_cost_usd\":"));
+    write_number(summary->all_cloud_cost_usd, "%.9g", out);
+    write_pseudonyms(&summary->pseudonyms, out);
+    write_left_out(&summary->left_out, out);
+    buf_append_str(out, STR(",\"reasons\":"));
+    write_reasons(summary, out);
+    buf_append_char(out, '}');
+}
+
+static void write_head(const struct response_writer *writer, const struct exchange_summary *summary,
+                       const char *object, struct buf *out)
+{
+    buf_printf(out,
+               "{\"id\":\"chatcmpl-%s\",\"object\":\"%s\",\"created\":%lld,\"model\":", writer->id,
+               object, (long long)writer->created);
+    write_cstr(summary->model ? summary->model : writer->model, out);
+}
+
+void response_write_usage(const struct tier_usage *usage, struct buf *out)
+{
+    buf_printf(out,
+               "{\"prompt_tokens\":%u,\"completion_tokens\":%u,\"total_tokens\":%llu,"
+               "\"prompt_tokens_details\":{\"cached_tokens\":%u}}",
+               usage->prompt_tokens, usage->completion_tokens,
+               (unsigned long long)usage->prompt_tokens + usage->completion_tokens,
+               usage->cached_tokens);
+}
+
+/* "token": as text, "bytes": as they are (a token may end inside a character), "logprob". */
+static void write_token(struct td_str text, float logprob, struct buf *out)
+{
+    buf_append_str(out, STR("{\"token\":"));
+    json_write_text(text, out);
+    buf_append_str(out, STR(",\"logprob\":"));
+    /* OpenAI's convention: -9999 stands for "practically impossible". */
+    write_number(isfinite(logprob) ? (double)logprob : -9999.0, "%.6g", out);
+    buf_append_str(out, STR(",\"bytes\":["));
+    for (size_t i = 0; i < text.len; i++)
+        buf_printf(out, i ? ",%u" : "%u", (unsigned)(unsigned char)text.data[i]);
+    buf_append_char(out, ']');
+}
+
+/* One entry of logprobs.content; false when the piece is not a token with text. */
+static bool write_logprob(const struct response_writer *writer, const struct tier_piece *piece,
+                          struct buf *out)
+{
+    if (!writer->logprobs || !piece->has_stats || piece->token_text.len == 0)
+        return false;
+    write_token(piece->token_text, piece->stats.logprob, out);
+    buf_append_str(out, STR(",\"top_logprobs\":["));
+    for (size_t i = 0; writer->local && i < piece->top_count; i++) {
+        if (i)
+            buf_append_char(out, ',');
+        write_token(td_token_piece(writer->local, piece->top[i].id, true), piece->top[i].logprob,
+                    out);
+        buf_append_char(out, '}');
+    }
+    buf_append_str(out, STR("]}"));
+    return true;
+}
+
+/* --- stream chunks --- */
+
+#define CHUNK "chat.completion.chunk"
+
+/* As OpenAI's chunks: with include_usage every chunk has the member, only the last a value. */
+static void write_no_usage(const struct response_writer *writer, struct buf *out)
+{
+    if (writer->include_usage)
+        buf_append_str(out, STR(",\"usage\":null"));
+}
+
+void response_chunk_role(const struct response_writer *writer,
+                         const struct exchange_summary *summary, struct buf *out)
+{
+    write_head(writer, summary, CHUNK, out);
+    buf_append_str(out, STR(",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\","
+                            "\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null}]"));
+    write_no_usage(writer, out);
+    buf_append_str(out, STR(",\"tandem\":"));
+    response_write_tandem(writer, summary, out);
+    buf_append_char(out, '}');
+}
+
+const struct json *response_raw_message(const struct tier_piece *piece)
+{
+    const struct json *delta = json_get(piece->raw_delta, "delta");
+    return delta ? delta : json_get(piece->raw_delta, "message");
+}
+
+/* Members of a peer's delta that are handed on: everything but what is written here. */
+static bool write_raw_members(const struct json *message, bool first, struct buf *out)
+{
+    void *iterator = NULL;
+    const char *key;
+    const struct json *value;
+    while (json_next(message, &iterator, &key, &value)) {
+        if (strcmp(key, "role") == 0 || strcmp(key, "content") == 0 ||
+            json_kind_of(value) == JSON_KIND_NULL)
+            continue;
+        if (!first)
+            buf_append_char(out, ',');
+        first = false;
+        json_write_text(str_from(key), out);
+        buf_append_char(out, ':');
+        json_write(value, out);
+    }
+    return first;
+}
+
+/* A tier's own logprobs object when it sent one, else ours. */
+static void write_chunk_logprobs(const struct response_writer *writer,
+                                 const struct tier_piece *piece, struct buf *out)
+{
+    buf_append_str(out, STR(",\"logprobs\":"));
+    const struct json *raw = json_get(piece->raw_delta, "logprobs");
+    if (writer->logprobs && json_kind_of(raw) == JSON_KIND_OBJECT) {
+        json_write(raw, out);
+        return;
+    }
+    size_t mark = out->len;
+    buf_append_str(out, STR("{\"content\":["));
+    if (write_logprob(writer, piece, out)) {
+        buf_append_str(out, STR("],\"refusal\":null}"));
+        return;
+    }
+    buf_truncate(out, mark);
+    buf_append_str(out, STR("null"));
+}
+
+bool response_chunk_content(const struct response_writer *writer,
+                            const struct exchange_summary *summary, const struct tier_piece *piece,
+                            struct buf *out)
+{
+    size_t mark = out->len;
+    bool show =
+        piece->text.len > 0 || (writer->logprobs && piece->has_stats && piece->token_text.len > 0);
+    write_head(writer, summary, CHUNK, out);
+    buf_append_str(out, STR(",\"choices\":[{\"index\":0,\"delta\":{"));
+    if (show) {
+        buf_append_str(out, STR("\"content\":"));
+        json_write_text(piece->text, out);
+    }
+    show = !write_raw_members(response_raw_message(piece), !show, out) || show;
+    buf_append_char(out, '}');
+    write_chunk_logprobs(writer, piece, out);
+    buf_append_str(out, STR(",\"finish_reason\":null}]"));
+    write_no_usage(writer, out);
+    buf_append_char(out, '}');
+    if (!show)
+        buf_truncate(out, mark);
+    return show;
+}
+
+void response_chunk_correction(const struct response_writer *writer,
+                               const struct exchange_summary *summary, struct buf *out)
+{
+    write_head(writer, summary, CHUNK, out);
+    buf_append_str(out, STR(",\"choices\":[]"));
+    write_no_usage(writer, out);
+    buf_append_str(out, STR(",\"tandem\":{\"exchange\":"));
+    write_cstr(summary->id, out);
+    buf_append_str(out, STR(",\"correction\":{\"replaces\":\"all\",\"tier\":"));
+    write_cstr(summary->tier, out);
+    buf_append_str(out, STR(",\"place\":"));
+    write_cstr(names_place(summary->place), out);
+    buf_append_str(out, STR("}}}"));
+}
+
+void response_chunk_finish(const struct response_writer *writer,
+                           const struct exchange_summary *summary, struct buf *out)
+{
+    write_head(writer, summary, CHUNK, out);
+    buf_printf(out,
+               ",\"choices\":[{\"index\":0,\"delta\":{},\"logprobs\":null,"
+               "\"finish_reason\":\"%s\"}]",
+               names_finish(summary->finish));
+    write_no_usage(writer, out);
+    buf_append_str(out, STR(",\"tandem\":"));
+    response_write_tandem(writer, summary, out);
+    buf_append_char(out, '}');
+}
+
+void response_chunk_usage(const struct response_writer *writer,
+                          const struct exchange_summary *summary, struct buf *out)
+{
+    write_head(writer, summary, CHUNK, out);
+    buf_append_str(out, STR(",\"choices\":[],\"usage\":"));
+    response_write_usage(&summary->usage, out);
+    buf_append_str(out, STR(",\"tandem\":"));
+    response_write_tandem(writer, summary, out);
+    buf_append_char(out, '}');
+}
+
+/* --- whole answers --- */
+
+void response_answer_init(struct response_answer *answer, size_t bytes_max)
+{
+    *answer = (struct response_answer){0};
+    buf_init(&answer->content, bytes_max);
+    buf_init(&answer->logprobs, bytes_max);
+    buf_init(&answer->refusal, bytes_max);
+    buf_init(&answer->reasoning, bytes_max);
+}
+
+void response_answer_deinit(struct response_answer *answer)
+{
+    buf_deinit(&answer->content);
+    buf_deinit(&answer->logprobs);
+    buf_deinit(&answer->refusal);
+    buf_deinit(&answer->reasoning);
+    tool_calls_free(answer->tool_calls);
+    answer->tool_calls = NULL;
+}
+
+void response_answer_clear(struct response_answer *answer)
+{
+    buf_clear(&answer->content);
+    buf_clear(&answer->logprobs);
+    buf_clear(&answer->refusal);
+    buf_clear(&answer->reasoning);
+    tool_calls_free(answer->tool_calls);
+    answer->tool_calls = NULL;
+}
+
+static void add_raw_logprobs(struct response_answer *answer, const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        if (answer->logprobs.len)
+            buf_append_char(&answer->logprobs, ',');
+        json_write(json_at(list, i), &answer->logprobs);
+    }
+}
+
+void response_answer_add_logprobs(const struct response_writer *writer,
+                                  struct response_answer *answer, const struct tier_piece *piece)
+{
+    const struct json *raw = json_get(json_get(piece->raw_delta, "logprobs"), "content");
+    if (writer->logprobs && json_count(raw) > 0) {
+        add_raw_logprobs(answer, raw);
+    } else if (writer->logprobs && piece->has_stats && piece->token_text.len) {
+        if (answer->logprobs.len)
+            buf_append_char(&answer->logprobs, ',');
+        write_logprob(writer, piece, &answer->logprobs);
+    }
+}
+
+void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
+                         const struct tier_piece *piece)
+{
+    buf_append_str(&answer->content, piece->text);
+    response_answer_add_logprobs(writer, answer, piece);
+    const struct json *message = response_raw_message(piece);
+    if (!message)
+        return;
+    buf_append_str(&answer->refusal, json_text(json_get(message, "refusal")));
+    buf_append_str(&answer->reasoning, json_text(json_get(message, "reasoning_content")));
+    const struct json *calls = json_get(message, "tool_calls");
+    if (json_count(calls) == 0)
+        return;
+    if (!answer->tool_calls)
+        answer->tool_calls = tool_calls_new(answer->content.bytes_max);
+    if (answer->tool_calls)
+        tool_calls_add(answer->tool_calls, calls);
+    else
+        answer->content.failed = true;
+}
+
+bool response_answer_failed(const struct response_answer *answer)
+{
+    return answer->content.failed || answer->logprobs.failed || answer->refusal.failed ||
+           answer->reasoning.failed || tool_calls_failed(answer->tool_calls);
+}
+
+static void write_message(const struct response_answer *answer, struct buf *out)
+{
+    size_t calls = tool_calls_count(answer->tool_calls);
+    buf_append_str(out, STR("{\"role\":\"assistant\",\"content\":"));
+    if (answer->content.len == 0 && (calls > 0 || answer->refusal.len > 0))
+        buf_append_str(out, STR("null"));
+    else
+        json_write_text(buf_view(&answer->content), out);
+    buf_append_str(out, STR(",\"refusal\":"));
+    if (answer->refusal.len)
+        json_write_text(buf_view(&answer->refusal), out);
+    else
+        buf_append_str(out, STR("null"));
+    if (answer->reasoning.len) {
+        buf_append_str(out, STR(",\"reasoning_content\":"));
+        json_write_text(buf_view(&answer->reasoning), out);
+    }
+    if (calls) {
+        buf_append_str(out, STR(",\"tool_calls\":"));
+        tool_calls_write(answer->tool_calls, out);
+    }
+    buf_append_char(out, '}');
+}
+
+bool response_write_completion(const struct response_writer *writer,
+                               const struct exchange_summary *summary,
+                               const struct response_answer *answer, struct buf *out)
+{
+    write_head(writer, summary, "chat.completion", out);
+    buf_append_str(out, STR(",\"choices\":[{\"index\":0,\"message\":"));
+    write_message(answer, out);
+    buf_append_str(out, STR(",\"logprobs\":"));
+    if (writer->logprobs) {
+        buf_append_str(out, STR("{\"content\":["));
+        buf_append_str(out, buf_view(&answer->logprobs));
+        buf_append_str(out, STR("],\"refusal\":null}"));
+    } else {
+        buf_append_str(out, STR("null"));
+    }
+    buf_printf(out, ",\"finish_reason\":\"%s\"}],\"usage\":", names_finish(summary->finish));
+    response_write_usage(&summary->usage, out);
+    buf_append_str(out, STR(",\"tandem\":"));
+    response_write_tandem(writer, summary, out);
+    buf_append_char(out, '}');
+    return !response_answer_failed(answer) && !out->failed;
+}
+
+void response_header_text(const char *text, char *out, size_t size)
+{
+    size_t len = 0;
+    for (; text && *text && len + 1 < size; text++) {
+        unsigned char c = (unsigned char)*text;
+        if ((c & 0xC0) == 0x80) /* continuation bytes: one '?' a character */
+            continue;
+        out[len++] = (char)(c >= 0x20 && c < 0x7F ? c : '?');
+    }
+    out[len] = '\0';
+}

@@ -1,0 +1,78 @@
+/* chat.completion and chat.completion.chunk bodies, written by hand into a buf: this is the hot
+ * path of a stream, a tree of JSON values a token would cost more than the token of a small
+ * model.
+ *
+ * A response_writer is the constant part of one response; a response_answer collects what a whole
+ * (not streamed) answer needs. One owner, one loop. */
+#ifndef API_OPENAI_RESPONSE_H
+#define API_OPENAI_RESPONSE_H
+
+#include "api/http/fault.h"
+#include "base/buf.h"
+#include "exchange/machine/exchange.h"
+
+#define RESPONSE_ID_BYTES 64
+
+struct response_writer {
+    char id[RESPONSE_ID_BYTES]; /* the digits of the exchange's */
+    int64_t created;            /* seconds since the Unix epoch */
+    const char *model;          /* as asked; used until the answering model is known */
+    enum td_mode mode;
+    bool logprobs;
+    bool include_usage;           /* chunks before the last carry "usage": null; set after init */
+    const struct td_model *local; /* spells the local tier's top_logprobs; may be NULL */
+};
+
+/* exchange_id: "ex_..."; the answer's id is made of it, so that both lead to the same record. */
+void response_writer_init(struct response_writer *writer, const char *exchange_id, int64_t created,
+                          const struct td_request *request, const struct td_model *local);
+
+/* What an OpenAI-compatible peer sent beside plain text: a message's members, or NULL. */
+const struct json *response_raw_message(const struct tier_piece *piece);
+void response_write_usage(const struct tier_usage *usage, struct buf *out);
+/* Appends the `tandem` object: where the answer came from and why. */
+void response_write_tandem(const struct response_writer *writer,
+                           const struct exchange_summary *summary, struct buf *out);
+
+/* Stream chunks, as JSON texts (no SSE framing). Content: false when the piece has nothing to
+ * show. */
+void response_chunk_role(const struct response_writer *writer,
+                         const struct exchange_summary *summary, struct buf *out);
+bool response_chunk_content(const struct response_writer *writer,
+                            const struct exchange_summary *summary, const struct tier_piece *piece,
+                            struct buf *out);
+void response_chunk_correction(const struct response_writer *writer,
+                               const struct exchange_summary *summary, struct buf *out);
+void response_chunk_finish(const struct response_writer *writer,
+                           const struct exchange_summary *summary, struct buf *out);
+void response_chunk_usage(const struct response_writer *writer,
+                          const struct exchange_summary *summary, struct buf *out);
+
+/* A whole answer being collected. */
+struct response_answer {
+    struct buf content;
+    struct buf logprobs; /* entries of logprobs.content, comma-separated */
+    struct buf refusal, reasoning;
+    struct tool_calls *tool_calls; /* NULL until a tier sends one */
+};
+
+void response_answer_init(struct response_answer *answer, size_t bytes_max);
+void response_answer_deinit(struct response_answer *answer);
+void response_answer_clear(
+    struct response_answer *answer); /* a correction: forget what was shown */
+void response_answer_add(const struct response_writer *writer, struct response_answer *answer,
+                         const struct tier_piece *piece);
+/* Only what is told of a piece's tokens. */
+void response_answer_add_logprobs(const struct response_writer *writer,
+                                  struct response_answer *answer, const struct tier_piece *piece);
+/* Whether something of it is missing because it outgrew its limit. */
+bool response_answer_failed(const struct response_answer *answer);
+/* Appends the chat.completion; false when the answer outgrew its limit. */
+bool response_write_completion(const struct response_writer *writer,
+                               const struct exchange_summary *summary,
+                               const struct response_answer *answer, struct buf *out);
+
+/* Copies text as a header value: printable ASCII, everything else '?', at most size - 1 bytes. */
+void response_header_text(const char *text, char *out, size_t size);
+
+#endif

@@ -1,0 +1,107 @@
+#include "api/wire/tool_calls.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+
+/* OpenAI allows 128 tools; more calls than tools in one answer is a broken peer. */
+#define TOOL_CALLS_MAX 128
+
+struct tool_call {
+    struct buf id, name, arguments;
+};
+
+struct tool_calls {
+    struct tool_call calls[TOOL_CALLS_MAX];
+    size_t count;
+    size_t bytes_max;
+    bool failed;
+};
+
+struct tool_calls *tool_calls_new(size_t bytes_max)
+{
+    struct tool_calls *calls = calloc(1, sizeof *calls);
+    if (calls)
+        calls->bytes_max = bytes_max;
+    return calls;
+}
+
+void tool_calls_free(struct tool_calls *calls)
+{
+    if (!calls)
+        return;
+    for (size_t i = 0; i < calls->count; i++) {
+        buf_deinit(&calls->calls[i].id);
+        buf_deinit(&calls->calls[i].name);
+        buf_deinit(&calls->calls[i].arguments);
+    }
+    free(calls);
+}
+
+static struct tool_call *call_at(struct tool_calls *calls, size_t index)
+{
+    if (index >= TOOL_CALLS_MAX) {
+        calls->failed = true;
+        return NULL;
+    }
+    while (calls->count <= index) {
+        struct tool_call *call = &calls->calls[calls->count++];
+        buf_init(&call->id, 256);
+        buf_init(&call->name, 256);
+        buf_init(&call->arguments, calls->bytes_max);
+    }
+    return &calls->calls[index];
+}
+
+void tool_calls_add(struct tool_calls *calls, const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *item = json_at(list, i);
+        int64_t index = json_int(json_get(item, "index"), (int64_t)i);
+        struct tool_call *call = call_at(calls, index < 0 ? TOOL_CALLS_MAX : (size_t)index);
+        if (!call)
+            return;
+        const struct json *function = json_get(item, "function");
+        if (call->id.len == 0)
+            buf_append_str(&call->id, json_text(json_get(item, "id")));
+        buf_append_str(&call->name, json_text(json_get(function, "name")));
+        buf_append_str(&call->arguments, json_text(json_get(function, "arguments")));
+    }
+}
+
+size_t tool_calls_count(const struct tool_calls *calls)
+{
+    return calls ? calls->count : 0;
+}
+
+bool tool_calls_failed(const struct tool_calls *calls)
+{
+    bool failed = calls && calls->failed;
+    for (size_t i = 0; i < tool_calls_count(calls) && !failed; i++)
+        failed = calls->calls[i].id.failed || calls->calls[i].name.failed ||
+                 calls->calls[i].arguments.failed;
+    return failed;
+}
+
+struct tool_call_text tool_calls_at(const struct tool_calls *calls, size_t index)
+{
+    const struct tool_call *call = &calls->calls[index];
+    return (struct tool_call_text){buf_view(&call->id), buf_view(&call->name),
+                                   buf_view(&call->arguments)};
+}
+
+void tool_calls_write(const struct tool_calls *calls, struct buf *out)
+{
+    buf_append_char(out, '[');
+    for (size_t i = 0; i < calls->count; i++) {
+        struct tool_call_text call = tool_calls_at(calls, i);
+        buf_append_str(out, i ? STR(",{\"id\":") : STR("{\"id\":"));
+        json_write_text(call.id, out);
+        buf_append_str(out, STR(",\"type\":\"function\",\"function\":{\"name\":"));
+        json_write_text(call.name, out);
+        buf_append_str(out, STR(",\"arguments\":"));
+        json_write_text(call.arguments, out);
+        buf_append_str(out, STR("}}"));
+    }
+    buf_append_char(out, ']');
+}

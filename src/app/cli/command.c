@@ -1,0 +1,178 @@
+#include "app/cli/command.h"
+
+#include "app/setup/model/model_file.h"
+#include "base/ascii.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Standard input and files of the text commands. */
+#define INPUT_BYTES_MAX (256u << 20)
+#define OUTPUT_BYTES_MAX (1u << 30)
+
+int command_run_verb(const char *command, const struct command_verb *verbs, size_t count, int argc,
+                     char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < count; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].run(argc - 1, argv + 1);
+    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    FILE *out = help ? stdout : stderr;
+    if (!help && argc > 1)
+        fprintf(out, "tandem %s: unknown verb '%.60s'\n", command, argv[1]);
+    fprintf(out, "Usage: tandem %s VERB [options]\n\n", command);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].help);
+    return help ? 0 : 2;
+}
+
+int command_fail(const char *verb, const struct td_error *err)
+{
+    fflush(stdout);
+    fprintf(stderr, "tandem %s: %s\n", verb,
+            *err->message ? err->message : td_status_name(err->status));
+    return 1;
+}
+
+enum td_status command_open_model(const char *path, enum td_cpu cpu, bool vocab_only,
+                                  struct td_model **out, struct td_error *err)
+{
+    char found[4096];
+    enum td_status status = model_file_find(path, NULL, found, sizeof found, err);
+    if (status != TD_OK)
+        return status;
+    struct td_model_options options = {.vocab_only = vocab_only, .cpu = cpu};
+    return td_model_open(found, &options, out, err);
+}
+
+enum td_status command_read_all(const char *path, struct buf *out, struct td_error *err)
+{
+    buf_init(out, INPUT_BYTES_MAX);
+    return buf_read_file(out, path && strcmp(path, "-") == 0 ? NULL : path, err);
+}
+
+enum td_status command_tokenize(const struct td_model *model, struct td_str text, bool add_bos,
+                                bool parse_special, int32_t **ids, size_t *count,
+                                struct td_error *err)
+{
+    /* Never more tokens than bytes, but for BOS and the leading space of SentencePiece. */
+    size_t capacity = text.len + 16;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        struct td_error first = {0};
+        *ids = calloc(capacity, sizeof **ids);
+        if (!*ids)
+            return error_set(err, TD_NO_MEMORY, "no memory for %zu tokens", capacity);
+        enum td_status status =
+            td_tokenize(model, text, add_bos, parse_special, *ids, capacity, count, &first);
+        if (status == TD_OK)
+            return TD_OK;
+        free(*ids);
+        *ids = NULL;
+        if (status != TD_LIMIT || *count <= capacity)
+            return error_set(err, status, "%s", first.message);
+        capacity = *count;
+    }
+    return error_set(err, TD_INTERNAL, "the number of tokens changed between two tries");
+}
+
+enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *count,
+                                 struct td_error *err)
+{
+    size_t capacity = text.len / 2 + 1, used = 0, at = 0;
+    *ids = calloc(capacity, sizeof **ids);
+    if (!*ids)
+        return error_set(err, TD_NO_MEMORY, "no memory for %zu ids", capacity);
+    while (at < text.len) {
+        char c = text.data[at];
+        if (c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' || c == '[' || c == ']') {
+            at++;
+            continue;
+        }
+        size_t end = at;
+        while (end < text.len && ascii_is_digit(text.data[end]))
+            end++;
+        uint64_t id;
+        if (!str_to_u64(str_slice(text, at, end), &id) || id > INT32_MAX || used == capacity) {
+            free(*ids);
+            *ids = NULL;
+            return error_set(err, TD_INVALID, "byte %zu of the ids is not part of a token id", at);
+        }
+        (*ids)[used++] = (int32_t)id;
+        at = end;
+    }
+    *count = used;
+    return TD_OK;
+}
+
+bool command_take_ids(void *ctx, const char *text)
+{
+    int32_t *ids = NULL;
+    size_t count;
+    if (command_parse_ids(str_from(text), &ids, &count, NULL) != TD_OK)
+        return false;
+    free(ids);
+    *(const char **)ctx = text;
+    return true;
+}
+
+enum td_status command_open_ledger(const char *path, struct ledger_reader **out,
+                                   struct td_error *err)
+{
+    if (access(path, F_OK) != 0)
+        return error_set(err, TD_NOT_FOUND, "nothing has been recorded yet: there is no ledger %s",
+                         path);
+    return ledger_reader_open(path, out, err);
+}
+
+/* "90s", "15m", "24h", "7d" in milliseconds. */
+static bool parse_span(struct td_str text, uint64_t *ms)
+{
+    static const struct {
+        char unit;
+        uint64_t ms;
+    } units[] = {{'s', 1000}, {'m', 60000}, {'h', 3600000}, {'d', 86400000}};
+    uint64_t number;
+    if (text.len < 2 || !str_to_u64(str_slice(text, 0, text.len - 1), &number))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].unit != text.data[text.len - 1])
+            continue;
+        if (number > UINT64_MAX / units[i].ms)
+            return false;
+        *ms = number * units[i].ms;
+        return true;
+    }
+    return false;
+}
+
+bool command_parse_since(const char *text, uint64_t now_wall_ms, uint64_t *since_wall_ms)
+{
+    uint64_t span_ms = UINT64_MAX;
+    if (strcmp(text, "all") != 0 && !parse_span(str_from(text), &span_ms))
+        return false;
+    *since_wall_ms = span_ms > now_wall_ms ? 0 : now_wall_ms - span_ms;
+    return true;
+}
+
+bool command_print(struct td_str text)
+{
+    bool ok = text.len == 0 || fwrite(text.data, 1, text.len, stdout) == text.len;
+    return fflush(stdout) == 0 && ok;
+}
+
+bool command_print_json(struct json *value)
+{
+    struct buf out;
+    buf_init(&out, OUTPUT_BYTES_MAX);
+    json_write(value, &out);
+    buf_append_char(&out, '\n');
+    bool ok = !out.failed && command_print(buf_view(&out));
+    buf_deinit(&out);
+    json_free(value);
+    return ok;
+}

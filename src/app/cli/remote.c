@@ -1,0 +1,142 @@
+#include "app/cli/remote.h"
+
+#include "app/setup/files/secret_source.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "net/client.h"
+#include "net/loop_event.h"
+#include "net/sse.h"
+
+#include <stdio.h>
+
+#define EVENT_BYTES_MAX (4u << 20)
+#define ANSWER_BYTES_MAX (64u << 20)
+
+struct call {
+    const struct remote_request *request;
+    struct loop *loop;
+    struct sse_reader sse;
+    bool streaming;
+    int code;
+    enum td_status status;
+    struct td_error err;
+};
+
+static void on_event(void *ctx, struct td_str event, struct td_str data)
+{
+    struct call *call = ctx;
+    (void)event;
+    call->request->on_event(call->request->ctx, data);
+}
+
+static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
+{
+    struct call *call = ctx;
+    (void)retry_after;
+    call->code = code;
+    call->streaming = call->request->on_event && content_type &&
+                      strncmp(content_type, "text/event-stream", 17) == 0;
+}
+
+static void on_body(void *ctx, struct td_str bytes)
+{
+    struct call *call = ctx;
+    if (!call->streaming)
+        buf_append_str(call->request->answer, bytes);
+    else if (call->err.status == TD_OK &&
+             sse_reader_feed(&call->sse, bytes, on_event, call, &call->err) != TD_OK)
+        loop_event_stop(call->loop);
+}
+
+static void on_done(void *ctx, enum td_status status, int code, const struct td_error *err)
+{
+    struct call *call = ctx;
+    call->code = code;
+    call->status = status;
+    if (status != TD_OK && err)
+        error_set(&call->err, status, "%s", err->message);
+    loop_event_stop(call->loop);
+}
+
+static enum td_status judge(struct call *call, struct td_error *err)
+{
+    if (call->err.status != TD_OK)
+        return error_set(err, call->err.status, "%s: %s", call->request->base, call->err.message);
+    if (call->code < 400)
+        return TD_OK;
+    struct json *body = NULL;
+    struct td_error ignored = {0};
+    const char *message = NULL;
+    if (json_parse(buf_view(call->request->answer), &body, &ignored) == TD_OK)
+        message = json_cstr(json_get(json_get(body, "error"), "message"));
+    enum td_status status = call->code == 404 ? TD_NOT_FOUND : TD_UNAVAILABLE;
+    error_set(err, status, "%s answered %d: %s", call->request->base, call->code,
+              message ? message : "no reason given");
+    json_free(body);
+    return status;
+}
+
+static void make_url(const struct remote_request *request, char *out, size_t size)
+{
+    struct td_str base = str_from(request->base);
+    while (base.len && base.data[base.len - 1] == '/')
+        base.len--;
+    if (str_ends_with(base, STR("/v1")))
+        base.len -= 3;
+    snprintf(out, size, STR_FMT "%s", STR_ARG(base), request->path);
+}
+
+enum td_status remote_call(const struct remote_request *request, struct td_error *err)
+{
+    struct call call = {.request = request};
+    struct client *client = NULL;
+    struct client_transfer *transfer = NULL;
+    struct secret *key = NULL;
+    char url[2048], authorization[1024] = "";
+    make_url(request, url, sizeof url);
+    enum td_status status = secret_source_read("TANDEM_API_KEY", NULL, &key, err);
+    if (status == TD_OK)
+        status = loop_event_new(&call.loop, err);
+    if (status == TD_OK)
+        status = client_new(call.loop, &client, err);
+    if (status == TD_OK) {
+        struct td_str bearer = secret_reveal(key);
+        if (key && bearer.len < sizeof authorization - 32)
+            snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
+                     STR_ARG(bearer));
+        const char *headers[] = {"Content-Type: application/json",
+                                 *authorization ? authorization : NULL, NULL};
+        struct client_request http = {
+            .method = request->body.len ? "POST" : "GET",
+            .url = url,
+            .headers = headers,
+            .body = request->body,
+            .allow_http = true,
+            .connect_timeout_ms = 3000,
+            .first_timeout_ms = request->timeout_ms,
+            .idle_timeout_ms = request->timeout_ms,
+            .response_bytes_max = ANSWER_BYTES_MAX,
+            .on_headers = on_headers,
+            .on_body = on_body,
+            .on_done = on_done,
+            .ctx = &call,
+        };
+        sse_reader_init(&call.sse, EVENT_BYTES_MAX);
+        status = client_start(client, &http, &transfer, err);
+        if (status == TD_OK) {
+            loop_event_run(call.loop);
+            status = judge(&call, err);
+            if (request->code)
+                *request->code = call.code;
+        }
+        sse_reader_deinit(&call.sse);
+    }
+    crypto_wipe(authorization, sizeof authorization);
+    client_free(client);
+    if (call.loop)
+        loop_event_free(call.loop);
+    secret_free(key);
+    return status;
+}

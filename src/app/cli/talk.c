@@ -1,0 +1,192 @@
+#include "app/cli/talk.h"
+
+#include "api/wire/openai_response.h"
+#include "app/cli/remote.h"
+#include "app/setup/process/runtime.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "net/loop_event.h"
+
+#define ANSWER_BYTES_MAX (16u << 20)
+#define REMOTE_TIMEOUT_MS 300000
+
+void talk_answer_init(struct talk_answer *answer)
+{
+    *answer = (struct talk_answer){0};
+    buf_init(&answer->text, ANSWER_BYTES_MAX);
+}
+
+void talk_answer_deinit(struct talk_answer *answer)
+{
+    buf_deinit(&answer->text);
+    json_free(answer->tandem);
+    answer->tandem = NULL;
+}
+
+static void take_text(struct talk_answer *answer, struct td_str text)
+{
+    buf_append_str(&answer->text, text);
+    if (answer->on_text && text.len)
+        answer->on_text(answer->ctx, text);
+}
+
+/* --- in this process --- */
+
+struct local_talk {
+    struct talk_answer *answer;
+    struct loop *loop;
+    struct response_writer writer;
+    struct td_error *err;
+    bool ended;
+};
+
+static void take_tandem(struct local_talk *talk, const struct exchange_summary *summary)
+{
+    struct buf text;
+    struct td_error ignored = {0};
+    buf_init(&text, 1u << 20);
+    response_write_tandem(&talk->writer, summary, &text);
+    if (!text.failed && json_parse(buf_view(&text), &talk->answer->tandem, &ignored) != TD_OK)
+        talk->answer->tandem = NULL;
+    buf_deinit(&text);
+}
+
+static void on_event(void *ctx, const struct exchange_event *event)
+{
+    struct local_talk *talk = ctx;
+    switch (event->kind) {
+    case EXCHANGE_START:
+        break;
+    case EXCHANGE_TEXT:
+        take_text(talk->answer, event->piece->text);
+        break;
+    case EXCHANGE_CORRECTION:
+        buf_clear(&talk->answer->text);
+        break;
+    case EXCHANGE_FAILED:
+        error_set(talk->err, event->status, "%s", event->message);
+        /* fall through */
+    case EXCHANGE_DONE:
+        take_tandem(talk, event->summary);
+        talk->ended = true;
+        loop_event_stop(talk->loop);
+        break;
+    }
+}
+
+enum td_status talk_local(struct runtime *runtime, struct loop *loop,
+                          const struct talk_request *request, struct talk_answer *answer,
+                          struct td_error *err)
+{
+    struct td_error failure = {0};
+    struct local_talk talk = {.answer = answer, .loop = loop, .err = &failure};
+    struct td_request td = {
+        .messages = request->messages,
+        .message_count = request->message_count,
+        .model = request->model,
+        .tokens_max = request->tokens_max,
+        .sampling = td_sampling_default(),
+        .mode = request->mode,
+        .data_class = request->data_class,
+    };
+    td.sampling.temperature = (float)request->temperature;
+    double begin = clock_monotonic_ms(NULL);
+    loop_event_restart(loop); /* the answer before stopped it */
+    struct exchange *exchange;
+    struct exchange_services *services = runtime_acquire(runtime);
+    enum td_status status = exchange_start(services, loop, &td, on_event, &talk, &exchange, err);
+    if (status == TD_OK) {
+        response_writer_init(&talk.writer, exchange_id(exchange), 0, &td, runtime_model(runtime));
+        while (!talk.ended)
+            loop_event_run(loop);
+        status = failure.status;
+        if (status != TD_OK)
+            error_set(err, status, "%s", failure.message);
+    }
+    answer->total_ms = clock_monotonic_ms(NULL) - begin;
+    runtime_release(runtime, services);
+    return status;
+}
+
+/* --- at a server --- */
+
+struct remote_talk {
+    struct talk_answer *answer;
+    struct td_error err; /* of an error chunk */
+};
+
+static void on_chunk(void *ctx, struct td_str data)
+{
+    struct remote_talk *talk = ctx;
+    struct json *chunk = NULL;
+    struct td_error ignored = {0};
+    if (str_equal(data, STR("[DONE]")) || json_parse(data, &chunk, &ignored) != TD_OK)
+        return;
+    const struct json *error = json_get(chunk, "error");
+    const char *message = json_cstr(json_get(error, "message"));
+    if (error)
+        error_set(&talk->err, TD_UNAVAILABLE, "%s", message ? message : "the answer broke off");
+    const struct json *delta = json_get(json_at(json_get(chunk, "choices"), 0), "delta");
+    take_text(talk->answer, json_text(json_get(delta, "content")));
+    const struct json *tandem = json_get(chunk, "tandem");
+    if (tandem) {
+        json_free(talk->answer->tandem);
+        talk->answer->tandem = json_clone(tandem);
+    }
+    json_free(chunk);
+}
+
+static void write_request(const struct talk_request *request, struct buf *out)
+{
+    struct json *body = json_new_object(), *messages = json_new_array();
+    for (size_t i = 0; i < request->message_count; i++) {
+        struct json *message = json_new_object();
+        json_put(message, "role", json_new_cstr(names_role(request->messages[i].role)));
+        json_put(message, "content", json_new_text(request->messages[i].content));
+        json_push(messages, message);
+    }
+    json_put(body, "model", json_new_cstr(request->model ? request->model : "auto"));
+    json_put(body, "messages", messages);
+    json_put(body, "stream", json_new_bool(true));
+    json_put(body, "temperature", json_new_double(request->temperature));
+    if (request->tokens_max)
+        json_put(body, "max_tokens", json_new_int(request->tokens_max));
+    struct json *tandem = json_new_object();
+    json_put(tandem, "mode", json_new_cstr(names_mode(request->mode)));
+    json_put(tandem, "data_class", json_new_cstr(names_class(request->data_class)));
+    json_put(body, "tandem", tandem);
+    json_write(body, out);
+    json_free(body);
+}
+
+enum td_status talk_remote(const char *url, const struct talk_request *request,
+                           struct talk_answer *answer, struct td_error *err)
+{
+    struct remote_talk talk = {.answer = answer};
+    struct buf body, reply;
+    buf_init(&body, ANSWER_BYTES_MAX);
+    buf_init(&reply, ANSWER_BYTES_MAX);
+    write_request(request, &body);
+    double begin = clock_monotonic_ms(NULL);
+    struct remote_request remote = {
+        .base = url,
+        .path = "/v1/chat/completions",
+        .body = buf_view(&body),
+        .on_event = on_chunk,
+        .ctx = &talk,
+        .answer = &reply,
+        .timeout_ms = REMOTE_TIMEOUT_MS,
+    };
+    enum td_status status = body.failed
+                                ? error_set(err, TD_LIMIT, "the conversation is too long to send")
+                                : remote_call(&remote, err);
+    if (status == TD_OK && talk.err.status != TD_OK)
+        status = error_set(err, talk.err.status, "%s", talk.err.message);
+    answer->total_ms = clock_monotonic_ms(NULL) - begin;
+    buf_deinit(&body);
+    buf_deinit(&reply);
+    return status;
+}

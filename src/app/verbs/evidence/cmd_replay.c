@@ -1,0 +1,253 @@
+/* tandem replay: the ledger's exchanges under another policy (app/evidence/replay.h). */
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/config/config.h"
+#include "app/evidence/replay.h"
+#include "app/setup/policy/policy_build.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "router/judge/classifier.h"
+#include "router/learn/bootstrap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum column { COST, MS, LOCAL, RIGHT, COLUMN_COUNT };
+
+struct call {
+    const char *policy, *config, *since, *outcomes;
+    uint64_t since_wall_ms;
+    bool json;
+};
+
+/* The other policy, and what is found. */
+struct work {
+    struct config *config, *other;
+    struct classifier *classifier;
+    struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT];
+    struct policy_parts parts;
+    struct tier_facts facts[CONFIG_TIERS_MAX];
+    struct outcomes outcomes;
+    struct replay replay;
+    struct bootstrap_interval before[COLUMN_COUNT], after[COLUMN_COUNT], change[COLUMN_COUNT];
+    size_t changed, refused;
+    double seconds;
+};
+
+static enum td_status open_other(const struct call *call, struct work *work, struct td_error *err)
+{
+    enum td_status status = config_load(call->policy, NULL, NULL, &work->other, err);
+    if (status == TD_OK)
+        status = policy_open_classifier(work->other, &work->classifier, err);
+    if (status == TD_OK)
+        status = policy_read_thresholds(work->other, work->thresholds, err);
+    const struct policy_learned learned = {.classifier = work->classifier,
+                                           .thresholds = work->thresholds};
+    if (status == TD_OK)
+        status = policy_build(work->other, &learned, &work->parts, err);
+    if (status != TD_OK)
+        return status;
+    for (size_t i = 0; i < work->other->tier_count; i++)
+        work->facts[i] = policy_tier_facts(work->other, &work->other->tiers[i]);
+    return TD_OK;
+}
+
+static enum td_status read_outcomes(const struct call *call, struct work *work,
+                                    struct td_error *err)
+{
+    struct buf text = {0};
+    if (!call->outcomes)
+        return TD_OK;
+    enum td_status status = command_read_all(call->outcomes, &text, err);
+    if (status == TD_OK) {
+        status = outcomes_read(buf_view(&text), &work->outcomes, err);
+        error_prefix(err, "%s", call->outcomes);
+    }
+    buf_deinit(&text);
+    if (status == TD_OK) {
+        replay_sort_outcomes(&work->outcomes);
+        work->replay.outcomes = &work->outcomes;
+    }
+    return status;
+}
+
+static enum td_status run_replay(const struct call *call, struct work *work, struct td_error *err)
+{
+    struct ledger_reader *reader = NULL;
+    double begin_ms = clock_monotonic_ms(NULL);
+    work->replay.policy = &work->parts.policy;
+    work->replay.facts = work->facts;
+    work->replay.tier_count = work->other->tier_count;
+    enum td_status status = command_open_ledger(work->config->ledger.path, &reader, err);
+    if (status == TD_OK)
+        status =
+            ledger_reader_history(reader, call->since_wall_ms, replay_learn, &work->replay, err);
+    if (status == TD_OK) {
+        replay_prepare(&work->replay);
+        status = ledger_reader_history(reader, call->since_wall_ms, replay_add, &work->replay, err);
+    }
+    ledger_reader_close(reader);
+    work->seconds = (clock_monotonic_ms(NULL) - begin_ms) / 1000;
+    if (status == TD_OK && work->replay.count == 0)
+        status = error_set(err, TD_NOT_FOUND, "no answered exchange in the ledger since then");
+    return status;
+}
+
+/* Means before and after, and of the paired differences. */
+static enum td_status find_intervals(struct work *work, struct td_error *err)
+{
+    size_t count = work->replay.count;
+    double *numbers = calloc(count, 3 * COLUMN_COUNT * sizeof *numbers);
+    if (!numbers)
+        return error_set(err, TD_NO_MEMORY, "no memory for the intervals");
+    double *before = numbers, *after = before + count * COLUMN_COUNT,
+           *change = after + count * COLUMN_COUNT;
+    for (size_t i = 0; i < count; i++) {
+        const struct replay_row *row = &work->replay.rows[i];
+        const double b[COLUMN_COUNT] = {row->cost_before, row->ms_before, row->local_before,
+                                        row->right_before};
+        const double a[COLUMN_COUNT] = {row->cost_after, row->ms_after, row->local_after,
+                                        row->right_after};
+        bool known = isfinite(row->right_before) && isfinite(row->right_after);
+        for (size_t c = 0; c < COLUMN_COUNT; c++) {
+            bool use = c != RIGHT || known;
+            before[i * COLUMN_COUNT + c] = use ? b[c] : (double)NAN;
+            after[i * COLUMN_COUNT + c] = use ? a[c] : (double)NAN;
+            change[i * COLUMN_COUNT + c] = use ? a[c] - b[c] : (double)NAN;
+        }
+        work->changed += row->start_changed;
+        work->refused += row->refused;
+    }
+    enum td_status status =
+        bootstrap_means(before, count, COLUMN_COUNT, 0.95, 1, work->before, err);
+    if (status == TD_OK)
+        status = bootstrap_means(after, count, COLUMN_COUNT, 0.95, 1, work->after, err);
+    if (status == TD_OK)
+        status = bootstrap_means(change, count, COLUMN_COUNT, 0.95, 1, work->change, err);
+    free(numbers);
+    return status;
+}
+
+static const char *const column_names[COLUMN_COUNT] = {"cost_usd", "ms", "share_local", "right"};
+
+static struct json *interval_json(const struct bootstrap_interval *interval)
+{
+    struct json *object = json_new_object();
+    json_put(object, "mean", json_new_double(interval->mean));
+    json_put(object, "low", json_new_double(interval->low));
+    json_put(object, "high", json_new_double(interval->high));
+    return object;
+}
+
+static bool print_json(const struct work *work)
+{
+    struct json *object = json_new_object();
+    json_put(object, "exchanges", json_new_int((int64_t)work->replay.count));
+    json_put(object, "skipped", json_new_int((int64_t)work->replay.skipped));
+    json_put(object, "policy_version", json_new_cstr(work->parts.policy.version));
+    json_put(object, "start_changed", json_new_int((int64_t)work->changed));
+    json_put(object, "refused", json_new_int((int64_t)work->refused));
+    json_put(object, "seconds", json_new_double(work->seconds));
+    for (size_t c = 0; c < COLUMN_COUNT; c++) {
+        struct json *column = json_new_object();
+        json_put(column, "before", interval_json(&work->before[c]));
+        json_put(column, "after", interval_json(&work->after[c]));
+        json_put(column, "change", interval_json(&work->change[c]));
+        json_put(object, column_names[c], column);
+    }
+    return command_print_json(object);
+}
+
+static bool print_text(const struct work *work)
+{
+    static const char *const titles[COLUMN_COUNT] = {"cost, USD each", "time, ms", "share local",
+                                                     "share right"};
+    printf("%zu exchanges under policy %s in %.2f s; %zu begin on another tier, %zu would be "
+           "refused, %zu could not be replayed\n\n%-16s %12s %12s %12s   95 %% interval\n",
+           work->replay.count, work->parts.policy.version, work->seconds, work->changed,
+           work->refused, work->replay.skipped, "", "before", "after", "change");
+    for (size_t c = 0; c < COLUMN_COUNT; c++) {
+        if (isnan(work->change[c].mean)) {
+            printf("%-16s not known: no outcomes, feedback or classifier for these exchanges\n",
+                   titles[c]);
+            continue;
+        }
+        printf("%-16s %12.6g %12.6g %+12.6g   [%+.6g, %+.6g]\n", titles[c], work->before[c].mean,
+               work->after[c].mean, work->change[c].mean, work->change[c].low,
+               work->change[c].high);
+    }
+    return fflush(stdout) == 0;
+}
+
+static void work_free(struct work *work)
+{
+    for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
+            free(work->thresholds[i][gate]);
+    replay_deinit(&work->replay);
+    outcomes_deinit(&work->outcomes);
+    classifier_close(work->classifier);
+    config_free(work->other);
+    config_free(work->config);
+    free(work);
+}
+
+static int run(const struct call *call)
+{
+    struct td_error err = {0};
+    struct work *work = calloc(1, sizeof *work);
+    if (!work) {
+        error_set(&err, TD_NO_MEMORY, "no memory for a replay");
+        return command_fail("replay", &err);
+    }
+    enum td_status status = config_load(call->config, NULL, NULL, &work->config, &err);
+    if (status == TD_OK)
+        status = open_other(call, work, &err);
+    if (status == TD_OK)
+        status = read_outcomes(call, work, &err);
+    if (status == TD_OK)
+        status = run_replay(call, work, &err);
+    if (status == TD_OK)
+        status = find_intervals(work, &err);
+    bool printed = status == TD_OK && (call->json ? print_json(work) : print_text(work));
+    work_free(work);
+    return status == TD_OK ? !printed : command_fail("replay", &err);
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    struct call call = {.since = "24h"};
+    const struct option options[] = {
+        {"policy", 'p', OPTION_TEXT, &call.policy, "FILE", "the other configuration", 0, 0},
+        OPTION_ROW_CONFIG(call.config),
+        {"since", 's', OPTION_TEXT, &call.since, "SPAN", "90s, 15m, 24h (default), 7d or all", 0,
+         0},
+        {"outcomes", 0, OPTION_TEXT, &call.outcomes, "FILE.jsonl",
+         "how right each tier is on these exchanges, by id", 0, 0},
+        OPTION_ROW_JSON(call.json),
+    };
+    const struct option_spec spec = {
+        "replay",
+        "",
+        "Decides the ledger's exchanges again under another policy and prints what would change "
+        "in\n"
+        "cost, time, share local and quality, with 95 % intervals of the paired differences.\n"
+        "Nothing is run. With --json: {exchanges, start_changed, cost_usd, ms, share_local, "
+        "right}.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    const char *wrong = NULL;
+    if (!call.policy)
+        wrong = "--policy FILE is needed";
+    else if (!command_parse_since(call.since, clock_wall_ms(NULL), &call.since_wall_ms))
+        wrong = "--since reads 90s, 15m, 24h, 7d or all";
+    if (wrong) {
+        fprintf(stderr, "tandem replay: %s\nTry 'tandem replay --help'.\n", wrong);
+        return 2;
+    }
+    return run(&call);
+}

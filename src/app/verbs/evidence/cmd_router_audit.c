@@ -1,0 +1,310 @@
+/* tandem router audit: of traffic that all went to a cloud, what could a device answer, and what
+ * would that save? By the classifier's calibrated p_local; nothing is run. */
+#include "api/wire/openai_messages.h"
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/cli/quantity.h"
+#include "app/setup/policy/classifier_file.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "router/learn/bootstrap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LINE_ARENA_BYTES (16u << 20)
+#define LINES_MAX 1000000u
+/* Without a count: bytes a token of English text, as tokenizers of the large models have it. */
+#define BYTES_PER_TOKEN 4.0
+#define ANSWER_TOKENS 200.0
+
+/* Columns of a line, of which means and intervals are printed. */
+enum column { COST, SAVING, MOVED, CHANGE, COLUMN_COUNT };
+
+struct task_sums {
+    size_t lines, moved;
+    double p_local, saving;
+};
+
+struct audit {
+    const struct classifier *classifier;
+    double bar, in_usd_per_token, out_usd_per_token;
+    /* of each line: [count, COLUMN_COUNT]; CHANGE: of the probability of being right */
+    double *rows;
+    size_t count, capacity;
+    struct task_sums tasks[CLASSIFIER_TASKS_MAX + 1]; /* the last: none */
+    struct utterance utterance;
+    struct features features;
+    struct classifier_work work;
+    struct bootstrap_interval intervals[COLUMN_COUNT];
+};
+
+static double tokens_of(const struct json *line, const char *name, double otherwise)
+{
+    double tokens = json_number(json_get(line, name), -1);
+    return tokens >= 0 && tokens <= 1e9 ? tokens : otherwise;
+}
+
+/* What the line cost, as it says, or by its tokens. */
+static double cost_of(const struct audit *audit, const struct json *line, size_t bytes)
+{
+    double cost = json_number(json_get(line, "cost_usd"), -1);
+    if (cost >= 0 && cost <= 1e9)
+        return cost;
+    return tokens_of(line, "prompt_tokens", (double)bytes / BYTES_PER_TOKEN) *
+               audit->in_usd_per_token +
+           tokens_of(line, "completion_tokens", ANSWER_TOKENS) * audit->out_usd_per_token;
+}
+
+static void judge_line(struct audit *audit, const struct json *line, size_t bytes)
+{
+    struct verdict verdict;
+    features_read(&audit->utterance, &audit->features);
+    classifier_judge(audit->classifier, &audit->utterance, &audit->features, &audit->work,
+                     &verdict);
+    double *row = audit->rows + audit->count++ * COLUMN_COUNT;
+    bool moves = (double)verdict.p_local >= audit->bar;
+    row[COST] = cost_of(audit, line, bytes);
+    row[SAVING] = moves ? row[COST] : 0;
+    row[MOVED] = moves;
+    row[CHANGE] = !moves                    ? 0
+                  : isnan(verdict.p_strong) ? (double)NAN
+                                            : (double)verdict.p_local - (double)verdict.p_strong;
+    struct task_sums *task =
+        &audit->tasks[verdict.task == SIZE_MAX ? CLASSIFIER_TASKS_MAX : verdict.task];
+    task->lines++;
+    task->moved += moves;
+    task->p_local += (double)verdict.p_local;
+    task->saving += row[SAVING];
+}
+
+/* "text" or "prompt", or a chat request's "messages". */
+static enum td_status read_utterance(struct audit *audit, const struct json *line, size_t *bytes,
+                                     struct td_error *err)
+{
+    const struct json *text =
+        json_get(line, "text") ? json_get(line, "text") : json_get(line, "prompt");
+    struct td_request request = {0};
+    struct fault fault = {0};
+    if (json_kind_of(text) == JSON_KIND_TEXT) {
+        *bytes = json_text(text).len;
+        utterance_read_text(json_text(text), &audit->utterance);
+        return TD_OK;
+    }
+    if (json_kind_of(json_get(line, "messages")) != JSON_KIND_ARRAY)
+        return error_set(err, TD_INVALID, "no \"text\", \"prompt\" or \"messages\"");
+    struct arena *arena = arena_new(LINE_ARENA_BYTES);
+    enum td_status status = TD_OK;
+    if (!arena || !openai_messages_read(line, arena, &request, &fault))
+        status =
+            error_set(err, arena ? TD_INVALID : TD_NO_MEMORY, "%s: %s", fault.param, fault.message);
+    *bytes = 0;
+    for (size_t i = 0; status == TD_OK && i < request.message_count; i++)
+        *bytes += request.messages[i].content.len;
+    if (status == TD_OK)
+        utterance_read(&request, &audit->utterance);
+    arena_free(arena);
+    return status;
+}
+
+static enum td_status read_line(struct audit *audit, struct td_str text, struct td_error *err)
+{
+    struct json *line = NULL;
+    size_t bytes = 0;
+    if (audit->count == LINES_MAX)
+        return error_set(err, TD_LIMIT, "more than %u lines", LINES_MAX);
+    if (audit->count == audit->capacity) {
+        size_t capacity = audit->capacity ? 2 * audit->capacity : 1024;
+        void *grown = realloc(audit->rows, capacity * COLUMN_COUNT * sizeof *audit->rows);
+        if (!grown)
+            return error_set(err, TD_NO_MEMORY, "no memory for %zu lines", capacity);
+        audit->rows = grown;
+        audit->capacity = capacity;
+    }
+    enum td_status status = json_parse(text, &line, err);
+    if (status == TD_OK && json_kind_of(line) != JSON_KIND_OBJECT)
+        status = error_set(err, TD_INVALID, "not an object");
+    if (status == TD_OK)
+        status = read_utterance(audit, line, &bytes, err);
+    if (status == TD_OK)
+        judge_line(audit, line, bytes);
+    json_free(line);
+    return status;
+}
+
+static enum td_status read_lines(struct audit *audit, struct td_str lines, struct td_error *err)
+{
+    struct td_str text;
+    for (size_t number = 1; str_next(&lines, '\n', &text); number++) {
+        struct td_error wrong = {0};
+        if (str_trim(text).len == 0)
+            continue;
+        enum td_status status = read_line(audit, text, &wrong);
+        if (status != TD_OK)
+            return error_set(err, status, "line %zu: %s", number, wrong.message);
+    }
+    if (audit->count == 0)
+        return error_set(err, TD_INVALID, "no lines in it");
+    return bootstrap_means(audit->rows, audit->count, COLUMN_COUNT, 0.95, 1, audit->intervals, err);
+}
+
+/* --- printing --- */
+
+static const char *task_name(const struct audit *audit, size_t task)
+{
+    return task == CLASSIFIER_TASKS_MAX ? NULL : classifier_task_name(audit->classifier, task);
+}
+
+/* The task with the largest saving that is likely to be right, among those not shown; SIZE_MAX. */
+static size_t next_task(const struct audit *audit, const bool *shown)
+{
+    size_t best = SIZE_MAX;
+    double most = -1;
+    for (size_t t = 0; t <= CLASSIFIER_TASKS_MAX; t++) {
+        const struct task_sums *task = &audit->tasks[t];
+        if (shown[t] || task->lines == 0)
+            continue;
+        double worth = task->saving * task->p_local / (double)task->lines;
+        if (worth > most) {
+            most = worth;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static struct json *interval_json(const struct bootstrap_interval *interval, double factor)
+{
+    struct json *object = json_new_object();
+    json_put(object, "mean", json_new_double(factor * interval->mean));
+    json_put(object, "low", json_new_double(factor * interval->low));
+    json_put(object, "high", json_new_double(factor * interval->high));
+    return object;
+}
+
+static bool print_json(const struct audit *audit)
+{
+    struct json *object = json_new_object(), *tasks = json_new_array();
+    bool shown[CLASSIFIER_TASKS_MAX + 1] = {false};
+    double count = (double)audit->count;
+    json_put(object, "questions", json_new_int((int64_t)audit->count));
+    json_put(object, "p_local_min", json_new_double(audit->bar));
+    json_put(object, "cost_usd", interval_json(&audit->intervals[COST], count));
+    json_put(object, "saving_usd", interval_json(&audit->intervals[SAVING], count));
+    json_put(object, "movable", interval_json(&audit->intervals[MOVED], 1));
+    json_put(object, "quality_change", interval_json(&audit->intervals[CHANGE], 1));
+    for (size_t t; (t = next_task(audit, shown)) != SIZE_MAX;) {
+        const struct task_sums *task = &audit->tasks[t];
+        struct json *row = json_new_object();
+        shown[t] = true;
+        json_put(row, "task", json_new_cstr(task_name(audit, t)));
+        json_put(row, "questions", json_new_int((int64_t)task->lines));
+        json_put(row, "movable", json_new_double((double)task->moved / (double)task->lines));
+        json_put(row, "p_local", json_new_double(task->p_local / (double)task->lines));
+        json_put(row, "saving_usd", json_new_double(task->saving));
+        json_push(tasks, row);
+    }
+    json_put(object, "tasks", tasks);
+    return command_print_json(object);
+}
+
+static bool print_text(const struct audit *audit)
+{
+    const struct bootstrap_interval *of = audit->intervals;
+    bool shown[CLASSIFIER_TASKS_MAX + 1] = {false};
+    double count = (double)audit->count;
+    printf("%zu questions, %.4f USD; a question moves when p_local is at least %.2f\n",
+           audit->count, count * of[COST].mean, audit->bar);
+    printf("could move: %.1f %% [%.1f, %.1f]; saving %.4f USD [%.4f, %.4f], %.1f %% of the bill\n",
+           100 * of[MOVED].mean, 100 * of[MOVED].low, 100 * of[MOVED].high, count * of[SAVING].mean,
+           count * of[SAVING].low, count * of[SAVING].high,
+           of[COST].mean > 0 ? 100 * of[SAVING].mean / of[COST].mean : 0.0);
+    if (!isnan(of[CHANGE].mean))
+        printf("forecast of the share right: %+.2f points [%+.2f, %+.2f]\n", 100 * of[CHANGE].mean,
+               100 * of[CHANGE].low, 100 * of[CHANGE].high);
+    printf("\n%-24s %9s %8s %8s %12s\n", "task (quick wins first)", "questions", "movable",
+           "p_local", "saving USD");
+    for (size_t t; (t = next_task(audit, shown)) != SIZE_MAX;) {
+        const struct task_sums *task = &audit->tasks[t];
+        const char *name = task_name(audit, t);
+        shown[t] = true;
+        printf("%-24s %9zu %7.1f%% %8.3f %12.4f\n", name ? name : "-", task->lines,
+               100 * (double)task->moved / (double)task->lines, task->p_local / (double)task->lines,
+               task->saving);
+    }
+    return fflush(stdout) == 0;
+}
+
+struct call {
+    const char *file, *model, *price_in, *price_out;
+    double bar;
+    bool json;
+};
+
+static enum td_status run(const struct call *call, struct audit *audit, struct td_error *err)
+{
+    struct buf text = {0};
+    struct classifier *classifier = NULL;
+    enum td_status status = quantity_read(str_from(call->price_in), QUANTITY_MONEY_PER_TOKEN,
+                                          &audit->in_usd_per_token, err);
+    if (status == TD_OK)
+        status = quantity_read(str_from(call->price_out), QUANTITY_MONEY_PER_TOKEN,
+                               &audit->out_usd_per_token, err);
+    if (status == TD_OK)
+        status = classifier_file_open(call->model, &classifier, err);
+    if (status == TD_OK)
+        status = command_read_all(call->file, &text, err);
+    audit->classifier = classifier;
+    audit->bar = call->bar;
+    if (status == TD_OK) {
+        status = read_lines(audit, buf_view(&text), err);
+        error_prefix(err, "%s", call->file);
+    }
+    if (status == TD_OK && !(call->json ? print_json(audit) : print_text(audit)))
+        status = error_set(err, TD_IO, "standard output broke");
+    classifier_close(classifier);
+    buf_deinit(&text);
+    return status;
+}
+
+int cmd_router_audit(int argc, char **argv)
+{
+    struct call call = {.bar = 0.7, .price_in = "0.15 USD/Mtok", .price_out = "0.60 USD/Mtok"};
+    const struct option options[] = {
+        {"model", 'm', OPTION_TEXT, &call.model, "FILE", "classifier; default the shipped one", 0,
+         0},
+        {"p-local", 0, OPTION_NUMBER, &call.bar, "P",
+         "a question moves from this probability of a right local answer on; default 0.7", 0, 1},
+        {"price-in", 0, OPTION_TEXT, &call.price_in, "PRICE",
+         "where a line has no cost_usd; default \"0.15 USD/Mtok\"", 0, 0},
+        {"price-out", 0, OPTION_TEXT, &call.price_out, "PRICE", "default \"0.60 USD/Mtok\"", 0, 0},
+        OPTION_ROW_JSON(call.json),
+    };
+    const struct option_spec spec = {
+        "router audit",
+        "LOG.jsonl",
+        "Says of traffic that went to a cloud what a device could answer, what that would save "
+        "and\n"
+        "what it would do to quality, with 95 % intervals, and by task. A line: {\"text\" or\n"
+        "\"prompt\" or \"messages\", \"prompt_tokens\", \"completion_tokens\", \"cost_usd\"}, all\n"
+        "numbers optional. With --json: {questions, movable, saving_usd, quality_change, tasks}.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, NULL);
+    if (!call.file) {
+        fprintf(stderr, "tandem router audit: a log of traffic is needed\n"
+                        "Try 'tandem router audit --help'.\n");
+        return 2;
+    }
+    struct td_error err = {0};
+    struct audit *audit = calloc(1, sizeof *audit);
+    enum td_status status =
+        audit ? run(&call, audit, &err) : error_set(&err, TD_NO_MEMORY, "no memory");
+    if (audit)
+        free(audit->rows);
+    free(audit);
+    return status == TD_OK ? 0 : command_fail("router audit", &err);
+}

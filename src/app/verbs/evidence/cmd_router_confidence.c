@@ -1,0 +1,153 @@
+/* tandem router confidence: a confidence model (router/judge/confidence_model.h) from a model's own
+ * answers to judged prompts. */
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/evidence/confidence_answers.h"
+#include "app/setup/model/model_file.h"
+#include "app/setup/model/model_identity.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+
+#include <stdio.h>
+
+struct call {
+    const char *model, *out;
+    struct confidence_answers_options answers;
+    uint64_t seed;
+    enum td_cpu cpu;
+    bool json;
+};
+
+struct reports {
+    struct confidence_fit_report whole, running;
+    double seconds;
+};
+
+static struct json *fit_json(const struct confidence_fit_report *report)
+{
+    struct json *object = json_new_object();
+    json_put(object, "auroc", json_new_double(report->auroc));
+    json_put(object, "auroc_mean_logprob", json_new_double(report->auroc_plain));
+    json_put(object, "brier", json_new_double(report->brier));
+    json_put(object, "calibration_error", json_new_double(report->calibration_error));
+    return object;
+}
+
+static void print_fit(const char *name, const struct confidence_fit_report *report)
+{
+    printf("  %-8s AUROC %.3f (mean log-probability alone %.3f), Brier %.4f, calibration error "
+           "%.4f on answers not seen (%d folds)\n",
+           name, report->auroc, report->auroc_plain, report->brier, report->calibration_error,
+           CONFIDENCE_FOLDS);
+}
+
+static bool print_result(const struct call *call, const struct confidence_answers *answers,
+                         const struct confidence_model *model, const struct reports *reports)
+{
+    if (!call->json) {
+        printf("%zu answers, %zu right, %llu tokens; %s for %s %s in %.1f s\n",
+               answers->whole_count, answers->right_count, (unsigned long long)answers->token_count,
+               call->out, model->binding.model, model->binding.quantization, reports->seconds);
+        print_fit("whole", &reports->whole);
+        print_fit("running", &reports->running);
+        return fflush(stdout) == 0;
+    }
+    struct json *object = json_new_object();
+    json_put(object, "answers", json_new_int((int64_t)answers->whole_count));
+    json_put(object, "right", json_new_int((int64_t)answers->right_count));
+    json_put(object, "tokens", json_new_int((int64_t)answers->token_count));
+    json_put(object, "whole", fit_json(&reports->whole));
+    json_put(object, "running", fit_json(&reports->running));
+    json_put(object, "folds", json_new_int(CONFIDENCE_FOLDS));
+    json_put(object, "model", json_new_cstr(model->binding.model));
+    json_put(object, "quantization", json_new_cstr(model->binding.quantization));
+    json_put(object, "output", json_new_cstr(call->out));
+    json_put(object, "seconds", json_new_double(reports->seconds));
+    return command_print_json(object);
+}
+
+static enum td_status write_model(const struct confidence_model *model, const char *path,
+                                  struct td_error *err)
+{
+    struct buf text;
+    buf_init(&text, 1u << 20);
+    confidence_model_write(model, &text);
+    enum td_status status = text.failed ? error_set(err, TD_NO_MEMORY, "no memory for %s", path)
+                                        : file_replace(path, buf_view(&text), 0666, err);
+    buf_deinit(&text);
+    return status;
+}
+
+static int train(const struct call *call)
+{
+    char path[4096];
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    struct confidence_answers answers = {0};
+    struct confidence_model fitted = {0};
+    struct reports reports = {0};
+    double begin_ms = clock_monotonic_ms(NULL);
+    struct td_model_options options = {.cpu = call->cpu};
+    enum td_status status = model_file_find(call->model, NULL, path, sizeof path, &err);
+    if (status == TD_OK)
+        status = td_model_open(path, &options, &model, &err);
+    if (status == TD_OK)
+        status = model_identity_read(model, path, &fitted.binding, &err);
+    if (status == TD_OK)
+        status = confidence_answers_read(model, &call->answers, &answers, &err);
+    if (status == TD_OK)
+        status = confidence_fit(answers.whole, answers.whole_count, call->seed, &fitted.whole,
+                                &reports.whole, &err);
+    if (status == TD_OK)
+        status = confidence_fit(answers.running, answers.running_count, call->seed, &fitted.running,
+                                &reports.running, &err);
+    fitted.samples = (uint32_t)answers.whole_count;
+    if (status == TD_OK)
+        status = write_model(&fitted, call->out, &err);
+    reports.seconds = (clock_monotonic_ms(NULL) - begin_ms) / 1000;
+    bool printed = status == TD_OK && print_result(call, &answers, &fitted, &reports);
+    confidence_answers_deinit(&answers);
+    td_model_close(model);
+    return status == TD_OK ? !printed : command_fail("router confidence", &err);
+}
+
+int cmd_router_confidence(int argc, char **argv)
+{
+    struct call call = {.answers.tokens_max = 256, .seed = 1, .cpu = TD_CPU_AUTO};
+    const struct option options[] = {
+        OPTION_ROW_MODEL(call.model),
+        {"output", 'o', OPTION_TEXT, &call.out, "FILE", "for router.confidence", 0, 0},
+        {"tokens", 'n', OPTION_UINT, &call.answers.tokens_max, "N",
+         "most tokens of an answer; default 256", 1, 65536},
+        {"seed", 0, OPTION_U64, &call.seed, "S", "of the division into folds; default 1", 0, 0},
+        OPTION_ROW_THREADS(call.answers.threads),
+        OPTION_ROW_CPU(call.cpu),
+        OPTION_ROW_JSON(call.json),
+    };
+    const struct option_spec spec = {
+        "router confidence",
+        "FILE.jsonl",
+        "Lets a model answer judged prompts and fits its confidence: how likely is an answer "
+        "right,\n"
+        "by what the decode loop knows. FILE.jsonl: {\"prompt\" or \"messages\", \"right\": true "
+        "or\n"
+        "false of this model's answer, or \"answer\": the text (or list of texts) that it must "
+        "be}\n"
+        "a line; at least 50, and some hundreds to be of use. The file belongs to this model,\n"
+        "quantisation, template and tokenizer. With --json: {answers, right, tokens, whole,\n"
+        "running, folds, model, quantization, output, seconds}.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    size_t count = 0;
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.answers.path, &count);
+    if (count != 1 || !call.out) {
+        fprintf(stderr,
+                "tandem router confidence: a file of judged prompts and -o FILE are needed\n"
+                "Try 'tandem router confidence --help'.\n");
+        return 2;
+    }
+    return train(&call);
+}

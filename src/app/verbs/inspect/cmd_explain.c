@@ -1,0 +1,215 @@
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/cli/remote.h"
+#include "app/config/config.h"
+#include "base/json.h"
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define RECORD_BYTES_MAX (16u << 20)
+#define REMOTE_TIMEOUT_MS 10000
+#define COMMIT_WAIT_MS 250
+
+static const char *text_of(const struct json *object, const char *name, const char *otherwise)
+{
+    const char *text = json_cstr(json_get(object, name));
+    return text ? text : otherwise;
+}
+
+static void print_head(const struct json *record)
+{
+    printf("Exchange %s", text_of(record, "id", "?"));
+    const char *time = text_of(record, "time", NULL);
+    if (time)
+        printf(", %s", time);
+    printf("\n");
+    const char *tier = text_of(record, "tier", NULL);
+    if (tier)
+        printf("It was answered by the tier %s (%s, %s)", tier, text_of(record, "model", "?"),
+               text_of(record, "place", "?"));
+    else
+        printf("It was not answered by any tier");
+    const struct json *confidence = json_get(record, "confidence");
+    if (json_kind_of(confidence) == JSON_KIND_DOUBLE || json_kind_of(confidence) == JSON_KIND_INT)
+        printf(" with confidence %.2f", json_number(confidence, 0));
+    printf(", status %s.\n", text_of(record, "status", "?"));
+    const char *policy = text_of(record, "policy_version", NULL); /* embeddings have none */
+    printf("Route %s, data class %s%s%s.\n", text_of(record, "route", "?"),
+           text_of(record, "data_class", "?"), policy ? ", policy " : "", policy ? policy : "");
+    printf("%lld prompt and %lld answer tokens, first text after %.1f ms, whole after %.1f ms, "
+           "%.6f USD (all-cloud: %.6f USD).\n",
+           (long long)json_int(json_get(record, "prompt_tokens"), 0),
+           (long long)json_int(json_get(record, "completion_tokens"), 0),
+           json_number(json_get(record, "ttft_ms"), 0),
+           json_number(json_get(record, "total_ms"), 0),
+           json_number(json_get(record, "cost_usd"), 0),
+           json_number(json_get(record, "all_cloud_cost_usd"), 0));
+    const char *disclosure = text_of(record, "disclosure", NULL);
+    if (disclosure)
+        printf("Disclosed: %s\n", disclosure);
+}
+
+static void print_reasons(const struct json *record)
+{
+    const struct json *reasons = json_get(record, "reasons");
+    if (json_count(reasons))
+        printf("\nWhy:\n");
+    for (size_t i = 0; i < json_count(reasons); i++) {
+        const struct json *reason = json_at(reasons, i);
+        printf("  %zu. %s [%s%s%s]\n", i + 1, text_of(reason, "text", ""),
+               text_of(reason, "code", "?"), json_get(reason, "tier") ? ", " : "",
+               text_of(reason, "tier", ""));
+    }
+}
+
+/* Where it began, by what, who was next, and what would have changed it. */
+static void print_decision(const struct json *record)
+{
+    const struct json *signals = json_get(record, "signals");
+    const struct json *decision = json_get(signals, "decision");
+    const char *by = text_of(decision, "by", NULL), *rule = text_of(decision, "rule", NULL);
+    if (!by)
+        return;
+    printf("\nDecision: by %s", by);
+    if (rule)
+        printf(", rule '%s' matched", rule);
+    printf(", starts on %s", text_of(decision, "start", "none"));
+    const char *runner_up = text_of(decision, "runner_up", NULL);
+    if (runner_up)
+        printf(", runner-up %s", runner_up);
+    printf(".\n");
+    const char *flip = text_of(decision, "flip", NULL);
+    if (flip)
+        printf("It flips: %s.\n", flip);
+    void *iterator = NULL;
+    const char *tier;
+    const struct json *score;
+    while (json_next(json_get(decision, "scores_usd"), &iterator, &tier, &score))
+        printf("  score of %s: %.6f USD\n", tier, json_number(score, 0));
+}
+
+static void print_attempts(const struct json *record)
+{
+    const struct json *attempts = json_get(record, "attempts");
+    if (json_count(attempts))
+        printf("\nAttempts:\n");
+    for (size_t i = 0; i < json_count(attempts); i++) {
+        const struct json *attempt = json_at(attempts, i);
+        const struct json *confidence = json_get(attempt, "confidence");
+        printf("  %zu. %s (%s): %s", i + 1, text_of(attempt, "tier", "?"),
+               text_of(attempt, "place", "?"), text_of(attempt, "outcome", "?"));
+        if (confidence && json_kind_of(confidence) != JSON_KIND_NULL)
+            printf(", confidence %.2f", json_number(confidence, 0));
+        printf(", %.1f ms, %.6f USD, %lld bytes left the device\n",
+               json_number(json_get(attempt, "total_ms"), 0),
+               json_number(json_get(attempt, "cost_usd"), 0),
+               (long long)json_int(json_get(attempt, "egress_bytes"), 0));
+        const char *error = text_of(attempt, "error", NULL);
+        if (error)
+            printf("     %s\n", error);
+    }
+}
+
+static void print_shadows(const struct json *record)
+{
+    const struct json *shadows = json_get(record, "shadows");
+    if (json_count(shadows))
+        printf("\nIn its shadow:\n");
+    for (size_t i = 0; i < json_count(shadows); i++) {
+        const struct json *shadow = json_at(shadows, i);
+        const struct json *agreement = json_get(shadow, "agreement");
+        bool answered = json_kind_of(agreement) != JSON_KIND_NULL;
+        printf("  %s: ", text_of(shadow, "tier", "?"));
+        if (answered)
+            printf("%s (agreement %.2f as %s)",
+                   json_bool(json_get(shadow, "same"), false) ? "the same" : "another answer",
+                   json_number(agreement, 0), text_of(shadow, "kind", "?"));
+        else
+            printf("no answer");
+        printf(", %.1f ms, %.6f USD, %lld bytes left the device\n",
+               json_number(json_get(shadow, "total_ms"), 0),
+               json_number(json_get(shadow, "cost_usd"), 0),
+               (long long)json_int(json_get(shadow, "egress_bytes"), 0));
+    }
+}
+
+static enum td_status find_local(const char *config_path, const char *id, struct json **out,
+                                 struct td_error *err)
+{
+    struct config *config = NULL;
+    struct ledger_reader *reader = NULL;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, err);
+    if (status == TD_OK)
+        status = command_open_ledger(config->ledger.path, &reader, err);
+    /* A server commits within COMMIT_WAIT_MS of the answer; an earlier exchange is not the last. */
+    struct timespec pause = {0, COMMIT_WAIT_MS * 1000000L};
+    if (status == TD_OK && strcmp(id, "last") == 0)
+        nanosleep(&pause, NULL);
+    if (status == TD_OK)
+        status = ledger_reader_find(reader, id, out, err);
+    if (reader && status == TD_NOT_FOUND) {
+        nanosleep(&pause, NULL);
+        *err = (struct td_error){0};
+        status = ledger_reader_find(reader, id, out, err);
+    }
+    ledger_reader_close(reader);
+    config_free(config);
+    return status;
+}
+
+static enum td_status find_remote(const char *url, const char *id, struct json **out,
+                                  struct td_error *err)
+{
+    char path[256];
+    snprintf(path, sizeof path, "/tandem/v1/exchanges/%.200s", id);
+    struct buf body;
+    buf_init(&body, RECORD_BYTES_MAX);
+    struct remote_request request = {
+        .base = url, .path = path, .answer = &body, .timeout_ms = REMOTE_TIMEOUT_MS};
+    enum td_status status = remote_call(&request, err);
+    if (status == TD_OK)
+        status = json_parse(buf_view(&body), out, err);
+    buf_deinit(&body);
+    return status;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    const char *config = NULL, *url = NULL, *id[1] = {"last"};
+    bool json = false;
+    size_t count = 0;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config),
+        {"url", 'u', OPTION_TEXT, &url, "URL", "ask a running server instead of the ledger", 0, 0},
+        OPTION_ROW_CPU(cpu),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "explain",
+        "[ID|last]",
+        "Says why an exchange was answered where it was. ID may be a beginning that is unique;\n"
+        "without one the last exchange is explained.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, id, &count);
+    struct td_error err = {0};
+    struct json *record = NULL;
+    enum td_status status =
+        url ? find_remote(url, id[0], &record, &err) : find_local(config, id[0], &record, &err);
+    if (status != TD_OK)
+        return command_fail("explain", &err);
+    if (json)
+        return command_print_json(record) ? 0 : 1;
+    print_head(record);
+    print_reasons(record);
+    print_decision(record);
+    print_attempts(record);
+    print_shadows(record);
+    json_free(record);
+    return 0;
+}

@@ -1,0 +1,158 @@
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/config/config.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+
+static double member(const struct json *object, const char *name)
+{
+    return json_number(json_get(object, name), 0);
+}
+
+static void print_percentiles(const struct json *of)
+{
+    static const char *const names[] = {"p50", "p95", "p99"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct json *value = json_get(of, names[i]);
+        if (json_kind_of(value) == JSON_KIND_NULL || !value)
+            printf(" %8s", "-");
+        else
+            printf(" %8.1f", json_number(value, 0));
+    }
+}
+
+static void print_consistency(const struct json *of)
+{
+    double similar = member(of, "similar"), turns = member(of, "turns");
+    if (similar > 0)
+        printf("\n%.0f questions were like an earlier one of the same user: %.0f started elsewhere "
+               "(flip rate %.1f%%)\n",
+               similar, member(of, "flipped"), 100 * member(of, "flip_rate"));
+    const struct json *days = json_get(of, "days");
+    for (size_t i = 0; similar > 0 && i < json_count(days); i++) {
+        const struct json *day = json_at(days, i);
+        printf("  %s: %.0f of %.0f\n", json_cstr(json_get(day, "day")), member(day, "flipped"),
+               member(day, "similar"));
+    }
+    if (turns > 0)
+        printf("\n%.0f turns went on in a conversation: %.0f left its tier\n", turns,
+               member(of, "turns_moved"));
+    if (similar + turns > 0)
+        printf("keeping tiers (%.0f times) gave up %.3f and cost %.6f USD\n", member(of, "kept"),
+               member(of, "given_up"), member(of, "usd"));
+}
+
+static void print_same(const struct json *of)
+{
+    printf("%.0f of %.0f the same (%.1f%%, 95%% interval %.1f..%.1f%%)", member(of, "same"),
+           member(of, "compared"), 100 * member(of, "same_share"), 100 * member(of, "same_low"),
+           100 * member(of, "same_high"));
+}
+
+static void print_shadows(const struct json *list)
+{
+    for (size_t i = 0; i < json_count(list); i++) {
+        const struct json *of = json_at(list, i), *examples = json_get(of, "examples");
+        const struct json *tasks = json_get(of, "tasks");
+        const char *tier = json_cstr(json_get(of, "tier"));
+        printf("\n%s in the shadow of %s: ", json_cstr(json_get(of, "shadow")), tier ? tier : "-");
+        print_same(of);
+        printf(", mean agreement %.3f, %.0f failed, %.6f USD\n", member(of, "agreement"),
+               member(of, "failed"), member(of, "cost_usd"));
+        for (size_t j = 0; j < json_count(tasks); j++) {
+            const char *name = json_cstr(json_get(json_at(tasks, j), "task"));
+            printf("  %-16s ", name && *name ? name : "(not judged)");
+            print_same(json_at(tasks, j));
+            printf("\n");
+        }
+        for (size_t j = 0; j < json_count(examples); j++)
+            printf("  another answer: %s\n", json_cstr(json_at(examples, j)));
+    }
+}
+
+static void print_report(const struct json *report, const char *since)
+{
+    printf("Exchanges of the last %s: %.0f (%.0f escalated, %.0f degraded, %.0f failed)\n\n", since,
+           member(report, "exchanges"), member(report, "escalations"), member(report, "degraded"),
+           member(report, "failures"));
+    printf("%-14s %9s %6s %10s %10s %11s  %26s  %26s\n", "tier", "exchanges", "share", "prompt tok",
+           "answer tok", "cost USD", "first text ms p50 p95 p99", "whole ms p50 p95 p99");
+    const struct json *tiers = json_get(report, "tiers");
+    for (size_t i = 0; i < json_count(tiers); i++) {
+        const struct json *tier = json_at(tiers, i);
+        const char *name = json_cstr(json_get(tier, "tier"));
+        printf("%-14s %9.0f %5.1f%% %10.0f %10.0f %11.6f ", name ? name : "(none)",
+               member(tier, "exchanges"), 100 * member(tier, "share"),
+               member(tier, "prompt_tokens"), member(tier, "completion_tokens"),
+               member(tier, "cost_usd"));
+        print_percentiles(json_get(tier, "ttft_ms"));
+        printf(" ");
+        print_percentiles(json_get(tier, "total_ms"));
+        printf("\n");
+    }
+    if (member(report, "feedback") > 0) {
+        printf("\nfeedback on %.0f answers, mean score %.3f:", member(report, "feedback"),
+               member(report, "score"));
+        for (size_t i = 0; i < json_count(tiers); i++) {
+            const struct json *tier = json_at(tiers, i);
+            if (member(tier, "feedback") > 0)
+                printf(" %s %.3f (%.0f)", json_cstr(json_get(tier, "tier")), member(tier, "score"),
+                       member(tier, "feedback"));
+        }
+        printf("\n");
+    }
+    printf("\ncost %.6f USD; all-cloud would have cost %.6f USD; saved %.6f USD (%.1f%%)\n",
+           member(report, "cost_usd"), member(report, "all_cloud_cost_usd"),
+           member(report, "saving_usd"), 100 * member(report, "saving_share"));
+    print_consistency(json_get(report, "consistency"));
+    print_shadows(json_get(report, "shadows"));
+}
+
+int cmd_report(int argc, char **argv)
+{
+    const char *config_path = NULL, *since = "24h";
+    bool json = false;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"since", 's', OPTION_TEXT, &since, "SPAN", "90s, 15m, 24h (default), 7d or all", 0, 0},
+        OPTION_ROW_CPU(cpu),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "report",
+        "",
+        "Prints exchanges by tier, their cost, the saving against sending everything to the\n"
+        "cloud, and latency percentiles, from the ledger.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    uint64_t since_wall_ms;
+    if (!command_parse_since(since, clock_wall_ms(NULL), &since_wall_ms)) {
+        fprintf(stderr, "tandem report: --since reads 90s, 15m, 24h, 7d or all, not '%s'\n", since);
+        return 2;
+    }
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct ledger_reader *reader = NULL;
+    struct json *report = NULL;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK)
+        status = command_open_ledger(config->ledger.path, &reader, &err);
+    if (status == TD_OK)
+        status = ledger_reader_report(reader, since_wall_ms, &report, &err);
+    bool printed = true;
+    if (status == TD_OK && json)
+        printed = command_print_json(report);
+    else if (status == TD_OK)
+        print_report(report, since);
+    if (!json)
+        json_free(report);
+    ledger_reader_close(reader);
+    config_free(config);
+    return status == TD_OK ? !printed : command_fail("report", &err);
+}

@@ -1,0 +1,193 @@
+/* tandem models list, tandem models rm: the folder of pulled models. */
+#include "app/cli/options.h"
+#include "app/config/config.h"
+#include "app/setup/model/adapter_file.h"
+#include "app/setup/model/model_store.h"
+#include "app/verbs/models/cmd_models.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+struct listing {
+    bool json;
+    struct json *models;
+    size_t count;
+};
+
+static const char *dir_of(const char *given, const struct config *config)
+{
+    return given ? given : config->models.dir;
+}
+
+static void describe(const char *path, struct json *object)
+{
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    struct td_model_options options = {0};
+    struct adapter_file adapter;
+    bool opened = td_model_open(path, &options, &model, &err) == TD_OK;
+    if (!opened && adapter_file_read(path, &adapter)) {
+        json_put(object, "kind", json_new_cstr("adapter"));
+        json_put(object, "usable", json_new_bool(true));
+        json_put(object, "adapter", adapter_file_to_json(&adapter));
+        return;
+    }
+    json_put(object, "kind", json_new_cstr("model"));
+    if (!opened) {
+        json_put(object, "usable", json_new_bool(false));
+        json_put(object, "problem", json_new_cstr(err.message));
+        return;
+    }
+    const struct td_model_info *info = td_model_get_info(model);
+    json_put(object, "usable", json_new_bool(true));
+    json_put(object, "architecture", json_new_cstr(info->architecture));
+    json_put(object, "quantization", json_new_cstr(info->quantization));
+    json_put(object, "parameter_count", json_new_int((int64_t)info->parameter_count));
+    json_put(object, "context_tokens", json_new_int(info->context_tokens));
+    td_model_close(model);
+}
+
+static const char *text_or(const char *text, const char *otherwise)
+{
+    return text ? text : otherwise;
+}
+
+static void print_row(const struct json *object)
+{
+    double size = (double)json_int(json_get(object, "bytes"), 0) / 1e6;
+    const char *name = json_cstr(json_get(object, "name"));
+    const struct json *adapter;
+    if (json_bool(json_get(object, "partial"), false))
+        printf("%-44s %9.1f MB  unfinished; pull it again to go on\n", name, size);
+    else if ((adapter = json_get(object, "adapter")))
+        printf("%-44s %9.1f MB  LoRA adapter for %s, rank %lld, %lld tensors: --lora FILE\n", name,
+               size, text_or(json_cstr(json_get(adapter, "base_architecture")), "?"),
+               (long long)json_int(json_get(adapter, "rank"), 0),
+               (long long)json_int(json_get(adapter, "tensors"), 0));
+    else if (!json_bool(json_get(object, "usable"), false))
+        printf("%-44s %9.1f MB  cannot be used: %s\n", name, size,
+               json_cstr(json_get(object, "problem")));
+    else
+        printf("%-44s %9.1f MB  %-8s %-7s %8.1f M parameters\n", name, size,
+               json_cstr(json_get(object, "architecture")),
+               json_cstr(json_get(object, "quantization")),
+               (double)json_int(json_get(object, "parameter_count"), 0) / 1e6);
+}
+
+static bool visit(void *ctx, const char *name, const char *path, bool part)
+{
+    struct listing *listing = ctx;
+    struct stat file;
+    char sha256[128], source[128];
+    struct json *object = json_new_object();
+    json_put(object, "name", json_new_text(str_slice(str_from(name), 0, strlen(name) - 5)));
+    json_put(object, "path", json_new_cstr(path));
+    /* Of a part, what it takes on the disk: there may be holes. */
+    if (stat(path, &file) == 0)
+        json_put(object, "bytes",
+                 json_new_int(part ? (int64_t)file.st_blocks * 512 : file.st_size));
+    json_put(object, "partial", json_new_bool(part));
+    if (!part) {
+        model_store_record(path, sha256, source, sizeof sha256);
+        json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
+        describe(path, object);
+    }
+    listing->count++;
+    if (listing->json) {
+        json_push(listing->models, object);
+    } else {
+        print_row(object);
+        json_free(object);
+    }
+    return true;
+}
+
+int cmd_models_list(int argc, char **argv)
+{
+    const char *config_path = NULL, *dir = NULL;
+    bool json = false;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {"models list",
+                                     "",
+                                     "Lists the pulled models, and downloads that are not whole.",
+                                     options,
+                                     sizeof options / sizeof *options,
+                                     0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct listing listing = {.json = json};
+    bool printed = true;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK) {
+        listing.models = json_new_array();
+        status = model_store_walk(dir_of(dir, config), visit, &listing, &err);
+    }
+    if (status == TD_OK && json) {
+        struct json *object = json_new_object();
+        json_put(object, "dir", json_new_cstr(dir_of(dir, config)));
+        json_put(object, "models", listing.models);
+        printed = command_print_json(object);
+    } else {
+        json_free(listing.models);
+        if (status == TD_OK && listing.count == 0)
+            printf("no models in %s; 'tandem models pull' fetches one\n", dir_of(dir, config));
+    }
+    config_free(config);
+    return status == TD_OK ? !printed : command_fail("models list", &err);
+}
+
+int cmd_models_rm(int argc, char **argv)
+{
+    const char *config_path = NULL, *dir = NULL, *name[1] = {NULL};
+    bool json = false;
+    size_t count = 0;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"dir", 'd', OPTION_TEXT, &dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "models rm",
+        "NAME",
+        "Removes a pulled model, or what an unfinished pull left of it.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, name, &count);
+    if (count != 1) {
+        fprintf(stderr, "tandem models rm: say which model; 'tandem models list' shows them\n");
+        return 2;
+    }
+    if (!model_name_is_plain(name[0])) {
+        fprintf(stderr,
+                "tandem models rm: '%.100s' is not a model's name; 'tandem models list' shows "
+                "them\n",
+                name[0]);
+        return 2;
+    }
+    struct td_error err = {0};
+    struct config *config = NULL;
+    uint64_t bytes = 0;
+    bool printed = true;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK)
+        status = model_store_remove(dir_of(dir, config), name[0], &bytes, &err);
+    if (status == TD_OK && json) {
+        struct json *object = json_new_object();
+        json_put(object, "removed", json_new_cstr(name[0]));
+        json_put(object, "bytes", json_new_int((int64_t)bytes));
+        printed = command_print_json(object);
+    } else if (status == TD_OK) {
+        printf("removed %s, %.1f MB\n", name[0], (double)bytes / 1e6);
+    }
+    config_free(config);
+    return status == TD_OK ? !printed : command_fail("models rm", &err);
+}

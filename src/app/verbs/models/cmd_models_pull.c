@@ -1,0 +1,313 @@
+/* tandem models pull: fetch, check, name. What is fetched lies in NAME.gguf.part until its hash and
+ * its contents have been checked, so that a model that can be named is always whole. */
+#include "app/cli/options.h"
+#include "app/config/config.h"
+#include "app/setup/model/adapter_file.h"
+#include "app/setup/model/model_source.h"
+#include "app/setup/model/model_store.h"
+#include "app/verbs/models/cmd_models.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "net/download.h"
+#include "net/download_url.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RETRIES_DEFAULT 8
+#define BAR_CELLS 24
+#define HASH_REPORT_MS 500
+
+static atomic_bool interrupted;
+
+struct pull {
+    const char *config_path, *dir, *name, *ca_file;
+    uint32_t streams, retries;
+    bool json, force;
+
+    struct config *config;
+    struct model_source source;
+    char path[4096 + MODEL_NAME_BYTES];
+    const char *endpoint;
+    const char *token_origin; /* whose HF_TOKEN is */
+    char *shown_source;       /* without what may be a secret */
+    bool source_cut;
+    char digest[DOWNLOAD_SHA256_HEX + 1]; /* that was asked for; "" = none */
+    struct download_result result;
+    double begin_ms, hash_report_ms;
+    bool bar_shown;
+};
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&interrupted, true);
+}
+
+/* --- progress --- */
+
+/* The name as `models list` gives it: without .gguf. */
+static struct json *event_new(const struct pull *pull, const char *event)
+{
+    struct json *object = json_new_object();
+    json_put(object, "event", json_new_cstr(event));
+    struct td_str name = str_from(pull->source.name);
+    json_put(object, "name", json_new_text(str_slice(name, 0, name.len - 5)));
+    return object;
+}
+
+static void print_bar(struct pull *pull, const char *what, uint64_t bytes, uint64_t total,
+                      uint64_t not_counted)
+{
+    double seconds = (clock_monotonic_ms(NULL) - pull->begin_ms) / 1000.0;
+    double rate = seconds > 0 ? (double)(bytes - not_counted) / seconds : 0;
+    char bar[BAR_CELLS + 1] = "";
+    if (!isatty(STDERR_FILENO))
+        return;
+    pull->bar_shown = true;
+    if (total == UINT64_MAX || total == 0) {
+        fprintf(stderr, "\r%s %s: %.1f MB, %.1f MB/s\x1b[K", what, pull->source.name,
+                (double)bytes / 1e6, rate / 1e6);
+        return;
+    }
+    double part = (double)bytes / (double)total;
+    for (int i = 0; i < BAR_CELLS; i++)
+        bar[i] = i < (int)(part * BAR_CELLS) ? '#' : '.';
+    fprintf(stderr, "\r%s %s [%s] %3.0f %% %.1f of %.1f MB, %.1f MB/s", what, pull->source.name,
+            bar, 100 * part, (double)bytes / 1e6, (double)total / 1e6, rate / 1e6);
+    if (rate > 0 && bytes < total)
+        fprintf(stderr, ", %.0f s left", (double)(total - bytes) / rate);
+    fputs("\x1b[K", stderr);
+}
+
+static void end_bar(struct pull *pull)
+{
+    if (pull->bar_shown)
+        fputc('\n', stderr);
+    pull->bar_shown = false;
+}
+
+static void on_progress(void *ctx, const struct download_progress *progress)
+{
+    struct pull *pull = ctx;
+    if (!pull->json) {
+        print_bar(pull, "pulling", progress->bytes, progress->total, progress->resumed_bytes);
+        return;
+    }
+    struct json *object = event_new(pull, "progress");
+    json_put(object, "bytes", json_new_int((int64_t)progress->bytes));
+    json_put(object, "total",
+             progress->total == UINT64_MAX ? json_new_null()
+                                           : json_new_int((int64_t)progress->total));
+    json_put(object, "resumed_bytes", json_new_int((int64_t)progress->resumed_bytes));
+    json_put(object, "streams", json_new_int(progress->streams));
+    command_print_json(object);
+}
+
+static void on_hashed(void *ctx, uint64_t bytes, uint64_t total)
+{
+    struct pull *pull = ctx;
+    double now_ms = clock_monotonic_ms(NULL);
+    if (pull->json || now_ms < pull->hash_report_ms)
+        return;
+    print_bar(pull, "checking", bytes, total, 0);
+    pull->hash_report_ms = now_ms + HASH_REPORT_MS;
+}
+
+/* --- steps --- */
+
+/* The token belongs to Hugging Face, or to the hub that the same environment names; a mirror out of
+ * a configuration file never sees it. */
+static void choose_endpoint(struct pull *pull)
+{
+    const char *endpoint = getenv("HF_ENDPOINT");
+    bool from_environment = endpoint && *endpoint;
+    pull->token_origin = from_environment ? endpoint : MODEL_ENDPOINT_DEFAULT;
+    pull->endpoint = pull->token_origin;
+    if (!from_environment && pull->config->models.mirror)
+        pull->endpoint = pull->config->models.mirror;
+}
+
+static bool take_sha256(void *digest, const char *text)
+{
+    return download_sha256_parse(str_from(text), digest);
+}
+
+static enum td_status prepare(struct pull *pull, const char *text, struct td_error *err)
+{
+    enum td_status status = config_load(pull->config_path, NULL, NULL, &pull->config, err);
+    if (status != TD_OK)
+        return status;
+    choose_endpoint(pull);
+    status = model_source_parse(text, pull->endpoint, pull->name, &pull->source, err);
+    if (status != TD_OK)
+        return status;
+    pull->shown_source = pull->source.is_file
+                             ? strdup(pull->source.where)
+                             : download_url_public(pull->source.where, &pull->source_cut);
+    if (pull->shown_source == NULL)
+        return error_set(err, TD_INVALID, "the source is not a valid URL");
+    const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
+    status = path_join(pull->path, sizeof pull->path, dir, pull->source.name, err);
+    return status == TD_OK ? model_store_make(dir, err) : status;
+}
+
+static enum td_status fetch(struct pull *pull, struct td_error *err)
+{
+    if (pull->source.is_file)
+        return model_store_copy(pull->source.where, pull->path, &interrupted, err);
+    const char *token = getenv("HF_TOKEN");
+    struct download_options options = {
+        .url = pull->source.where,
+        .path = pull->path,
+        .bearer = token && *token ? token : NULL,
+        .bearer_origin = pull->token_origin,
+        .ca_file = pull->ca_file ? pull->ca_file : pull->config->models.ca_file,
+        .streams = pull->streams,
+        .retry_count = pull->retries,
+        .cancel = &interrupted,
+        .on_progress = on_progress,
+        .ctx = pull,
+    };
+    /* A token with a line end in it would write further headers. */
+    if (options.bearer && strpbrk(options.bearer, "\r\n"))
+        return error_set(err, TD_INVALID, "HF_TOKEN has a line end in it");
+    return download_file(&options, &pull->result, err);
+}
+
+static enum td_status install(struct pull *pull, char *sha256, struct td_error *err)
+{
+    bool given = *pull->digest != '\0';
+    struct model_check check = {
+        .path = pull->path,
+        .source = pull->shown_source,
+        .source_cut = pull->source_cut,
+        .sha256_wanted = given ? pull->digest : pull->result.sha256,
+        .sha256_from = given ? "--sha256" : "the server",
+        .cancel = &interrupted,
+        .on_progress = on_hashed,
+        .ctx = pull,
+    };
+    pull->begin_ms = clock_monotonic_ms(NULL);
+    return model_store_install(&check, sha256, err);
+}
+
+static bool print_done(const struct pull *pull, const char *event, const char *sha256)
+{
+    struct adapter_file adapter;
+    bool is_adapter = adapter_file_read(pull->path, &adapter);
+    if (!pull->json) {
+        printf("%s %s\nsha256 %s%s\n", event, pull->path, *sha256 ? sha256 : "not recorded",
+               strcmp(event, "pulled") != 0 ? ""
+               : *pull->digest              ? " (as asked for)"
+               : *pull->result.sha256       ? " (as the server says)"
+                                            : " (nobody said what it should be)");
+        if (is_adapter)
+            printf("a LoRA adapter for %s, rank %u, %llu tensors: --lora %s, or engine.adapters\n",
+                   *adapter.architecture ? adapter.architecture : "?", adapter.rank_max,
+                   (unsigned long long)adapter.tensor_count, pull->path);
+        return fflush(stdout) == 0;
+    }
+    struct json *object = event_new(pull, event);
+    json_put(object, "path", json_new_cstr(pull->path));
+    json_put(object, "kind", json_new_cstr(is_adapter ? "adapter" : "model"));
+    if (is_adapter)
+        json_put(object, "adapter", adapter_file_to_json(&adapter));
+    json_put(object, "sha256", *sha256 ? json_new_cstr(sha256) : json_new_null());
+    json_put(object, "verified", json_new_bool(*pull->digest || *pull->result.sha256));
+    json_put(object, "source", json_new_cstr(pull->shown_source));
+    if (pull->source_cut)
+        json_put(object, "source_cut", json_new_bool(true));
+    json_put(object, "resumed_bytes", json_new_int((int64_t)pull->result.resumed_bytes));
+    return command_print_json(object);
+}
+
+/* A model that is there is left alone, unless it is known to be another one. */
+static enum td_status check_present(const struct pull *pull, char *sha256, bool *present,
+                                    struct td_error *err)
+{
+    char source[4096];
+    *present = !pull->force && access(pull->path, F_OK) == 0;
+    if (!*present)
+        return TD_OK;
+    model_store_record(pull->path, sha256, source, DOWNLOAD_SHA256_HEX + 1);
+    if (*pull->digest && strcmp(sha256, pull->digest) != 0)
+        return error_set(err, TD_INVALID,
+                         "%s is there with SHA-256 %s; --force replaces it, --name keeps both",
+                         pull->path, *sha256 ? sha256 : "unknown");
+    return TD_OK;
+}
+
+static enum td_status run(struct pull *pull, const char *text, bool *printed, struct td_error *err)
+{
+    char sha256[DOWNLOAD_SHA256_HEX + 1] = "";
+    bool present;
+    enum td_status status = prepare(pull, text, err);
+    if (status == TD_OK)
+        status = check_present(pull, sha256, &present, err);
+    if (status != TD_OK)
+        return status;
+    if (present) {
+        *printed = print_done(pull, "present", sha256);
+        return TD_OK;
+    }
+    pull->begin_ms = clock_monotonic_ms(NULL);
+    status = fetch(pull, err);
+    if (status == TD_OK)
+        status = install(pull, sha256, err);
+    end_bar(pull);
+    if (status == TD_OK)
+        *printed = print_done(pull, "pulled", sha256);
+    return status;
+}
+
+int cmd_models_pull(int argc, char **argv)
+{
+    struct pull pull = {.retries = RETRIES_DEFAULT};
+    struct option_each sha256_option = {take_sha256, pull.digest, "64 hex digits"};
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(pull.config_path),
+        {"name", 0, OPTION_TEXT, &pull.name, "NAME", "default: the file's name", 0, 0},
+        {"sha256", 0, OPTION_EACH, &sha256_option, "HEX", "what the file must have", 0, 0},
+        {"dir", 'd', OPTION_TEXT, &pull.dir, "FOLDER", "default models.dir or TANDEM_MODELS", 0, 0},
+        {"streams", 's', OPTION_UINT, &pull.streams, "N", "parallel ranges; default 4", 1,
+         DOWNLOAD_STREAMS_MAX},
+        {"retries", 0, OPTION_UINT, &pull.retries, "N", "failures in a row; default 8", 0, 1000},
+        {"ca-file", 0, OPTION_TEXT, &pull.ca_file, "FILE", "certificates to trust", 0, 0},
+        {"force", 'f', OPTION_FLAG, &pull.force, NULL, "replace a model that is there", 0, 0},
+        OPTION_ROW_JSON(pull.json),
+    };
+    const struct option_spec spec = {
+        "models pull",
+        "SOURCE",
+        "Fetches a model into the model folder: hf:ORG/REPO:FILE.gguf[@REVISION], an http(s)\n"
+        "address, or a file. Takes up what an interrupted pull left. The file's SHA-256 is\n"
+        "compared with --sha256 or what the hub says, and always printed. HF_ENDPOINT or\n"
+        "models.mirror names another hub, HF_TOKEN opens gated models. --json: one event a line.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    const char *source[1] = {NULL};
+    size_t count = 0;
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, source, &count);
+    if (count != 1) {
+        fprintf(stderr, "tandem models pull: say what to fetch: hf:ORG/REPO:FILE, an address or a "
+                        "file\n");
+        return 2;
+    }
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    struct td_error err = {0};
+    bool printed = true;
+    enum td_status status = run(&pull, source[0], &printed, &err);
+    config_free(pull.config);
+    free(pull.shown_source);
+    return status == TD_OK ? !printed : command_fail("models pull", &err);
+}

@@ -1,0 +1,82 @@
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "base/json.h"
+#include "engine/measure/perplexity.h"
+
+#include <stdio.h>
+
+static bool print_result(const struct perplexity_result *result, bool json)
+{
+    double mean = result->nll_sum / (double)result->scored_count;
+    if (!json)
+        return printf("perplexity %.6f over %llu predicted tokens (mean nll %.8f, %.1f s)\n",
+                      result->perplexity, (unsigned long long)result->scored_count, mean,
+                      result->seconds) > 0;
+    struct json *object = json_new_object();
+    json_put(object, "perplexity", json_new_double(result->perplexity));
+    json_put(object, "mean_nll", json_new_double(mean));
+    json_put(object, "tokens", json_new_int((int64_t)result->token_count));
+    json_put(object, "predicted_tokens", json_new_int((int64_t)result->scored_count));
+    json_put(object, "seconds", json_new_double(result->seconds));
+    return command_print_json(object);
+}
+
+/* Only whole windows count, as llama.cpp's tool does it: a short last one has little context and
+ * would raise the figure by the accident of the text's length. A text shorter than a window is
+ * one. */
+static uint32_t whole_windows(const struct td_model *model, struct td_str text, uint32_t context)
+{
+    size_t count = 0;
+    struct td_error too_small = {0};
+    if (td_tokenize(model, text, true, false, NULL, 0, &count, &too_small) != TD_LIMIT || count < 2)
+        return 1;
+    /* Neighbouring windows share one token: the last of one is the first of the next. */
+    size_t windows = (count - 1) / (context - 1);
+    return windows < 1 ? 1 : windows > UINT32_MAX ? UINT32_MAX : (uint32_t)windows;
+}
+
+int cmd_perplexity(int argc, char **argv)
+{
+    const char *model_path = NULL, *file = NULL;
+    struct perplexity_options values = {.session = {.context_tokens = 512, .kv_type = TD_KV_F32}};
+    enum td_cpu cpu = TD_CPU_AUTO;
+    bool json = false;
+    const struct option options[] = {
+        OPTION_ROW_MODEL(model_path),
+        {"file", 'f', OPTION_TEXT, &file, "FILE", "text; default: standard input", 0, 0},
+        {"context", 0, OPTION_UINT, &values.session.context_tokens, "N", "tokens of one window", 2,
+         1048576},
+        {"windows", 0, OPTION_UINT, &values.windows_max, "N", "so many; default all whole ones", 0,
+         1e9},
+        OPTION_ROW_THREADS(values.session.thread_count),
+        OPTION_ROW_CPU(cpu),
+        OPTION_ROW_KV_TYPE(values.session.kv_type),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "perplexity",
+        "",
+        "Prints how well the model predicts a text: exp of the mean negative log-likelihood over\n"
+        "windows that each start from an empty cache. With --json: {perplexity, mean_nll, tokens,\n"
+        "predicted_tokens, seconds}.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    struct buf text = {0};
+    struct perplexity_result result = {0};
+    enum td_status status = command_open_model(model_path, cpu, false, &model, &err);
+    if (status == TD_OK)
+        status = command_read_all(file, &text, &err);
+    if (status == TD_OK && values.windows_max == 0)
+        values.windows_max = whole_windows(model, buf_view(&text), values.session.context_tokens);
+    if (status == TD_OK)
+        status = perplexity_measure(model, buf_view(&text), &values, &result, NULL, 0, &err);
+    bool printed = status != TD_OK || print_result(&result, json);
+    buf_deinit(&text);
+    td_model_close(model);
+    return status == TD_OK ? !printed : command_fail("perplexity", &err);
+}

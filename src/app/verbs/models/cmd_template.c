@@ -1,0 +1,91 @@
+#include "api/wire/openai_messages.h"
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+
+#define MESSAGES_ARENA_BYTES (512u << 20)
+
+/* A JSON array of messages, or an object with `messages` as a chat request has it. */
+static enum td_status read_messages(struct td_str text, struct json **body, struct arena *arena,
+                                    struct td_request *request, struct td_error *err)
+{
+    enum td_status status = json_parse(text, body, err);
+    if (status != TD_OK)
+        return status;
+    if (json_kind_of(*body) == JSON_KIND_ARRAY) {
+        struct json *object = json_new_object();
+        json_put(object, "messages", *body);
+        *body = object;
+    }
+    struct fault fault = {0};
+    if (!openai_messages_read(*body, arena, request, &fault))
+        return error_set(err, TD_INVALID, "%s: %s", fault.param, fault.message);
+    return TD_OK;
+}
+
+static struct json *ids_to_json(const int32_t *ids, size_t count)
+{
+    struct json *array = json_new_array();
+    for (size_t i = 0; i < count; i++)
+        json_push(array, json_new_int(ids[i]));
+    return array;
+}
+
+int cmd_template(int argc, char **argv)
+{
+    const char *model_path = NULL;
+    bool as_ids = false, json = false;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {
+        OPTION_ROW_MODEL(model_path),
+        {"ids", 0, OPTION_FLAG, &as_ids, NULL, "print the prompt's token ids (a JSON array)", 0, 0},
+        OPTION_ROW_CPU(cpu),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "template",
+        "< MESSAGES.json",
+        "Renders chat messages with the model's chat template, up to the mark that opens the\n"
+        "assistant's turn. Input: a JSON array of {role, content}. With --json: a JSON string.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+
+    struct td_error err = {0};
+    struct td_model *model = NULL;
+    struct buf input = {0};
+    struct json *body = NULL;
+    struct td_request request = {0};
+    struct arena *arena = arena_new(MESSAGES_ARENA_BYTES);
+    char *text = NULL;
+    int32_t *ids = NULL;
+    size_t len = 0;
+    bool printed = true;
+    enum td_status status = command_open_model(model_path, cpu, true, &model, &err);
+    if (status == TD_OK)
+        status = command_read_all(NULL, &input, &err);
+    if (status == TD_OK)
+        status = arena ? read_messages(buf_view(&input), &body, arena, &request, &err)
+                       : error_set(&err, TD_NO_MEMORY, "no memory for the messages");
+    if (status == TD_OK && as_ids)
+        status = td_chat_tokenize(model, request.messages, request.message_count, &ids, &len, &err);
+    else if (status == TD_OK)
+        status =
+            td_template_render(model, request.messages, request.message_count, &text, &len, &err);
+    if (status == TD_OK && as_ids)
+        printed = command_print_json(ids_to_json(ids, len));
+    else if (status == TD_OK)
+        printed = json ? command_print_json(json_new_text((struct td_str){text, len}))
+                       : command_print((struct td_str){text, len});
+    free(text);
+    free(ids);
+    arena_free(arena);
+    json_free(body);
+    buf_deinit(&input);
+    td_model_close(model);
+    return status == TD_OK ? !printed : command_fail("template", &err);
+}

@@ -1,0 +1,174 @@
+/* tandem forget USER: asks the running server to erase all that it holds of a user, files and memory;
+ * without one erases it in the ledger's file. */
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/cli/remote.h"
+#include "app/config/config.h"
+#include "app/setup/files/state_file.h"
+#include "app/setup/policy/consistency_setup.h"
+#include "app/setup/privacy/vault_keep.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "exchange/private/consents.h"
+#include "exchange/private/conversation_id.h"
+#include "ledger/forget.h"
+
+#include <stdio.h>
+
+#define REPLY_BYTES_MAX 65536
+#define TIMEOUT_MS 60000
+
+/* *code 0: no server answers there. */
+static enum td_status ask_server(const char *base, const char *user, struct json **out, int *code,
+                                 struct td_error *err)
+{
+    struct buf question, answer;
+    struct json *body = json_new_object();
+    json_put(body, "user", json_new_cstr(user));
+    buf_init(&question, REPLY_BYTES_MAX);
+    buf_init(&answer, REPLY_BYTES_MAX);
+    json_write(body, &question);
+    json_free(body);
+    struct remote_request request = {.base = base,
+                                     .path = "/tandem/v1/forget",
+                                     .body = buf_view(&question),
+                                     .answer = &answer,
+                                     .timeout_ms = TIMEOUT_MS,
+                                     .code = code};
+    enum td_status status = remote_call(&request, err);
+    if (status == TD_OK)
+        status = json_parse(buf_view(&answer), out, err);
+    buf_deinit(&question);
+    buf_deinit(&answer);
+    return status;
+}
+
+static enum td_status erase_consents(const struct config *config, const char *user,
+                                     uint64_t *erased, struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    struct consents *consents = NULL;
+    *erased = 0;
+    if (!config->state_dir)
+        return TD_OK;
+    enum td_status status = state_file_path(config, "consents.json", path, err);
+    if (status == TD_OK)
+        status = consents_open(path, &consents, err);
+    if (status == TD_OK)
+        status = consents_forget(consents, user, erased, err);
+    consents_close(consents);
+    return status;
+}
+
+static enum td_status erase_file(const struct config *config, const char *user, struct json **out,
+                                 struct td_error *err)
+{
+    struct ledger_forgotten forgotten;
+    enum td_status status = ledger_forget(config->ledger.path, user, &forgotten, err);
+    if (status != TD_OK && status != TD_NOT_FOUND)
+        return status;
+    uint8_t owner[CRYPTO_SHA256_BYTES];
+    uint64_t consents = 0, similar = 0, vaults = 0;
+    conversation_id_owner(user, owner);
+    *err = (struct td_error){0}; /* where nothing was recorded there is nothing to erase */
+    status = erase_consents(config, user, &consents, err);
+    if (status == TD_OK)
+        status = consistency_setup_forget(config, user, &similar, err);
+    if (status == TD_OK)
+        status = vault_keep_forget(config, owner, &vaults, err);
+    if (status != TD_OK)
+        return status;
+    *out = json_new_object();
+    json_put(*out, "object", json_new_cstr("forgotten"));
+    json_put(*out, "exchanges", json_new_int((int64_t)forgotten.exchanges));
+    json_put(*out, "texts", json_new_int((int64_t)forgotten.texts));
+    json_put(*out, "comments", json_new_int((int64_t)forgotten.comments));
+    json_put(*out, "consents", json_new_int((int64_t)consents));
+    json_put(*out, "similar", json_new_int((int64_t)similar));
+    json_put(*out, "vaults", json_new_int((int64_t)vaults));
+    return TD_OK;
+}
+
+static long long count_of(const struct json *result, const char *name)
+{
+    return (long long)json_int(json_get(result, name), 0);
+}
+
+static void print_result(const struct json *result, const char *user, bool by_server)
+{
+    printf("%s: %lld exchanges in the ledger no longer name the user; %lld stored texts and %lld "
+           "comments were erased\n",
+           user, count_of(result, "exchanges"), count_of(result, "texts"),
+           count_of(result, "comments"));
+    printf("%lld consents and %lld remembered starts of questions and conversations were erased\n",
+           count_of(result, "consents"), count_of(result, "similar"));
+    printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
+    if (by_server)
+        printf("computed prompts and the confined worker's memory were dropped\n");
+    else
+        printf("no server answers here, so that no memory holds anything; one that runs elsewhere "
+               "is asked with --url\n");
+    printf("the egress ledger keeps its lines: they hold hashes, and no user\n");
+}
+
+int cmd_forget(int argc, char **argv)
+{
+    const char *config_path = NULL, *url = NULL, *user[1] = {NULL};
+    bool json = false;
+    size_t count = 0;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        {"url", 'u', OPTION_TEXT, &url, "URL", "the server to ask; default the configuration's", 0,
+         0},
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "forget",
+        "USER",
+        "Erases what is held of a user (the `user` of requests): texts, comments and the name in "
+        "the\n"
+        "ledger, vaults of pseudonyms, computed prompts. Asks the running server, or does it in "
+        "the\n"
+        "ledger's file where none runs. Totals and the egress ledger's hashes stay.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, user, &count);
+    if (count == 0) {
+        fprintf(stderr, "tandem forget: name the user\n");
+        return 2;
+    }
+    char base[300];
+    struct td_error err = {0};
+    struct config *config = NULL;
+    struct json *result = NULL;
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    bool by_server = false;
+    int code = 0;
+    if (status == TD_OK) {
+        bool any = strcmp(config->server.host, "0.0.0.0") == 0 || !*config->server.host;
+        snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : config->server.host,
+                 config->server.port);
+        status = ask_server(url ? url : base, user[0], &result, &code, &err);
+        by_server = status == TD_OK;
+    }
+    if (status != TD_OK && code == 0 && !url && config) {
+        err = (struct td_error){0};
+        status = erase_file(config, user[0], &result, &err);
+        if (status == TD_BUSY) {
+            err = (struct td_error){0};
+            status = error_set(&err, TD_BUSY, "a server runs that does not answer at %s: %s", base,
+                               "name it with --url, or end it first");
+        }
+    }
+    config_free(config);
+    if (status != TD_OK)
+        return command_fail("forget", &err);
+    json_put(result, "server", json_new_bool(by_server));
+    if (json)
+        return command_print_json(result) ? 0 : 1;
+    print_result(result, user[0], by_server);
+    json_free(result);
+    return 0;
+}

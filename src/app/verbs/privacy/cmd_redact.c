@@ -1,0 +1,455 @@
+/* tandem redact: writes a text with placeholders in the place of what is private, <EMAIL_ADDRESS_1>, the
+ * same for the same value, or with surrogates; and puts the values back with the vault that it kept. A
+ * vault without a key holds the values in the clear: it is for files on the machine that has the text
+ * anyway. */
+#include "app/cli/command.h"
+#include "app/cli/findings.h"
+#include "app/cli/options.h"
+#include "app/evidence/redact_surrogates.h"
+#include "app/setup/privacy/privacy_setup.h"
+#include "app/setup/privacy/vault_bytes.h"
+#include "base/ascii.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "privacy/pseudonym/vault_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VAULT_VERSION 1
+#define PLACEHOLDER_BYTES_MAX 96
+#define OUTPUT_BYTES_MAX ((size_t)1 << 30)
+
+struct book {
+    struct json *root;   /* {"version", "values": {placeholder: value}} */
+    struct json *values; /* placeholder -> value, those of root too */
+    struct json *known;  /* "TYPE value" -> placeholder */
+    struct json *next;   /* type -> the number that comes next */
+};
+
+/* <TYPE_12> at the beginning of the text: its length, 0 when it is none; *type: without number. */
+static size_t placeholder_len(struct td_str text, struct td_str *type)
+{
+    size_t i = 1, underscore = 0;
+    if (text.len < 5 || text.data[0] != '<')
+        return 0;
+    while (i < text.len && i < PLACEHOLDER_BYTES_MAX &&
+           (ascii_is_upper(text.data[i]) || ascii_is_digit(text.data[i]) || text.data[i] == '_')) {
+        if (text.data[i] == '_')
+            underscore = i;
+        i++;
+    }
+    if (i >= text.len || text.data[i] != '>' || underscore < 2 || underscore + 1 == i)
+        return 0;
+    for (size_t k = underscore + 1; k < i; k++)
+        if (!ascii_is_digit(text.data[k]))
+            return 0;
+    *type = str_slice(text, 1, underscore);
+    return i + 1;
+}
+
+static void vault_deinit(struct book *vault)
+{
+    json_free(vault->root);
+    json_free(vault->values);
+    json_free(vault->known);
+    json_free(vault->next);
+}
+
+/* A placeholder is taken: the next of its type has a higher number. */
+static void vault_reserve(struct book *vault, struct td_str placeholder)
+{
+    struct td_str type;
+    uint64_t number = 0;
+    char name[PLACEHOLDER_BYTES_MAX + 1];
+    if (placeholder_len(placeholder, &type) != placeholder.len)
+        return;
+    struct td_str digits = str_slice(placeholder, type.len + 2, placeholder.len - 1);
+    if (!str_to_u64(digits, &number) || number >= INT64_MAX / 2)
+        return;
+    snprintf(name, sizeof name, STR_FMT, STR_ARG(type));
+    if (json_int(json_get(vault->next, name), 1) <= (int64_t)number)
+        json_put(vault->next, name, json_new_int((int64_t)number + 1));
+}
+
+static void vault_remember(struct book *vault, const char *placeholder, struct td_str value)
+{
+    struct td_str type;
+    struct buf key;
+    buf_init(&key, value.len + PLACEHOLDER_BYTES_MAX + 2);
+    (void)placeholder_len(str_from(placeholder), &type);
+    buf_printf(&key, STR_FMT " ", STR_ARG(type));
+    buf_append_str(&key, value);
+    if (!key.failed)
+        json_put(vault->known, key.data, json_new_cstr(placeholder));
+    buf_deinit(&key);
+}
+
+static enum td_status vault_fill(struct book *vault, const char *path, struct td_error *err)
+{
+    void *iterator = NULL;
+    const char *placeholder;
+    const struct json *value;
+    struct td_str type;
+    if (json_int(json_get(vault->root, "version"), 0) != VAULT_VERSION ||
+        json_kind_of(json_get(vault->root, "values")) != JSON_KIND_OBJECT)
+        return error_set(err, TD_INVALID, "%s is not a vault of version %d", path, VAULT_VERSION);
+    const struct json *stored = json_get(vault->root, "values");
+    while (json_next(stored, &iterator, &placeholder, &value)) {
+        struct td_str name = str_from(placeholder);
+        if (placeholder_len(name, &type) != name.len || json_kind_of(value) != JSON_KIND_TEXT)
+            return error_set(err, TD_INVALID,
+                             "%s: \"%.80s\" is no placeholder with a text; the file was changed",
+                             path, placeholder);
+        json_put(vault->values, placeholder, json_clone(value));
+        vault_reserve(vault, name);
+        vault_remember(vault, placeholder, json_text(value));
+    }
+    return TD_OK;
+}
+
+static bool is_new(const char *path)
+{
+    return path == NULL || (access(path, F_OK) != 0 && errno == ENOENT);
+}
+
+static enum td_status read_json(const char *path, const struct vault_key *key, struct json **out,
+                                struct td_error *err)
+{
+    struct buf bytes;
+    buf_init(&bytes, OUTPUT_BYTES_MAX);
+    enum td_status status = vault_bytes_read(path, key, &bytes, err);
+    if (status == TD_OK)
+        status = json_parse(buf_view(&bytes), out, err);
+    if (bytes.data)
+        crypto_wipe(bytes.data, bytes.len);
+    buf_deinit(&bytes);
+    return status;
+}
+
+/* **takes** root. */
+static enum td_status save_json(struct json *root, const char *path, const struct vault_key *key,
+                                struct td_error *err)
+{
+    struct buf bytes;
+    buf_init(&bytes, OUTPUT_BYTES_MAX);
+    json_write(root, &bytes);
+    json_free(root);
+    buf_append_char(&bytes, '\n');
+    enum td_status status =
+        bytes.failed
+            ? error_set(err, TD_LIMIT, "the vault grows beyond %zu bytes", OUTPUT_BYTES_MAX)
+            : vault_bytes_write(path, key, buf_view(&bytes), err);
+    if (bytes.data)
+        crypto_wipe(bytes.data, bytes.len);
+    buf_deinit(&bytes);
+    return status;
+}
+
+static enum td_status vault_open(struct book *vault, const char *path, struct json *root,
+                                 struct td_error *err)
+{
+    *vault = (struct book){.root = root,
+                           .values = json_new_object(),
+                           .known = json_new_object(),
+                           .next = json_new_object()};
+    return root ? vault_fill(vault, path, err) : TD_OK;
+}
+
+static enum td_status vault_save(const struct book *vault, const char *path,
+                                 const struct vault_key *key, struct td_error *err)
+{
+    struct json *root = json_new_object();
+    json_put(root, "version", json_new_int(VAULT_VERSION));
+    json_put(root, "values", json_clone(vault->values));
+    return save_json(root, path, key, err);
+}
+
+/* The placeholder of a value: the one that it has, or the next number of its type. Borrowed from
+ * the vault. */
+static const char *vault_name(struct book *vault, const char *type, struct td_str value)
+{
+    char placeholder[PLACEHOLDER_BYTES_MAX + 1];
+    struct buf key;
+    buf_init(&key, value.len + PLACEHOLDER_BYTES_MAX + 2);
+    buf_printf(&key, "%s ", type);
+    buf_append_str(&key, value);
+    const char *known = key.failed ? NULL : json_cstr(json_get(vault->known, key.data));
+    if (known == NULL && !key.failed) {
+        int64_t number = json_int(json_get(vault->next, type), 1);
+        snprintf(placeholder, sizeof placeholder, "<%s_%lld>", type, (long long)number);
+        json_put(vault->next, type, json_new_int(number + 1));
+        json_put(vault->values, placeholder, json_new_text(value));
+        json_put(vault->known, key.data, json_new_cstr(placeholder));
+        known = json_cstr(json_get(vault->known, key.data));
+    }
+    buf_deinit(&key);
+    return known;
+}
+
+/* Placeholders that the text already has must not be given to anything else. */
+static void reserve_present(struct book *vault, struct td_str text)
+{
+    struct td_str type;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] != '<')
+            continue;
+        size_t len = placeholder_len(str_slice(text, i, i + PLACEHOLDER_BYTES_MAX + 1), &type);
+        if (len > 0)
+            vault_reserve(vault, str_slice(text, i, i + len));
+    }
+}
+
+struct redaction {
+    const char *vault_path;
+    struct vault_key key;
+    struct json *stored; /* the vault's file, or NULL: a new one */
+    enum td_data_class lowest;
+    bool restoring, json, strict;
+    struct privacy_scanner *scanner;
+    struct td_str source;
+    struct buf out;
+    struct json *object; /* what --json prints beside the text */
+    int64_t unknown;
+};
+
+/* An operator's names may have small letters and dashes; placeholders are <A-Z0-9_>. */
+static void type_of(const char *name, char type[static PRIVACY_RULE_NAME_BYTES])
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i <= len; i++)
+        type[i] = name[i] == '-' ? '_' : (char)ascii_upper(name[i]);
+}
+
+static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,
+                             struct td_error *err)
+{
+    struct td_str text = r->source;
+    struct buf *out = &r->out;
+    const struct findings_options how = {r->scanner, r->strict};
+    struct findings findings;
+    size_t done = 0;
+    enum td_status status = findings_of(text, &how, &findings, err);
+    reserve_present(vault, text);
+    for (size_t i = 0; i < findings.count && status == TD_OK; i++) {
+        const struct privacy_span *span = &findings.spans[i];
+        struct td_str value = str_slice(text, span->begin, span->end);
+        if (span->data_class < r->lowest)
+            continue;
+        if (!utf8_is_valid(value) || memchr(value.data, '\0', value.len) != NULL) {
+            status =
+                error_set(err, TD_INVALID,
+                          "bytes %zu to %zu are private and not text (UTF-8 without NUL), so they "
+                          "could not be put back",
+                          span->begin, span->end);
+            break;
+        }
+        const char *name = span_name(span);
+        char type[PRIVACY_RULE_NAME_BYTES];
+        type_of(name, type);
+        const char *placeholder = vault_name(vault, type, value);
+        if (placeholder == NULL) {
+            status = error_set(err, TD_NO_MEMORY, "no memory for the vault");
+            break;
+        }
+        buf_append_str(out, str_slice(text, done, span->begin));
+        buf_append_str(out, str_from(placeholder));
+        done = span->end;
+        struct json *row = json_new_object();
+        json_put(row, "placeholder", json_new_cstr(placeholder));
+        json_put(row, "type", json_new_cstr(name));
+        json_put(row, "start", json_new_int((int64_t)span->begin));
+        json_put(row, "end", json_new_int((int64_t)span->end));
+        json_push(rows, row);
+    }
+    buf_append_str(out, str_slice(text, done, text.len));
+    findings_deinit(&findings);
+    return status;
+}
+
+static enum td_status restore(struct td_str text, const struct book *vault, struct buf *out,
+                              struct json *rows, int64_t *unknown)
+{
+    size_t done = 0;
+    struct td_str type;
+    for (size_t i = 0; i < text.len; i++) {
+        size_t len =
+            text.data[i] != '<'
+                ? 0
+                : placeholder_len(str_slice(text, i, i + PLACEHOLDER_BYTES_MAX + 1), &type);
+        if (len == 0)
+            continue;
+        char name[PLACEHOLDER_BYTES_MAX + 2];
+        snprintf(name, sizeof name, STR_FMT, STR_ARG(str_slice(text, i, i + len)));
+        const struct json *value = json_get(vault->values, name);
+        if (value == NULL) {
+            ++*unknown;
+            continue;
+        }
+        buf_append_str(out, str_slice(text, done, i));
+        buf_append_str(out, json_text(value));
+        done = i + len;
+        i = done - 1;
+        json_push(rows, json_new_cstr(name));
+    }
+    buf_append_str(out, str_slice(text, done, text.len));
+    return TD_OK;
+}
+
+static bool print_text(struct td_str text, bool json, struct json *object)
+{
+    if (!json) {
+        json_free(object);
+        return command_print(text) && fflush(stdout) == 0;
+    }
+    json_put(object, "text", json_new_text(text));
+    return command_print_json(object);
+}
+
+/* --- the two ways --- */
+
+static enum td_status with_placeholders(struct redaction *r, struct td_error *err)
+{
+    struct book vault;
+    struct json *rows = json_new_array();
+    enum td_status status = vault_open(&vault, r->vault_path, r->stored, err);
+    r->stored = NULL;
+    if (status == TD_OK)
+        status = r->restoring ? restore(r->source, &vault, &r->out, rows, &r->unknown)
+                              : redact(r, &vault, rows, err);
+    json_put(r->object, r->restoring ? "restored" : "replaced", rows);
+    if (r->restoring)
+        json_put(r->object, "unknown", json_new_int(r->unknown));
+    if (status == TD_OK && !r->restoring && r->vault_path && !r->out.failed)
+        status = vault_save(&vault, r->vault_path, &r->key, err);
+    vault_deinit(&vault);
+    return status;
+}
+
+static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
+{
+    struct vault *vault = NULL;
+    struct restore_counts counts = {0};
+    struct json *rows = json_new_array();
+    enum td_status status =
+        r->stored ? vault_json_read(r->stored, &vault, err) : vault_new(&vault, err);
+    if (status != TD_OK && r->stored)
+        error_prefix(err, "%s", r->vault_path);
+    if (status == TD_OK && r->restoring)
+        status = redact_surrogates_restore(r->source, vault, &r->out, &counts, err);
+    else if (status == TD_OK) {
+        struct mask_rules rules = {.scanner = r->scanner, .strict = r->strict};
+        for (int data_class = (int)r->lowest; data_class <= TD_CLASS_RESTRICTED; data_class++)
+            rules.classes[data_class] = true;
+        status = redact_surrogates(r->source, &rules, vault, &r->out, rows, err);
+    }
+    r->unknown = (int64_t)(counts.seen - counts.restored);
+    if (r->restoring) {
+        json_put(r->object, "restored", json_new_int((int64_t)counts.restored));
+        json_put(r->object, "unknown", json_new_int(r->unknown));
+        json_free(rows);
+    } else {
+        json_put(r->object, "replaced", rows);
+    }
+    if (status == TD_OK && !r->restoring && r->vault_path && !r->out.failed)
+        status = save_json(vault_json_write(vault), r->vault_path, &r->key, err);
+    vault_free(vault);
+    return status;
+}
+
+static enum td_status run(struct redaction *r, bool surrogates, const char *config_path,
+                          const char *text, const char *path, struct td_error *err)
+{
+    struct buf input = {0};
+    enum td_status status = privacy_setup_file(config_path, &r->scanner, err);
+    if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
+        status = read_json(r->vault_path, &r->key, &r->stored, err);
+    if (status == TD_OK && !text)
+        status = command_read_all(path, &input, err);
+    r->source = text ? str_from(text) : buf_view(&input);
+    bool stored = json_int(json_get(r->stored, "version"), 0) == VAULT_JSON_VERSION;
+    if (status == TD_OK && r->stored && !r->restoring && stored != surrogates)
+        status =
+            error_set(err, TD_INVALID, "%s is a vault of %s; use it %s --surrogates", r->vault_path,
+                      stored ? "surrogates" : "placeholders", stored ? "with" : "without");
+    if (status == TD_OK)
+        status = surrogates || stored ? with_surrogates(r, err) : with_placeholders(r, err);
+    if (status == TD_OK && r->out.failed)
+        status = error_set(err, TD_LIMIT, "the text grows beyond %zu bytes", OUTPUT_BYTES_MAX);
+    buf_deinit(&input);
+    return status;
+}
+
+int cmd_redact(int argc, char **argv)
+{
+    const char *text = NULL, *config_path = NULL, *class_name = "sensitive", *key_env = NULL,
+               *key_file = NULL, *positional[1] = {NULL};
+    size_t positional_count = 0;
+    bool surrogates = false;
+    struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
+    const struct option options[] = {
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
+        {"surrogates", 0, OPTION_FLAG, &surrogates, NULL,
+         "other values of the same kind and shape instead of <TYPE_N>", 0, 0},
+        {"vault", 0, OPTION_TEXT, &r.vault_path, "FILE",
+         "keeps the values (mode 0600), goes on with it", 0, 0},
+        {"vault-key-file", 0, OPTION_TEXT, &key_file, "FILE",
+         "encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
+        {"vault-key-env", 0, OPTION_TEXT, &key_env, "NAME", "the same from a variable", 0, 0},
+        {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the vault's values back", 0, 0},
+        {"strict", 0, OPTION_FLAG, &r.strict, NULL,
+         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
+        {"class", 0, OPTION_TEXT, &class_name, "CLASS",
+         "the lowest to replace: public, sensitive (default), restricted", 0, 0},
+        OPTION_ROW_CONFIG(config_path),
+        OPTION_ROW_JSON(r.json),
+    };
+    const struct option_spec spec = {"redact",
+                                     "[FILE]",
+                                     "Writes the text with <TYPE_N> in the place of what is "
+                                     "private, the same value with the same N, or with\n"
+                                     "--surrogates other values. With --vault FILE the values "
+                                     "are kept there, and --restore --vault FILE puts\n"
+                                     "them back.",
+                                     options,
+                                     sizeof options / sizeof *options,
+                                     1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
+
+    if (!names_class_parse(str_from(class_name), &r.lowest)) {
+        fprintf(stderr, "tandem redact: --class is public, sensitive or restricted, not '%.40s'\n",
+                class_name);
+        return 2;
+    }
+    if ((r.restoring || key_env || key_file) && r.vault_path == NULL) {
+        fprintf(stderr, "tandem redact: %s needs --vault FILE\n",
+                r.restoring ? "--restore" : "a key for the vault");
+        return 2;
+    }
+    struct td_error err = {0};
+    buf_init(&r.out, OUTPUT_BYTES_MAX);
+    r.object = json_new_object();
+    enum td_status status = vault_key_read(key_env, key_file, &r.key, &err);
+    if (status == TD_OK)
+        status = run(&r, surrogates, config_path, text, positional[0], &err);
+    bool printed = status != TD_OK;
+    if (status == TD_OK) {
+        printed = print_text(buf_view(&r.out), r.json, r.object);
+        r.object = NULL;
+    }
+    if (status == TD_OK && r.unknown > 0 && !r.json)
+        fprintf(stderr, "tandem redact: %lld places could not be restored and were left\n",
+                (long long)r.unknown);
+    json_free(r.stored);
+    json_free(r.object);
+    buf_deinit(&r.out);
+    privacy_scanner_free(r.scanner);
+    vault_key_wipe(&r.key);
+    return status == TD_OK ? !printed : command_fail("redact", &err);
+}

@@ -1,0 +1,170 @@
+/* tandem scan: what is private in a text, or in each line of a JSON Lines file. */
+#include "app/cli/command.h"
+#include "app/cli/findings.h"
+#include "app/cli/options.h"
+#include "app/setup/privacy/privacy_setup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "base/str.h"
+
+#include <stdio.h>
+
+#define LINE_BYTES_MAX ((size_t)64 << 20)
+
+static bool print_table(struct td_str text, const struct findings *findings)
+{
+    bool ok = printf("class: %s\n", names_class(findings->data_class)) > 0;
+    for (size_t i = 0; i < findings->count && ok; i++) {
+        const struct privacy_span *span = &findings->spans[i];
+        struct td_str value = str_slice(text, span->begin, span->end);
+        ok = printf("%8zu %8zu  %.2f  %-10s  %-24s  ", span->begin, span->end, (double)span->score,
+                    names_class(span->data_class), span_name(span)) > 0;
+        for (size_t k = 0; k < value.len && k < 80; k++) /* one line each, whatever is in it */
+            putchar((unsigned char)value.data[k] < ' ' ? ' ' : value.data[k]);
+        ok = ok && puts(value.len > 80 ? "..." : "") >= 0;
+    }
+    return fflush(stdout) == 0 && ok;
+}
+
+static int scan_whole(struct td_str text, const struct findings_options *how, bool json)
+{
+    struct findings findings;
+    struct td_error err = {0};
+    bool ok = true;
+    if (findings_of(text, how, &findings, &err) != TD_OK) {
+        findings_deinit(&findings);
+        return command_fail("scan", &err);
+    }
+    ok = json ? command_print_json(findings_json(text, &findings)) : print_table(text, &findings);
+    findings_deinit(&findings);
+    return ok ? 0 : 1;
+}
+
+/* The next line without its end; false at the end of the input. A line beyond the limit is read to
+ * its end and left failed. */
+static bool read_line(FILE *in, struct buf *line)
+{
+    int c;
+    bool any = false;
+    buf_clear(line);
+    while ((c = getc_unlocked(in)) != EOF) {
+        any = true;
+        if (c == '\n')
+            return true;
+        if (!line->failed)
+            buf_append_char(line, (char)c);
+    }
+    return any;
+}
+
+static struct json *failed_line(size_t number, const char *message)
+{
+    struct json *row = json_new_object();
+    json_put(row, "line", json_new_int((int64_t)number));
+    json_put(row, "error", json_new_cstr(message));
+    return row;
+}
+
+static struct json *scan_line(const struct buf *line, size_t number,
+                              const struct findings_options *how, bool *failed)
+{
+    struct td_error err = {0};
+    struct json *parsed = NULL, *row = NULL;
+    struct findings findings = {0};
+    enum td_status status = TD_OK;
+    if (line->failed)
+        status = error_set(&err, TD_LIMIT, "the line is longer than %zu bytes", LINE_BYTES_MAX);
+    if (status == TD_OK)
+        status = json_parse(buf_view(line), &parsed, &err);
+    const struct json *text = json_get(parsed, "text");
+    if (status == TD_OK && json_kind_of(text) != JSON_KIND_TEXT)
+        status = error_set(
+            &err, TD_INVALID, "a line must be an object with \"text\": a string; this one has %s",
+            json_kind_of(parsed) == JSON_KIND_OBJECT ? json_kind_name(json_kind_of(text))
+                                                     : "no object");
+    if (status == TD_OK)
+        status = findings_of(json_text(text), how, &findings, &err);
+    if (status == TD_OK) {
+        row = findings_json(json_text(text), &findings);
+        json_put(row, "line", json_new_int((int64_t)number));
+        if (json_get(parsed, "id") != NULL)
+            json_put(row, "id", json_clone(json_get(parsed, "id")));
+    } else {
+        row = failed_line(number, err.message);
+        *failed = true;
+    }
+    findings_deinit(&findings);
+    json_free(parsed);
+    return row;
+}
+
+/* One result a line, in order; what could not be read says so in its line, and the run goes on. */
+static int scan_lines(const struct findings_options *how)
+{
+    struct buf line;
+    bool failed = false, ok = true;
+    size_t number = 0;
+    buf_init(&line, LINE_BYTES_MAX);
+    while (ok && read_line(stdin, &line)) {
+        number++;
+        if (!line.failed && str_trim(buf_view(&line)).len == 0)
+            continue;
+        ok = command_print_json(scan_line(&line, number, how, &failed));
+    }
+    ok = ok && !ferror(stdin);
+    buf_deinit(&line);
+    if (!ok)
+        fprintf(stderr, "tandem scan: reading or writing failed at line %zu\n", number);
+    return ok && !failed ? 0 : 1;
+}
+
+int cmd_scan(int argc, char **argv)
+{
+    const char *text = NULL, *config_path = NULL, *positional[1] = {NULL};
+    size_t positional_count = 0;
+    bool json = false, jsonl = false, strict = false;
+    const struct option options[] = {
+        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "instead of a file or standard input", 0, 0},
+        {"jsonl", 0, OPTION_FLAG, &jsonl, NULL, "a {\"text\": ...} a line in, a result a line out",
+         0, 0},
+        {"strict", 0, OPTION_FLAG, &strict, NULL,
+         "recall first: likely names wherever they stand, numbers of no known kind", 0, 0},
+        OPTION_ROW_CONFIG(config_path),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "scan",
+        "[FILE]",
+        "Finds what is private in a text: its class, and each finding with type, score and place.\n"
+        "start and end count bytes, char_start and char_end characters. With --jsonl a broken "
+        "line\n"
+        "gives {\"line\", \"error\"}, the rest is scanned, and the exit code is 1.",
+        options,
+        sizeof options / sizeof *options,
+        1};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
+
+    struct td_error err = {0};
+    struct buf input = {0};
+    int code = 1;
+    if (jsonl && (text || positional_count > 0)) {
+        fputs("tandem scan: --jsonl reads standard input; leave FILE and --prompt out\n", stderr);
+        return 2;
+    }
+    struct privacy_scanner *scanner;
+    if (privacy_setup_file(config_path, &scanner, &err) != TD_OK)
+        return command_fail("scan", &err);
+    const struct findings_options how = {scanner, strict};
+    if (jsonl)
+        code = scan_lines(&how);
+    else if (text)
+        code = scan_whole(str_from(text), &how, json);
+    else if (command_read_all(positional[0], &input, &err) == TD_OK)
+        code = scan_whole(buf_view(&input), &how, json);
+    else
+        code = command_fail("scan", &err);
+    buf_deinit(&input);
+    privacy_scanner_free(scanner);
+    return code;
+}

@@ -1,0 +1,460 @@
+/* tandem doctor: each thing that must work is tried, and what does not is said with what to do. A
+ * check is one function; the table is their order. */
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/config/config.h"
+#include "app/setup/files/secret_source.h"
+#include "app/setup/model/model_file.h"
+#include "app/setup/model/model_identity.h"
+#include "app/setup/policy/confidence_file.h"
+#include "app/setup/policy/policy_build.h"
+#include "app/setup/privacy/egress_setup.h"
+#include "base/confine.h"
+#include "base/cores.h"
+#include "base/json.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "kernels/kernels.h"
+#include "ledger/ledger.h"
+#include "net/loop_event.h"
+#include "router/plan/reach.h"
+#include "tier/door.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#define REACH_TIMEOUT_MS 4000
+#define RESULTS_MAX 32
+
+enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
+static const char *const health_names[] = {"ok", "warn", "fail"};
+
+struct result {
+    enum health health;
+    char name[64];
+    char text[512];
+    char advice[256]; /* "" = nothing to do */
+};
+
+struct doctor {
+    struct config *config;
+    enum td_cpu cpu;
+    const char *model_path; /* -m */
+    bool offline;
+    struct egress_log *egress; /* opened with the first tier that is asked */
+    struct result results[RESULTS_MAX];
+    size_t result_count;
+};
+
+TD_PRINTF(5, 6)
+static void add(struct doctor *doctor, const char *name, enum health health, const char *advice,
+                const char *format, ...)
+{
+    if (doctor->result_count == RESULTS_MAX)
+        return;
+    struct result *result = &doctor->results[doctor->result_count++];
+    result->health = health;
+    snprintf(result->name, sizeof result->name, "%s", name);
+    snprintf(result->advice, sizeof result->advice, "%s", advice ? advice : "");
+    va_list args;
+    va_start(args, format);
+    vsnprintf(result->text, sizeof result->text, format, args);
+    va_end(args);
+}
+
+static void check_cpu(struct doctor *doctor)
+{
+    struct td_error err = {0};
+    const struct kernels *kernels = kernels_get(doctor->cpu, &err);
+    if (!kernels)
+        add(doctor, "cpu", HEALTH_FAIL, "leave out --cpu, or use --cpu=ref", "%s", err.message);
+    else if (strcmp(kernels->name, "ref") == 0 && doctor->cpu == TD_CPU_AUTO)
+        add(doctor, "cpu", HEALTH_WARN, "a CPU with AVX2 or NEON is many times faster",
+            "only the reference kernels fit this CPU");
+    else
+        add(doctor, "cpu", HEALTH_OK, NULL, "kernel variant %s", kernels->name);
+}
+
+/* As the engine sees them: see base/cores.h. */
+static void check_cores(struct doctor *doctor)
+{
+    struct cores cores;
+    char quota[48] = "", slow[48] = "";
+    cores_read("", NULL, &cores);
+    if (cores.fast < cores.usable)
+        snprintf(slow, sizeof slow, " (%u fast, %u slow)", cores.fast, cores.usable - cores.fast);
+    if (cores.quota > 0)
+        snprintf(quota, sizeof quota, ", a quota of %.2f cores", cores.quota);
+    uint32_t fits = cores_thread_count(&cores), set = doctor->config->engine.threads;
+    bool too_many = set > cores.usable || (cores.quota > 0 && set > fits);
+    add(doctor, "cores", too_many ? HEALTH_WARN : HEALTH_OK,
+        too_many ? "leave out engine.threads: more threads than cores wait for each other" : NULL,
+        "%u%s%s, %u compute threads", cores.usable, slow, quota, set ? set : fits);
+}
+
+static void check_confidence(struct doctor *doctor, const struct td_model *model, const char *path)
+{
+    struct td_error err = {0};
+    struct confidence_model *confidence = NULL;
+    struct confidence_binding identity;
+    char why[160];
+    const char *file = doctor->config->router.confidence;
+    if (!file)
+        return;
+    if (confidence_file_read(file, &confidence, &err) != TD_OK ||
+        model_identity_read(model, path, &identity, &err) != TD_OK)
+        add(doctor, "confidence", HEALTH_FAIL, "train one with 'tandem router confidence'", "%s",
+            err.message);
+    else if (!confidence_file_fits(confidence, &identity, why))
+        add(doctor, "confidence", HEALTH_WARN, "train one for this model: tandem router confidence",
+            "%s is not used: %s", file, why);
+    else
+        add(doctor, "confidence", HEALTH_OK, NULL, "calibrated by %s (%u answers)", file,
+            confidence->samples);
+    free(confidence);
+}
+
+static void check_model(struct doctor *doctor)
+{
+    struct td_error err = {0};
+    char path[4096];
+    struct td_model *model = NULL;
+    struct td_model_options options = {.cpu = doctor->cpu};
+    const char *wanted = doctor->model_path ? doctor->model_path : doctor->config->engine.model;
+    if (model_file_find(wanted, doctor->config->models.dir, path, sizeof path, &err) != TD_OK ||
+        td_model_open(path, &options, &model, &err) != TD_OK) {
+        add(doctor, "model", HEALTH_FAIL, "name a GGUF file with engine.model, TANDEM_MODEL or -m",
+            "%s", err.message);
+        return;
+    }
+    const struct td_model_info *info = td_model_get_info(model);
+    add(doctor, "model", HEALTH_OK, NULL, "%s: %s %s, %.1f MB", path, info->architecture,
+        info->quantization, (double)info->file_bytes / 1e6);
+    struct sysinfo memory;
+    if (sysinfo(&memory) == 0) {
+        double free_mb = (double)(memory.freeram + memory.bufferram) * memory.mem_unit / 1e6;
+        double need_mb = (double)info->file_bytes / 1e6;
+        bool tight = need_mb * 1.2 > (double)memory.totalram * memory.mem_unit / 1e6;
+        add(doctor, "memory", tight ? HEALTH_WARN : HEALTH_OK,
+            tight ? "use a smaller or more quantised model" : NULL,
+            "model %.0f MB, free memory %.0f MB (caches not counted)", need_mb, free_mb);
+    }
+    check_confidence(doctor, model, path);
+    td_model_close(model);
+}
+
+static void check_state(struct doctor *doctor)
+{
+    const char *dir = doctor->config->state_dir;
+    struct stat stat_of;
+    if (stat(dir, &stat_of) != 0 && errno == ENOENT) {
+        add(doctor, "state directory", HEALTH_OK, NULL, "%s will be made at the first start", dir);
+        return;
+    }
+    if (access(dir, W_OK | X_OK) == 0)
+        add(doctor, "state directory", HEALTH_OK, NULL, "%s is writable", dir);
+    else
+        add(doctor, "state directory", HEALTH_FAIL, "make it writable or set TANDEM_STATE_DIR",
+            "%s: %s", dir, strerror(errno));
+}
+
+static void check_ledger(struct doctor *doctor)
+{
+    struct td_error err = {0};
+    struct ledger_reader *reader = NULL;
+    struct json *list = NULL;
+    const char *path = doctor->config->ledger.path;
+    if (!doctor->config->ledger.enabled) {
+        add(doctor, "ledger", HEALTH_WARN, "set ledger.enabled: true to have explanations",
+            "switched off: nothing is recorded");
+        return;
+    }
+    if (access(path, F_OK) != 0) {
+        add(doctor, "ledger", HEALTH_OK, NULL, "%s will be made at the first start", path);
+        return;
+    }
+    if (ledger_reader_open(path, &reader, &err) == TD_OK &&
+        ledger_reader_list(reader, 0, 1, &list, &err) == TD_OK)
+        add(doctor, "ledger", HEALTH_OK, NULL, "%s can be read", path);
+    else
+        add(doctor, "ledger", HEALTH_FAIL, "move the file away; a new one is made", "%s",
+            err.message);
+    json_free(list);
+    ledger_reader_close(reader);
+}
+
+static void check_confinement(struct doctor *doctor)
+{
+    struct td_error err = {0};
+    if (!doctor->config->privacy.confine)
+        add(doctor, "confinement", HEALTH_WARN, "set privacy.confine: true",
+            "switched off: restricted requests are answered beside the network");
+    else if (confine_try(&err) == TD_OK)
+        add(doctor, "confinement", HEALTH_OK, NULL,
+            "a confined worker was tried: it can open neither sockets nor files");
+    else
+        add(doctor, "confinement", HEALTH_FAIL,
+            "restricted requests are not answered here; privacy.confine: false allows it", "%s",
+            err.message);
+}
+
+static void check_retention(struct doctor *doctor)
+{
+    struct sysinfo memory;
+    if (!doctor->config->privacy.zero_retention) {
+        add(doctor, "retention", HEALTH_OK, NULL, "texts are %s",
+            doctor->config->ledger.store_prompts ? "stored in the ledger (ledger.store_prompts)"
+                                                 : "not stored; privacy.zero_retention is off");
+        return;
+    }
+    bool swaps = sysinfo(&memory) == 0 && memory.totalswap > 0;
+    add(doctor, "retention", swaps ? HEALTH_WARN : HEALTH_OK,
+        swaps ? "switch swap off or encrypt it: memory may be written to the disk" : NULL,
+        "zero retention: no texts, users or comments in the ledger, no computed prompts kept, "
+        "freed "
+        "memory overwritten, no core files%s",
+        swaps ? "; but this machine swaps" : "");
+}
+
+static void check_port(struct doctor *doctor)
+{
+    const struct config *config = doctor->config;
+    char port[8];
+    snprintf(port, sizeof port, "%u", config->server.port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
+    if (getaddrinfo(config->server.host, port, &hints, &list) != 0) {
+        add(doctor, "port", HEALTH_FAIL, "give server.listen as HOST:PORT",
+            "%s is not an address of this machine", config->server.listen);
+        return;
+    }
+    int on = 1, fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (fd >= 0 && bind(fd, list->ai_addr, list->ai_addrlen) == 0)
+        add(doctor, "port", HEALTH_OK, NULL, "%s is free", config->server.listen);
+    else
+        add(doctor, "port", HEALTH_WARN,
+            "fine if that is tandem; else choose another with --listen or TANDEM_LISTEN", "%s: %s",
+            config->server.listen, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(list);
+}
+
+/* --- tiers elsewhere --- */
+
+struct probe {
+    struct loop *loop;
+    int code;
+    enum td_status status;
+    char message[TD_ERROR_BYTES];
+};
+
+static void probe_done(void *ctx, enum td_status status, int code, const struct td_error *err)
+{
+    struct probe *probe = ctx;
+    probe->status = status;
+    probe->code = code;
+    snprintf(probe->message, sizeof probe->message, "%s", err ? err->message : "");
+    loop_event_stop(probe->loop);
+}
+
+static void probe_body(void *ctx, struct td_str bytes)
+{
+    (void)ctx;
+    (void)bytes; /* only that it answers matters */
+}
+
+static void probe_headers(void *ctx, int code, const char *content_type, const char *retry_after)
+{
+    (void)content_type;
+    (void)retry_after;
+    ((struct probe *)ctx)->code = code;
+}
+
+/* Asks for the list of models: costs nothing, and needs the key. */
+static enum td_status probe_tier(struct doctor *doctor, const struct config_tier *tier,
+                                 const struct secret *key, struct probe *probe,
+                                 struct td_error *err)
+{
+    struct client *client = NULL;
+    struct client_transfer *transfer;
+    char url[2048], authorization[2048] = "";
+    snprintf(url, sizeof url, "%s/models", tier->base_url);
+    if (key)
+        snprintf(authorization, sizeof authorization, "Authorization: Bearer " STR_FMT,
+                 STR_ARG(secret_reveal(key)));
+    const char *headers[] = {*authorization ? authorization : NULL, NULL};
+    const struct tier_facts facts = {.name = tier->name, .place = (enum td_place)tier->place};
+    const struct egress_pass pass = {.purpose = EGRESS_HEALTH_CHECK};
+    char *host = door_host(tier->base_url);
+    enum td_status status = loop_event_new(&probe->loop, err);
+    if (status == TD_OK)
+        status = egress_setup_open(doctor->config, &doctor->egress, err);
+    if (status == TD_OK)
+        status = client_new(probe->loop, &client, err);
+    struct client_request request = {.method = "GET",
+                                     .url = url,
+                                     .headers = headers,
+                                     .allow_http = true,
+                                     .ca_file = tier->ca_file,
+                                     .pinned_key = tier->pinned_key,
+                                     .connect_timeout_ms = REACH_TIMEOUT_MS,
+                                     .first_timeout_ms = REACH_TIMEOUT_MS,
+                                     .total_timeout_ms = 2 * REACH_TIMEOUT_MS,
+                                     .response_bytes_max = 16u << 20,
+                                     .on_headers = probe_headers,
+                                     .on_body = probe_body,
+                                     .on_done = probe_done,
+                                     .ctx = probe};
+    const struct door door = {&facts, host ? host : tier->base_url, doctor->egress};
+    if (status == TD_OK)
+        status = door_send(&door, &pass, client, &request, &transfer, err);
+    if (status == TD_OK)
+        loop_event_run(probe->loop);
+    client_free(client);
+    free(host);
+    if (probe->loop)
+        loop_event_free(probe->loop);
+    return status;
+}
+
+/* Where a tier is the configuration says, and nobody can look: so the words say who said it. */
+static void describe_reach(const struct doctor *doctor, const struct config_tier *tier,
+                           char words[static 96])
+{
+    const struct tier_facts facts = policy_tier_facts(doctor->config, tier);
+    char seen[64] = "";
+    for (int c = TD_CLASS_PUBLIC; c <= TD_CLASS_RESTRICTED; c++)
+        if (reach_allowed(&facts, (enum td_data_class)c))
+            snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s%s", *seen ? ", " : "",
+                     names_class((enum td_data_class)c));
+    snprintf(words, 96, "place %s%s, sees %s data", names_place(facts.place),
+             facts.place == TD_PLACE_DEVICE ? "" : " as configured", *seen ? seen : "no");
+}
+
+static void check_tier(struct doctor *doctor, const struct config_tier *tier)
+{
+    char name[64], advice[256], reach[96];
+    snprintf(name, sizeof name, "tier %.50s", tier->name);
+    describe_reach(doctor, tier, reach);
+    struct td_error err = {0};
+    struct secret *key = NULL;
+    bool needs_key = tier->api_key_env || tier->api_key_file;
+    if (secret_source_read(tier->api_key_env, tier->api_key_file, &key, &err) != TD_OK) {
+        add(doctor, name, HEALTH_FAIL, "write the key into that file", "%s", err.message);
+        return;
+    }
+    if (needs_key && !key) {
+        snprintf(advice, sizeof advice, "set %.200s; until then answers are local, and say so",
+                 tier->api_key_env);
+        add(doctor, name, HEALTH_WARN, advice, "no API key: the tier is not used");
+        return;
+    }
+    struct probe probe = {0};
+    if (doctor->offline)
+        add(doctor, name, HEALTH_OK, NULL, "key present (not contacted), %s", reach);
+    else if (probe_tier(doctor, tier, key, &probe, &err) != TD_OK)
+        add(doctor, name, HEALTH_FAIL, "check base_url and ledger.egress", "%s", err.message);
+    else if (probe.status != TD_OK)
+        add(doctor, name, HEALTH_WARN,
+            tier->pinned_key ? "check the network, base_url and pinned_key; answers stay local"
+                             : "check the network and base_url; answers stay local",
+            "%s cannot be reached: %s", tier->base_url, probe.message);
+    else if (probe.code == 401 || probe.code == 403)
+        add(doctor, name, HEALTH_FAIL, "the key is wrong or has no access", "%s answered %d",
+            tier->base_url, probe.code);
+    else
+        add(doctor, name, probe.code < 500 ? HEALTH_OK : HEALTH_WARN, NULL,
+            "%s answers (%d), %s, model %s", tier->base_url, probe.code, reach, tier->model);
+    secret_free(key);
+}
+
+static void check_routes(struct doctor *doctor)
+{
+    const struct config *config = doctor->config;
+    add(doctor, "configuration", HEALTH_OK, NULL, "%s: %zu tiers, %zu routes", config->label,
+        config->tier_count, config->route_count);
+}
+
+/* --- the verb --- */
+
+static void run_checks(struct doctor *doctor)
+{
+    static void (*const checks[])(struct doctor *) = {
+        check_routes, check_cpu,         check_cores,     check_model, check_state,
+        check_ledger, check_confinement, check_retention, check_port};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        checks[i](doctor);
+    for (size_t i = 0; i < doctor->config->tier_count; i++)
+        if (doctor->config->tiers[i].kind != CONFIG_TIER_LOCAL)
+            check_tier(doctor, &doctor->config->tiers[i]);
+}
+
+static int print_results(const struct doctor *doctor, bool json)
+{
+    enum health worst = HEALTH_OK;
+    struct json *object = json_new_object(), *checks = json_new_array();
+    for (size_t i = 0; i < doctor->result_count; i++) {
+        const struct result *result = &doctor->results[i];
+        worst = result->health > worst ? result->health : worst;
+        if (!json) {
+            printf("%-4s  %-18s %s\n", health_names[result->health], result->name, result->text);
+            if (*result->advice)
+                printf("      %-18s -> %s\n", "", result->advice);
+            continue;
+        }
+        struct json *check = json_new_object();
+        json_put(check, "name", json_new_cstr(result->name));
+        json_put(check, "status", json_new_cstr(health_names[result->health]));
+        json_put(check, "text", json_new_cstr(result->text));
+        json_put(check, "advice", json_new_cstr(*result->advice ? result->advice : NULL));
+        json_push(checks, check);
+    }
+    json_put(object, "status", json_new_cstr(health_names[worst]));
+    json_put(object, "checks", checks);
+    if (json && !command_print_json(object))
+        return 1;
+    if (!json)
+        json_free(object);
+    return worst == HEALTH_FAIL ? 1 : 0;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    const char *config_path = NULL;
+    bool json = false;
+    struct doctor doctor = {0};
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(config_path),
+        OPTION_ROW_MODEL(doctor.model_path),
+        {"offline", 0, OPTION_FLAG, &doctor.offline, NULL, "do not contact other tiers", 0, 0},
+        OPTION_ROW_CPU(doctor.cpu),
+        OPTION_ROW_JSON(json),
+    };
+    const struct option_spec spec = {
+        "doctor",
+        "",
+        "Checks configuration, CPU, model, state directory, ledger, port and the other tiers, and\n"
+        "says what to do. Exit code 1 when something must be mended.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    struct td_error err = {0};
+    if (config_load(config_path, NULL, NULL, &doctor.config, &err) == TD_OK)
+        run_checks(&doctor);
+    else
+        add(&doctor, "configuration", HEALTH_FAIL, "see 'tandem help config'", "%s", err.message);
+    int code = print_results(&doctor, json);
+    egress_log_close(doctor.egress);
+    config_free(doctor.config);
+    return code;
+}

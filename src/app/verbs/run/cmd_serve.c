@@ -1,0 +1,357 @@
+/* tandem serve: workers on one port, signals on the main thread.
+ *
+ *   SIGHUP            read the configuration again; a broken one changes nothing
+ *   SIGTERM, SIGINT   stop accepting, finish what runs (shutdown_timeout_ms), commit the ledger
+ *   the same again    stop at once */
+#include "api/http/auth.h"
+#include "api/http/metrics.h"
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "app/setup/files/secret_source.h"
+#include "app/setup/process/runtime.h"
+#include "app/setup/process/worker.h"
+#include "base/background.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WORKERS_DEFAULT_MAX 2
+#define WORKERS_MAX 256
+#define BACKGROUND_THREADS 2
+
+struct serve {
+    struct runtime *runtime;
+    struct api_host host;
+    struct metrics *metrics;
+    struct background *background; /* outlives the workers */
+    struct auth *auth;
+    struct worker *workers[WORKERS_MAX];
+    uint32_t worker_count;
+    sigset_t signals;
+    atomic_bool drained; /* every worker's loop has ended */
+};
+
+/* Two processes may share a port with SO_REUSEPORT without noticing, and each would get half of the
+ * requests. Binding once without it finds the other one. */
+static enum td_status check_port_free(const struct config *config, struct td_error *err)
+{
+    if (config->server.port == 0)
+        return TD_OK;
+    char port[8];
+    snprintf(port, sizeof port, "%u", config->server.port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
+    int failure = getaddrinfo(config->server.host, port, &hints, &list);
+    if (failure != 0)
+        return error_set(err, TD_INVALID, "cannot listen on %s: %s", config->server.listen,
+                         gai_strerror(failure));
+    int on = 1, saved = 0;
+    int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        if (bind(fd, list->ai_addr, list->ai_addrlen) != 0)
+            saved = errno;
+        close(fd);
+    }
+    freeaddrinfo(list);
+    if (saved == EADDRINUSE)
+        return error_set(err, TD_IO,
+                         "%s is in use: another program, or another tandem, listens "
+                         "there; stop it or choose another port with --listen or TANDEM_LISTEN",
+                         config->server.listen);
+    if (saved)
+        return error_set(err, TD_IO, "cannot listen on %s: %s", config->server.listen,
+                         strerror(saved));
+    return TD_OK;
+}
+
+/* Also at a reload, so that a key taken out of the file is refused from then on. */
+static enum td_status read_client_keys(struct serve *serve, struct td_error *err)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    const char *env = config->server.api_keys_env, *file = config->server.api_keys_file;
+    if (!env && !file)
+        return TD_OK;
+    struct secret *keys = NULL;
+    enum td_status status = secret_source_read(env, file, &keys, err);
+    bool some = false;
+    if (status == TD_OK && keys && serve->auth)
+        some = auth_replace(serve->auth, secret_reveal(keys));
+    else if (status == TD_OK && keys)
+        some = (serve->auth = auth_new(secret_reveal(keys))) != NULL;
+    secret_free(keys);
+    /* An empty variable must not open the door. */
+    if (status == TD_OK && !some)
+        status = error_set(err, TD_INVALID, "server.api_keys_%s names '%s', which holds no key",
+                           env ? "env" : "file", env ? env : file);
+    return status;
+}
+
+static void fill_host(struct serve *serve)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    serve->host = (struct api_host){
+        .acquire = runtime_acquire,
+        .release = runtime_release,
+        .ready = runtime_ready,
+        .forget = runtime_forget,
+        .ctx = serve->runtime,
+        .model = runtime_model(serve->runtime),
+        .scheduler = runtime_scheduler(serve->runtime),
+        .embeddings = runtime_embeddings(serve->runtime),
+        .sandbox = runtime_sandbox(serve->runtime),
+        .background = serve->background,
+        .ledger = runtime_ledger(serve->runtime),
+        .ledger_path = runtime_ledger(serve->runtime) ? config->ledger.path : NULL,
+        .metrics = serve->metrics,
+        .auth = serve->auth,
+        .cors_origins = (const char *const *)config->server.cors_origins.items,
+        .answer_bytes_max = config->server.answer_bytes_max,
+        .pad_stream_bytes = config->server.pad_stream_bytes,
+        /* Parsed messages: pointers and copies of joined parts, never more than a few times the
+         * body. */
+        .arena_bytes_max = (size_t)config->server.body_bytes_max * 4 + 65536,
+        .start_wall_ms = clock_wall_ms(NULL),
+        .data_class = (enum td_data_class)config->privacy.data_class,
+        .zero_retention = config->privacy.zero_retention,
+    };
+}
+
+static uint32_t count_workers(const struct config *config)
+{
+    if (config->server.workers)
+        return config->server.workers;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > WORKERS_DEFAULT_MAX ? WORKERS_DEFAULT_MAX : (uint32_t)cores;
+}
+
+/* All listen before one serves: the ready line is true for every worker. */
+static enum td_status start_workers(struct serve *serve, struct td_error *err)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    uint32_t wanted = count_workers(config);
+    struct worker_options options = {
+        .host = &serve->host,
+        .server = {.host = config->server.host,
+                   .port = config->server.port,
+                   .body_bytes_max = config->server.body_bytes_max,
+                   .header_bytes_max = config->server.header_bytes_max,
+                   .connection_max = config->server.connections_max,
+                   .header_timeout_ms = config->server.header_timeout_ms,
+                   .idle_timeout_ms = config->server.idle_timeout_ms,
+                   .reuse_port = wanted > 1},
+    };
+    enum td_status status = check_port_free(config, err);
+    for (uint32_t i = 0; i < wanted && status == TD_OK; i++) {
+        options.index = i;
+        status = worker_new(&options, &serve->workers[i], err);
+        if (status != TD_OK)
+            break;
+        serve->worker_count++;
+        options.server.port = worker_port(serve->workers[0]);
+    }
+    for (uint32_t i = 0; i < serve->worker_count && status == TD_OK; i++)
+        status = worker_start(serve->workers[i], err);
+    return status;
+}
+
+static bool is_without_key(const struct config_tier *tier)
+{
+    const char *key = tier->api_key_env ? getenv(tier->api_key_env) : NULL;
+    return tier->api_key_env && (!key || !*key);
+}
+
+static void print_ready(const struct serve *serve, bool json)
+{
+    const struct config *config = runtime_config(serve->runtime);
+    const char *host = config->server.host;
+    if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
+        host = "127.0.0.1"; /* an address that can be typed into a client */
+    bool v6 = strchr(host, ':') != NULL;
+    char url[300];
+    snprintf(url, sizeof url, "http://%s%s%s:%u", v6 ? "[" : "", host, v6 ? "]" : "",
+             worker_port(serve->workers[0]));
+    if (json) {
+        printf("{\"event\":\"ready\",\"url\":\"%s\",\"port\":%u,\"pid\":%ld}\n", url,
+               worker_port(serve->workers[0]), (long)getpid());
+    } else {
+        const struct td_model *model = runtime_model(serve->runtime);
+        printf("tandem %s is ready: %s/v1\n", TANDEM_VERSION, url);
+        printf("local model: %s; tiers:", model ? td_model_get_info(model)->name : "none");
+        for (size_t i = 0; i < config->tier_count; i++)
+            printf("%s %s%s", i ? "," : "", config->tiers[i].name,
+                   is_without_key(&config->tiers[i]) ? " (no key)" : "");
+        printf("\n\n  curl -s %s/v1/chat/completions -H 'content-type: application/json' \\\n"
+               "    -d '{\"model\":\"auto\",\"messages\":[{\"role\":\"user\","
+               "\"content\":\"what can you do?\"}]}'\n\n",
+               url);
+    }
+    fflush(stdout);
+}
+
+static void reload(struct serve *serve)
+{
+    struct td_error err = {0};
+    enum td_status status = read_client_keys(serve, &err);
+    if (status == TD_OK)
+        status = runtime_reload(serve->runtime, &err);
+    if (status != TD_OK)
+        log_event(LOG_LEVEL_ERROR, "config_rejected", "kept=old reason=\"%s\"", err.message);
+}
+
+static void drain_all(struct serve *serve, uint32_t timeout_ms)
+{
+    for (uint32_t i = 0; i < serve->worker_count; i++)
+        worker_drain(serve->workers[i], timeout_ms);
+}
+
+/* A second signal during the drain cuts it short. It runs beside pthread_join, so that no
+ * exchange's end goes unnoticed: the thread ends with the process. */
+static void *impatience(void *ctx)
+{
+    struct serve *serve = ctx;
+    int number = SIGHUP;
+    while (number == SIGHUP)
+        if (sigwait(&serve->signals, &number) != 0)
+            return NULL;
+    if (atomic_load(&serve->drained))
+        return NULL;
+    log_event(LOG_LEVEL_WARN, "stop_now", "signal=%d", number);
+    drain_all(serve, 0);
+    return NULL;
+}
+
+/* The next signal; until it comes this thread does what time asks for. */
+static int next_signal(struct serve *serve)
+{
+    for (;;) {
+        uint64_t wait_ms = runtime_tend(serve->runtime);
+        const struct timespec wait = {.tv_sec = (time_t)(wait_ms / 1000),
+                                      .tv_nsec = (long)(wait_ms % 1000) * 1000000};
+        int number = sigtimedwait(&serve->signals, NULL, &wait);
+        if (number > 0 || (errno != EAGAIN && errno != EINTR))
+            return number;
+    }
+}
+
+static void wait_for_end(struct serve *serve)
+{
+    int number;
+    while ((number = next_signal(serve)) == SIGHUP)
+        reload(serve);
+    uint32_t timeout = runtime_config(serve->runtime)->server.shutdown_timeout_ms;
+    log_event(LOG_LEVEL_INFO, "stopping", "signal=%d timeout_ms=%u", number, timeout);
+    drain_all(serve, timeout);
+}
+
+static void stop_workers(struct serve *serve)
+{
+    pthread_t thread;
+    bool watching = pthread_create(&thread, NULL, impatience, serve) == 0;
+    for (uint32_t i = 0; i < serve->worker_count; i++)
+        worker_wait(serve->workers[i]);
+    if (watching) { /* not cancelled, which might be inside of a lock: woken by its own signal */
+        atomic_store(&serve->drained, true);
+        pthread_kill(thread, SIGTERM);
+        pthread_join(thread, NULL);
+    }
+    for (uint32_t i = 0; i < serve->worker_count; i++) /* now that nobody drains them any more */
+        worker_free(serve->workers[i]);
+    serve->worker_count = 0;
+}
+
+static void block_signals(struct serve *serve)
+{
+    sigemptyset(&serve->signals);
+    sigaddset(&serve->signals, SIGHUP);
+    sigaddset(&serve->signals, SIGTERM);
+    sigaddset(&serve->signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &serve->signals, NULL); /* inherited by every thread made later */
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static enum td_status serve_run(struct serve *serve, const struct runtime_options *options,
+                                bool json, struct td_error *err)
+{
+    enum td_status status = runtime_open(options, &serve->runtime, err);
+    if (status == TD_OK)
+        status = read_client_keys(serve, err);
+    if (status != TD_OK)
+        return status;
+    serve->metrics = metrics_new(count_workers(runtime_config(serve->runtime)));
+    /* Schemas, one a thread: a small one is not behind a large one for long. */
+    serve->background =
+        background_new(BACKGROUND_THREADS, runtime_config(serve->runtime)->engine.queue);
+    if (!serve->metrics || !serve->background)
+        return error_set(err, TD_NO_MEMORY, "no memory for the metrics and threads of a server");
+    fill_host(serve);
+    status = start_workers(serve, err);
+    if (status == TD_OK) {
+        print_ready(serve, json);
+        wait_for_end(serve);
+    } else {
+        drain_all(serve, 0);
+    }
+    stop_workers(serve);
+    return status;
+}
+
+static bool take_listen(void *ctx, const char *text)
+{
+    char host[256];
+    uint16_t port;
+    *(const char **)ctx = text;
+    return config_listen_split(str_from(text), host, sizeof host, &port);
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    struct runtime_options values = {.serves = true, .arguments = argv};
+    struct option_each listen_option = {take_listen, &values.listen, "HOST:PORT"};
+    bool json = false;
+    const struct option options[] = {
+        OPTION_ROW_CONFIG(values.config_path),
+        {"listen", 'l', OPTION_EACH, &listen_option, "HOST:PORT", "default 127.0.0.1:8080", 0, 0},
+        OPTION_ROW_MODEL(values.model),
+        OPTION_ROW_THREADS(values.threads),
+        OPTION_ROW_CPU(values.cpu),
+        {"json", 0, OPTION_FLAG, &json, NULL, "print the ready line as JSON", 0, 0},
+    };
+    const struct option_spec spec = {
+        "serve",
+        "",
+        "Serves the OpenAI-compatible endpoint until SIGTERM or Ctrl-C; SIGHUP reads the\n"
+        "configuration again. Without a configuration: the embedded model on 127.0.0.1:8080,\n"
+        "and OpenAI's cloud when OPENAI_API_KEY is set.",
+        options,
+        sizeof options / sizeof *options,
+        0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+
+    /* glibc keeps an arena a thread; two hold what this program needs and keep the RSS small. */
+    mallopt(M_ARENA_MAX, 2);
+    struct serve *serve = calloc(1, sizeof *serve);
+    struct td_error err = {0};
+    if (!serve) {
+        error_set(&err, TD_NO_MEMORY, "no memory to start");
+        return command_fail("serve", &err);
+    }
+    block_signals(serve);
+    enum td_status status = serve_run(serve, &values, json, &err);
+    background_free(serve->background);
+    metrics_free(serve->metrics);
+    auth_free(serve->auth);
+    runtime_close(serve->runtime);
+    free(serve);
+    return status == TD_OK ? 0 : command_fail("serve", &err);
+}

@@ -1,0 +1,28 @@
+#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "base/json.h"
+#include "kernels/kernels.h"
+
+#include <stdio.h>
+
+int cmd_version(int argc, char **argv)
+{
+    bool json = false;
+    enum td_cpu cpu = TD_CPU_AUTO;
+    const struct option options[] = {OPTION_ROW_CPU(cpu), OPTION_ROW_JSON(json)};
+    const struct option_spec spec = {"version", "", "Prints the version and the kernel variant.",
+                                     options,   2,  0};
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
+    struct td_error err = {0};
+    const struct kernels *kernels = kernels_get(cpu, &err);
+    if (!kernels)
+        return command_fail("version", &err);
+    if (!json) {
+        printf("tandem %s (%s)\n", TANDEM_VERSION, kernels->name);
+        return 0;
+    }
+    struct json *object = json_new_object();
+    json_put(object, "version", json_new_cstr(TANDEM_VERSION));
+    json_put(object, "cpu", json_new_cstr(kernels->name));
+    return command_print_json(object) ? 0 : 1;
+}

@@ -1,0 +1,43 @@
+/* Confidence of a (partial) answer from the free features of the decode loop:
+ *   c = (1 - p_first(not mine)) * exp(mean of the lowest quarter (at least one) of the tokens'
+ *       log-probabilities, the end token included).
+ * The tail mean follows the finding that low quantiles of token probability tell more than the mean
+ * (Gupta et al. 2024, "Language Model Cascades: Token-level uncertainty and beyond"). 0..1.
+ * Where the model brings a calibration its log-odds are scaled and moved (Platt 1999, with the
+ * slope written as a temperature as in Guo et al. 2017, "On Calibration of Modern Neural
+ * Networks"):
+ *   log-odds(c') = log-odds(c) / temperature + bias
+ * With a confidence model (router/judge/confidence_model.h) that is bound to the tier's model, it is the
+ * model's probability of being right, and neither rule nor calibration are used. */
+#ifndef EXCHANGE_CONFIDENCE_H
+#define EXCHANGE_CONFIDENCE_H
+
+#include "router/judge/confidence_model.h"
+#include "tandem/engine.h"
+
+#define CONFIDENCE_TOKENS_MAX 512
+
+struct confidence {
+    float logprobs[CONFIDENCE_TOKENS_MAX]; /* reservoir: the first that fit */
+    uint32_t count;
+    float not_mine; /* at the first token */
+    float probe;    /* the same; 0 = the model has none */
+    float margin_min;
+    uint64_t token_count; /* also of those that did not fit */
+    double logprob_sum, margin_sum, entropy_sum;
+    bool ended;                           /* the answer is whole: by itself, not cut */
+    bool whole;                           /* nothing more comes */
+    double temperature, bias;             /* temperature 0: no calibration */
+    const struct confidence_model *model; /* or NULL */
+};
+
+void confidence_init(struct confidence *confidence, double temperature, double bias);
+void confidence_add(struct confidence *confidence, const struct td_token_stats *stats);
+/* Nothing more comes. by_itself: an end token or a stop, not a limit. */
+void confidence_end(struct confidence *confidence, bool by_itself);
+/* What a model looks at. At least one token. */
+void confidence_features(const struct confidence *confidence, struct confidence_features *out);
+/* NAN before the first token. */
+double confidence_value(const struct confidence *confidence);
+
+#endif

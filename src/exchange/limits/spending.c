@@ -1,0 +1,189 @@
+#include "exchange/limits/spending.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HOURS 24
+#define HOUR_MS 3600000u
+
+struct entry {
+    uint64_t key; /* 0 = free */
+    double spent_usd, promised_usd;
+};
+
+struct spending {
+    pthread_mutex_t lock;
+    const struct clock *clock;
+    int year, day; /* of the entries; local time */
+    uint64_t hour; /* since the epoch; of tokens[hour % HOURS] */
+    uint64_t tokens[HOURS];
+    uint32_t used, entries_max;
+    size_t slot_count; /* a power of two, at least twice entries_max */
+    struct entry slots[];
+};
+
+struct spending *spending_new(const struct clock *clock, uint32_t entries_max)
+{
+    size_t slots = 16;
+    while (slots < 2 * (size_t)entries_max)
+        slots *= 2;
+    struct spending *spending = calloc(1, sizeof *spending + slots * sizeof spending->slots[0]);
+    if (!spending)
+        return NULL;
+    pthread_mutex_init(&spending->lock, NULL);
+    spending->clock = clock;
+    spending->entries_max = entries_max;
+    spending->slot_count = slots;
+    return spending;
+}
+
+void spending_free(struct spending *spending)
+{
+    if (!spending)
+        return;
+    pthread_mutex_destroy(&spending->lock);
+    free(spending);
+}
+
+uint64_t spending_key(const char *budget, const char *whom)
+{
+    uint64_t key = hash_fnv1a64(budget, strlen(budget) + 1, HASH_FNV1A64_BASIS);
+    key = hash_mix64(hash_fnv1a64(whom, strlen(whom), key));
+    return key ? key : 1;
+}
+
+/* A new day begins with nothing spent; what was promised before midnight stays promised. */
+static void turn_day_locked(struct spending *spending)
+{
+    time_t now = (time_t)(clock_wall_ms(spending->clock) / 1000);
+    struct tm local;
+    if (!localtime_r(&now, &local) ||
+        (local.tm_year == spending->year && local.tm_yday == spending->day))
+        return;
+    spending->year = local.tm_year;
+    spending->day = local.tm_yday;
+    for (size_t i = 0; i < spending->slot_count; i++)
+        spending->slots[i].spent_usd = 0;
+}
+
+/* NULL when there is none, and when a new one does not fit. */
+static struct entry *find_locked(struct spending *spending, uint64_t key, bool make)
+{
+    for (size_t at = key & (spending->slot_count - 1);;
+         at = (at + 1) & (spending->slot_count - 1)) {
+        struct entry *entry = &spending->slots[at];
+        if (entry->key == key)
+            return entry;
+        if (entry->key)
+            continue;
+        if (!make || spending->used >= spending->entries_max)
+            return NULL;
+        spending->used++;
+        entry->key = key;
+        return entry;
+    }
+}
+
+/* The entry, or that which all share who came when the table was full. */
+static struct entry *entry_locked(struct spending *spending, uint64_t key)
+{
+    static const uint64_t shared_key = 2;
+    struct entry *entry = find_locked(spending, key, true);
+    if (entry)
+        return entry;
+    entry = find_locked(spending, shared_key, false);
+    if (!entry) { /* there is always a free slot: they are twice as many as entries */
+        spending->entries_max++;
+        entry = find_locked(spending, shared_key, true);
+        spending->entries_max--;
+    }
+    return entry;
+}
+
+double spending_today(struct spending *spending, uint64_t key)
+{
+    pthread_mutex_lock(&spending->lock);
+    turn_day_locked(spending);
+    const struct entry *entry = entry_locked(spending, key);
+    double usd = entry->spent_usd + entry->promised_usd;
+    pthread_mutex_unlock(&spending->lock);
+    return usd;
+}
+
+void spending_promise(struct spending *spending, uint64_t key, double usd)
+{
+    pthread_mutex_lock(&spending->lock);
+    turn_day_locked(spending);
+    entry_locked(spending, key)->promised_usd += usd;
+    pthread_mutex_unlock(&spending->lock);
+}
+
+void spending_settle(struct spending *spending, uint64_t key, double promised_usd, double usd)
+{
+    pthread_mutex_lock(&spending->lock);
+    turn_day_locked(spending);
+    struct entry *entry = entry_locked(spending, key);
+    entry->promised_usd -= promised_usd;
+    if (entry->promised_usd < 0) /* rounding, or a promise of before the table was full */
+        entry->promised_usd = 0;
+    entry->spent_usd += usd;
+    pthread_mutex_unlock(&spending->lock);
+}
+
+uint64_t spending_day_begin_ms(const struct clock *clock)
+{
+    time_t now = (time_t)(clock_wall_ms(clock) / 1000);
+    struct tm local;
+    if (!localtime_r(&now, &local))
+        return (uint64_t)now * 1000;
+    local.tm_hour = local.tm_min = local.tm_sec = 0;
+    local.tm_isdst = -1; /* as it was at midnight */
+    time_t begin = mktime(&local);
+    return (uint64_t)(begin < 0 || begin > now ? now : begin) * 1000;
+}
+
+/* Hours that have passed since the last count lose theirs. */
+static void turn_hours_locked(struct spending *spending)
+{
+    uint64_t hour = clock_wall_ms(spending->clock) / HOUR_MS;
+    if (hour < spending->hour || hour - spending->hour >= HOURS) {
+        memset(spending->tokens, 0, sizeof spending->tokens);
+    } else {
+        for (uint64_t h = spending->hour + 1; h <= hour; h++)
+            spending->tokens[h % HOURS] = 0;
+    }
+    spending->hour = hour;
+}
+
+void spending_add_tokens(struct spending *spending, uint64_t tokens)
+{
+    pthread_mutex_lock(&spending->lock);
+    turn_hours_locked(spending);
+    spending->tokens[spending->hour % HOURS] += tokens;
+    pthread_mutex_unlock(&spending->lock);
+}
+
+void spending_add_tokens_of(struct spending *spending, uint64_t hour, uint64_t tokens)
+{
+    pthread_mutex_lock(&spending->lock);
+    turn_hours_locked(spending);
+    if (hour <= spending->hour && spending->hour - hour < HOURS)
+        spending->tokens[hour % HOURS] += tokens;
+    pthread_mutex_unlock(&spending->lock);
+}
+
+double spending_day_tokens(struct spending *spending)
+{
+    double sum = 0;
+    pthread_mutex_lock(&spending->lock);
+    turn_hours_locked(spending);
+    for (size_t i = 0; i < HOURS; i++)
+        sum += (double)spending->tokens[i];
+    pthread_mutex_unlock(&spending->lock);
+    return sum;
+}

@@ -1,0 +1,289 @@
+/* The sentences that people read: why an answer is less than it could be, and why there is none.
+ *
+ * The cause that the reader can do something about comes first. Words of a tier's server go only to
+ * the client, in the message of a failure: they may repeat what the server was sent. */
+#include "exchange/machine/disclosure.h"
+
+#include "base/str.h"
+#include "exchange/machine/exchange_core.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Appends to a NUL-terminated text of `size` bytes; what does not fit is cut. */
+TD_PRINTF(3, 4) static void add(char *text, size_t size, const char *format, ...)
+{
+    size_t len = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + len, size - len, format, args);
+    va_end(args);
+}
+
+static void add_separator(char *text, size_t size)
+{
+    if (text[0])
+        add(text, size, "; ");
+}
+
+/* --- causes --- */
+
+static const char *verb_of(enum td_status status, int http_status)
+{
+    switch (status) {
+    case TD_UNAVAILABLE:
+    case TD_IO:
+        return http_status ? "failed" : "could not be reached";
+    case TD_TIMEOUT:
+        return "did not answer in time";
+    case TD_DENIED:
+        return http_status ? "refused the credentials" : "was not allowed";
+    case TD_BUSY:
+        return "is overloaded";
+    case TD_CORRUPT:
+        return "sent a broken answer";
+    case TD_NOT_FOUND:
+        return "does not know the model";
+    case TD_INVALID:
+        return "refused the request";
+    case TD_LIMIT:
+        return "finds the request too long";
+    default:
+        return "failed";
+    }
+}
+
+void disclosure_cause(const struct exchange *ex, const struct attempt *attempt, char *out,
+                      size_t size)
+{
+    const char *name = ex->facts[attempt->tier].name;
+    const char *verb = verb_of(attempt->status, attempt->http_status);
+    /* With an HTTP status the words are the peer's, and may repeat what it was sent. */
+    if (attempt->http_status >= 300)
+        snprintf(out, size, "tier %s %s (HTTP %d)", name, verb, attempt->http_status);
+    else if (attempt->http_status == 0 && attempt->error[0])
+        snprintf(out, size, "tier %s %s (%s)", name, verb, attempt->error);
+    else
+        snprintf(out, size, "tier %s %s", name, verb);
+}
+
+static void add_failures(const struct exchange *ex, char *out, size_t size)
+{
+    char cause[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i];
+        if (attempt->status == TD_OK || attempt->tier == ex->current->tier)
+            continue;
+        disclosure_cause(ex, attempt, cause, sizeof cause);
+        add_separator(out, size);
+        add(out, size, "%s", cause);
+    }
+}
+
+static void add_outrun(const struct exchange *ex, char *out, size_t size)
+{
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].outrun)
+            add(out, size, "tier %s had not answered after %.0f ms",
+                ex->facts[ex->attempts[i].tier].name, ex->attempts[i].total_ms);
+}
+
+static const struct tier_facts *facts_of(const struct exchange *ex, const char *tier)
+{
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        if (strcmp(ex->facts[i].name, tier) == 0)
+            return &ex->facts[i];
+    return NULL;
+}
+
+/* Why a better tier was not on the ladder: what the user can mend first. */
+static void add_removal(const struct exchange *ex, char *out, size_t size)
+{
+    static const enum reason_code order[] = {
+        REASON_REMOVED_OFFLINE,    REASON_REMOVED_NO_KEY,     REASON_REMOVED_CLASS,
+        REASON_REMOVED_MODE,       REASON_REMOVED_NAMED,      REASON_REMOVED_CONTEXT,
+        REASON_REMOVED_CAPABILITY, REASON_REMOVED_ROUTE_KIND, REASON_REMOVED_BUDGET,
+        REASON_REMOVED_RULE,       REASON_REMOVED_REGION,
+    };
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
+        for (size_t i = 0; i < ex->plan.reason_count; i++) {
+            const struct reason *reason = &ex->plan.reasons[i];
+            if (reason->code != order[o])
+                continue;
+            const struct tier_facts *facts = facts_of(ex, reason->tier);
+            if (reason->code == REASON_REMOVED_NO_KEY && facts && facts->key_hint)
+                add(out, size, "no cloud is configured (set %s)", facts->key_hint);
+            else
+                add(out, size, "%s", reason->text);
+            return;
+        }
+    }
+}
+
+/* A budget that is spent is said first: nothing else need be wrong. */
+static void add_spent(const struct exchange *ex, char *out, size_t size)
+{
+    for (size_t i = 0; i < ex->plan.reason_count; i++)
+        if (ex->plan.reasons[i].code == REASON_REMOVED_BUDGET && !out[0])
+            add(out, size, "%s", ex->plan.reasons[i].text);
+}
+
+void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
+{
+    const struct tier_facts *facts = &ex->facts[ex->current->tier];
+    char cause[DISCLOSURE_BYTES / 2] = "";
+    if (ex->past_deadline)
+        add(cause, sizeof cause, "no better answer came within the deadline");
+    if (!cause[0] && ex->plan.spent && !ex->current->fallback)
+        add_spent(ex, cause, sizeof cause);
+    if (!cause[0])
+        add_failures(ex, cause, sizeof cause);
+    if (!cause[0] && ex->current->fallback)
+        add_outrun(ex, cause, sizeof cause);
+    if (!cause[0] && ex->capped)
+        add(cause, sizeof cause, "the larger models may be asked %u times an hour, and were",
+            ex->services->escalations_per_hour);
+    if (!cause[0] && ex->hopeless)
+        add(cause, sizeof cause, "no tier is likely to get it right; have a person look at it");
+    if (!cause[0] && ex->current->low && ex->rung_next < ex->plan.climb_count)
+        add(cause, sizeof cause, "part of it had been shown before its confidence was known");
+    if (!cause[0])
+        add_removal(ex, cause, sizeof cause);
+    if (!cause[0] && isfinite(ex->current->confidence))
+        add(cause, sizeof cause, "its confidence is low (%.2f) and there is no larger model to ask",
+            ex->current->confidence);
+    if (!cause[0])
+        add(cause, sizeof cause, "there is no larger model to ask");
+    out[0] = '\0';
+    if (facts->place == TD_PLACE_DEVICE)
+        add(out, DISCLOSURE_BYTES,
+            "Answered by the small on-device model with reduced capability: %s.", cause);
+    else
+        add(out, DISCLOSURE_BYTES, "Answered by tier %s with reduced capability: %s.", facts->name,
+            cause);
+}
+
+/* --- no answer --- */
+
+static bool is_removal(enum reason_code code)
+{
+    return code <= REASON_REMOVED_BUDGET;
+}
+
+static void add_removals(const struct exchange *ex, bool all, char message[static MESSAGE_BYTES])
+{
+    for (size_t i = 0; i < ex->plan.reason_count; i++) {
+        const struct reason *reason = &ex->plan.reasons[i];
+        if (!is_removal(reason->code) || (!all && reason->code == REASON_REMOVED_NAMED))
+            continue;
+        if (message[strlen(message) - 1] != ' ')
+            add(message, MESSAGE_BYTES, "; ");
+        add(message, MESSAGE_BYTES, "%s", reason->text);
+    }
+}
+
+static bool was_removed_for(const struct exchange *ex, enum reason_code code)
+{
+    for (size_t i = 0; i < ex->plan.reason_count; i++)
+        if (ex->plan.reasons[i].code == code)
+            return true;
+    return false;
+}
+
+/* True when the prompt alone would have fitted every tier that was too short: then the wish for a
+ * long answer is at fault. */
+static bool answer_is_at_fault(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->plan.reason_count; i++) {
+        const struct reason *reason = &ex->plan.reasons[i];
+        const struct tier_facts *facts = facts_of(ex, reason->tier);
+        if (reason->code == REASON_REMOVED_CONTEXT && facts &&
+            ex->states[facts - ex->facts].prompt_tokens >= facts->context_tokens)
+            return false;
+    }
+    return true;
+}
+
+static const char *prompt_member(const struct exchange *ex)
+{
+    return ex->request.completion ? "prompt" : "messages";
+}
+
+/* Nothing was tried: the plan's reasons say why. A tier that rests may be back soon, so that a
+ * retry makes sense; a tier without a key will not, and does not make a long prompt shorter. */
+static enum td_status empty_ladder(const struct exchange *ex, char message[static MESSAGE_BYTES],
+                                   const char **param)
+{
+    enum td_status status = TD_DENIED;
+    const char *text = "no tier may answer this request: ";
+    if (was_removed_for(ex, REASON_REMOVED_OFFLINE)) {
+        status = TD_UNAVAILABLE;
+        text = "no tier that may answer can be reached: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_BUDGET)) {
+        status = TD_BUSY;
+        text = "every tier that may answer has a price, and the budget is spent: ";
+    } else if (was_removed_for(ex, REASON_REMOVED_CONTEXT)) {
+        status = TD_LIMIT;
+        text = "the request is too long for every tier that may answer: ";
+        *param = answer_is_at_fault(ex) ? "max_tokens" : prompt_member(ex);
+    } else if (was_removed_for(ex, REASON_REMOVED_NO_KEY)) {
+        status = TD_UNAVAILABLE;
+        text = "no tier that may answer is configured: ";
+    }
+    add(message, MESSAGE_BYTES, "%s", text);
+    add_removals(ex, true, message);
+    return status;
+}
+
+/* One failure is its own status. Several make the exchange unavailable, unless they agree. */
+static enum td_status common_status(const struct exchange *ex)
+{
+    enum td_status status = TD_OK;
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        enum td_status other = ex->attempts[i].status;
+        if (other == TD_OK)
+            continue;
+        if (status != TD_OK && other != status)
+            return TD_UNAVAILABLE;
+        status = other;
+    }
+    return status == TD_OK ? TD_UNAVAILABLE : status;
+}
+
+bool disclosure_upstream_denied(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->attempt_count; i++)
+        if (ex->attempts[i].status == TD_DENIED && ex->attempts[i].http_status)
+            return true;
+    return false;
+}
+
+enum td_status disclosure_failure(const struct exchange *ex, char message[static MESSAGE_BYTES],
+                                  const char **param)
+{
+    message[0] = '\0';
+    if (ex->plan.rung_count == 0)
+        return empty_ladder(ex, message, param);
+    if (ex->past_deadline)
+        add(message, MESSAGE_BYTES, "the deadline of %u ms passed: ", ex->services->deadline_ms);
+    else
+        add(message, MESSAGE_BYTES,
+            ex->answer.shown ? "the answer broke off: " : "no tier could answer: ");
+    bool first = true;
+    for (size_t i = 0; i < ex->attempt_count; i++) {
+        const struct attempt *attempt = &ex->attempts[i];
+        if (attempt->status == TD_OK)
+            continue;
+        add(message, MESSAGE_BYTES, "%s%s: %s", first ? "" : "; ", ex->facts[attempt->tier].name,
+            attempt->error);
+        first = false;
+    }
+    if (first)
+        add(message, MESSAGE_BYTES, "no tier had been asked yet");
+    add_removals(ex, false, message);
+    enum td_status status = ex->past_deadline ? TD_TIMEOUT : common_status(ex);
+    if (status == TD_LIMIT) /* a tier found the prompt too long */
+        *param = prompt_member(ex);
+    return status;
+}

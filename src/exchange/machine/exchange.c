@@ -1,0 +1,192 @@
+/* The life of an exchange: it is prepared, runs from timer to timer, and is freed.
+ *
+ * exchange_start makes the plan and returns; the first step is taken in the loop's next turn, so
+ * that no event comes from inside of it. A callback may cancel the exchange, so nothing is freed
+ * before the outermost callback has returned (exchange_enter, exchange_leave). The steps are in
+ * climb.c, the attempts in attempt.c, and what the client is told in answer.c. */
+#include "exchange/machine/exchange.h"
+
+#include "base/crypto.h"
+#include "base/error.h"
+#include "exchange/machine/climb.h"
+#include "exchange/machine/exchange_core.h"
+#include "exchange/machine/situation.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+double exchange_now_ms(const struct exchange *ex)
+{
+    return clock_monotonic_ms(ex->services->clock);
+}
+
+/* --- life --- */
+
+static void exchange_free(struct exchange *ex)
+{
+    loop_timer_free(ex->loop, ex->step_timer);
+    loop_timer_free(ex->loop, ex->deadline_timer);
+    parts_release(ex);
+    for (size_t i = 0; i < LANES_MAX; i++)
+        hold_deinit(&ex->lanes[i].hold);
+    hold_deinit(&ex->kept_hold);
+    buf_deinit(&ex->answer.text);
+    outgoing_deinit(&ex->outgoing);
+    free(ex->facts);
+    free(ex->states);
+    free(ex);
+}
+
+void exchange_enter(struct exchange *ex)
+{
+    ex->depth++;
+}
+
+void exchange_leave(struct exchange *ex)
+{
+    assert(ex->depth > 0);
+    if (--ex->depth == 0 && ex->ended)
+        exchange_free(ex);
+}
+
+/* --- timers --- */
+
+static void on_step(void *ctx)
+{
+    struct exchange *ex = ctx;
+    exchange_enter(ex);
+    climb_begin(ex);
+    exchange_leave(ex);
+}
+
+static void on_deadline(void *ctx)
+{
+    struct exchange *ex = ctx;
+    exchange_enter(ex);
+    loop_timer_stop(ex->loop, ex->step_timer);
+    climb_deadline(ex);
+    exchange_leave(ex);
+}
+
+/* --- the beginning --- */
+
+static enum td_status make_id(char out[static EXCHANGE_ID_BYTES], struct td_error *err)
+{
+    uint8_t random[(EXCHANGE_ID_BYTES - 4) / 2];
+    enum td_status status = crypto_random(random, sizeof random, err);
+    memcpy(out, "ex_", 3);
+    crypto_hex(random, sizeof random, out + 3);
+    return status;
+}
+
+/* Memory and timers. */
+static enum td_status allocate(struct exchange *ex, struct td_error *err)
+{
+    struct exchange_services *services = ex->services;
+    buf_init(&ex->answer.text, HOLD_BYTES_MAX);
+    ex->facts = calloc(services->tier_count + 1, sizeof *ex->facts);
+    ex->states = calloc(services->tier_count + 1, sizeof *ex->states);
+    ex->step_timer = loop_timer_new(ex->loop, on_step, ex);
+    if (services->deadline_ms)
+        ex->deadline_timer = loop_timer_new(ex->loop, on_deadline, ex);
+    if (!ex->facts || !ex->states || !ex->step_timer || !parts_init(&ex->parts) ||
+        (services->deadline_ms && !ex->deadline_timer))
+        return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
+    return TD_OK;
+}
+
+/* The route that the request names; NULL with the error. */
+static const struct route *find_route(struct exchange *ex, struct td_error *err)
+{
+    const struct exchange_services *services = ex->services;
+    for (size_t i = 0; i < services->tier_count; i++)
+        ex->facts[i] = services->tiers[i]->facts;
+    const struct route *route = policy_find_route(services->policy, ex->request.model, ex->facts,
+                                                  services->tier_count, &ex->named);
+    if (!route)
+        error_set(
+            err, TD_NOT_FOUND,
+            "model '%.100s' names neither a route, a tier, a tier's model nor an adapter; use "
+            "auto, or see /v1/models",
+            ex->request.model);
+    return route;
+}
+
+static void make_plan(struct exchange *ex, const struct route *route)
+{
+    situation_read(ex, route);
+    parts_prepare(ex, route);
+    plan_make(route, ex->named, &ex->signals, ex->facts, ex->states, ex->services->tier_count,
+              &ex->plan);
+    ex->signals.mode = ex->plan.mode;
+    outgoing_explain(ex);
+    parts_planned(ex);
+    answer_summarize(ex, NULL);
+}
+
+static enum td_status prepare(struct exchange *ex, struct td_error *err)
+{
+    const struct exchange_services *services = ex->services;
+    enum td_status status = allocate(ex, err);
+    const struct route *route = status == TD_OK ? find_route(ex, err) : NULL;
+    if (status == TD_OK && !route)
+        status = TD_NOT_FOUND;
+    if (status == TD_OK)
+        status = policy_check_adapters(&ex->request, ex->facts, services->tier_count, err);
+    if (status == TD_OK)
+        status = make_id(ex->id, err);
+    if (status != TD_OK)
+        return status;
+    ex->request.keep_nothing |= services->zero_retention || route->zero_retention;
+    ex->request.no_retention |= (route->needs & CAPABILITY_NO_RETENTION) != 0;
+    ex->answer.keeps_text = services->store_prompts && !ex->request.keep_nothing;
+    make_plan(ex, route);
+    return TD_OK;
+}
+
+enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
+                              const struct td_request *request, exchange_fn *on_event, void *ctx,
+                              struct exchange **out, struct td_error *err)
+{
+    if (request->message_count == 0)
+        return error_set(err, TD_INVALID, "messages must not be empty");
+    struct exchange *ex = calloc(1, sizeof *ex);
+    if (!ex)
+        return error_set(err, TD_NO_MEMORY, "no memory for an exchange");
+    ex->services = services;
+    ex->loop = loop;
+    ex->request = *request;
+    ex->answer.on_event = on_event;
+    ex->answer.ctx = ctx;
+    ex->created_ms = exchange_now_ms(ex);
+    for (size_t i = 0; i < LANES_MAX; i++)
+        ex->lanes[i].exchange = ex;
+    ex->lane = ex->lanes;
+    enum td_status status = prepare(ex, err);
+    if (status != TD_OK) {
+        exchange_free(ex);
+        return status;
+    }
+    loop_timer_start(loop, ex->step_timer, 0);
+    if (ex->deadline_timer)
+        loop_timer_start(loop, ex->deadline_timer, services->deadline_ms);
+    *out = ex;
+    return TD_OK;
+}
+
+void exchange_cancel(struct exchange *ex)
+{
+    if (ex->ended)
+        return;
+    exchange_enter(ex);
+    for (size_t i = 0; i < LANES_MAX; i++)
+        lane_stop(&ex->lanes[i], ATTEMPT_CANCELLED);
+    answer_cancel(ex);
+    exchange_leave(ex);
+}
+
+const char *exchange_id(const struct exchange *ex)
+{
+    return ex->id;
+}

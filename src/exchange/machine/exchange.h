@@ -1,0 +1,146 @@
+/* One request and everything that happens until its answer is final: the state machine that runs a
+ * plan.
+ *
+ *   created -> scanned -> planned -> running(rung i) -> [gate says leave] -> running(rung i+1) ...
+ *   -> done
+ *
+ * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
+ * what it may be sent is said here (struct egress_pass). After exchange_start, events come on the
+ * loop; exactly one DONE or FAILED ends it. exchange_cancel may be called at any time before that
+ * (a client left). */
+#ifndef EXCHANGE_EXCHANGE_H
+#define EXCHANGE_EXCHANGE_H
+
+#include "base/clock.h"
+#include "base/loop.h"
+#include "exchange/private/minimise.h"
+#include "exchange/private/pseudonyms.h"
+#include "router/plan/policy.h"
+#include "tier/tier.h"
+
+struct exchange;
+struct ledger;
+struct conversation_classes;
+struct classifier;
+struct consents;
+struct spending;
+struct device;
+struct watch;
+struct hedge_allowance;
+struct consistency;
+struct shadow_pool;
+struct ramp_table;
+struct similarity;
+
+/* Whether the local tier's confidences come from a confidence model. */
+enum confidence_state {
+    CONFIDENCE_RULE, /* none was given */
+    CONFIDENCE_CALIBRATED,
+    CONFIDENCE_STALE /* it belongs to another model, quantisation, template or tokenizer */
+};
+
+/* What is replaced in requests whose class may not go as they are. */
+struct pseudonym_settings {
+    struct vault_store *vaults;
+    struct mask_rules rules;
+};
+
+/* What starting where an earlier exchange did may cost (router/plan/earlier_start.c). */
+struct consistency_limits {
+    double margin;
+    double loss_max;    /* of right answers a request, over a day */
+    double usd_per_day; /* for dearer tiers, of all users together */
+};
+
+/* Everything an exchange borrows; one immutable snapshot, reference-counted, swapped whole on
+ * reload. */
+struct exchange_services {
+    const struct policy *policy;
+    enum confidence_state confidence_state;
+    const struct classifier *classifier; /* NULL = prompts are not judged */
+    struct consistency
+        *consistency; /* NULL = nothing is remembered from one exchange to the next */
+    const struct similarity *similarity; /* with it */
+    struct consistency_limits consistency_limits;
+    struct ramp_table *ramp_table;   /* NULL = there are none */
+    struct shadow_pool *shadow_pool; /* NULL = there are none */
+    double shadow_usd_per_day;       /* for those that cost something */
+    /* One more, and one less, who uses these services beyond their exchange; NULL = they stay. */
+    void (*hold)(struct exchange_services *services);
+    void (*release)(struct exchange_services *services);
+    struct tier **tiers;
+    size_t tier_count;
+    struct tier_health *health;
+    struct tier_latency *latency;            /* NULL = not measured */
+    struct hedge_allowance *hedge_allowance; /* NULL = nothing is hedged */
+    struct spending *spending;               /* NULL = budgets do not count */
+    struct device *device;                   /* NULL = battery and network are not known */
+    struct conversation_classes *classes;
+    const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
+    struct ledger *ledger;                 /* NULL = no record */
+    const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
+    struct minimise_settings minimise;
+    struct consents *consents;     /* NULL = there are none */
+    bool consents_in_requests;     /* a body may give one */
+    struct watch *watch;           /* NULL = not watched */
+    uint32_t escalations_per_hour; /* of one caller; 0 = no cap */
+    const struct clock *clock;
+    /* index of the tier whose price an all-cloud policy pays; SIZE_MAX none */
+    size_t all_cloud_tier;
+    bool store_prompts;   /* policy says so */
+    bool zero_retention;  /* nor is it recorded who asked */
+    uint32_t deadline_ms; /* whole exchange; 0 = none */
+};
+
+enum exchange_event_kind {
+    EXCHANGE_START,      /* a tier's answer is being shown: tier, place known; before any text */
+    EXCHANGE_TEXT,       /* committed text */
+    EXCHANGE_CORRECTION, /* shown text is replaced by what follows; only when request.corrections */
+    EXCHANGE_DONE,       /* final */
+    EXCHANGE_FAILED      /* no tier could answer: error names every cause */
+};
+
+struct exchange_summary {
+    const char *id;           /* "ex_" + 24 hex digits */
+    const char *tier, *model; /* of the answer; NULL on an empty ladder */
+    enum td_place place;
+    double confidence; /* NAN when the tier gives none */
+    enum td_data_class data_class;
+    const char *route;
+    bool degraded;          /* not the answer that an undisturbed plan would have given */
+    bool reduced;           /* a tier that was allowed has no key or rests: for status displays */
+    bool review;            /* a person should look at it: hopeless, or too little confidence */
+    const char *disclosure; /* a sentence when degraded, else NULL */
+    enum td_finish finish;
+    struct tier_usage usage;
+    double cost_usd, all_cloud_cost_usd;
+    double ttft_ms, total_ms;
+    struct pseudonym_counts pseudonyms; /* sent 0: none were */
+    struct left_out left_out;           /* of the conversation, in what was sent */
+    const struct reason *reasons;
+    size_t reason_count;
+    uint32_t attempt_count;
+};
+
+struct exchange_event {
+    enum exchange_event_kind kind;
+    const struct tier_piece *piece;         /* TEXT */
+    const struct exchange_summary *summary; /* all kinds; final in DONE and FAILED */
+    enum td_status status;                  /* FAILED */
+    bool upstream_denied;                   /* FAILED, TD_DENIED: a tier's server refused our key */
+    const char *message;                    /* FAILED; for people */
+    const char *param;                      /* FAILED; request member at fault, or NULL */
+};
+
+typedef void exchange_fn(void *ctx, const struct exchange_event *event);
+
+/* Copies what it needs of the request, except `body`, `messages` and strings, which must live until
+ * the exchange ends (the caller's request arena). *out is gone after DONE or FAILED returns. FAILED
+ * may be delivered later from the loop, never from inside exchange_start. */
+TD_MUST_CHECK enum td_status exchange_start(struct exchange_services *services, struct loop *loop,
+                                            const struct td_request *request, exchange_fn *on_event,
+                                            void *ctx, struct exchange **out, struct td_error *err);
+void exchange_cancel(struct exchange *exchange);
+const char *exchange_id(const struct exchange *exchange);
+
+#endif

@@ -1,0 +1,163 @@
+#include "exchange/machine/outgoing.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/names.h"
+#include "exchange/machine/exchange_core.h"
+#include "exchange/private/classify.h"
+#include "exchange/private/consents.h"
+#include "exchange/private/conversation_id.h"
+#include "exchange/private/pseudonyms.h"
+#include "privacy/scan/conversation.h"
+
+#include <stdio.h>
+
+/* The class after masking is remembered under a key of its own: it too only rises. */
+#define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
+
+/* Where the operator lets requests do so, a body may bring the consent itself: the id under which an
+ * application keeps it, and what it holds for. One that stands already is not changed by it. */
+static void take_consent(struct exchange *ex, uint64_t now_ms)
+{
+    const struct json *given = json_get(json_get(ex->request.body, "tandem"), "consent");
+    struct td_error err = {0};
+    char id[CONSENT_ID_BYTES_MAX + 1];
+    int64_t expires = json_int(json_get(given, "expires"), 0);
+    const struct consent consent = {
+        .id = json_cstr(json_get(given, "id")),
+        .scope = json_cstr(json_get(given, "scope")),
+        .user = ex->request.user,
+        .caller = ex->request.caller,
+        .expires_ms = expires > 0 && expires < INT64_MAX / 1000 ? (uint64_t)expires * 1000 : 0};
+    if (!ex->services->consents_in_requests || !consent.id || !consent.scope)
+        return;
+    if (consents_grant(ex->services->consents, &consent, now_ms, id, &err) != TD_OK)
+        log_event(LOG_LEVEL_INFO, "consent_refused", "exchange=%s error=\"%s\"", ex->id,
+                  err.message);
+}
+
+void outgoing_read_consent(struct exchange *ex, const struct route *route)
+{
+    uint64_t now_ms = clock_wall_ms(ex->services->clock);
+    const struct consent_use use = {ex->request.consent, route->name, ex->request.user,
+                                    ex->request.caller};
+    enum consent_state state = CONSENT_NONE;
+    if (!route->consent)
+        return;
+    if (ex->services->consents) {
+        take_consent(ex, now_ms);
+        state = consents_check(ex->services->consents, &use, now_ms);
+    }
+    if (state != CONSENT_VALID)
+        ex->signals.consent_missing = consent_state_text(state);
+}
+
+/* May the request as it is go to every tier there is? Then nothing has to be masked. */
+static bool goes_anywhere(const struct exchange *ex)
+{
+    for (size_t i = 0; i < ex->services->tier_count; i++)
+        if (!egress_allowed(ex->signals.data_class, &ex->facts[i]))
+            return false;
+    return true;
+}
+
+void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_data_class declared)
+{
+    const struct pseudonym_settings *settings = ex->services->pseudonyms;
+    struct td_error err = {0};
+    if (minimised_new(&ex->request, &ex->services->minimise, &ex->outgoing.minimised, &err) !=
+        TD_OK)
+        log_event(LOG_LEVEL_WARN, "minimising_failed", "exchange=%s error=\"%s\"", ex->id,
+                  err.message);
+    err = (struct td_error){0};
+    if (!settings || !route->pseudonyms || goes_anywhere(ex))
+        return;
+    struct mask_rules rules = settings->rules;
+    rules.scanner = ex->services->scanner;
+    rules.strict = route->strict;
+    if (pseudonyms_new(settings->vaults, &rules, (uint64_t)exchange_now_ms(ex), &ex->request,
+                       ex->outgoing.minimised ? minimised_request(ex->outgoing.minimised)
+                                              : &ex->request,
+                       &ex->outgoing.pseudonyms, &err) != TD_OK) {
+        snprintf(ex->outgoing.masking_error, sizeof ex->outgoing.masking_error, "%.*s",
+                 (int)sizeof ex->outgoing.masking_error - 1, err.message);
+        log_event(LOG_LEVEL_WARN, "masking_failed", "exchange=%s error=\"%s\"", ex->id,
+                  err.message);
+        return;
+    }
+    enum td_data_class left = classify_higher(declared, pseudonyms_class(ex->outgoing.pseudonyms));
+    if (ex->services->classes)
+        left = conversation_classes_raise(ex->services->classes,
+                                          conversation_id_key(&ex->request) ^ MASKED_KEY, left);
+    ex->signals.masked = true;
+    ex->signals.masked_class = left;
+}
+
+void outgoing_explain(struct exchange *ex)
+{
+    if (ex->outgoing.masking_error[0])
+        plan_add_reason(&ex->plan, REASON_REMOVED_CLASS, "", "nothing could be replaced: %s",
+                        ex->outgoing.masking_error);
+}
+
+const struct td_request *outgoing_plain(const struct exchange *ex, const struct tier_facts *facts)
+{
+    return ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE
+               ? minimised_request(ex->outgoing.minimised)
+               : &ex->request;
+}
+
+/* Each lane has a restorer of its own. */
+static size_t lane_of(const struct exchange *ex)
+{
+    return (size_t)(ex->lane - ex->lanes);
+}
+
+const struct td_request *outgoing_request(struct exchange *ex, const struct tier_facts *facts)
+{
+    ex->current->masked = policy_sends_masked(ex->plan.route, &ex->signals, facts);
+    ex->lane->pass = (struct egress_pass){
+        .purpose = ex->current->purpose,
+        .data_class = policy_class_for(ex->plan.route, &ex->signals, facts),
+        .scanned = ex->services->scanner != NULL,
+        .exchange = ex->id,
+    };
+    if (ex->outgoing.minimised && facts->place != TD_PLACE_DEVICE)
+        ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
+    if (!ex->current->masked)
+        return outgoing_plain(ex, facts);
+    pseudonyms_begin(ex->outgoing.pseudonyms, lane_of(ex));
+    ex->lane->pass.replaced =
+        pseudonyms_replaced(ex->outgoing.pseudonyms, &ex->lane->pass.replaced_count);
+    return pseudonyms_request(ex->outgoing.pseudonyms);
+}
+
+static void take_counts(struct exchange *ex)
+{
+    ex->current->pseudonyms = pseudonyms_count(ex->outgoing.pseudonyms, lane_of(ex));
+}
+
+const struct tier_piece *outgoing_piece(struct exchange *ex, const struct tier_piece *piece)
+{
+    if (!ex->current->masked)
+        return piece;
+    const struct tier_piece *restored =
+        pseudonyms_restore(ex->outgoing.pseudonyms, lane_of(ex), piece);
+    take_counts(ex);
+    return restored->text.len > 0 || restored->has_stats || restored->raw_delta ? restored : NULL;
+}
+
+const struct tier_piece *outgoing_end(struct exchange *ex)
+{
+    if (!ex->current->masked)
+        return NULL;
+    const struct tier_piece *rest = pseudonyms_end(ex->outgoing.pseudonyms, lane_of(ex));
+    take_counts(ex);
+    return rest;
+}
+
+void outgoing_deinit(struct outgoing *outgoing)
+{
+    pseudonyms_free(outgoing->pseudonyms);
+    minimised_free(outgoing->minimised);
+}

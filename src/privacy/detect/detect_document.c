@@ -1,0 +1,283 @@
+/* Numbers without a check digit that only a word near them makes what they are: passports, driving
+ * licences, medical records, licence plates, bank accounts, NHS-like patient numbers. */
+#include "privacy/detect/detect.h"
+
+#include "privacy/words/lexicon.h"
+
+#include <string.h>
+
+#define TOKEN_MAX 24
+#define RUSSIAN_GAPS 10 /* characters in a passport's number that are no digits */
+#define NEXT_TO 4       /* bytes between a word and what it announces: "MRN: ", "no. " */
+
+struct token {
+    char text[TOKEN_MAX + 1]; /* capitals, without separators */
+    size_t len, digits, letters, end;
+    bool small; /* lower-case letters in it */
+};
+
+/* Letters and digits from the place; one '-' or ' ' between groups when `parted` and a digit
+ * follows. */
+static bool read_token(const struct place *place, bool parted, struct token *token)
+{
+    size_t offset = place->begin;
+    *token = (struct token){0};
+    for (;;) {
+        struct plain next = plain_at(place->text, offset);
+        if (!is_alnum(next.c)) {
+            struct plain after = plain_at(place->text, next.end);
+            bool joins = next.c == '-' || next.c == ' ' || next.c == '.';
+            if (!parted || token->len == 0 || !joins || !is_alnum(after.c) ||
+                (next.c != '-' && !is_digit(after.c)))
+                break;
+            next = after;
+        }
+        if (token->len == TOKEN_MAX)
+            return false;
+        token->small |= next.c >= 'a' && next.c <= 'z';
+        token->digits += is_digit(next.c);
+        token->letters += is_alpha(next.c);
+        token->text[token->len++] = (char)(is_alpha(next.c) ? next.c & ~0x20 : next.c);
+        token->end = offset = next.end;
+    }
+    return token->len > 0 && !is_word(plain_at(place->text, token->end).c);
+}
+
+static size_t leading_letters(const struct token *token)
+{
+    size_t count = 0;
+    while (count < token->len && is_alpha(token->text[count]))
+        count++;
+    return count;
+}
+
+/* The states' forms (AAMVA, 2016 and later): one letter and 3 to 14 digits, two letters and 3 to 7,
+ * digits alone 6 to 12, and those with letters at the end or in a pattern of their own. */
+static bool is_us_license(const struct token *t)
+{
+    size_t first = leading_letters(t), rest = t->len - first;
+    bool digits_after = t->digits == rest;
+    if (first == 0 && t->letters == 0)
+        return t->digits >= 5 && t->digits <= 14;
+    if (digits_after && first == 1)
+        return rest >= 4 && rest <= 14;
+    if (digits_after && (first == 2 || first == 3))
+        return rest >= 3 && rest <= 9;
+    /* Iowa 111AA1111, Missouri 8 digits and 2 letters, Kansas K1A1A, New Hampshire 11ABC11111,
+     * Washington 5 letters and 7 others, Arkansas and Vermont digits and one letter */
+    return t->len >= 5 && t->len <= 14 && t->digits >= 3 && t->letters <= 8;
+}
+
+/* The DVLA's: five of the surname (9 fills), six digits of the birth date, initials, check. */
+static bool is_uk_license(const struct token *t)
+{
+    if (t->len != 16 && t->len != 18)
+        return false;
+    for (size_t i = 5; i < 11; i++)
+        if (!is_digit(t->text[i]))
+            return false;
+    return is_alpha(t->text[0]) && is_alpha(t->text[11]);
+}
+
+static bool found(const struct place *place, const struct token *token, enum privacy_kind kind,
+                  float score, struct privacy_span *out)
+{
+    *out = (struct privacy_span){
+        .kind = kind, .begin = place->begin, .end = token->end, .score = score};
+    return true;
+}
+
+/* Kinds whose words announce a number of their own. */
+static bool announces_number(int kind)
+{
+    return (kind >= PRIVACY_US_MBI && kind <= PRIVACY_IL_ID) || kind == PRIVACY_US_SSN ||
+           kind == PRIVACY_PHONE || kind == CONTEXT_BIRTH || kind == PRIVACY_US_PASSPORT ||
+           kind == PRIVACY_US_LICENSE || kind == PRIVACY_MEDICAL_RECORD || kind == PRIVACY_PLATE ||
+           kind == PRIVACY_BANK_ACCOUNT;
+}
+
+/* Which of the documents was announced last, within reach; 0 when there is none, or when a word for
+ * another number came after it ("MRN: 12345678   DOB: 10/19/1993"). *gap: bytes between. */
+static int nearest_document(const struct place *place, size_t *gap)
+{
+    static const int documents[] = {PRIVACY_US_PASSPORT,    PRIVACY_US_LICENSE,
+                                    PRIVACY_MEDICAL_RECORD, PRIVACY_PLATE,
+                                    PRIVACY_BANK_ACCOUNT,   PRIVACY_VIN};
+    size_t last = 0;
+    int nearest = 0;
+    if (place->context == NULL)
+        return 0;
+    const size_t *ended = place->context->ended;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        if (place_context(place, documents[i], DOCUMENT_REACH) && ended[documents[i]] > last) {
+            nearest = documents[i];
+            last = ended[nearest];
+        }
+    if (nearest == 0)
+        return 0;
+    bool digit = is_digit((unsigned char)place->text.data[place->begin]);
+    for (int kind = 0; kind < CONTEXT_COUNT; kind++)
+        if (ended[kind] > last && announces_number(kind) &&
+            (digit || (kind != PRIVACY_PHONE && kind != CONTEXT_BIRTH)))
+            return 0;
+    *gap = place->begin - (last - 1);
+    return nearest;
+}
+
+static bool find_passport(const struct place *place, const struct token *solid,
+                          const struct token *whole, struct privacy_span *out)
+{
+    if (solid->digits >= 6 && solid->len <= 10 && solid->letters <= 3) {
+        size_t letters = leading_letters(solid);
+        bool us = (solid->len == 9 && solid->digits == 9) ||
+                  (solid->len == 9 && letters == 1 && solid->digits == 8);
+        return found(place, solid, us ? PRIVACY_US_PASSPORT : PRIVACY_PASSPORT, 0.85f, out);
+    }
+    /* Germany's are nine of digits and consonants, the first a consonant */
+    bool german = leading_letters(solid) > 0 && solid->digits >= 1;
+    for (size_t i = 0; i < solid->len; i++)
+        german &= strchr("ABDEIOQSU", solid->text[i]) == NULL;
+    if (solid->len == 9 && !solid->small && (solid->digits >= 3 || german))
+        return found(place, solid, PRIVACY_PASSPORT, 0.8f, out);
+    /* "S 4921756": India's, with a space */
+    if (solid->len <= 2 && solid->letters == solid->len && !solid->small && whole->digits >= 6 &&
+        whole->digits <= 8 && whole->letters == solid->letters)
+        return found(place, whole, PRIVACY_PASSPORT, 0.8f, out);
+    return false;
+}
+
+static bool find_license(const struct place *place, const struct token *solid,
+                         const struct token *whole, struct privacy_span *out)
+{
+    if (is_uk_license(solid))
+        return found(place, solid, PRIVACY_LICENSE, 0.95f, out);
+    /* India: state, office, year, seven digits; Italy: two letters or U1, seven, a letter */
+    if (whole->len == 15 && leading_letters(whole) == 2 && whole->digits == 13)
+        return found(place, whole, PRIVACY_LICENSE, 0.9f, out);
+    if (solid->len == 10 && !solid->small && solid->digits >= 1 && is_alpha(solid->text[0]) &&
+        is_alpha(solid->text[9]) && (solid->text[1] == '1' || is_alpha(solid->text[1])))
+        return found(place, solid, PRIVACY_LICENSE, 0.8f, out);
+    if (whole->digits >= 4 && is_us_license(whole))
+        return found(place, whole, PRIVACY_US_LICENSE, 0.8f, out);
+    return solid->digits >= 3 && is_us_license(solid) &&
+           found(place, solid, PRIVACY_US_LICENSE, 0.8f, out);
+}
+
+static bool find_record(const struct place *place, const struct token *solid,
+                        const struct token *whole, size_t gap, struct privacy_span *out)
+{
+    struct privacy_span diagnosis;
+    size_t digits_min = gap <= NEXT_TO ? 4 : 5; /* four digits afar are a year or a price */
+    if (detect_icd10(place, &diagnosis))
+        return false;
+    if (whole->digits >= digits_min && whole->letters <= 5 && whole->len <= 16)
+        return found(place, whole, PRIVACY_MEDICAL_RECORD, 0.9f, out);
+    return solid->digits >= digits_min && solid->letters <= 5 &&
+           found(place, solid, PRIVACY_MEDICAL_RECORD, 0.85f, out);
+}
+
+static bool find_account(const struct place *place, const struct token *solid,
+                         const struct token *whole, size_t gap, struct privacy_span *out)
+{
+    /* Reserve Bank of India: bank, 0, branch */
+    if (solid->len == 11 && leading_letters(solid) == 4 && solid->text[4] == '0')
+        return found(place, solid, PRIVACY_BANK_ACCOUNT, 0.9f, out);
+    /* Nobody counts as far as eight digits: "4820117365 and ..." goes on with something else. */
+    bool counted = whole->digits < 8 && place->next != NULL && (place->next->roles & ROLE_COUNTED);
+    return whole->letters == 0 && whole->digits >= (gap <= NEXT_TO ? 5 : 6) &&
+           whole->digits <= 17 && !counted && found(place, whole, PRIVACY_BANK_ACCOUNT, 0.8f, out);
+}
+
+/* Russia's: four digits of the series, six of the number, "4509 123456" or "45 09 No 123456". */
+static bool find_russian_passport(const struct place *place, struct privacy_span *out)
+{
+    size_t digits = 0, skipped = 0;
+    struct plain next = plain_at(place->text, place->begin);
+    for (; digits < 10; next = plain_at(place->text, next.end)) {
+        if (is_digit(next.c)) {
+            digits++;
+            *out = span_of(PRIVACY_PASSPORT, place->begin, next.end, 0.9f);
+        } else if (next.c == PLAIN_END || next.c == '\n' || skipped++ == RUSSIAN_GAPS ||
+                   (digits != 4 && !(digits == 2 && next.c == ' '))) {
+            return false;
+        }
+    }
+    return !is_word(next.c);
+}
+
+/* ISO 3779: seventeen letters and digits without I, O and Q, the last four digits. */
+static bool find_vehicle(const struct place *place, const struct token *solid,
+                         struct privacy_span *out)
+{
+    if (solid->len != 17 || solid->digits < 4 || strpbrk(solid->text, "IOQ") != NULL)
+        return false;
+    for (size_t i = 13; i < 17; i++)
+        if (!is_digit(solid->text[i]))
+            return false;
+    return found(place, solid, PRIVACY_VIN, 0.95f, out);
+}
+
+bool detect_document(const struct place *place, bool dated, struct privacy_span *out)
+{
+    size_t gap = 0;
+    if (is_word(place->before) || place->before == '$')
+        return false;
+    if (script_announces(place, PRIVACY_US_PASSPORT) && find_russian_passport(place, out))
+        return true;
+    int kind = nearest_document(place, &gap);
+    if (kind == 0 || (dated && gap > NEXT_TO))
+        return false;
+    struct token whole, solid;
+    if (!read_token(place, false, &solid))
+        solid.len = solid.digits = solid.letters = 0;
+    if (!read_token(place, true, &whole))
+        whole = solid;
+    if (whole.len == 0)
+        return false;
+    switch (kind) {
+    case PRIVACY_US_PASSPORT:
+        return find_passport(place, &solid, &whole, out);
+    case PRIVACY_US_LICENSE:
+        return find_license(place, &solid, &whole, out);
+    case PRIVACY_MEDICAL_RECORD:
+        return find_record(place, &solid, &whole, gap, out);
+    case PRIVACY_PLATE: {
+        size_t end = plate_end(place);
+        if (end > 0) {
+            *out = span_of(PRIVACY_PLATE, place->begin, end, 0.85f);
+            return true;
+        }
+        return !whole.small && whole.len >= 4 && whole.len <= 9 && whole.digits >= 1 &&
+               whole.letters >= 1 && found(place, &whole, PRIVACY_PLATE, 0.75f, out);
+    }
+    case PRIVACY_VIN:
+        return find_vehicle(place, &solid, out);
+    default:
+        return find_account(place, &solid, &whole, gap, out);
+    }
+}
+
+/* ISO 9362: four letters of the institution, a country, two of the place, maybe three of the
+ * branch. */
+bool detect_swift(const struct place *place, size_t word_end, struct privacy_span *out)
+{
+    static const char countries[] = "ADAEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBMBNBOBRBSBTBWBYBZCACD"
+                                    "CFCGCHCICLCMCNCOCRCUCVCYCZDEDJDK"
+                                    "DMDODZECEEEGERESETFIFJFOFRGAGBGDGEGFGGGHGIGLGMGNGPGQGRGTGUGWGY"
+                                    "HKHNHRHTHUIDIEILIMINIQIRISITJEJM"
+                                    "JOJPKEKGKHKIKMKNKPKRKWKYKZLALBLCLILKLRLSLTLULVLYMAMCMDMEMGMKML"
+                                    "MMMNMOMQMRMTMUMVMWMXMYMZNANCNENGNI"
+                                    "NLNONPNZOMPAPEPFPGPHPKPLPSPTPYQARERORSRURWSASBSCSDSESGSISKSLSM"
+                                    "SNSOSRSSSTSVSYSZTCTDTGTHTJTLTMTNTO"
+                                    "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
+    struct token token;
+    size_t bytes = word_end - place->begin;
+    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) ||
+        is_word(place->before) || !read_token(place, false, &token) || token.small ||
+        token.end != word_end || leading_letters(&token) < 6)
+        return false;
+    for (const char *p = countries; *p; p += 2)
+        if (p[0] == token.text[4] && p[1] == token.text[5])
+            return found(place, &token, PRIVACY_SWIFT, 0.9f, out);
+    return false;
+}

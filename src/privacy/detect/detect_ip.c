@@ -1,0 +1,126 @@
+/* IP addresses that can belong to somebody. Loopback, unspecified addresses and net masks say
+ * nothing about a person and stand in half of all code, so they are no findings; nor are version
+ * numbers. */
+#include "privacy/detect/detect.h"
+
+static const char *const version_words[] = {"version", "ver.",     "release", "build",
+                                            "section", "firmware", NULL};
+#define VERSION_REACH 18 /* "firmware version: " */
+
+bool detect_ip4(const struct place *place, const struct window *window, struct privacy_span *out)
+{
+    size_t i = 0;
+    int octets[4];
+    for (int k = 0; k < 4; k++) {
+        size_t digits = window_digits(window, i);
+        if (digits == 0 || digits > 3)
+            return false;
+        octets[k] = 0;
+        for (size_t d = 0; d < digits; d++)
+            octets[k] = octets[k] * 10 + window->c[i + d] - '0';
+        i += digits;
+        if (octets[k] > 255 || (k < 3 && (i >= window->count || window->c[i++] != '.')))
+            return false;
+    }
+    int next = window->c[i];
+    if (is_word(next) || next == '_' || (next == '.' && is_alnum(window->c[i + 1])) ||
+        (next == '-' && is_alpha(window->c[i + 1])))
+        return false; /* 1.2.3.4.5, 1.2.3.4-rc1; but 10.0.0.1-20 is a range of addresses */
+    if ((place->before == '.' && is_word(place->before2)) ||
+        (place->before == '-' && is_alpha(place->before2)))
+        return false;
+    if (octets[0] == 0 || octets[0] == 127 || octets[0] == 255 ||
+        context_before(place->text, place->begin, VERSION_REACH, version_words))
+        return false;
+    *out = span_of(PRIVACY_IP, place->begin, window->end[i - 1], 0.9f);
+    return true;
+}
+
+/* RFC 4291, section 2.2, read left to right: groups of hex digits, at most one "::", an IPv4
+ * tail. */
+struct ip6 {
+    unsigned groups, hex_chars, digits;
+    bool compressed;
+    size_t end; /* of the last character that belongs */
+};
+
+/* An IPv4 tail at `offset`: its end, or 0. */
+static size_t ip4_tail(struct td_str text, size_t offset)
+{
+    struct window window;
+    struct privacy_span span;
+    window_read(text, offset, &window);
+    struct place place = {
+        .text = text, .begin = offset, .before = ':', .before2 = ':', .before_begin = offset};
+    return detect_ip4(&place, &window, &span) ? span.end : 0;
+}
+
+static bool ip6_read(const struct place *place, struct ip6 *ip)
+{
+    size_t offset = place->begin;
+    struct plain next = plain_at(place->text, offset);
+    bool after_colon = false; /* a single ':' was read and a group must follow */
+    for (;;) {
+        if (next.c == ':') {
+            struct plain second = plain_at(place->text, next.end);
+            if (second.c == ':') {
+                if (ip->compressed)
+                    return false;
+                ip->compressed = true;
+                ip->end = second.end;
+                offset = second.end;
+            } else if (ip->groups == 0 || !is_hex(second.c)) {
+                return ip->groups > 0; /* a colon that ends the address */
+            } else {
+                offset = next.end;
+            }
+            after_colon = true;
+            next = plain_at(place->text, offset);
+            if (!is_hex(next.c))
+                return ip->compressed && !is_word(next.c) && next.c != ':';
+            continue;
+        }
+        if (!is_hex(next.c))
+            return !is_word(next.c) && next.c != '_';
+        if (ip->groups > 0 && !after_colon)
+            return false;
+        size_t tail = ip->groups >= 1 || ip->compressed ? ip4_tail(place->text, next.begin) : 0;
+        if (tail != 0) {
+            ip->groups += 2;
+            ip->hex_chars += 8;
+            ip->digits++;
+            ip->end = tail;
+            return true;
+        }
+        unsigned chars = 0;
+        while (is_hex(next.c) && chars <= 4) {
+            ip->digits += is_digit(next.c);
+            ip->end = next.end;
+            chars++;
+            next = plain_at(place->text, next.end);
+        }
+        if (chars > 4 || ++ip->groups > 8)
+            return false;
+        ip->hex_chars += chars;
+        after_colon = false;
+        if (next.c != ':')
+            return !is_word(next.c) && next.c != '_';
+    }
+}
+
+bool detect_ip6(const struct place *place, struct privacy_span *out)
+{
+    struct ip6 ip = {0};
+    if (is_word(place->before) || place->before == ':' || place->before == '_')
+        return false;
+    if (!ip6_read(place, &ip))
+        return false;
+    /* Compressed ones must have some substance: a[1::2], ace::bad and "::1" are no addresses of
+     * anyone. */
+    if (ip.compressed ? (ip.groups > 7 || ip.hex_chars < 5 || (ip.groups < 3 && ip.digits == 0) ||
+                         ip.groups < 2)
+                      : ip.groups != 8)
+        return false;
+    *out = span_of(PRIVACY_IP, place->begin, ip.end, 0.95f);
+    return true;
+}

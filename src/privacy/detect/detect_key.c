@@ -1,0 +1,363 @@
+/* Keys and tokens that services hand out, known by their prefix; JSON web tokens; "Bearer ...";
+ * AWS secrets in a sentence. Assignments (`api_key = ...`) are in
+ * detect_assignment.c. */
+#include "privacy/detect/detect.h"
+
+#include "base/str.h"
+#include "privacy/text/entropy.h"
+
+enum charset { ALNUM, ALNUM_UPPER, HEX_LOWER, TOKEN, DOTTED, CHARSET_COUNT };
+_Static_assert(CHARSET_COUNT == KEY_CHARSETS, "a stretch each");
+
+static inline bool in_charset(int c, enum charset charset)
+{
+    switch (charset) {
+    case ALNUM_UPPER:
+        return is_digit(c) || (c >= 'A' && c <= 'Z');
+    case HEX_LOWER:
+        return is_digit(c) || (c >= 'a' && c <= 'f');
+    case ALNUM:
+        return is_alnum(c);
+    case TOKEN:
+        return is_alnum(c) || c == '_' || c == '-';
+    default:
+        return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '~' || c == '+' ||
+               c == '/' || c == '=';
+    }
+}
+
+/* Lengths of the body as the services document them, with a little room below: formats change.
+ * `mixed`: the body must hold a digit and a letter, for prefixes that words can begin with. */
+static const struct {
+    const char *prefix;
+    uint16_t body_min, body_max;
+    uint8_t charset;
+    bool mixed;
+} formats[] = {
+    {"sk-ant-", 20, 256, TOKEN, true},   /* Anthropic */
+    {"sk-", 20, 256, TOKEN, true},       /* OpenAI (sk-proj-, sk-svcacct-), OpenRouter, others */
+    {"sk_live_", 16, 256, ALNUM, false}, /* Stripe */
+    {"sk_test_", 16, 256, ALNUM, false},
+    {"rk_live_", 16, 256, ALNUM, false},
+    {"rk_test_", 16, 256, ALNUM, false},
+    {"pk_live_", 16, 256, ALNUM, false},
+    {"whsec_", 24, 256, ALNUM, true},
+    {"ghp_", 30, 255, ALNUM, true}, /* GitHub */
+    {"gho_", 30, 255, ALNUM, true},
+    {"ghs_", 30, 255, ALNUM, true},
+    {"ghu_", 30, 255, ALNUM, true},
+    {"ghr_", 30, 255, ALNUM, true},
+    {"github_pat_", 22, 255, TOKEN, true},
+    {"glpat-", 20, 128, TOKEN, false},    /* GitLab */
+    {"AKIA", 16, 16, ALNUM_UPPER, false}, /* AWS */
+    {"ASIA", 16, 16, ALNUM_UPPER, false},
+    {"AIza", 30, 48, TOKEN, false}, /* Google */
+    {"ya29.", 20, 1024, TOKEN, false},
+    {"GOCSPX-", 20, 64, TOKEN, false},
+    {"xoxa-", 10, 256, TOKEN, true}, /* Slack */
+    {"xoxb-", 10, 256, TOKEN, true},
+    {"xoxp-", 10, 256, TOKEN, true},
+    {"xoxr-", 10, 256, TOKEN, true},
+    {"xoxs-", 10, 256, TOKEN, true},
+    {"xapp-", 10, 256, TOKEN, true},
+    {"hf_", 30, 64, ALNUM, false}, /* Hugging Face */
+    {"npm_", 36, 64, ALNUM, false},
+    {"pypi-", 40, 512, TOKEN, true},
+    {"gsk_", 40, 128, ALNUM, false}, /* Groq */
+    {"xai-", 40, 128, ALNUM, true},
+    {"dop_v1_", 40, 128, ALNUM, false}, /* DigitalOcean */
+    {"SG.", 40, 128, DOTTED, true},     /* SendGrid */
+    {"SK", 32, 32, HEX_LOWER, true},
+    {"AC", 32, 32, HEX_LOWER, true},   /* Twilio */
+    {"key-", 32, 32, HEX_LOWER, true}, /* Mailgun */
+    {"pk_test_", 16, 256, ALNUM, false},
+    {"sk_", 40, 128, ALNUM, true}, /* ElevenLabs, others */
+    {"glptt-", 20, 128, TOKEN, true},
+    {"gldt-", 20, 128, TOKEN, true},
+    {"glrt-", 20, 128, TOKEN, true},
+    {"shpat_", 32, 32, HEX_LOWER, true}, /* Shopify */
+    {"shpss_", 32, 32, HEX_LOWER, true},
+    {"shpca_", 32, 32, HEX_LOWER, true},
+    {"shppa_", 32, 32, HEX_LOWER, true},
+    {"sq0atp-", 22, 64, TOKEN, true}, /* Square */
+    {"sq0csp-", 30, 64, TOKEN, true},
+    {"EAAA", 50, 256, TOKEN, true},
+    {"dapi", 32, 36, HEX_LOWER, true},
+    {"lin_api_", 32, 64, ALNUM, true}, /* Databricks, Linear */
+    {"ntn_", 40, 64, ALNUM, true},
+    {"secret_", 43, 43, ALNUM, true}, /* Notion */
+    {"r8_", 37, 37, ALNUM, true},
+    {"pplx-", 40, 64, ALNUM, true}, /* Replicate, Perplexity */
+    {"hvs.", 24, 256, TOKEN, true},
+    {"hvb.", 24, 256, TOKEN, true}, /* HashiCorp Vault */
+    {"PMAK-", 40, 80, TOKEN, true},
+    {"NRAK-", 27, 27, ALNUM_UPPER, true}, /* Postman, New Relic */
+    {"dckr_pat_", 24, 40, TOKEN, true},
+    {"dp.pt.", 40, 48, ALNUM, true}, /* Docker, Doppler */
+    {"dp.st.", 40, 64, DOTTED, true},
+    {"glsa_", 32, 48, TOKEN, true}, /* Grafana */
+    {"glc_", 32, 256, DOTTED, true},
+    {"sntrys_", 40, 256, DOTTED, true}, /* Sentry */
+    {"sntryu_", 64, 64, HEX_LOWER, true},
+    {"figd_", 36, 64, TOKEN, true}, /* Figma */
+    {"nvapi-", 60, 80, TOKEN, true},
+    {"tfp_", 40, 64, TOKEN, true}, /* NVIDIA, Typeform */
+    {"ATATT3", 60, 256, DOTTED, true},
+    {"ATCTT3", 60, 256, DOTTED, true}, /* Atlassian */
+    {"CFPAT-", 40, 64, TOKEN, true},
+    {"LTAI", 12, 26, ALNUM, true}, /* Contentful, Alibaba */
+    {"rubygems_", 48, 48, HEX_LOWER, true},
+    {"sbp_", 40, 48, HEX_LOWER, true},               /* Supabase */
+    {"AGE-SECRET-KEY-1", 58, 58, ALNUM_UPPER, true}, /* age */
+    {"pscale_tkn_", 32, 64, TOKEN, true},
+    {"pscale_pw_", 32, 64, TOKEN, true}, /* PlanetScale */
+    {"pul-", 40, 40, HEX_LOWER, true},
+    {"dt0c01.", 80, 128, DOTTED, true}, /* Pulumi, Dynatrace */
+    {"xkeysib-", 60, 128, TOKEN, true},
+    {"lsv2_pt_", 32, 64, TOKEN, true}, /* Brevo, LangSmith */
+    {"rzp_live_", 14, 24, ALNUM, true},
+    {"tvly-", 28, 64, TOKEN, true}, /* Razorpay, Tavily */
+    {"pcsk_", 60, 100, TOKEN, true},
+    {"jina_", 50, 80, TOKEN, true}, /* Pinecone, Jina */
+};
+
+/* Second letters, by the first, of all that begins here: spares prose the walk through the
+ * formats. */
+static const char *const second_letters[128] = {
+    ['A'] = "IKSCGT", ['B'] = "eE",      ['C'] = "F",   ['E'] = "A",    ['G'] = "O",
+    ['L'] = "T",      ['N'] = "R",       ['P'] = "aAM", ['S'] = "GeEK", ['b'] = "eE",
+    ['d'] = "oapct",  ['e'] = "y",       ['f'] = "i",   ['g'] = "hils", ['h'] = "fv",
+    ['j'] = "i",      ['k'] = "e",       ['l'] = "is",  ['n'] = "ptv",  ['p'] = "aAkypuscl",
+    ['r'] = "ku8z",   ['s'] = "ekEhqnb", ['t'] = "fv",  ['w'] = "h",    ['x'] = "aok",
+    ['y'] = "a",
+};
+
+bool detect_key_possible(int first, int second)
+{
+    const char *letters = first > 0 && first < 128 ? second_letters[first] : NULL;
+    return letters != NULL && second != 0 && (second >= 0x80 || strchr(letters, second) != NULL);
+}
+
+/* Reads characters of the set from `offset` into body (at most capacity); *end: after the last. */
+static size_t read_run(struct td_str text, size_t offset, enum charset charset, char *body,
+                       size_t capacity, size_t *end)
+{
+    size_t count = 0;
+    *end = offset;
+    while (count < capacity) {
+        struct plain next = {0};
+        if (offset < text.len && (unsigned char)text.data[offset] < 0x80)
+            next = (struct plain){text.data[offset], offset, offset + 1};
+        else
+            next = plain_at(text, offset);
+        if (!in_charset(next.c, charset))
+            break;
+        body[count++] = (char)next.c;
+        *end = offset = next.end;
+    }
+    return count;
+}
+
+/* The end of the run that goes on at `offset`: a finding covers all of it, however long. */
+static size_t run_end(struct td_str text, size_t offset, enum charset charset)
+{
+    struct plain next = plain_at(text, offset);
+    for (; in_charset(next.c, charset); next = plain_at(text, next.end))
+        offset = next.end;
+    return offset;
+}
+
+/* The offset after `word`, ASCII case ignored when nocase, or 0. */
+static size_t read_word(struct td_str text, size_t offset, const char *word, bool nocase)
+{
+    for (; *word; word++) {
+        struct plain next = plain_at(text, offset);
+        if ((nocase ? to_lower(next.c) : next.c) != *word)
+            return 0;
+        offset = next.end;
+    }
+    return offset;
+}
+
+static bool found(struct privacy_span *out, size_t begin, size_t end, float score)
+{
+    *out = span_of(PRIVACY_API_KEY, begin, end, score);
+    return true;
+}
+
+/* Is there no digit among the first `max` characters of the set at `offset`? */
+static bool lacks_digit(struct stretch *stretch, struct td_str text, size_t offset,
+                        enum charset charset, size_t max)
+{
+    if (offset < stretch->begin || offset >= stretch->end)
+        *stretch = (struct stretch){offset, offset, 0};
+    for (; stretch->begin < offset; stretch->count--)
+        stretch->begin = plain_at(text, stretch->begin).end;
+    while (stretch->count < max) {
+        struct plain next = plain_at(text, stretch->end);
+        if (!in_charset(next.c, charset) || is_digit(next.c))
+            return !is_digit(next.c);
+        stretch->end = next.end;
+        stretch->count++;
+    }
+    return true;
+}
+
+static bool detect_prefixed(const struct place *place, int first, struct keys *keys,
+                            struct privacy_span *out)
+{
+    char body[1025];
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].prefix[0] != first)
+            continue;
+        size_t body_begin = read_word(place->text, place->begin, formats[i].prefix, false), end;
+        if (body_begin == 0 ||
+            (formats[i].mixed &&
+             lacks_digit(&keys->stretches[formats[i].charset], place->text, body_begin,
+                         formats[i].charset, (size_t)formats[i].body_max + 1)))
+            continue;
+        size_t len = read_run(place->text, body_begin, formats[i].charset, body,
+                              (size_t)formats[i].body_max + 1, &end);
+        while (len > 0 && !is_alnum((unsigned char)body[len - 1]) && body[len - 1] != '_') {
+            len--; /* "sk-...-" or a full stop: punctuation of the sentence */
+            end--;
+        }
+        if (len < formats[i].body_min || (formats[i].body_max < 64 && len > formats[i].body_max))
+            continue; /* longer than an exact format: something else */
+        struct td_str view = {body, len};
+        if (formats[i].mixed && !entropy_is_mixed(view))
+            continue;
+        if (len > formats[i].body_max)
+            end = run_end(place->text, end, formats[i].charset);
+        return found(out, place->begin, end, 0.98f);
+    }
+    return false;
+}
+
+/* header.payload.signature, each base64url; the header is a JSON object, so it begins with eyJ. RFC
+ * 7519. */
+static bool detect_jwt(const struct place *place, struct keys *keys, struct privacy_span *out)
+{
+    size_t offset = place->begin, end = 0;
+    if (offset < keys->no_token_end || read_word(place->text, offset, "eyJ", false) == 0)
+        return false;
+    for (int part = 0; part < 3; part++) {
+        size_t count = 0;
+        struct plain next = plain_at(place->text, offset);
+        for (; in_charset(next.c, TOKEN); next = plain_at(place->text, next.end)) {
+            count++;
+            end = next.end;
+        }
+        if (part == 0)
+            keys->no_token_end =
+                end; /* what makes it none is so wherever it begins in the header */
+        if (count < 8 || (part < 2 && next.c != '.'))
+            return false;
+        offset = next.end;
+    }
+    return found(out, place->begin, end, 0.98f);
+}
+
+static size_t skip_spaces(struct td_str text, size_t offset, const char *also)
+{
+    for (size_t steps = 0; steps < 8; steps++) {
+        struct plain next = plain_at(text, offset);
+        if (next.c != ' ' && next.c != '\t' &&
+            (next.c <= 0 || next.c >= 0x80 || strchr(also, next.c) == NULL))
+            break;
+        offset = next.end;
+    }
+    return offset;
+}
+
+static bool detect_bearer(const struct place *place, struct privacy_span *out)
+{
+    char body[512];
+    size_t after = read_word(place->text, place->begin, "bearer", true), end;
+    if (after == 0 || plain_at(place->text, after).c != ' ')
+        return false;
+    size_t begin = skip_spaces(place->text, after, "\"'<");
+    size_t len = read_run(place->text, begin, DOTTED, body, sizeof body, &end);
+    while (len > 0 && body[len - 1] == '.') {
+        len--;
+        end--;
+    }
+    struct td_str view = {body, len};
+    if (len < 16 || !entropy_is_mixed(view) || entropy_bits_per_char(view) < 3.0)
+        return false;
+    return found(out, begin, len < sizeof body ? end : run_end(place->text, end, DOTTED), 0.9f);
+}
+
+/* --password X: X must look like nothing else, for in a sentence most words follow. */
+static bool detect_option_password(const struct place *place, struct privacy_span *out)
+{
+    char body[128];
+    size_t after = read_word(place->text, place->begin, "password", true);
+    if (after == 0)
+        after = read_word(place->text, place->begin, "passphrase", true);
+    if (after == 0 || place->before != '-' || place->before2 != '-' ||
+        plain_at(place->text, after).c != ' ')
+        return false;
+    size_t begin = skip_spaces(place->text, after, "\"':`"), len = 0, end = begin;
+    for (struct plain next = plain_at(place->text, begin);
+         next.c > ' ' && next.c < 0x80 && len < sizeof body && next.c != '"' && next.c != '`';
+         next = plain_at(place->text, next.end)) {
+        body[len++] = (char)next.c;
+        end = next.end;
+    }
+    while (len > 0 && strchr(".,;:)'?", body[len - 1]) != NULL) {
+        len--;
+        end--;
+    }
+    if (len < 6 || entropy_classes((struct td_str){body, len}) < 3)
+        return false;
+    return found(out, begin, end, 0.7f);
+}
+
+/* "AWS secret: wJalr...": forty base64 characters of every class near the word. */
+static bool detect_spoken_secret(const struct place *place, struct privacy_span *out)
+{
+    size_t offset = read_word(place->text, place->begin, "secret", true), end;
+    char body[41];
+    bool boundary = true;
+    for (size_t steps = 0; offset != 0 && steps < 40; steps++) {
+        struct plain next = plain_at(place->text, offset);
+        if (next.c == PLAIN_END)
+            break;
+        bool part = is_alnum(next.c) || next.c == '/' || next.c == '+';
+        if (part && boundary) {
+            size_t len = read_run(place->text, next.begin, DOTTED, body, sizeof body, &end);
+            if (len == 40 && entropy_classes((struct td_str){body, len}) >= 3 &&
+                entropy_bits_per_char((struct td_str){body, len}) >= 3.5)
+                return found(out, next.begin, end, 0.9f);
+        }
+        boundary = !part;
+        offset = next.end;
+    }
+    return false;
+}
+
+bool detect_key(const struct place *place, struct keys *keys, struct privacy_span *out)
+{
+    int first = plain_at(place->text, place->begin).c;
+    switch (first) {
+    case 'e':
+        return detect_jwt(place, keys, out);
+    case 'b':
+    case 'B':
+        return detect_bearer(place, out);
+    case 'p':
+    case 'P':
+        if (detect_option_password(place, out))
+            return true;
+        break;
+    case 's':
+    case 'S':
+        if (detect_spoken_secret(place, out))
+            return true;
+        break;
+    default:
+        break;
+    }
+    return detect_prefixed(place, first, keys, out);
+}

@@ -1,0 +1,31 @@
+/* Where names can be at all: a text is read a chunk of words at a time, and islands of words that
+ * may be part of a name are handed out. In most prose that is one word in ten; nothing else is
+ * looked at closely. */
+#ifndef PRIVACY_TAGGER_CHUNK_H
+#define PRIVACY_TAGGER_CHUNK_H
+
+#include "privacy/names/tagger_chain.h"
+#include "privacy/names/tagger_features.h"
+
+#define CHUNK_WORDS 256
+
+struct tagger_chunk {
+    const struct tagger_file *file;
+    struct tagger_reader reader;
+    struct tagger_word words[CHUNK_WORDS];
+    size_t count, next;         /* words read; the first one not yet looked at */
+    size_t floor;               /* end of the last island */
+    bool ended;                 /* the text has no more words */
+    enum tagger_case text_case; /* of the words read, and so is `foreign` */
+    bool foreign;               /* see struct tagger_island */
+};
+
+/* Borrows both until the last chunk_next. */
+void chunk_init(struct tagger_chunk *chunk, const struct tagger_file *file, struct td_str text);
+/* The next island, words[*begin .. *end), at most CHAIN_MAX; false at the end of the text. The words
+ * stay where they are until the next call. */
+bool chunk_next(struct tagger_chunk *chunk, size_t *begin, size_t *end);
+/* The gap behind words[i]. */
+enum tagger_gap chunk_gap_after(const struct tagger_chunk *chunk, size_t i);
+
+#endif

@@ -1,0 +1,26 @@
+/* How an answer may write a surrogate, and how its value is written there then. Pure functions. */
+#ifndef PRIVACY_RESTORE_SPELL_H
+#define PRIVACY_RESTORE_SPELL_H
+
+#include "base/buf.h"
+#include "privacy/pseudonym/vault.h"
+
+/* Between two of a surrogate's letters or digits: more is a new sentence. */
+#define RESTORE_GAP_BYTES_MAX 16
+
+/* raw has the surrogate's letters and digits: are what stands between them separators that a rewriting
+ * could have put there? */
+bool restore_gaps_fit(const struct vault_entry *entry, struct td_str raw);
+
+enum restore_edge { EDGE_NO, EDGE_YES, EDGE_UNKNOWN };
+/* May the surrogate end at the offset, or does the word go on as another? */
+enum restore_edge restore_edge_at(const struct vault_entry *entry, struct td_str text, size_t end,
+                                  bool more);
+
+/* Appends the value, spelled as raw spells the surrogate. json: inside a JSON string. */
+void restore_respell(const struct vault_entry *entry, struct td_str raw, bool json,
+                     struct buf *out);
+/* Appends it as it was. */
+void restore_exactly(struct td_str original, bool json, struct buf *out);
+
+#endif

@@ -1,0 +1,193 @@
+#include "privacy/scan/privacy.h"
+
+#include "base/str.h"
+#include "privacy/kind/spans.h"
+#include "privacy/scan/escaped_find.h"
+#include "privacy/scan/rules.h"
+#include "privacy/scan/scan.h"
+#include "privacy/scan/scanner.h"
+#include "privacy/scan/strict.h"
+#include "privacy/scan/tally.h"
+#include "privacy/text/reading.h"
+
+#include <stdlib.h>
+
+struct span_list {
+    struct privacy_span *spans;
+    size_t capacity, count;
+};
+
+static void list_span(void *ctx, const struct privacy_span *span)
+{
+    struct span_list *list = ctx;
+    if (list->count < list->capacity)
+        list->spans[list->count] = *span;
+    list->count++;
+}
+
+/* --- several texts, or one --- */
+
+struct source {
+    const struct privacy_scanner *scanner; /* NULL: nothing is looked at */
+    struct td_str text;
+    const struct reading *reading; /* NULL: one text */
+};
+
+static struct source source_of(const struct privacy_scanner *scanner, const struct reading *reading)
+{
+    return (struct source){scanner, buf_view(&reading->text), reading};
+}
+
+/* What the operator's rules find in each of the reading's texts. False without memory. */
+static bool find_by_rules(const struct privacy_rules *rules, const struct reading *reading,
+                          struct spans *found)
+{
+    struct td_str all = buf_view(&reading->text);
+    for (size_t i = 0; i < reading->count; i++) {
+        if (reading->parts[i].goes_on)
+            continue;
+        size_t begin = reading->parts[i].begin;
+        struct privacy_span *spans;
+        size_t count =
+            privacy_rules_find(rules, str_slice(all, begin, reading_text_end(reading, i)), &spans);
+        for (size_t k = 0; count != SIZE_MAX && k < count; k++) {
+            spans[k].begin += begin;
+            spans[k].end += begin;
+            spans_add(found, &spans[k]);
+        }
+        if (count == SIZE_MAX)
+            return false;
+        free(spans);
+    }
+    return !found->failed;
+}
+
+/* The pass, and what other sources say: the operator's rules, and what shows when escapes are read. What
+ * cannot be looked at is restricted as a whole. */
+static void scan_all(const struct source *source, bool strict, scan_fn *emit, void *ctx)
+{
+    const struct privacy_scanner *scanner = source->scanner;
+    struct spans others = {0};
+    bool ok = scanner != NULL;
+    if (ok && source->reading) {
+        ok = !source->reading->failed &&
+             find_by_rules(privacy_scanner_rules(scanner), source->reading, &others);
+    } else if (ok) {
+        others.count =
+            privacy_rules_find(privacy_scanner_rules(scanner), source->text, &others.spans);
+        ok = others.count != SIZE_MAX;
+    }
+    if (!ok || !escaped_find(scanner, source->text, strict, &others.spans, &others.count)) {
+        const struct privacy_span whole = privacy_unread(source->text);
+        free(others.spans);
+        emit(ctx, &whole);
+        return;
+    }
+    const struct scan_beside beside = {privacy_scanner_names(scanner), others.spans, others.count,
+                                       strict, source->reading};
+    scan_text(source->text, &beside, emit, ctx);
+    free(others.spans);
+}
+
+/* Names that are but likely, wherever they stand, and numbers of no known kind. */
+static void scan_strict(const struct source *source, struct span_list *out)
+{
+    struct spans found = {0}, more = {0};
+    scan_all(source, true, spans_add, &found);
+    if (source->scanner && !found.failed &&
+        !strict_find(privacy_scanner_names(source->scanner), source->text, &found, spans_add,
+                     &more))
+        more.failed = true;
+    if (found.failed || more.failed) {
+        const struct privacy_span whole = privacy_unread(source->text);
+        list_span(out, &whole);
+    } else {
+        for (size_t i = 0, k = 0; i < found.count || k < more.count;)
+            if (k == more.count || (i < found.count && found.spans[i].begin < more.spans[k].begin))
+                list_span(out, &found.spans[i++]);
+            else
+                list_span(out, &more.spans[k++]);
+    }
+    free(found.spans);
+    free(more.spans);
+}
+
+static size_t list_findings(const struct source *source, bool strict, struct privacy_span *spans,
+                            size_t capacity)
+{
+    struct span_list list = {spans, capacity, 0};
+    if (strict)
+        scan_strict(source, &list);
+    else
+        scan_all(source, false, list_span, &list);
+    return list.count;
+}
+
+size_t privacy_scan(const struct privacy_scanner *scanner, struct td_str text,
+                    struct privacy_span *spans, size_t capacity)
+{
+    return list_findings(&(struct source){scanner, text, NULL}, false, spans, capacity);
+}
+
+size_t privacy_scan_strict(const struct privacy_scanner *scanner, struct td_str text,
+                           struct privacy_span *spans, size_t capacity)
+{
+    return list_findings(&(struct source){scanner, text, NULL}, true, spans, capacity);
+}
+
+size_t privacy_scan_reading(const struct privacy_scanner *scanner, const struct reading *reading,
+                            bool strict, struct privacy_span *spans, size_t capacity)
+{
+    const struct source source = source_of(scanner, reading);
+    return list_findings(&source, strict, spans, capacity);
+}
+
+/* --- the class --- */
+
+struct verdict {
+    struct privacy_tally *found;
+    enum td_data_class data_class;
+};
+
+static void judge_span(void *ctx, const struct privacy_span *span)
+{
+    struct verdict *verdict = ctx;
+    if (span->data_class > verdict->data_class)
+        verdict->data_class = span->data_class;
+    if (verdict->found != NULL)
+        privacy_tally_add(verdict->found, span);
+}
+
+static enum td_data_class classify(const struct source *source, struct privacy_tally *found)
+{
+    struct verdict verdict = {found, TD_CLASS_PUBLIC};
+    scan_all(source, false, judge_span, &verdict);
+    return verdict.data_class;
+}
+
+enum td_data_class privacy_classify(const struct privacy_scanner *scanner, struct td_str text,
+                                    struct privacy_tally *found)
+{
+    return classify(&(struct source){scanner, text, NULL}, found);
+}
+
+enum td_data_class privacy_classify_reading(const struct privacy_scanner *scanner,
+                                            const struct reading *reading,
+                                            struct privacy_tally *found)
+{
+    const struct source source = source_of(scanner, reading);
+    return classify(&source, found);
+}
+
+bool privacy_may_reach(enum td_data_class data_class, enum td_place place)
+{
+    switch (data_class) {
+    case TD_CLASS_PUBLIC:
+        return true;
+    case TD_CLASS_SENSITIVE:
+    case TD_CLASS_CONTRACTUAL:
+        return place == TD_PLACE_DEVICE || place == TD_PLACE_PREMISES;
+    default: /* restricted, and anything unknown */
+        return place == TD_PLACE_DEVICE;
+    }
+}

@@ -1,0 +1,80 @@
+/* Text in its plain form, one character at a time.
+ *
+ * The plain form undoes cheap hiding while byte offsets stay those of the text: full-width and
+ * other scripts' digits and letters are ASCII, every kind of space is ' ', every kind of dash is
+ * '-', and invisible characters (zero-width, soft hyphen, direction marks) do not exist. Nothing is
+ * copied. Pure; any thread. */
+#ifndef PRIVACY_PLAIN_H
+#define PRIVACY_PLAIN_H
+
+#include "tandem/types.h"
+
+enum {
+    PLAIN_END = -1,
+    PLAIN_OTHER = 0x80, /* a character that has no ASCII form and separates words */
+    PLAIN_LETTER        /* Latin, Greek or Cyrillic beyond ASCII: part of a word */
+};
+
+/* One character: its plain form and the bytes that it has. */
+struct plain {
+    int c; /* 0..0x7f or PLAIN_* */
+    size_t begin, end;
+};
+
+/* What a character beyond ASCII is in plain form, 0 when it is invisible. */
+int plain_form(uint32_t c);
+/* The first visible character at or after `offset`. Inline for ASCII: on hostile text detectors
+ * read some hundred characters a trigger. */
+struct plain plain_at_any(struct td_str text, size_t offset);
+static inline struct plain plain_at(struct td_str text, size_t offset)
+{
+    if (offset < text.len && (unsigned char)text.data[offset] < 0x80)
+        return (struct plain){text.data[offset], offset, offset + 1};
+    return plain_at_any(text, offset);
+}
+
+/* A letter of another script that looks like an ASCII one becomes that; all else stays. */
+struct plain plain_look_alike(struct td_str text, struct plain letter);
+
+/* Behind a line's end at `offset`, the blanks around it and the marks of a quotation in mail; 0 when there is
+ * none. */
+size_t behind_line_end(struct td_str text, size_t offset);
+
+static inline bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_alpha(int c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z' && c < 0x80;
+}
+
+static inline bool is_alnum(int c)
+{
+    return is_digit(c) || is_alpha(c);
+}
+
+static inline bool is_word(int c)
+{
+    return is_alnum(c) || c == PLAIN_LETTER;
+}
+
+static inline int to_lower(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+static inline bool is_hex(int c)
+{
+    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f' && c < 0x80);
+}
+
+/* ASCII letters and digits, and the bytes of two-byte characters (Latin, Greek, Cyrillic). */
+extern const bool plain_word_bytes[256];
+static inline bool plain_is_word_byte(unsigned char c)
+{
+    return plain_word_bytes[c];
+}
+
+#endif

@@ -1,0 +1,51 @@
+#include "router/judge/fold.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+enum fold_kind { FOLD_DISTANCE, FOLD_ONE, FOLD_POOL };
+
+struct fold_run {
+    uint32_t first;
+    int32_t value;
+    uint16_t count;
+    uint8_t stride, kind; /* of enum fold_kind */
+};
+
+#include "router/fold_table.h" /* generated in the build */
+
+static const struct fold_run *find_run(uint32_t code_point)
+{
+    uint32_t page = code_point / FOLD_PAGE;
+    if (page >= 8 * sizeof fold_pages || !(fold_pages[page / 8] >> page % 8 & 1))
+        return NULL;
+    size_t low = 0, high = FOLD_RUN_COUNT; /* the last run that begins at or before it */
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (fold_runs[middle].first <= code_point)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct fold_run *run = &fold_runs[low];
+    uint32_t distance = code_point - run->first;
+    bool inside = code_point >= run->first && distance % run->stride == 0 &&
+                  distance / run->stride < run->count;
+    return inside ? run : NULL;
+}
+
+size_t fold_character(uint32_t code_point, char out[static FOLD_BYTES_MAX])
+{
+    const struct fold_run *run = find_run(code_point);
+    if (!run)
+        return utf8_encode(code_point, out);
+    if (run->kind == FOLD_POOL) {
+        const char *text = (const char *)fold_pool + run->value;
+        size_t len = strlen(text);
+        memcpy(out, text, len);
+        return len;
+    }
+    int64_t target = run->kind == FOLD_ONE ? run->value : (int64_t)code_point + run->value;
+    return target == 0 ? 0 : utf8_encode((uint32_t)target, out);
+}

@@ -1,0 +1,352 @@
+/* From a route and what is known now to a ladder: constraints prune it, then start.c chooses where
+ * it starts. What prunes is never weighed.
+ *
+ * Two tables of constraints. What breaks a *permission* (class, mode, kind, name, context) was
+ * never a candidate. What only lacks *availability* (no key, unreachable) would have been: the
+ * order of climbing is chosen with it and then closes over the gap, so that "reduced" and the
+ * fallback order come out right. */
+#include "base/names.h"
+#include "privacy/scan/privacy.h"
+#include "router/plan/plan_internal.h"
+#include "router/plan/reach.h"
+#include "router/plan/thresholds.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* True when the tier is removed; *why is then a whole sentence naming the fact. */
+typedef bool constraint_fn(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES]);
+
+struct constraint {
+    enum reason_code code;
+    constraint_fn *removes;
+};
+
+bool removed(char why[static REASON_TEXT_BYTES], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, REASON_TEXT_BYTES, format, args);
+    va_end(args);
+    return true;
+}
+
+static bool other_than_named(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->named != SIZE_MAX && q->named != tier &&
+           removed(why, "the request names tier %s", q->facts[q->named].name);
+}
+
+static bool outside_route_kind(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    bool device = q->facts[tier].place == TD_PLACE_DEVICE;
+    if (q->route->kind == ROUTE_LOCAL_ONLY && !device)
+        return removed(why, "route %s is local-only and %s is off the device", q->route->name,
+                       q->facts[tier].name);
+    if (q->route->kind == ROUTE_CLOUD_ONLY && device)
+        return removed(why, "route %s is cloud-only and %s is on the device", q->route->name,
+                       q->facts[tier].name);
+    return false;
+}
+
+static bool outside_mode(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    bool device = q->facts[tier].place == TD_PLACE_DEVICE;
+    if (q->mode == TD_MODE_ONLY_LOCAL && !device)
+        return removed(why, "mode only-local allows no tier off the device");
+    if (q->mode == TD_MODE_ONLY_CLOUD && device)
+        return removed(why, "mode only-cloud allows no tier on the device");
+    return false;
+}
+
+static bool forbidden_by_class(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    enum td_data_class data_class = policy_class_for(q->route, q->signals, facts);
+    return !reach_allowed(facts, data_class) &&
+           removed(why, "%s data may not reach %s, which is at the %s place%s%s%s",
+                   names_class(data_class), facts->name, names_place(facts->place),
+                   facts->region ? ", region " : "", facts->region ? facts->region : "",
+                   facts->ruled ? " (privacy.classes)" : "");
+}
+
+/* max_tokens is a ceiling that clients set generously, not a demand: a quarter of the context is
+ * room enough to begin with, and an answer that the tier's limit cuts is judged as unfinished
+ * (exchange/limits/gates.h). */
+static bool beyond_context(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    uint32_t limit = q->facts[tier].context_tokens;
+    uint32_t prompt = q->states[tier].prompt_tokens;
+    if (limit == 0)
+        return false;
+    /* Not even one token of an answer would fit. */
+    if (prompt > limit || (prompt == limit && !q->prompt_only))
+        return removed(why, "prompt of %u tokens exceeds %s's limit of %u", prompt,
+                       q->facts[tier].name, limit);
+    uint32_t reserve = q->tokens_max < limit / 4 ? q->tokens_max : limit / 4;
+    return reserve > limit - prompt &&
+           removed(why, "prompt of %u tokens and an answer of up to %u exceed %s's limit of %u",
+                   prompt, q->tokens_max, q->facts[tier].name, limit);
+}
+
+static bool without_capability(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    unsigned missing = q->needs & q->facts[tier].lacks;
+    if (missing & CAPABILITY_TOOL_CHOICE && !(missing & CAPABILITY_TOOLS))
+        return removed(why, "the request asks for a tool call that %s cannot promise",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_TOOLS)
+        return removed(why, "the request brings tools and %s cannot call any", q->facts[tier].name);
+    if (missing & CAPABILITY_ADAPTERS)
+        return removed(why, "the request asks for an adapter and %s has none", q->facts[tier].name);
+    if (missing & CAPABILITY_COMPLETION)
+        return removed(why, "the request is a text to complete and %s only chats",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_PROMPT_IDS)
+        return removed(why, "the prompt is token ids of the local model, which %s cannot read",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_NO_TRAIN)
+        return removed(why, "%s does not promise not to train on what it is sent",
+                       q->facts[tier].name);
+    if (missing & CAPABILITY_NO_RETENTION)
+        return removed(why, "%s does not promise not to keep what it is sent", q->facts[tier].name);
+    if (missing & CAPABILITY_SAMPLING)
+        return removed(why, "the request sets %s, which %s does not have",
+                       q->signals->sampling ? q->signals->sampling : "a sampler",
+                       q->facts[tier].name);
+    return missing && removed(why, "the request asks for an output format that %s cannot promise",
+                              q->facts[tier].name);
+}
+
+static bool without_consent(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return q->signals->consent_missing && q->facts[tier].place != TD_PLACE_DEVICE &&
+           removed(why, "route %s asks for a consent before anything leaves, and %s",
+                   q->route->name, q->signals->consent_missing);
+}
+
+static bool outside_region(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    const char *said = facts->region ? facts->region : "not said";
+    for (size_t i = 0; q->signals->regions && q->signals->regions[i]; i++)
+        if (!reach_resides(facts, q->signals->regions[i]))
+            return removed(
+                why, "the request must stay in region %.40s, and the region of %.64s is %.40s",
+                q->signals->regions[i], facts->name, said);
+    return q->route->region && !reach_resides(facts, q->route->region) &&
+           removed(why, "route %.64s stays in region %.40s, and the region of %.64s is %.40s",
+                   q->route->name, q->route->region, facts->name, said);
+}
+
+static bool without_key(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    if (facts->has_key)
+        return false;
+    if (facts->key_hint)
+        return removed(why, "tier %s has no API key (set %s)", facts->name, facts->key_hint);
+    return removed(why, "tier %s has no API key", facts->name);
+}
+
+static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    return !q->states[tier].reachable &&
+           removed(why, "tier %s could not be reached lately and is resting", q->facts[tier].name);
+}
+
+static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct routing_rule *rule = q->rule;
+    const struct tier_facts *facts = &q->facts[tier];
+    bool device = facts->place == TD_PLACE_DEVICE;
+    if (!rule)
+        return false;
+    if (rule->deny)
+        return removed(why, "rule '%.60s' denies the request: %.100s", rule->name, rule->deny);
+    if (rule->only == RULE_ONLY_LOCAL && !device)
+        return removed(why, "rule '%.60s' allows no tier off the device", rule->name);
+    if (rule->only == RULE_ONLY_CLOUD && device)
+        return removed(why, "rule '%.60s' allows no tier on the device", rule->name);
+    if (rule->tiers && !(rule->tiers >> tier & 1))
+        return removed(why, "rule '%.60s' does not list %.60s", rule->name, facts->name);
+    return rule->places && !(rule->places >> facts->place & 1) &&
+           removed(why, "rule '%.60s' does not allow the %s place of %.60s", rule->name,
+                   names_place(facts->place), facts->name);
+}
+
+/* What is free may go on. */
+static bool beyond_budget(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
+{
+    const struct tier_facts *facts = &q->facts[tier];
+    return q->signals->budget && q->signals->budget_used >= 1 &&
+           (facts->input_usd_per_mtok > 0 || facts->output_usd_per_mtok > 0) &&
+           removed(why, "the budget '%.60s' is spent for today", q->signals->budget);
+}
+
+static const struct constraint permissions[] = {
+    {REASON_REMOVED_NAMED, other_than_named}, {REASON_REMOVED_ROUTE_KIND, outside_route_kind},
+    {REASON_REMOVED_MODE, outside_mode},      {REASON_REMOVED_CLASS, forbidden_by_class},
+    {REASON_REMOVED_REGION, outside_region},  {REASON_REMOVED_CONSENT, without_consent},
+    {REASON_REMOVED_RULE, outside_rule},      {REASON_REMOVED_CAPABILITY, without_capability},
+    {REASON_REMOVED_CONTEXT, beyond_context}, {REASON_REMOVED_BUDGET, beyond_budget},
+};
+static const struct constraint availability[] = {
+    {REASON_REMOVED_NO_KEY, without_key},
+    {REASON_REMOVED_OFFLINE, offline},
+};
+
+bool tier_is_available(const struct question *q, size_t tier)
+{
+    char why[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < sizeof availability / sizeof *availability; i++)
+        if (availability[i].removes(q, tier, why))
+            return false;
+    return true;
+}
+
+void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
+                     ...)
+{
+    if (plan->reason_count == REASONS_MAX)
+        return;
+    struct reason *reason = &plan->reasons[plan->reason_count++];
+    reason->code = code;
+    reason->tier = tier;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason->text, sizeof reason->text, format, args);
+    va_end(args);
+}
+
+static bool prune(const struct question *q, size_t tier, const struct constraint *constraints,
+                  size_t count, struct plan *out)
+{
+    char why[REASON_TEXT_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        if (constraints[i].removes(q, tier, why)) {
+            plan_add_reason(out, constraints[i].code, q->facts[tier].name, "%s", why);
+            out->spent = out->spent || constraints[i].code == REASON_REMOVED_BUDGET;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The route's tiers as indices, and the named one although its route may not list it. */
+static size_t ladder_of(const struct question *q, size_t tier_count, size_t ladder[RUNGS_MAX],
+                        struct plan *out)
+{
+    size_t count = 0;
+    bool has_named = q->named == SIZE_MAX;
+    for (size_t i = 0; i < q->route->tier_count && i < RUNGS_MAX; i++) {
+        size_t tier = 0;
+        while (tier < tier_count && strcmp(q->facts[tier].name, q->route->tiers[i]) != 0)
+            tier++;
+        if (tier == tier_count) {
+            plan_add_reason(out, REASON_REMOVED_OFFLINE, q->route->tiers[i],
+                            "tier %s is not configured", q->route->tiers[i]);
+            continue;
+        }
+        has_named = has_named || tier == q->named;
+        ladder[count++] = tier;
+    }
+    if (!has_named) {
+        if (count == RUNGS_MAX)
+            count--; /* the others are removed anyway */
+        ladder[count++] = q->named;
+    }
+    return count;
+}
+
+/* Climbing order: from the start upward, then what lies below it, nearest first. Tiers that are not
+ * available leave the order with their reason. */
+static void order_rungs(const struct question *q, const size_t *ladder, size_t count, size_t start,
+                        struct plan *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool climbs = start + i < count;
+        size_t tier = ladder[climbs ? start + i : count - 1 - i];
+        if (prune(q, tier, availability, sizeof availability / sizeof *availability, out)) {
+            out->reduced = true;
+            continue;
+        }
+        out->rungs[out->rung_count++] = tier;
+        out->climb_count += climbs;
+    }
+}
+
+static void explain_start(const struct question *q, const struct start *start, size_t intended,
+                          struct plan *out)
+{
+    const char *name = q->facts[out->rungs[0]].name;
+    struct decision *decision = &out->decision;
+    decision->start = out->rungs[0];
+    if (decision->runner_up == SIZE_MAX && out->rung_count > 1)
+        decision->runner_up = out->rungs[1];
+    if (out->rungs[0] != intended)
+        plan_add_reason(out, REASON_CHOSEN_ONLY, name,
+                        "%s stands in for %s, which is not available", name,
+                        q->facts[intended].name);
+    else if (out->rung_count == 1 && start->code == REASON_CHOSEN_START)
+        plan_add_reason(out, REASON_CHOSEN_ONLY, name, "%s is the only tier that may answer", name);
+    else
+        plan_add_reason(out, start->code, name, "%s", start->text);
+    if (decision->ramp.on && q->signals->ramp.stopped)
+        plan_add_reason(out, REASON_RAMP_NOT_TAKEN, q->route->ramp_to,
+                        "canary stopped: nobody is taken to %s", q->route->ramp_to);
+    else if (decision->ramp.on && !decision->ramp.taken)
+        plan_add_reason(out, REASON_RAMP_NOT_TAKEN, q->route->ramp_to,
+                        "canary %g %%: not taken to %s", decision->ramp.percent, q->route->ramp_to);
+    if (decision->moved[0])
+        plan_add_reason(out, REASON_MOVED, name, "%s", decision->moved);
+}
+
+static void explain_denial(const struct question *q, struct plan *out)
+{
+    if (!q->rule || !q->rule->deny)
+        return;
+    out->decision.by = DECIDED_BY_DENIAL;
+    explain_rule(q, out->decision.flip);
+}
+
+void plan_make(const struct route *route, size_t named, const struct signals *signals,
+               const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
+               struct plan *out)
+{
+    memset(out, 0, sizeof *out);
+    out->route = route;
+    out->gates = route->gates;
+    thresholds_apply(&out->gates, signals->task);
+    out->mode = signals->mode != TD_MODE_AUTO ? signals->mode : route->mode;
+    out->decision.start = out->decision.runner_up = out->decision.fresh = SIZE_MAX;
+    struct question q = {
+        .route = route,
+        .named = named < tier_count ? named : SIZE_MAX,
+        .mode = out->mode,
+        .tokens_max = signals->tokens_max,
+        .prompt_only = signals->prompt_only,
+        .needs = signals->needs | route->needs,
+        .signals = signals,
+        .facts = facts,
+        .states = states,
+        .rule = signals->rule,
+    };
+    if (q.rule && q.rule->stays)
+        out->gates.g1_on = out->gates.g2_on = out->gates.g3_on = false;
+    size_t ladder[RUNGS_MAX], permitted[RUNGS_MAX], permitted_count = 0;
+    size_t count = ladder_of(&q, tier_count, ladder, out);
+    for (size_t i = 0; i < count; i++)
+        if (!prune(&q, ladder[i], permissions, sizeof permissions / sizeof *permissions, out))
+            permitted[permitted_count++] = ladder[i];
+    if (permitted_count == 0) {
+        explain_denial(&q, out);
+        return;
+    }
+    struct start start;
+    start_choose(&q, &out->gates, permitted, permitted_count, &start, &out->decision);
+    order_rungs(&q, permitted, permitted_count, start.position, out);
+    if (out->rung_count > 0)
+        explain_start(&q, &start, permitted[start.position], out);
+}

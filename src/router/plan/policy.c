@@ -1,0 +1,281 @@
+#include "router/plan/policy.h"
+
+#include "privacy/scan/privacy.h"
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "router/plan/reach.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *reason_code_name(enum reason_code code)
+{
+    static const char *const names[REASON_CODE_COUNT] = {
+        [REASON_REMOVED_CLASS] = "removed_class",
+        [REASON_REMOVED_MODE] = "removed_mode",
+        [REASON_REMOVED_ROUTE_KIND] = "removed_route_kind",
+        [REASON_REMOVED_OFFLINE] = "removed_offline",
+        [REASON_REMOVED_NO_KEY] = "removed_no_key",
+        [REASON_REMOVED_CONTEXT] = "removed_context",
+        [REASON_REMOVED_CAPABILITY] = "removed_capability",
+        [REASON_REMOVED_CONSENT] = "removed_consent",
+        [REASON_REMOVED_REGION] = "removed_region",
+        [REASON_REMOVED_NAMED] = "removed_named",
+        [REASON_REMOVED_RULE] = "removed_rule",
+        [REASON_REMOVED_BUDGET] = "removed_budget",
+        [REASON_CHOSEN_START] = "chosen_start",
+        [REASON_CHOSEN_RULE] = "chosen_rule",
+        [REASON_CHOSEN_SCORE] = "chosen_score",
+        [REASON_CHOSEN_SLO] = "chosen_slo",
+        [REASON_CHOSEN_MODE] = "chosen_mode",
+        [REASON_CHOSEN_RAMP] = "chosen_ramp",
+        [REASON_RAMP_NOT_TAKEN] = "ramp_not_taken",
+        [REASON_CHOSEN_ONLY] = "chosen_only",
+        [REASON_KEPT_SIMILAR] = "kept_similar",
+        [REASON_KEPT_CONVERSATION] = "kept_conversation",
+        [REASON_MOVED] = "moved",
+        [REASON_LEFT_LOW_CONFIDENCE] = "left_low_confidence",
+        [REASON_LEFT_NOT_MINE] = "left_not_mine",
+        [REASON_LEFT_PROBE] = "left_probe",
+        [REASON_LEFT_CUT] = "left_cut",
+        [REASON_LEFT_ERROR] = "left_error",
+        [REASON_LEFT_TIMEOUT] = "left_timeout",
+        [REASON_KEPT_CONFIDENT] = "kept_confident",
+        [REASON_KEPT_LAST] = "kept_last",
+        [REASON_KEPT_HOPELESS] = "kept_hopeless",
+        [REASON_KEPT_CAPPED] = "kept_capped",
+        [REASON_REVIEW] = "review",
+        [REASON_HEDGED] = "hedged",
+        [REASON_HEDGE_WON] = "hedge_won",
+        [REASON_HEDGE_LOST] = "hedge_lost",
+        [REASON_HEDGE_REFUSED] = "hedge_refused",
+    };
+    return (size_t)code < REASON_CODE_COUNT ? names[code] : "unknown";
+}
+
+const char *decided_by_name(enum decided_by by)
+{
+    static const char *const names[] = {"",     "denied",  "mode",         "rule",
+                                        "ramp", "route",   "gate",         "score",
+                                        "slo",  "similar", "conversation", NULL};
+    return by == DECIDED_NOT ? NULL : names_table_name(names, (size_t)by);
+}
+
+const char *keeping_name(enum keeping keeping)
+{
+    static const char *const names[] = {"none", "same", "kept", "moved", "barred"};
+    return (size_t)keeping < sizeof names / sizeof *names ? names[keeping] : "none";
+}
+
+/* --- rules --- */
+
+static uint64_t tag_bits(const struct routing_rules *rules, const struct signals *signals)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < signals->tag_count; i++)
+        bits |= routing_rules_name_bit(rules, RULE_TAG, signals->tags[i]);
+    return bits ? bits : RULE_OTHER_BIT;
+}
+
+static uint32_t flags_of(const struct signals *signals)
+{
+    return (signals->code ? RULE_CODE : 0u) | (signals->maths ? RULE_MATHS : 0u) |
+           (signals->question ? RULE_QUESTION : 0u) | (signals->multi_step ? RULE_MULTI_STEP : 0u) |
+           (signals->fresh ? RULE_FRESH : 0u) | (signals->jailbreak ? RULE_JAILBREAK : 0u) |
+           (signals->needs & CAPABILITY_TOOLS ? RULE_TOOLS : 0u) |
+           (signals->moment.on_battery ? RULE_ON_BATTERY : 0u);
+}
+
+static uint64_t bit_or_other(int number)
+{
+    return number < 0 || number > 62 ? RULE_OTHER_BIT : UINT64_C(1) << number;
+}
+
+void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT])
+{
+    const double nothing = (double)NAN;
+    const double numbers[RULE_NUMBER_COUNT] = {
+        [RULE_TOKENS] = signals->prompt_tokens,
+        [RULE_ANSWER_TOKENS] = signals->tokens_max ? signals->tokens_max : nothing,
+        [RULE_MESSAGES] = signals->message_count,
+        [RULE_GAIN] = signals->judged ? signals->gain : nothing,
+        [RULE_P_LOCAL] = signals->judged ? signals->p_local : nothing,
+        [RULE_P_STRONG] = signals->judged ? signals->p_strong : nothing,
+        [RULE_SLO_TTFT_MS] = signals->slo_ttft_ms ? signals->slo_ttft_ms : nothing,
+        [RULE_SLO_MS] = signals->slo_ms ? signals->slo_ms : nothing,
+        [RULE_BATTERY] = signals->moment.battery,
+        [RULE_BUDGET] = signals->budget_used,
+        [RULE_DAY_TOKENS] = signals->moment.day_tokens,
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+void policy_read_facts(const struct routing_rules *rules, const struct route *route,
+                       const struct signals *signals, struct rule_facts *out)
+{
+    const struct moment *moment = &signals->moment;
+    *out = (struct rule_facts){
+        .has = {[RULE_TASK] =
+                    routing_rules_name_bit(rules, RULE_TASK, *signals->task ? signals->task : NULL),
+                [RULE_ROUTE] = routing_rules_name_bit(rules, RULE_ROUTE, route->name),
+                [RULE_APP] = routing_rules_name_bit(rules, RULE_APP, signals->app),
+                [RULE_USER] = routing_rules_name_bit(rules, RULE_USER, signals->user),
+                [RULE_TAG] = tag_bits(rules, signals),
+                [RULE_CLASS] = bit_or_other((int)signals->data_class),
+                [RULE_LANGUAGE] = bit_or_other((int)signals->language),
+                [RULE_NETWORK] = bit_or_other((int)moment->network),
+                [RULE_PRIORITY] = bit_or_other(signals->batch),
+                [RULE_HOUR] = bit_or_other(moment->hour),
+                [RULE_DAY] = bit_or_other(moment->weekday)},
+        .flags = flags_of(signals),
+    };
+    policy_read_numbers(signals, out->number);
+}
+
+const struct app *policy_find_app(const struct policy *policy, const char *caller)
+{
+    for (size_t i = 0; caller && *caller && i < policy->app_count; i++)
+        if (strcmp(policy->apps[i].caller, caller) == 0)
+            return &policy->apps[i];
+    return NULL;
+}
+
+void policy_apply_rules(const struct policy *policy, const struct route *route,
+                        const struct td_weights *request, const struct td_weights *app,
+                        struct signals *signals)
+{
+    signals->rule = NULL;
+    signals->worth = policy->worth;
+    if (policy->rules && policy->rules->count) {
+        struct rule_facts facts;
+        policy_read_facts(policy->rules, route, signals, &facts);
+        signals->rule = routing_rules_match(policy->rules, &facts);
+    }
+    const struct routing_rule *rule = signals->rule;
+    if (rule && rule->data_class > (int)signals->data_class)
+        signals->data_class = (enum td_data_class)rule->data_class;
+    const struct td_weights *in_order[] = {request, rule ? &rule->weights : NULL, app,
+                                           &route->weights, &policy->weights};
+    signals->weights = (struct td_weights){.set = false};
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order && !signals->weights.set; i++)
+        if (in_order[i])
+            signals->weights = *in_order[i];
+}
+
+/* --- names --- */
+
+static bool named(const char *name, const char *wanted)
+{
+    return name && strcmp(name, wanted) == 0;
+}
+
+const struct route *policy_find_route(const struct policy *policy, const char *model,
+                                      const struct tier_facts *facts, size_t tier_count,
+                                      size_t *named_tier)
+{
+    *named_tier = SIZE_MAX;
+    if (policy->route_count == 0)
+        return NULL;
+    if (!model || !*model || strcmp(model, "auto") == 0)
+        return &policy->routes[0];
+    for (size_t i = 0; i < policy->route_count; i++)
+        if (named(policy->routes[i].name, model))
+            return &policy->routes[i];
+    /* A tier's own name wins over a model that another tier happens to call the same. */
+    for (size_t i = 0; i < tier_count; i++) {
+        if (named(facts[i].name, model)) {
+            *named_tier = i;
+            return &policy->routes[0];
+        }
+    }
+    for (size_t i = 0; i < tier_count; i++) {
+        if (named(facts[i].model, model)) {
+            *named_tier = i;
+            return &policy->routes[0];
+        }
+    }
+    for (size_t i = 0; i < tier_count; i++) {
+        if (policy_find_adapter(&facts[i], model) != SIZE_MAX) {
+            *named_tier = i;
+            return &policy->routes[0];
+        }
+    }
+    return NULL;
+}
+
+size_t policy_find_adapter(const struct tier_facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->adapter_count; i++)
+        if (named(facts->adapters[i], name))
+            return i;
+    return SIZE_MAX;
+}
+
+/* "a, b, c" of all tiers, shortened. */
+static void list_adapters(const struct tier_facts *facts, size_t tier_count, char out[static 200])
+{
+    size_t used = 0;
+    snprintf(out, 200, "the configuration has none");
+    for (size_t i = 0; i < tier_count; i++)
+        for (size_t a = 0; a < facts[i].adapter_count && used < 150; a++)
+            used += (size_t)snprintf(out + used, 200 - used, "%s%.40s", used ? ", " : "there are ",
+                                     facts[i].adapters[a]);
+}
+
+enum td_status policy_check_adapters(const struct td_request *request,
+                                     const struct tier_facts *facts, size_t tier_count,
+                                     struct td_error *err)
+{
+    char known[200];
+    for (size_t i = 0; i < request->adapter_count; i++) {
+        const struct td_adapter_choice *choice = &request->adapters[i];
+        bool found = false;
+        for (size_t t = 0; t < tier_count; t++)
+            found =
+                found || (choice->name ? policy_find_adapter(&facts[t], choice->name) != SIZE_MAX
+                                       : choice->number < facts[t].adapter_count);
+        if (found)
+            continue;
+        list_adapters(facts, tier_count, known);
+        if (choice->name)
+            return error_set(err, TD_INVALID, "no adapter is named '%.60s': %s", choice->name,
+                             known);
+        return error_set(err, TD_INVALID, "no adapter has the number %u: %s", choice->number,
+                         known);
+    }
+    return TD_OK;
+}
+
+/* What route and rule demand holds for a masked request, too. */
+static enum td_data_class class_of(const struct route *route, const struct signals *signals,
+                                   enum td_data_class data_class)
+{
+    int by_rule = signals->rule ? signals->rule->data_class : -1;
+    if (route->data_class > data_class)
+        data_class = route->data_class;
+    return by_rule > (int)data_class ? (enum td_data_class)by_rule : data_class;
+}
+
+const char *policy_start_of(const struct route *route)
+{
+    return route->start ? route->start : route->tiers[0];
+}
+
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts)
+{
+    return signals->masked && route->pseudonyms && facts->pseudonyms &&
+           facts->place != TD_PLACE_DEVICE &&
+           !reach_allowed(facts, class_of(route, signals, signals->data_class));
+}
+
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts)
+{
+    return class_of(route, signals,
+                    policy_sends_masked(route, signals, facts) ? signals->masked_class
+                                                               : signals->data_class);
+}

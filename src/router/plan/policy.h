@@ -1,0 +1,361 @@
+/* The user's rules as data, and the plan they make for one request. Plain structs in and out: no
+ * I/O, no clock, no network; immutable after loading; any thread. Constraints prune, signals
+ * choose, gates climb (docs/architecture.md). */
+#ifndef ROUTER_POLICY_H
+#define ROUTER_POLICY_H
+
+#include "router/judge/similarity.h"
+#include "router/plan/facts.h"
+#include "router/plan/routing_rules.h"
+#include "router/watch/ramp_statistics.h"
+
+#define RUNGS_MAX 8
+#define REASONS_MAX 32
+#define BUDGETS_MAX 16
+#define REASON_TEXT_BYTES RULE_FLIP_BYTES
+#define SIGNALS_TASK_BYTES 32
+
+enum route_kind { ROUTE_LOCAL_ONLY, ROUTE_CLOUD_ONLY, ROUTE_HYBRID };
+
+/* Gates whose threshold may come from a file that was tuned to a risk (thresholds.h). */
+enum threshold_gate { THRESHOLD_G0, THRESHOLD_G1, THRESHOLD_G3, THRESHOLD_GATE_COUNT };
+
+struct thresholds;
+
+struct gate_settings {
+    uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
+    /* A classifier's judgement starts on the next rung when the gain that it expects is over, or its
+     * probability that the local answer is right under; 0 = off. */
+    double g0_gain_over, g0_p_local_under;
+    bool g1_on;
+    double g1_probe_min; /* leave at the first token when the model's probe expects less */
+    bool g2_on;
+    uint32_t g2_tokens;       /* look at the first n tokens */
+    double g2_confidence_min; /* leave when the running confidence is below */
+    uint32_t g2_every;        /* and again after each so many tokens */
+    double g2_abandon_under;  /* leave when it is below then; 0 = off */
+    bool g3_on;
+    double g3_confidence_min; /* leave when the whole answer's confidence is below */
+    /* Kept although a gate would leave: no tier is expected to be right more often; 0 = off. */
+    double hopeless_under;
+    double human_under; /* an answer with less confidence is for a person to look at; 0 = off */
+    /* local text held back until this many tokens; UINT32_MAX = the whole answer */
+    uint32_t commit_tokens;
+    /* In the place of g0_p_local_under, g1_probe_min and g3_confidence_min; NULL = those. */
+    const struct thresholds *thresholds[THRESHOLD_GATE_COUNT];
+};
+
+/* Another rung is asked beside an attempt that has said nothing for so long. */
+struct hedge_settings {
+    bool on;
+    uint32_t percentile; /* of the tier's measured time to its first text */
+    uint32_t after_ms;   /* in its place; 0 = the percentile */
+    double share;        /* of the requests that may be hedged */
+};
+
+struct route {
+    const char *name;
+    enum route_kind kind;
+    const char *tiers[RUNGS_MAX]; /* the ladder, nearest and cheapest first */
+    size_t tier_count;
+    const char *start; /* tier to start on, or NULL = first allowed (g0 rule by route) */
+    enum td_data_class data_class;
+    unsigned needs;      /* of enum capability: asked for by every request of the route */
+    const char *region;  /* a jurisdiction that other people's tiers must lie in; NULL = any */
+    bool consent;        /* nothing leaves the device without one */
+    bool pseudonyms;     /* private values may be replaced so that a request can leave */
+    bool strict;         /* and then recall first: likely names, numbers of no known kind */
+    bool zero_retention; /* nothing of a request or its answer is kept here */
+    enum td_mode mode;   /* default for requests that say nothing */
+    /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
+    double shadow_edge_share, shadow_cloud_share;
+    struct ramp_plan ramp; /* of users who start on ramp_to; step_count 0 = there is none */
+    const char *ramp_to;
+    uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
+    struct gate_settings gates;
+    struct hedge_settings hedge;
+    struct td_weights weights; /* for requests that bring none */
+};
+
+/* What the corners of the triangle are worth, so that they can be weighed (score.h). */
+struct worth {
+    double second_usd;   /* a second of waiting */
+    double exposure_usd; /* a prompt that travels to the cloud */
+    double error_usd;    /* a wrong answer */
+};
+
+/* Who asks, told apart by API keys. */
+struct app {
+    const char *name;
+    const char *caller; /* td_request.caller of its key: SHA-256 in hex; "" = nobody */
+    struct td_weights weights;
+};
+
+/* A day's money, of all together or of each one of a kind. */
+enum budget_per { BUDGET_PER_ALL, BUDGET_PER_USER, BUDGET_PER_APP, BUDGET_PER_ROUTE };
+struct budget {
+    const char *name;
+    enum budget_per per;
+    double usd_per_day;
+};
+
+struct policy {
+    const char *version;        /* 16 hex digits over the normalised policy */
+    const struct route *routes; /* [0] is the default route, named "auto" */
+    size_t route_count;
+    const struct routing_rules *rules; /* NULL = none */
+    const struct app *apps;
+    size_t app_count;
+    const struct budget *budgets;
+    size_t budget_count;       /* at most BUDGETS_MAX */
+    struct td_weights weights; /* for requests, applications, rules and routes that bring none */
+    struct worth worth;
+};
+
+/* A code and a sentence for every tier that was removed, chosen or left. */
+enum reason_code {
+    REASON_REMOVED_CLASS,
+    REASON_REMOVED_MODE,
+    REASON_REMOVED_ROUTE_KIND,
+    REASON_REMOVED_OFFLINE,
+    REASON_REMOVED_NO_KEY,
+    REASON_REMOVED_CONTEXT,
+    REASON_REMOVED_CAPABILITY,
+    REASON_REMOVED_CONSENT,
+    REASON_REMOVED_REGION,
+    REASON_REMOVED_NAMED,
+    REASON_REMOVED_RULE,
+    REASON_REMOVED_BUDGET,
+    REASON_CHOSEN_START,
+    REASON_CHOSEN_RULE,
+    REASON_CHOSEN_SCORE,
+    REASON_CHOSEN_SLO,
+    REASON_CHOSEN_MODE,
+    REASON_CHOSEN_RAMP,
+    REASON_RAMP_NOT_TAKEN,
+    REASON_CHOSEN_ONLY,
+    REASON_KEPT_SIMILAR,      /* starts where an earlier similar question did */
+    REASON_KEPT_CONVERSATION, /* starts where the conversation's last answer came from */
+    REASON_MOVED,             /* does not, although there was one */
+    REASON_LEFT_LOW_CONFIDENCE,
+    REASON_LEFT_NOT_MINE,
+    REASON_LEFT_PROBE,
+    REASON_LEFT_CUT,
+    REASON_LEFT_ERROR,
+    REASON_LEFT_TIMEOUT,
+    REASON_KEPT_CONFIDENT,
+    REASON_KEPT_LAST,
+    REASON_KEPT_HOPELESS,
+    REASON_KEPT_CAPPED,
+    REASON_REVIEW,
+    REASON_HEDGED,        /* asked beside a tier that is slow */
+    REASON_HEDGE_WON,     /* and answered first */
+    REASON_HEDGE_LOST,    /* or did not */
+    REASON_HEDGE_REFUSED, /* would have been asked, but for the share that may be, or a budget */
+    REASON_CODE_COUNT
+};
+
+struct reason {
+    enum reason_code code;
+    const char *tier; /* borrowed from the facts */
+    char text[REASON_TEXT_BYTES];
+};
+const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
+
+/* What an earlier exchange of the same user says of where to begin (earlier_start.c). */
+enum remembered_by { REMEMBERED_NOTHING, REMEMBERED_SIMILAR, REMEMBERED_CONVERSATION };
+struct remembered {
+    enum remembered_by by;
+    size_t tier; /* where it began, or where the conversation's last answer came from */
+    /* Most that is given up for it: probability of a right answer beyond a gate's bound, or share of the score. */
+    double margin;
+    /* The day's caps are reached: a dearer tier is not kept, nor one that gives something up. */
+    bool no_money, no_loss;
+};
+
+/* What came of it. */
+enum keeping {
+    KEEPING_NONE,  /* nothing was remembered, or the start was asked for by name */
+    KEEPING_SAME,  /* it would have started there anyway */
+    KEEPING_KEPT,  /* it would have started on decision.fresh */
+    KEEPING_MOVED, /* keeping would have given up too much */
+    KEEPING_BARRED /* a hard constraint, or the tier is not available */
+};
+const char *keeping_name(enum keeping keeping); /* "none", "same", "kept", "moved", "barred" */
+
+/* What the ramp of its route says of a request. */
+struct ramp_signal {
+    bool on, stopped, taken;
+    double percent; /* of the users are taken now */
+};
+
+/* Did the ramp decide? Both kinds are alike but for the draw, so that they can be held against each other. */
+struct ramp_arm {
+    bool on, taken;
+    double percent;
+};
+
+/* What chose the tier where the exchange starts. The ledger keeps the names. */
+enum decided_by {
+    DECIDED_NOT, /* no tier may answer */
+    DECIDED_BY_DENIAL,
+    DECIDED_BY_MODE,
+    DECIDED_BY_RULE,
+    DECIDED_BY_RAMP,
+    DECIDED_BY_ROUTE,
+    DECIDED_BY_GATE,
+    DECIDED_BY_SCORE,
+    DECIDED_BY_SLO,
+    DECIDED_BY_SIMILAR,     /* an earlier similar question started there (keep.c) */
+    DECIDED_BY_CONVERSATION /* the conversation was there already (keep.c) */
+};
+const char *decided_by_name(enum decided_by by); /* "denied", "mode", ...; NULL of DECIDED_NOT */
+
+/* Why the exchange starts where it does, for `tandem explain`. */
+struct decision {
+    enum decided_by by;
+    enum keeping keeping;
+    size_t fresh;                  /* with KEEPING_KEPT: where it would have started */
+    double given_up;               /* with KEEPING_KEPT: in the margin's unit */
+    char moved[REASON_TEXT_BYTES]; /* with KEEPING_MOVED and KEEPING_BARRED: why */
+    size_t start;                  /* tier; SIZE_MAX = none */
+    size_t runner_up;              /* the next best tier that was allowed; SIZE_MAX = none */
+    bool scored;
+    double score[RUNGS_MAX]; /* in USD, of the tiers in scored_tiers; less is better */
+    size_t scored_tiers[RUNGS_MAX];
+    size_t scored_count;
+    char flip[REASON_TEXT_BYTES]; /* what would have changed it */
+    struct ramp_arm ramp;
+};
+
+struct plan {
+    const struct route *route;
+    size_t rungs[RUNGS_MAX]; /* indices into the facts, in climbing order from the start */
+    size_t rung_count;       /* 0 = empty ladder: the reasons say why */
+    size_t climb_count; /* gates climb rungs[0..climb_count); what follows lies below the start and
+                                is tried only when those fail, nearest to the start first */
+    enum td_mode mode;  /* in force: the request's, or the route's when the request says "auto" */
+    struct gate_settings gates;
+    struct reason reasons[REASONS_MAX];
+    size_t reason_count;
+    /* a tier that the request would have been allowed is unreachable or has no key: an
+     * answer that it could have bettered is disclosed as reduced capability */
+    bool reduced;
+    bool spent; /* a budget took tiers away: the answer is disclosed */
+    struct decision decision;
+};
+
+/* Of the user's own words, by their commonest ones. */
+enum rule_language {
+    LANGUAGE_OTHER,
+    LANGUAGE_ENGLISH,
+    LANGUAGE_GERMAN,
+    LANGUAGE_FRENCH,
+    LANGUAGE_SPANISH
+};
+
+/* What the device knows of itself now. */
+struct moment {
+    int hour, weekday; /* local time; Monday is 0; -1 = not known */
+    double battery;    /* percent; NAN = no battery, or not known */
+    bool on_battery;
+    enum td_network network;
+    double day_tokens; /* of this server in the last 24 hours; NAN = not counted */
+};
+
+/* What is known of a request before it runs. */
+struct signals {
+    enum td_data_class data_class; /* after detectors, route, caller, conversation */
+    /* Private values can be replaced; what is left then has this class. */
+    bool masked;
+    enum td_data_class masked_class;
+    /* The route asks for a consent: why there is none; else NULL. */
+    const char *consent_missing;
+    /* Jurisdictions that the request asks for; NULL-terminated, borrowed from it; NULL = none. */
+    const char *const *regions;
+    enum td_mode mode;
+    uint32_t prompt_bytes, message_count, tokens_max;
+    bool prompt_only;     /* nothing is to be generated */
+    unsigned needs;       /* of enum capability */
+    const char *sampling; /* the member that asks for CAPABILITY_SAMPLING, or NULL; static */
+    /* Of the user's own utterance (features.h); recorded. */
+    bool code, maths, question, multi_step, fresh, jailbreak;
+    /* What the classifier says of it; judged: there is one. NAN: it was not trained for that. */
+    bool judged;
+    double gain, p_local, p_strong;
+    double gain_whole; /* more than gain: one end of the text raised it alone (classifier.h) */
+    char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
+    double task_p;
+    enum rule_language language;
+    /* What moves a rule beside the text; the exchange fills it in. */
+    uint32_t prompt_tokens; /* as the route's first tier counts */
+    const char *user, *app; /* NULL = none */
+    const char *const *tags;
+    size_t tag_count;
+    bool batch;
+    uint32_t slo_ttft_ms, slo_ms; /* 0 = none */
+    struct moment moment;
+    const struct routing_rule *rule; /* that matched, or NULL */
+    struct td_weights weights;
+    struct worth worth;
+    /* Of the budgets that the request draws from the fullest one: the share that is spent (NAN =
+     * there is none), and its name. At 1 paid tiers are closed. */
+    double budget_used;
+    const char *budget;
+    struct sketch sketch; /* of the user's own utterance; known only where it was asked for */
+    struct remembered remembered;
+    struct ramp_signal ramp;
+    /* Known once the local model has read the prompt: its probe's probability that its answer will
+     * be right. 0 = there is none. */
+    double probe;
+    /* Likewise: the probability of the first token that means "not mine". 0 = the model has none. */
+    double not_mine;
+};
+
+/* Name of the tier where the exchanges of a route start unless something moves them: what its ramp leads away from. */
+const char *policy_start_of(const struct route *route);
+
+/* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in
+ * force: the request's, else the rule's, else *app's (may be NULL), else the route's, else the policy's. */
+void policy_apply_rules(const struct policy *policy, const struct route *route,
+                        const struct td_weights *request, const struct td_weights *app,
+                        struct signals *signals);
+/* What the rules see; the numbers alone explain why a rule matched. */
+void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
+void policy_read_facts(const struct routing_rules *rules, const struct route *route,
+                       const struct signals *signals, struct rule_facts *out);
+
+/* The application of a caller, or NULL. */
+const struct app *policy_find_app(const struct policy *policy, const char *caller);
+
+/* NULL when `model` names neither a route, a tier, a tier's model nor an adapter of one. Each but a
+ * route gives the default route; *named is then the tier's index in facts, else SIZE_MAX. "auto"
+ * and NULL: default route. */
+const struct route *policy_find_route(const struct policy *policy, const char *model,
+                                      const struct tier_facts *facts, size_t tier_count,
+                                      size_t *named);
+
+/* Number of the tier's adapter of that name; SIZE_MAX when it has none. */
+size_t policy_find_adapter(const struct tier_facts *facts, const char *name);
+/* TD_INVALID when the request asks for an adapter that no tier has; the message lists those there
+ * are. */
+TD_MUST_CHECK enum td_status policy_check_adapters(const struct td_request *request,
+                                                   const struct tier_facts *facts,
+                                                   size_t tier_count, struct td_error *err);
+
+/* Is the tier sent the masked request? Only where the request as it is may not go. */
+bool policy_sends_masked(const struct route *route, const struct signals *signals,
+                         const struct tier_facts *facts);
+/* The class of what the tier would be sent. */
+enum td_data_class policy_class_for(const struct route *route, const struct signals *signals,
+                                    const struct tier_facts *facts);
+
+/* Prunes and chooses. Never fails: an empty ladder is rung_count 0. states[i] belongs to
+ * facts[i]. */
+void plan_make(const struct route *route, size_t named, const struct signals *signals,
+               const struct tier_facts *facts, const struct tier_state *states, size_t tier_count,
+               struct plan *out);
+void plan_add_reason(struct plan *plan, enum reason_code code, const char *tier, const char *format,
+                     ...) TD_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,121 @@
+#include "router/plan/signals.h"
+
+#include "base/json.h"
+#include "base/str.h"
+#include "router/judge/classifier.h"
+#include "router/plan/sampling_members.h"
+
+#include <math.h>
+#include <stdint.h>
+
+_Static_assert(SIGNALS_TASK_BYTES == CLASSIFIER_TASK_BYTES, "a task's name fits");
+
+static unsigned capabilities_needed(const struct td_request *request)
+{
+    const struct json *body = request->body;
+    unsigned needs = 0;
+    if (json_count(json_get(body, "tools")) > 0 || json_count(json_get(body, "functions")) > 0)
+        needs |= CAPABILITY_TOOLS;
+    const struct json *choice = json_get(body, "tool_choice");
+    struct td_str named = json_text(choice);
+    if (json_count(json_get(body, "functions")) > 0 || json_kind_of(choice) == JSON_KIND_OBJECT ||
+        str_equal(named, STR("required")))
+        needs |= CAPABILITY_TOOL_CHOICE;
+    struct td_str format = json_text(json_get(json_get(body, "response_format"), "type"));
+    if (request->format == TD_FORMAT_JSON || (format.len > 0 && !str_equal(format, STR("text"))))
+        needs |= CAPABILITY_SCHEMA | (request->grammar ? 0 : CAPABILITY_WHOLE_SCHEMA);
+    if (request->format == TD_FORMAT_GRAMMAR)
+        needs |= CAPABILITY_GRAMMAR;
+    if (request->adapter_count > 0)
+        needs |= CAPABILITY_ADAPTERS;
+    if (request->completion)
+        needs |= CAPABILITY_COMPLETION | (request->completion->ids ? CAPABILITY_PROMPT_IDS : 0);
+    if (sampling_members_foreign(request))
+        needs |= CAPABILITY_SAMPLING;
+    return needs | (request->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+           (request->no_retention ? CAPABILITY_NO_RETENTION : 0u);
+}
+
+/* The language with the most of its commonest words. */
+static enum rule_language language_of(const struct features *features)
+{
+    static const enum rule_language languages[] = {LANGUAGE_ENGLISH, LANGUAGE_GERMAN,
+                                                   LANGUAGE_FRENCH, LANGUAGE_SPANISH};
+    static const enum marker markers[] = {MARKER_ENGLISH, MARKER_GERMAN, MARKER_FRENCH,
+                                          MARKER_SPANISH};
+    enum rule_language found = LANGUAGE_OTHER;
+    float most = 0;
+    for (size_t i = 0; i < sizeof markers / sizeof *markers; i++) {
+        float count = features->value[FEATURE_MARKERS + markers[i]];
+        if (count > most) {
+            most = count;
+            found = languages[i];
+        }
+    }
+    return found;
+}
+
+static void judge(const struct classifier *classifier, const struct utterance *utterance,
+                  const struct features *features, struct signals *out)
+{
+    struct classifier_work work;
+    struct verdict verdict;
+    classifier_judge(classifier, utterance, features, &work, &verdict);
+    out->judged = true;
+    out->gain = (double)verdict.gain;
+    out->gain_whole = (double)verdict.gain_whole;
+    out->p_local = (double)verdict.p_local;
+    out->p_strong = (double)verdict.p_strong;
+    out->task_p = (double)verdict.task_p;
+    if (verdict.task != SIZE_MAX)
+        memcpy(out->task, classifier_task_name(classifier, verdict.task), sizeof out->task);
+}
+
+void signals_extract(const struct td_request *request, const struct classifier *classifier,
+                     const struct similarity *similarity, struct signals *out)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < request->message_count; i++) {
+        size_t len = request->messages[i].content.len;
+        bytes = len > SIZE_MAX - bytes ? SIZE_MAX : bytes + len;
+    }
+    struct utterance utterance;
+    struct features features;
+    utterance_read(request, &utterance);
+    features_read(&utterance, &features);
+    *out = (struct signals){
+        .data_class = request->data_class,
+        .mode = request->mode,
+        .prompt_bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes,
+        .message_count =
+            request->message_count > UINT32_MAX ? UINT32_MAX : (uint32_t)request->message_count,
+        .tokens_max = request->tokens_max,
+        .prompt_only = request->completion && request->completion->prompt_only,
+        .needs = capabilities_needed(request),
+        .regions = request->regions,
+        .sampling = sampling_members_foreign(request),
+        .code = features.code,
+        .maths = features.maths,
+        .question = features.question,
+        .multi_step = features.multi_step,
+        .fresh = features.fresh,
+        .jailbreak = features.jailbreak,
+        .language = language_of(&features),
+        .user = request->user,
+        .tags = request->tags,
+        .tag_count = request->tag_count,
+        .batch = request->priority == TD_PRIORITY_BATCH,
+        .slo_ttft_ms = request->slo_ttft_ms,
+        .slo_ms = request->slo_ms,
+        .moment = {.hour = -1,
+                   .weekday = -1,
+                   .battery = (double)NAN,
+                   .network = request->network,
+                   .day_tokens = (double)NAN},
+        .budget_used = (double)NAN,
+    };
+    if (classifier)
+        judge(classifier, &utterance, &features, out);
+    if (similarity)
+        similarity_sketch(similarity, &utterance, &out->sketch);
+}

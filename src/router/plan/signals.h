@@ -1,0 +1,17 @@
+/* What a request shows before anything runs: its sizes, what it needs, the features of the user's own
+ * utterance and what a classifier says of them. Pure functions, no allocation; any thread; 80 KiB of
+ * stack. */
+#ifndef ROUTER_SIGNALS_H
+#define ROUTER_SIGNALS_H
+
+#include "router/plan/policy.h"
+
+struct classifier;
+
+/* Fills *out but for the probe. data_class and mode are the request's own; the caller raises the
+ * class by what detectors, route and conversation say. classifier NULL: nothing is judged.
+ * similarity NULL: no sketch. */
+void signals_extract(const struct td_request *request, const struct classifier *classifier,
+                     const struct similarity *similarity, struct signals *out);
+
+#endif

@@ -1,0 +1,276 @@
+#include "router/watch/agreement.h"
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "router/judge/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words, or leaves, as hashes; numbers among the words apart, too. */
+struct word_list {
+    uint64_t word[AGREEMENT_WORDS_MAX];
+    uint64_t number[AGREEMENT_WORDS_MAX];
+    size_t count, number_count, max;
+    size_t unspaced; /* words of one character */
+};
+
+const char *agreement_kind_name(enum agreement_kind kind)
+{
+    static const char *const names[] = {"label", "text", "json"};
+    return names[kind];
+}
+
+/* --- words --- */
+
+enum letter { LETTER_NONE, LETTER_OF_WORD, LETTER_ALONE };
+
+/* Beyond ASCII, by the blocks of Unicode. Scripts that put no space between words (Han, kana, Thai, Lao, Burmese, Khmer) give one word for
+ * each character; punctuation gives none. Of folded characters. */
+static enum letter letter_of(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+        enum letter letter;
+    } blocks[] = {
+        {0x00A1, 0x00A1, LETTER_NONE},    {0x00BF, 0x00BF, LETTER_NONE},
+        {0x0E00, 0x0EFF, LETTER_ALONE},   {0x1000, 0x109F, LETTER_ALONE},
+        {0x1780, 0x17FF, LETTER_ALONE},   {0x2010, 0x205E, LETTER_NONE},
+        {0x3001, 0x3004, LETTER_NONE},    {0x3005, 0x3007, LETTER_ALONE},
+        {0x3008, 0x3020, LETTER_NONE},    {0x3030, 0x3030, LETTER_NONE},
+        {0x303D, 0x303F, LETTER_NONE},    {0x3041, 0x309F, LETTER_ALONE},
+        {0x30A0, 0x30A0, LETTER_NONE},    {0x30A1, 0x30FA, LETTER_ALONE},
+        {0x30FB, 0x30FB, LETTER_NONE},    {0x30FC, 0x30FF, LETTER_ALONE},
+        {0x31F0, 0x31FF, LETTER_ALONE},   {0x3400, 0x4DBF, LETTER_ALONE},
+        {0x4E00, 0x9FFF, LETTER_ALONE},   {0xF900, 0xFAFF, LETTER_ALONE},
+        {0x20000, 0x3FFFF, LETTER_ALONE},
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (c >= blocks[i].first && c <= blocks[i].last)
+            return blocks[i].letter;
+    return LETTER_OF_WORD;
+}
+
+static bool is_word_byte(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80;
+}
+
+static void end_word(struct word_list *list, const char *word, size_t len)
+{
+    bool leading = list->count == 0;
+    bool article = (len == 1 && word[0] == 'a') || (len == 2 && memcmp(word, "an", 2) == 0) ||
+                   (len == 3 && memcmp(word, "the", 3) == 0);
+    if (len == 0 || (leading && article) || list->count == list->max)
+        return;
+    uint64_t hash = hash_fnv1a64(word, len, HASH_FNV1A64_BASIS);
+    list->word[list->count++] = hash;
+    if (word[0] >= '0' && word[0] <= '9')
+        list->number[list->number_count++] = hash;
+}
+
+/* Of a script without spaces: a word, which ends the one before it as a space would. */
+static void end_words(struct word_list *list, const char *word, size_t len, struct td_str alone)
+{
+    end_word(list, word, len);
+    size_t before = list->count;
+    end_word(list, alone.data, alone.len);
+    list->unspaced += list->count - before;
+}
+
+static enum letter letter_of_folded(struct td_str folded)
+{
+    size_t at = 0;
+    bool ascii = folded.len == 0 || (unsigned char)folded.data[0] < 0x80;
+    return ascii ? LETTER_OF_WORD : letter_of(utf8_next(folded, &at));
+}
+
+/* Letters and digits, and a point or comma between digits: "3.14" is a word. */
+static void read_words(struct td_str text, size_t max, struct word_list *out)
+{
+    char word[64], folded[FOLD_BYTES_MAX];
+    size_t len = 0;
+    out->count = out->number_count = out->unspaced = 0;
+    out->max = max;
+    for (size_t at = 0; at < text.len && out->count < max;) {
+        unsigned char byte = (unsigned char)text.data[at];
+        size_t folded_len = 1;
+        if (byte < 0x80) {
+            folded[0] = (char)(byte >= 'A' && byte <= 'Z' ? byte + 32 : byte);
+            at++;
+        } else {
+            folded_len = fold_character(utf8_next(text, &at), folded);
+        }
+        enum letter letter = letter_of_folded((struct td_str){folded, folded_len});
+        if (letter != LETTER_OF_WORD) {
+            end_words(out, word, len,
+                      (struct td_str){folded, letter == LETTER_ALONE ? folded_len : 0});
+            len = folded_len = 0;
+        }
+        for (size_t i = 0; i < folded_len; i++) {
+            unsigned char c = (unsigned char)folded[i];
+            bool point = (c == '.' || c == ',') && len > 0 && word[0] >= '0' && word[0] <= '9' &&
+                         at < text.len && text.data[at] >= '0' && text.data[at] <= '9';
+            if (point && c == ',')
+                continue; /* 1,000 is 1000 */
+            if (c >= 'A' && c <= 'Z')
+                c = (unsigned char)(c + 32);
+            if (is_word_byte(c) || point) {
+                if (len < sizeof word)
+                    word[len++] = (char)c;
+            } else if (c != '\'') {
+                end_word(out, word, len);
+                len = 0;
+            }
+        }
+    }
+    end_word(out, word, len);
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* Of two sorted multisets. */
+static size_t common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
+{
+    size_t found = 0;
+    for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+        int order = compare_hashes(&a[i], &b[j]);
+        found += order == 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return found;
+}
+
+/* Characters of a script without spaces count half: a word has about two. */
+static bool is_label(const struct word_list *list)
+{
+    return list->count - list->unspaced / 2 <= AGREEMENT_LABEL_WORDS;
+}
+
+static bool same_label(const struct word_list *a, const struct word_list *b)
+{
+    return a->count == b->count && memcmp(a->word, b->word, a->count * sizeof *a->word) == 0;
+}
+
+static void sort(struct word_list *list)
+{
+    qsort(list->word, list->count, sizeof *list->word, compare_hashes);
+    qsort(list->number, list->number_count, sizeof *list->number, compare_hashes);
+}
+
+/* --- JSON --- */
+
+/* Without the white space and the fence that models like to put around JSON. */
+static struct td_str unwrap(struct td_str text)
+{
+    text = str_trim(text);
+    if (!str_starts_with(text, STR("```")) || !str_ends_with(text, STR("```")) || text.len < 6)
+        return text;
+    text = str_slice(text, 3, text.len - 3);
+    if (str_starts_with(text, STR("json")))
+        text = str_slice(text, 4, text.len);
+    return str_trim(text);
+}
+
+static void add_leaf(struct word_list *list, uint64_t path, char kind, const void *data, size_t len)
+{
+    if (list->count < list->max)
+        list->word[list->count++] = hash_fnv1a64(data, len, hash_fnv1a64(&kind, 1, path));
+}
+
+/* json_parse has bounded the depth. */
+static void read_leaves(const struct json *value, uint64_t path, struct word_list *out)
+{
+    enum json_kind kind = json_kind_of(value);
+    uint64_t inner = hash_mix64(path + (kind == JSON_KIND_ARRAY ? 1 : 2));
+    if (kind == JSON_KIND_ARRAY && json_count(value) > 0) {
+        for (size_t i = 0; i < json_count(value); i++)
+            read_leaves(json_at(value, i), hash_fnv1a64(&i, sizeof i, inner), out);
+    } else if (kind == JSON_KIND_OBJECT && json_count(value) > 0) {
+        const struct json *member;
+        const char *key;
+        void *iterator = NULL;
+        while (json_next(value, &iterator, &key, &member))
+            read_leaves(member, hash_fnv1a64(key, strlen(key), inner), out);
+    } else if (kind == JSON_KIND_TEXT) {
+        struct td_str text = json_text(value);
+        add_leaf(out, path, 't', text.data, text.len);
+    } else if (kind == JSON_KIND_INT || kind == JSON_KIND_DOUBLE) {
+        double number = json_number(value, 0) + 0.0; /* 1 and 1.0, -0 and 0 are one */
+        add_leaf(out, path, 'n', &number, sizeof number);
+    } else { /* null, false, true, [] and {} */
+        char which[2] = {(char)kind, json_bool(value, false)};
+        add_leaf(out, path, 'k', which, sizeof which);
+    }
+}
+
+static bool read_json(struct td_str text, struct word_list *out)
+{
+    struct td_error err = {0};
+    struct json *value = NULL;
+    text = unwrap(text);
+    if (text.len == 0 || (text.data[0] != '{' && text.data[0] != '[') ||
+        json_parse(text, &value, &err) != TD_OK)
+        return false;
+    out->count = out->number_count = 0;
+    out->max = AGREEMENT_WORDS_MAX;
+    read_leaves(value, HASH_FNV1A64_BASIS, out);
+    json_free(value);
+    return true;
+}
+
+/* --- the comparison --- */
+
+static double f1(const struct word_list *a, const struct word_list *b)
+{
+    size_t both = common(a->word, a->count, b->word, b->count);
+    return 2.0 * (double)both / (double)(a->count + b->count);
+}
+
+static double text_score(struct word_list *a, struct word_list *b)
+{
+    sort(a);
+    sort(b);
+    size_t numbers = common(a->number, a->number_count, b->number, b->number_count);
+    bool other_numbers = a->number_count > 0 && b->number_count > 0 &&
+                         (numbers < a->number_count || numbers < b->number_count);
+    return other_numbers ? f1(a, b) / 2 : f1(a, b);
+}
+
+bool agreement_compare(struct td_str a, struct td_str b, enum agreement_end b_end,
+                       struct agreement *out)
+{
+    struct word_list left, right;
+    if (read_json(a, &left) && read_json(b, &right)) {
+        sort(&left);
+        sort(&right);
+        *out = (struct agreement){.kind = AGREEMENT_JSON, .score = f1(&left, &right)};
+        out->same = out->score >= 1;
+        return true;
+    }
+    read_words(a, AGREEMENT_WORDS_MAX, &left);
+    read_words(b, AGREEMENT_WORDS_MAX, &right);
+    if (b_end == AGREEMENT_CUT_SHORT && right.count < AGREEMENT_CUT_WORDS_MIN &&
+        (right.count == 0 || right.count < left.count))
+        return false;
+    if (b_end != AGREEMENT_END_OWN && right.count > 0 && right.count < left.count)
+        read_words(a, right.count, &left);
+    if (is_label(&left) || is_label(&right)) {
+        out->kind = AGREEMENT_LABEL;
+        out->same = left.count + right.count > 0 ? same_label(&left, &right)
+                                                 : str_equal(str_trim(a), str_trim(b));
+        out->score = out->same ? 1 : 0;
+        return true;
+    }
+    out->kind = AGREEMENT_TEXT;
+    out->score = text_score(&left, &right);
+    out->same = out->score >= AGREEMENT_SAME_TEXT;
+    return true;
+}
