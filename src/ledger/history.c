@@ -1,6 +1,8 @@
 /* Exchanges with their attempts as plain rows, oldest first, for a replay. One statement joins both
  * tables, so ten thousand exchanges take tens of milliseconds. */
 #include "base/buf.h"
+#include "base/names.h"
+#include "base/str.h"
 #include "ledger/reader.h"
 
 #include <assert.h>
@@ -29,6 +31,11 @@ struct gathering {
     bool some;
 };
 
+static struct td_str column_text(sqlite3_stmt *row, int column)
+{
+    return str_from((const char *)sqlite3_column_text(row, column));
+}
+
 /* Keeps a text of the row. *owner points into the strings only after all are there, because the
  * buffer may move while it grows. */
 static void keep_text(struct gathering *g, sqlite3_stmt *row, int column, const char **owner)
@@ -55,7 +62,7 @@ static void begin_row(struct gathering *g, sqlite3_stmt *row)
     keep_text(g, row, 4, &out->tier);
     keep_text(g, row, 5, &out->place);
     keep_text(g, row, 6, &out->user);
-    keep_text(g, row, 7, &out->status);
+    names_end_parse(column_text(row, 7), &out->status);
     out->cost_usd = reader_number(row, 8);
     out->total_ms = reader_number(row, 9);
     keep_text(g, row, 10, &out->signals_json);
@@ -81,7 +88,7 @@ static void add_attempt(struct gathering *g, sqlite3_stmt *row)
     };
     keep_text(g, row, at, &attempt->tier);
     keep_text(g, row, at + 1, &attempt->place);
-    keep_text(g, row, at + 2, &attempt->outcome);
+    names_outcome_parse(column_text(row, at + 2), &attempt->outcome);
 }
 
 static enum td_status give(struct gathering *g, ledger_history_fn *each, void *ctx,

@@ -11,6 +11,7 @@
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
+#include "base/outcome.h"
 #include "tandem/types.h"
 
 struct ledger;
@@ -20,9 +21,9 @@ struct json;
 
 struct ledger_attempt {
     const char *tier, *model, *place;
-    const char *outcome; /* "answered", "escalated", "failed", "cancelled" */
-    const char *error;   /* or NULL */
-    double confidence;   /* NAN = none */
+    enum attempt_outcome outcome; /* stored by its name; ATTEMPT_OPEN as NULL */
+    const char *error;            /* or NULL */
+    double confidence;            /* NAN = none */
     uint32_t prompt_tokens, completion_tokens;
     double start_ms, first_ms, total_ms; /* since the exchange began */
     double cost_usd;
@@ -33,7 +34,8 @@ struct ledger_exchange {
     const char *id;
     uint64_t wall_ms;
     const char *user, *route, *policy_version, *requested_model;
-    const char *tier, *model, *place, *data_class, *status, *finish;
+    const char *tier, *model, *place, *data_class, *finish;
+    enum exchange_end status; /* stored by its name; ENDED_NOT as NULL */
     double confidence;
     uint32_t prompt_tokens, completion_tokens;
     double ttft_ms, total_ms;
@@ -54,7 +56,7 @@ struct ledger_feedback {
     const char *comment; /* or NULL */
 };
 
-/* The answer of another tier in the shadow of an exchange (exchange/machine/shadow.h). */
+/* The answer of another tier in the shadow of an exchange (exchange/parts/shadow_pool.h). */
 #define LEDGER_SHADOW_DROPPED "dropped" /* as kind: no answer to compare, but it cost something */
 struct ledger_shadow {
     const char *exchange; /* the whole id */
@@ -136,7 +138,8 @@ TD_MUST_CHECK enum td_status ledger_reader_judged(struct ledger_reader *reader,
 
 /* An exchange with its attempts, for a replay. Numbers that are not stored are NAN. */
 struct ledger_history {
-    const char *id, *requested_model, *route, *tier, *place, *user, *status; /* or NULL */
+    const char *id, *requested_model, *route, *tier, *place, *user; /* or NULL */
+    enum exchange_end status;
     double cost_usd, total_ms;
     const char *signals_json, *reasons_json;
     double score;                          /* of the newest feedback */

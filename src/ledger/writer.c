@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "ledger/file.h"
 
 #include <assert.h>
@@ -109,7 +110,7 @@ static int insert_exchange(struct writer *writer, const struct ledger_exchange *
     bind_text(s, &next, x->model);
     bind_text(s, &next, x->place);
     bind_text(s, &next, x->data_class);
-    bind_text(s, &next, x->status);
+    bind_text(s, &next, x->status != ENDED_NOT ? names_end(x->status) : NULL);
     bind_text(s, &next, x->finish);
     bind_number(s, &next, x->confidence);
     bind_integer(s, &next, x->prompt_tokens);
@@ -138,7 +139,7 @@ static int insert_attempt(struct writer *writer, sqlite3_int64 exchange, size_t 
     bind_text(s, &next, a->tier);
     bind_text(s, &next, a->model);
     bind_text(s, &next, a->place);
-    bind_text(s, &next, a->outcome);
+    bind_text(s, &next, a->outcome != ATTEMPT_OPEN ? names_outcome(a->outcome) : NULL);
     bind_text(s, &next, a->error);
     bind_number(s, &next, a->confidence);
     bind_integer(s, &next, a->prompt_tokens);
