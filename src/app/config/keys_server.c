@@ -1,6 +1,8 @@
 /* Keys of the HTTP server, the ledger and the log. */
 #include "app/config/keys.h"
 
+#include "base/log.h"
+
 #define AT(member) offsetof(struct config, member)
 
 static const struct config_key server_keys[] = {
@@ -50,11 +52,8 @@ static const struct config_key ledger_keys[] = {
 };
 const struct config_section keys_ledger = KEYS_MAP(ledger_keys);
 
-/* In the order of enum log_level: the index is the value. */
-static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
-
 static const struct config_key log_keys[] = {
-    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = level_names,
+    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,
      .help = "the least important lines that are written"},
 };
 const struct config_section keys_log = KEYS_MAP(log_keys);
