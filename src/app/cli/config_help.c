@@ -52,8 +52,9 @@ static void print_key(const struct config_key *key, FILE *out)
 static bool is_wanted(const char *path, const char *wanted)
 {
     size_t len = wanted ? strlen(wanted) : 0;
-    return len == 0 ||
-           (strncmp(path, wanted, len) == 0 && !strchr("_", path[len] ? path[len] : '.'));
+    if (len == 0)
+        return true;
+    return strncmp(path, wanted, len) == 0 && (path[len] == '\0' || strchr(".[", path[len]));
 }
 
 static void print_heading(const char *path, const char *help, FILE *out)

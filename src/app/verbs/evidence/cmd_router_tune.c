@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "router/learn/tune.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
