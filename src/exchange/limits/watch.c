@@ -1,9 +1,16 @@
+/* The watch learns what is usual, and then looks for changes.
+ *
+ * The first exchanges tell the usual shares; after that sequential tests (router/watch/drift.h) say
+ * when they have changed. Callers lie in a table of buckets of eight places, where the one that was
+ * not used for longest makes room. An alarm begins and ends by itself with its test: `lasting`
+ * holds its number while it lasts. */
 #include "exchange/limits/watch.h"
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "router/watch/drift.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -12,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is feared: so much more than usual. */
+/* A share that is higher than usual by this much is an alarm. */
 #define SHARE_SHIFT 0.15
 #define LEARN_ALL 500
 /* A caller's own share counts as usual where it is above that of all. */
 #define LEARN_CALLER 200
 #define CALLERS_MAX 1024
-/* A shift of .2 in the mean of confidence - right is feared; .25 is the most that a yes or no can
- * vary. */
+/* A mean of confidence - right that is off by this much is an alarm. A yes or no varies by .25 at
+ * most. */
 #define CALIBRATION_SHIFT 0.2
 #define CALIBRATION_VARIANCE 0.25
 #define SURE_FROM 0.9
@@ -261,6 +268,7 @@ static void watch_score_locked(struct watch *watch, double confidence)
 
 void watch_add(struct watch *watch, const struct watch_exchange *exchange)
 {
+    assert(watch && exchange);
     if (!exchange->could_stay)
         return;
     pthread_mutex_lock(&watch->lock);

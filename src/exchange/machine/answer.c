@@ -1,7 +1,8 @@
 /* What the client is told, and the ends of an exchange.
  *
- * Pieces are held back until the commit point and then shown in order. Whose text it is, is announced
- * before. A client may cancel inside of every event, so each one is followed by a look at `ended`. */
+ * Pieces are held back until the commit point and then shown in order. Whose text it is, is
+ * announced before. A client may cancel inside of every event, so each one is followed by a look at
+ * `ended`. */
 #include "exchange/machine/answer.h"
 
 #include "base/str.h"
@@ -117,6 +118,7 @@ static void commit(struct exchange *ex)
 
 void answer_add(struct exchange *ex, const struct tier_piece *piece)
 {
+    assert(!ex->ended);
     bool keep = !ex->lane->committed || (ex->request.corrections && ex->current->gated);
     bool held = keep && hold_add(&ex->lane->hold, piece);
     ex->lane->hold_whole = ex->lane->hold_whole && held;
@@ -172,6 +174,7 @@ void answer_finish(struct exchange *ex)
 
 void answer_give_kept(struct exchange *ex)
 {
+    assert(ex->kept);
     ex->current = ex->kept;
     ex->current->outcome = ATTEMPT_ANSWERED;
     plan_add_reason(&ex->plan, REASON_KEPT_LAST, ex->facts[ex->current->tier].name,

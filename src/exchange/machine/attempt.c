@@ -55,6 +55,7 @@ void lane_stop(struct lane *lane, enum attempt_outcome outcome)
 void attempt_close(struct lane *lane, enum attempt_outcome outcome,
                    const struct tier_result *result)
 {
+    assert(lane->attempt && outcome != ATTEMPT_OPEN);
     const struct exchange *ex = lane->exchange;
     struct attempt *attempt = lane->attempt;
     lane->running = NULL;
@@ -187,6 +188,7 @@ static bool can_be_judged(const struct td_request *request)
 
 bool attempt_start(struct exchange *ex, size_t rung, bool fallback, enum egress_purpose purpose)
 {
+    assert(rung < ex->plan.rung_count && ex->attempt_count < ATTEMPTS_MAX);
     const struct gate_settings *gates = &ex->plan.gates;
     size_t tier = ex->plan.rungs[rung];
     const struct tier_facts *facts = &ex->facts[tier];

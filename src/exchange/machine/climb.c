@@ -1,9 +1,9 @@
 /* The state machine that runs a plan.
  *
  * An exchange is about to take a step, runs one attempt (and another beside it where that one is
- * slow), or has ended. Whatever ends an attempt is an outcome. Outcome and circumstances look up the
- * next step in one table, `transitions`: a new pattern is a new plan, not a new path through this
- * file. Gates say when an attempt is left (limits/gates.c). */
+ * slow), or has ended. Whatever ends an attempt is an outcome. Outcome and circumstances look up
+ * the next step in one table, `transitions`: a new pattern is a new plan, not a new path through
+ * this file. Gates say when an attempt is left (limits/gates.c). */
 #include "exchange/machine/climb.h"
 
 #include "exchange/machine/exchange_core.h"

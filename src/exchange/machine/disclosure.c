@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "exchange/machine/exchange_core.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,6 +132,7 @@ static void add_spent(const struct exchange *ex, char *out, size_t size)
 
 void disclosure_write(const struct exchange *ex, char out[static DISCLOSURE_BYTES])
 {
+    assert(ex->current);
     const struct tier_facts *facts = &ex->facts[ex->current->tier];
     char cause[DISCLOSURE_BYTES / 2] = "";
     if (ex->past_deadline)

@@ -1,13 +1,12 @@
-/* One request and everything that happens until its answer is final: the state machine that runs a
- * plan.
+/* One request and everything that happens until its answer is final.
  *
- *   created -> scanned -> planned -> running(rung i) -> [gate says leave] -> running(rung i+1) ...
- *   -> done
+ *   created -> situation read -> planned -> running(rung i) -> [a gate leaves] -> running(rung i+1)
+ *   ... -> done
  *
  * An exchange lives and dies on one loop; no lock. Only here are plan and tiers seen together, and
- * what it may be sent is said here (struct egress_pass). After exchange_start, events come on the
- * loop; exactly one DONE or FAILED ends it. exchange_cancel may be called at any time before that
- * (a client left). */
+ * what a tier may be sent is said here (struct egress_pass of tier/door.h). After exchange_start,
+ * events come on the loop, and exactly one DONE or FAILED ends it. exchange_cancel may be called at
+ * any time before that, when the client has left. */
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
