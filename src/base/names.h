@@ -4,7 +4,7 @@
  * A table of names stands in the order of its enum, so that the index is the value, and ends with
  * NULL. To give an enum names, add its table and its functions to names.c (one line each with
  * NAME_OF and PARSE_OF), their declarations here, and a loop to tests/unit/base/test_names.c. A
- * module that alone writes an enum may keep the table and use the names_table functions. */
+ * module that alone writes an enum may keep the table and use the first three functions. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 

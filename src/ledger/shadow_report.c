@@ -1,8 +1,10 @@
-/* The report on shadows: by the tier that answered and the one beside it, and within these by the task that the classifier saw. */
+/* The report on shadows: for each pair of the tier that answered and the tier beside it, how often
+ * both agreed, and within these by the task that the classifier saw. */
 #include "base/error.h"
 #include "base/json.h"
 #include "ledger/reader.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +26,10 @@ static const char examples_sql[] =
     " WHERE x.wall_ms >= ?1 AND x.tier IS ?2 AND s.tier = ?3 AND s.same = 0"
     " AND s.agreement IS NOT NULL ORDER BY s.agreement, s.seq LIMIT 5";
 
-/* Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference", J. Amer. Statist. Assoc. 22: for k of n,
- * (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). It stays within 0..1 and is honest for few and for extreme shares. */
+/* Writes a share with its interval (Wilson 1927, "Probable Inference, the Law of Succession, and
+ * Statistical Inference", J. Amer. Statist. Assoc. 22). For k of n: (k + z²/2 ± z sqrt(k (n - k) /
+ * n + z²/4)) / (n + z²). The interval stays within 0..1 and is valid for few samples and extreme
+ * shares. */
 static void put_share(struct json *object, double compared, double same)
 {
     static const char *const names[] = {"same_share", "same_low", "same_high"};
@@ -53,7 +57,7 @@ static struct json *id_of(sqlite3_stmt *row)
     return json_new_cstr((const char *)sqlite3_column_text(row, 0));
 }
 
-/* The rows of a pair of tiers, as a list. */
+/* The rows of a pair of tiers as a list. */
 static struct json *list_of(struct ledger_reader *reader, const char *sql, uint64_t since_wall_ms,
                             sqlite3_stmt *pair, struct json *(*make)(sqlite3_stmt *row),
                             struct td_error *err)
@@ -96,6 +100,7 @@ static struct json *pair_of(struct ledger_reader *reader, uint64_t since_wall_ms
 enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_ms,
                               struct json **out, struct td_error *err)
 {
+    assert(err != NULL && err->status == TD_OK);
     *out = NULL;
     sqlite3_stmt *statement = reader_prepare_locked(reader, pairs_sql, since_wall_ms, err);
     if (statement == NULL)
@@ -118,6 +123,7 @@ enum td_status shadows_locked(struct ledger_reader *reader, uint64_t since_wall_
 enum td_status ledger_reader_shadows(struct ledger_reader *reader, uint64_t since_wall_ms,
                                      struct json **out, struct td_error *err)
 {
+    assert(reader != NULL && out != NULL);
     struct td_error own = {0};
     pthread_mutex_lock(&reader->mutex);
     enum td_status status = shadows_locked(reader, since_wall_ms, out, &own);

@@ -3,6 +3,7 @@
 #include "app/evidence/replay_signals.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -69,17 +70,10 @@ enum td_status replay_learn(void *ctx, const struct ledger_history *row, struct 
     return TD_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void replay_prepare(struct replay *replay)
 {
     if (replay->confidence_count)
-        qsort(replay->confidences, replay->confidence_count, sizeof *replay->confidences,
-              ascending);
+        sort_doubles(replay->confidences, replay->confidence_count);
 }
 
 /* Share of the recorded confidences at or above the bar; 1 where none is known. */
