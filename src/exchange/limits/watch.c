@@ -40,7 +40,7 @@ struct caller {
     uint32_t seen, escalated; /* while learning */
     bool watched;             /* learnt */
     struct drift_share share;
-    uint64_t share_alarm, cap_alarm; /* numbers of those that last; 0 = none */
+    uint64_t share_alarm, cap_alarm; /* numbers of the alarms that last; 0 = none */
     double tokens, filled_ms;        /* of the bucket; filled_ms 0: not used yet */
 };
 
@@ -55,7 +55,7 @@ struct watch {
     struct drift_mean calibration;
     struct drift_share sure_wrong;
     double recent_share, recent_error;  /* exponential means; NAN before any */
-    uint64_t lasting[WATCH_KIND_COUNT]; /* of those over all */
+    uint64_t lasting[WATCH_KIND_COUNT]; /* alarms over all callers that last */
     uint64_t begun[WATCH_KIND_COUNT];
     struct watch_alarm alarms[WATCH_ALARMS_MAX];
     size_t alarm_count;
@@ -116,7 +116,7 @@ void watch_set_usual_share(struct watch *watch, double share)
 
 /* --- alarms --- */
 
-/* Room for one more: the oldest that has ended goes, else the oldest. */
+/* Room for one more: the oldest one that has ended goes, otherwise the oldest. */
 static struct watch_alarm *new_alarm_locked(struct watch *watch)
 {
     if (watch->alarm_count == WATCH_ALARMS_MAX) {

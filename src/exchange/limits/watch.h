@@ -51,8 +51,8 @@ void watch_set_usual_share(struct watch *watch, double share);
 
 struct watch_exchange {
     const char *caller; /* identity; NULL = unknown */
-    bool escalated;     /* a tier off the device was asked ... */
-    bool could_stay;    /* ... although one on it was allowed: else it says nothing */
+    bool escalated;     /* a tier off the device was asked */
+    bool could_stay;    /* one on the device was allowed; otherwise the exchange is not counted */
     double confidence;  /* of the first answer on the device; NAN = none */
     const struct utterance *utterance; /* NULL: not to be looked at */
 };

@@ -12,7 +12,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* Second best: after a failure, below the bar, or because a budget took what was dearer away. */
+/* A second-best answer: after a failure, below the bar, or because a budget took dearer tiers
+ * away. */
 static bool is_degraded(const struct exchange *ex, const struct attempt *by)
 {
     return by->fallback || by->low || ex->plan.spent;
@@ -100,7 +101,7 @@ static bool commit_is_due(const struct exchange *ex, const struct tier_piece *pi
         return false;
     if (!ex->current->gated || !exchange_can_climb(ex))
         return true; /* nothing would make us leave */
-    /* A tier without stats is not judged: holding it back would gain nothing. */
+    /* A tier without stats is not judged, so holding its text back would gain nothing. */
     return ex->lane->token_count >= ex->plan.gates.commit_tokens ||
            (ex->lane->token_count == 0 && !piece->has_stats);
 }
@@ -155,7 +156,7 @@ void answer_finish(struct exchange *ex)
     if (is_degraded(ex, ex->current))
         disclosure_write(ex, ex->answer.disclosure);
     announce(ex);
-    /* An answer of nothing at all, from a tier that could not do better, is said in words. */
+    /* An empty answer of a tier that could not do better is replaced by its disclosure. */
     if (!ex->ended && !ex->answer.visible && ex->answer.summary.degraded &&
         !ex->request.completion) {
         struct tier_piece piece = {.text = str_from(ex->answer.disclosure)};

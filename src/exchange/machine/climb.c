@@ -46,8 +46,8 @@ enum circumstance {
 
 enum step { STEP_NEXT_RUNG, STEP_ASK_AGAIN, STEP_FINISH, STEP_GIVE_KEPT, STEP_FAIL };
 
-/* The first row whose outcome is this one and whose circumstances all hold. A kept answer of the
- * start goes before a rung below it; a rung above goes before both. */
+/* The first row counts whose outcome is this one and whose circumstances all hold. A rung above is
+ * tried before a kept answer is given, and a kept answer is given before a rung below is tried. */
 static const struct transition {
     enum outcome outcome;
     unsigned circumstances;

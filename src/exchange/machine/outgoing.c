@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* The class after masking is remembered under a key of its own: it too only rises. */
+/* A conversation has a second entry for its class after masking, which also only rises. */
 #define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
 
 /* Where the operator allows it, a request may bring the consent itself: the id under which an

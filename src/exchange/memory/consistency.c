@@ -20,7 +20,7 @@
 
 #define NONE UINT32_MAX
 #define DAY_MS UINT64_C(86400000)
-/* When all slots are taken, the longest unused of so many goes. */
+/* When all slots are taken, the longest unused of that many goes. */
 #define EVICTION_LOOKS 32
 /* Entries whose age is looked at with each new one. */
 #define SWEEP_LOOKS 4

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A crash loses at most so many judgements, never a step or a stop. */
+/* A crash loses at most that many judgements, and never a step or a stop. */
 #define JUDGED_UNWRITTEN_MAX 100
 
 struct entry {

@@ -24,7 +24,7 @@ static bool is_hedged(const struct exchange *ex)
     const struct routing_rule *rule = ex->signals.rule;
     return ex->services->hedge_allowance && ex->plan.route->hedge.on &&
            !ex->signals.batch &&     /* nobody waits for it */
-           !(rule && rule->stays) && /* nothing else is to be asked while this one can answer */
+           !(rule && rule->stays) && /* no other tier is asked while this one can answer */
            !exchange_is_stuck(ex);
 }
 
@@ -48,7 +48,7 @@ static bool has_rung(const struct exchange *ex)
            tier_health_usable(ex->services->health, tier, (uint64_t)exchange_now_ms(ex));
 }
 
-/* A 95th percentile of more than so many medians is more than a wide spread: a log-normal
+/* A 95th percentile of more than that many medians is more than a wide spread: a log-normal
  * distribution with that quotient has a sigma of 0.84. It then lies among the spikes themselves,
  * and waiting for it would find none of them. */
 #define MEDIANS_MAX 4

@@ -79,7 +79,7 @@ static bool is_users(const struct entry *entry, const char *user)
     return strcmp(entry->user, hash) == 0;
 }
 
-/* Neither an address nor what a key is known by stands in the file. */
+/* The file holds neither an address nor the digest of a key. */
 static void hash_caller(const char *caller, char out[static CALLER_CHARS + 1])
 {
     uint8_t digest[CRYPTO_SHA256_BYTES];

@@ -78,7 +78,7 @@ void restore_delta_free(struct restore_delta *delta)
     free(delta);
 }
 
-/* NULL when there is no more room. */
+/* NULL when there is no room left. */
 static struct restorer *stream_of(struct restore_delta *delta, const char *name, uint32_t call)
 {
     for (size_t i = 0; i < delta->stream_count; i++)
