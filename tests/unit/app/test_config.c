@@ -390,7 +390,8 @@ static void test_the_examples_load(void)
             CHECK(config->route_count == 3);
             CHECK(config->routes[1].kind == ROUTE_LOCAL_ONLY);
             CHECK(config->routes[1].data_class == TD_CLASS_RESTRICTED);
-            CHECK(config->routes[0].gates.g0_tokens_over == 400 && config->routes[0].gates.commit_tokens == 0);
+            CHECK(config->routes[0].gates.g0_tokens_over == 400 &&
+                  config->routes[0].gates.commit_tokens == 0);
         }
         if (i == 2) {
             CHECK(strcmp(config->routes[0].ramp.to, "local") == 0);

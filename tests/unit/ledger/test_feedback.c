@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/str.h"
 
-static void put(struct ledger *ledger, const char *id, uint64_t wall_ms, enum attempt_outcome outcome,
-                double confidence)
+static void put(struct ledger *ledger, const char *id, uint64_t wall_ms,
+                enum attempt_outcome outcome, double confidence)
 {
     struct ledger_exchange x = fixture_exchange(id, wall_ms);
     const struct ledger_attempt attempts[2] = {

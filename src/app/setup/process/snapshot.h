@@ -24,8 +24,8 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
-    struct ramp_table *ramps;                 /* or NULL */
-    struct shadow_pool *shadows;             /* or NULL */
+    struct ramp_table *ramps;            /* or NULL */
+    struct shadow_pool *shadows;         /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */
