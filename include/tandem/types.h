@@ -215,8 +215,8 @@ struct td_request {
     enum td_network network; /* what the caller says of it */
     const char *user;        /* stable user key, or NULL */
     /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
-     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8 digits
-     * of a hash of it in alarms. */
+     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8
+     * digits of a hash of it in alarms. */
     const char *caller;
     bool no_train, no_retention; /* only tiers that promise it */
     /* Jurisdictions that a tier elsewhere must lie in, all of them ("eu"); NULL-terminated. */
