@@ -1,5 +1,5 @@
-/* The ramps' file: any bytes are refused with words, or become states that are sound for their plan or are not taken over, and that no
- * judgement then leads astray. */
+/* The ramps' file: any bytes are refused with words, or become states that are sound for their plan
+ * or are not taken over, and that no judgement then leads astray. */
 #include "exchange/memory/ramp_file.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Recorded exchanges under another policy: what is left, kept in part, refused, and what that costs and is worth. */
+/* Recorded exchanges under another policy: what is left, kept in part, refused, and what that costs
+ * and is worth. */
 #include "app/evidence/replay.h"
 
 #include "base/str.h"

@@ -455,8 +455,8 @@ static void test_random_exchanges_always_end_once_and_lawfully(void)
     CHECK(kinds[0] > 100 && kinds[1] > 100 && kinds[2] > 100);
 }
 
-/* Tiers of two jurisdictions that fail, stall and answer at random, with hedges and a route or a tier that the request
- * names: what must stay in the one never reaches the other. */
+/* Tiers of two jurisdictions that fail, stall and answer at random, with hedges and a route or a
+ * tier that the request names: what must stay in the one never reaches the other. */
 static void test_a_request_for_a_region_is_never_sent_out_of_it(void)
 {
     static const char *const eu[] = {"eu", NULL};

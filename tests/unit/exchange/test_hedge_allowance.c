@@ -1,4 +1,5 @@
-/* The purse that hedges are taken from: never more than was paid in, whoever asks at the same time. */
+/* The purse that hedges are taken from: never more than was paid in, whoever asks at the same
+ * time. */
 #include "exchange/limits/hedge_allowance.h"
 
 #include "test.h"

@@ -1,4 +1,5 @@
-/* An exchange starts where an earlier one of the same user did, and what an operator reads of it. */
+/* An exchange starts where an earlier one of the same user did, and what an operator reads of
+ * it. */
 #include "world.h"
 
 #include "exchange/memory/consistency.h"
@@ -79,7 +80,8 @@ static void test_a_higher_class_and_a_tier_that_rests_come_before_the_conversati
     world_deinit(&world);
 }
 
-/* A tier that was started by weights is remembered for the question, and kept when the weights turn a little. */
+/* A tier that was started by weights is remembered for the question, and kept when the weights turn
+ * a little. */
 static void test_a_similar_question_starts_where_the_earlier_one_did(void)
 {
     struct world world;

@@ -1,4 +1,5 @@
-/* Hedged climbing: who is asked beside a slow tier, whose answer is given, and what becomes of the other. */
+/* Hedged climbing: who is asked beside a slow tier, whose answer is given, and what becomes of the
+ * other. */
 #include "world.h"
 
 #include "base/rng.h"
@@ -155,7 +156,8 @@ static void test_the_slow_one_may_answer_first_after_all(void)
 
 static void test_of_two_answers_in_one_turn_one_is_given(void)
 {
-    /* The same millisecond: the loop calls the one first that was armed first, then the other is no more. */
+    /* The same millisecond: the loop calls the one first that was armed first, then the other is no
+     * more. */
     static const struct script_step first[] = {TEXT_AFTER(AFTER_MS + 50, "Slow"),
                                                TEXT_AFTER(0, "!"), DONE};
     static const struct script_step second[] = {ROLE_AFTER(0), TEXT_AFTER(50, "Quick"),

@@ -1,5 +1,5 @@
-/* Another tier answers in an exchange's shadow: nobody sees it, it is compared and recorded, and it never goes where the exchange itself
- * might not have gone. */
+/* Another tier answers in an exchange's shadow: nobody sees it, it is compared and recorded, and it
+ * never goes where the exchange itself might not have gone. */
 #include "world.h"
 
 #include "exchange/limits/spending.h"

@@ -1,5 +1,5 @@
-/* The ramps of a process: who is taken stays taken, over restarts and larger shares; what stopped stays stopped until somebody restarts it;
- * and an exchange says what it came to. */
+/* The ramps of a process: who is taken stays taken, over restarts and larger shares; what stopped
+ * stays stopped until somebody restarts it; and an exchange says what it came to. */
 #include "world.h"
 
 #include "base/log.h"

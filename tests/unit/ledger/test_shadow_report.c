@@ -1,4 +1,5 @@
-/* What ran in shadows: recorded beside the exchange, reported by tiers and tasks with an interval. */
+/* What ran in shadows: recorded beside the exchange, reported by tiers and tasks with an
+ * interval. */
 #include "ledger_fixture.h"
 
 #include "base/json.h"
