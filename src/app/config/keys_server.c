@@ -52,8 +52,6 @@ static const struct config_key ledger_keys[] = {
 };
 const struct config_section keys_ledger = KEYS_MAP(ledger_keys);
 
-/* In the order of enum log_level: the index is the value. */
-
 static const struct config_key log_keys[] = {
     {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,
      .help = "the least important lines that are written"},
