@@ -1,3 +1,9 @@
+/* The request as one text for the scanner.
+ *
+ * What is said comes first, one message after the other, because an answer often only makes sense
+ * after its question ("what is your number?" - "4111..."). Then comes the rest of the body: names,
+ * tool calls, schemas, each value after the name of its member. What cannot be read whole is a
+ * failed reading, and a failed reading counts as restricted. */
 #include "exchange/private/classify.h"
 
 #include "base/json.h"
@@ -37,8 +43,8 @@ static void read_texts(struct reading *reading, const struct json *content)
     }
 }
 
-/* What is said, one message behind the other: an answer is to the question before it. A message that is not,
- * byte for byte, what stands in the body is read as well. */
+/* What is said, one message behind the other: an answer is to the question before it. A message
+ * that is not, byte for byte, what stands in the body is read as well. */
 static void read_conversation(struct reading *reading, const struct td_request *request)
 {
     const struct json *messages = json_get(request->body, "messages");
@@ -125,7 +131,8 @@ static void read_elements(const struct members *of, const struct json *list, str
     }
 }
 
-/* Everything else of a body: names, tool calls, schemas. name: what stands before it on its line. */
+/* Everything else of a body: names, tool calls, schemas. name: what stands before it on its
+ * line. */
 static void read_value(const struct members *of, const struct json *value, struct td_str name,
                        int depth)
 {

@@ -21,6 +21,7 @@
 #include "exchange/limits/watch.h"
 #include "exchange/memory/consistency.h"
 #include "exchange/memory/ramp_table.h"
+#include "exchange/parts/shadow_pool.h"
 #include "exchange/private/consents.h"
 #include "exchange/private/conversation_id.h"
 #include "privacy/pseudonym/vault_store.h"
