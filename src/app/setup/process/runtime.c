@@ -234,7 +234,7 @@ static enum td_status open_ramps(struct runtime *runtime, const struct config *c
     bool wanted = false;
     for (size_t i = 0; i < config->route_count; i++)
         wanted = wanted || config->routes[i].ramp.to;
-    if (!wanted || runtime->base.ramps || !runtime->options.serves)
+    if (!wanted || runtime->base.ramp_table || !runtime->options.serves)
         return TD_OK;
     enum td_status status = installation_key(config, options.key, err);
     if (status != TD_OK)
@@ -243,7 +243,7 @@ static enum td_status open_ramps(struct runtime *runtime, const struct config *c
         status = state_file_path(config, "ramps.json", path, err);
         options.path = path;
     }
-    return status == TD_OK ? ramp_table_open(&options, &runtime->base.ramps, err) : status;
+    return status == TD_OK ? ramp_table_open(&options, &runtime->base.ramp_table, err) : status;
 }
 
 /* The confined worker is this program with what was asked of this one. */
@@ -293,7 +293,7 @@ static enum td_status open_around(struct runtime *runtime, const struct config *
     if (status == TD_OK)
         status = open_ramps(runtime, config, err);
     if (status == TD_OK && runtime->options.serves &&
-        !(runtime->base.shadows = shadow_pool_new(config->shadow.running_max)))
+        !(runtime->base.shadow_pool = shadow_pool_new(config->shadow.running_max)))
         status = error_set(err, TD_NO_MEMORY, "no memory for shadows");
     if (status == TD_OK && runtime->options.serves)
         status = vault_keep_load(config, runtime->base.vaults, err);
@@ -328,9 +328,9 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
         runtime->base.device = device_new(config->device.root, NULL);
     runtime->base.vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                            (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
-    runtime->base.hedging = hedge_allowance_new();
+    runtime->base.hedge_allowance = hedge_allowance_new();
     if (!runtime->base.classes || !runtime->base.vaults || !runtime->base.spending ||
-        !runtime->base.hedging)
+        !runtime->base.hedge_allowance)
         status = error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                            config->privacy.conversations_max);
     runtime->base.watch = watch_new(NULL);
@@ -360,8 +360,9 @@ enum td_status runtime_open(const struct runtime_options *options, struct runtim
     runtime->first = snapshot_hold(runtime->current);
     if (options->serves)
         vault_keep_clear(snapshot_config(runtime->first));
-    if (runtime->base.ramps)
-        ramp_table_set_policy(runtime->base.ramps, snapshot_services(runtime->current)->policy);
+    if (runtime->base.ramp_table)
+        ramp_table_set_policy(runtime->base.ramp_table,
+                              snapshot_services(runtime->current)->policy);
     *out = runtime;
     return TD_OK;
 }
@@ -394,11 +395,11 @@ void runtime_close(struct runtime *runtime)
     egress_log_close(runtime->base.egress);
     conversation_classes_free(runtime->base.classes);
     spending_free(runtime->base.spending);
-    hedge_allowance_free(runtime->base.hedging);
+    hedge_allowance_free(runtime->base.hedge_allowance);
     device_free(runtime->base.device);
     vault_store_free(runtime->base.vaults);
-    ramp_table_close(runtime->base.ramps);
-    shadow_pool_free(runtime->base.shadows);
+    ramp_table_close(runtime->base.ramp_table);
+    shadow_pool_free(runtime->base.shadow_pool);
     consents_close(runtime->base.consents);
     consistency_close(runtime->base.consistency);
     similarity_close(runtime->similarity);
@@ -591,8 +592,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     struct snapshot *old = runtime->current;
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
-    if (runtime->base.ramps)
-        ramp_table_set_policy(runtime->base.ramps, snapshot_services(fresh)->policy);
+    if (runtime->base.ramp_table)
+        ramp_table_set_policy(runtime->base.ramp_table, snapshot_services(fresh)->policy);
     log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
               snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
     snapshot_drop(old);
