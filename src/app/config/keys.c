@@ -2,6 +2,7 @@
  * defaults and help follow. */
 #include "app/config/keys.h"
 
+#include "base/log.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "router/watch/ramp_statistics.h"
@@ -13,7 +14,6 @@ static const char *const tier_kinds[] = {"local", "openai", NULL};
 static const char *const climb_names[] = {"sequential", "hedged", NULL};
 static const char *const consent_names[] = {"none", "required", NULL};
 static const char *const speculation_names[] = {"none", "ngram", "draft", NULL};
-static const char *const level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 static const char *const route_kinds[] = {"local-only", "cloud-only", "hybrid", NULL};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -534,7 +534,7 @@ static const struct config_key ledger_keys[] = {
 static const struct config_section ledger_section = {ledger_keys, COUNT(ledger_keys), 0, 0};
 
 static const struct config_key log_keys[] = {
-    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = level_names,
+    {"level", CONFIG_KEY_CHOICE, AT(log.level), "info", .choices = log_level_names,
      .help = "the least important lines that are written"},
 };
 static const struct config_section log_section = {log_keys, COUNT(log_keys), 0, 0};

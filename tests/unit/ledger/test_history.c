@@ -141,7 +141,7 @@ static void test_what_was_spent_is_summed_by_whom_and_hour(void)
         x.attempt_count = 3;
         CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
     }
-    for (int i = 0; i < 2; i++) { /* both of anna's first one */
+    for (int i = 0; i < 2; i++) { /* both are of anna's first one */
         const struct ledger_shadow shadow = {
             .exchange = "ex_0", .tier = "cloud", .kind = "text", .cost_usd = 0.25};
         CHECK(ledger_put_shadow(ledger, &shadow, NULL) == TD_OK);
