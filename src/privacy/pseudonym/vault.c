@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "privacy/pseudonym/draw.h"
 #include "privacy/pseudonym/vault_internal.h"
 #include "privacy/text/spell.h"
 
@@ -438,7 +439,12 @@ enum td_status vault_pair(const struct vault_job *job, const struct vault_questi
 static void write_kind(const struct vault_question *question, const uint8_t *key,
                        struct td_str canonical, uint32_t salt, struct buf *out)
 {
-    surrogate_write(question->kind, question->value, key, canonical, salt, out);
+    const struct surrogate_request request = {.kind = question->kind,
+                                              .value = question->value,
+                                              .canonical = canonical,
+                                              .key = key,
+                                              .salt = salt};
+    surrogate_write(&request, out);
 }
 
 static enum td_status check_length(struct td_str value, struct td_error *err)

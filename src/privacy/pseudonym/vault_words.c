@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate_names.h"
+#include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/pseudonym/vault_internal.h"
 #include "privacy/text/spell.h"
 #include "privacy/words/lexicon.h"
