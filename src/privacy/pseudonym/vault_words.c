@@ -1,6 +1,7 @@
-/* What is made of words: every word has its own surrogate in the whole conversation, so that parts of a
- * name go on meaning the same person. A phrase is a pair of its own only when something in it is not a
- * word of the vault (an initial, a house number): that part means something in the phrase alone. */
+/* Names, places, organisations and addresses. Every word has a surrogate of its own in the whole
+ * conversation, so that a part of a name still means the same person. Words that are no secret stay
+ * ("von", "Street", "GmbH"). A phrase becomes a pair of its own only when a part of it means nothing
+ * outside the phrase: an initial, a house number. */
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate_names.h"
@@ -312,7 +313,7 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
                                    struct td_str value, struct buf *out)
 {
     uint32_t known = vault_find(job, VAULT_SPACE_PHRASE, value);
-    if (known != UINT32_MAX) {
+    if (known != VAULT_NONE) {
         buf_append_str(out, vault_at(job->vault, known).surrogate);
         return vault_use(job, known);
     }
