@@ -1,6 +1,6 @@
-/* One day in all the forms in which people write it. A model that has read "12 March 1987" may answer
- * with 1987-03-12, and the restorer has to know that one, too. A date that two readers could take
- * for two days has no other forms. */
+/* One day in all the forms in which people write it. A model that has read "12 March 1987" may
+ * answer with 1987-03-12, and the restorer has to know that one, too. A date that two readers could
+ * take for two days has no other forms. */
 #include "privacy/pseudonym/date_forms.h"
 
 #include "base/buf.h"
@@ -36,8 +36,8 @@ static const char *ordinal(int day)
     return "th";
 }
 
-/* The parts of each form in their order. Y: year. m, d: month and day of two digits. M, D: without a
- * leading zero. N: the month's name in the date's own language, E: in English, B: its first three
+/* The parts of each form in their order. Y: year. m, d: month and day of two digits. M, D: without
+ * a leading zero. N: the month's name in the date's own language, E: in English, B: its first three
  * letters. o: the ending of an ordinal. */
 static const char *const form_parts[DATE_FORMS] = {
     "Y-m-d", "Y/m/d", "d.m.Y", "m/d/Y",  "d/m/Y", "d-m-Y",  "m-d-Y",   "D.M.Y",

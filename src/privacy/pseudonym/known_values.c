@@ -1,5 +1,5 @@
-/* An Aho-Corasick automaton over the values' letters and digits, as restore.c has one over surrogates'; what
- * it finds is looked at as closely as an answer's surrogates are. */
+/* An Aho-Corasick automaton over the values' letters and digits, as restore.c has one over
+ * surrogates'; what it finds is looked at as closely as an answer's surrogates are. */
 #include "privacy/pseudonym/known_values.h"
 
 #include "base/buf.h"

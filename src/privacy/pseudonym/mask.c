@@ -107,8 +107,8 @@ static bool is_wanted(const struct mask *mask, const struct privacy_span *span)
            mask->rules.kinds[span->kind];
 }
 
-/* Where the character before the offset begins: one of UTF-8, or one that is written \u00f8, with all
- * backslashes before it. */
+/* Where the character before the offset begins: one of UTF-8, or one that is written \u00f8, with
+ * all backslashes before it. */
 static size_t character_before(struct td_str text, size_t offset)
 {
     if (escaped_ends_at(text, offset)) {
@@ -133,8 +133,8 @@ static size_t behind_percent(struct td_str text, struct privacy_span span)
     return begin;
 }
 
-/* The word's edges around the finding, not before the floor: what was seen through an encoding may end in the
- * middle of a word, and a surrogate there would not be known again. */
+/* The word's edges around the finding, not before the floor: what was seen through an encoding may
+ * end in the middle of a word, and a surrogate there would not be known again. */
 static struct privacy_span whole_words(struct td_str text, struct privacy_span span, size_t floor)
 {
     struct sign last = {0}, sign = {.end = span.begin};
@@ -163,8 +163,8 @@ static struct privacy_span whole_words(struct td_str text, struct privacy_span s
     return span;
 }
 
-/* Up to where there is a finding: what ends there needs no edges of its own, and is not looked at again (a
- * text may be one word with thousands of findings). */
+/* Up to where there is a finding: what ends there needs no edges of its own, and is not looked at
+ * again (a text may be one word with thousands of findings). */
 static size_t covered(const struct spans *found)
 {
     return found->count > 0 ? found->spans[found->count - 1].end : 0;
@@ -383,9 +383,9 @@ static bool is_day_of_texts(const struct mask *mask, const struct vault_entry *e
            word_set_has(&mask->words, str_from(day));
 }
 
-/* Marks the values that are lost, and retires the surrogates that stand where none was put. Words cannot be
- * the texts' (word_set.h), but a name's ending, a number's grouping and a day's form are an answer's
- * to choose. */
+/* Marks the values that are lost, and retires the surrogates that stand where none was put. Words
+ * cannot be the texts' (word_set.h), but a name's ending, a number's grouping and a day's form are
+ * an answer's to choose. */
 static enum td_status check_texts(struct mask *mask, bool *good, struct td_error *err)
 {
     const struct vault_uses *uses = mask->uses;
@@ -494,8 +494,8 @@ static void raise_to(enum td_data_class *rest, enum td_data_class found)
         *rest = found;
 }
 
-/* What the masked reading still has. A finding that touches a surrogate is its own: what stands beside
- * it stood there before, and was no finding then. */
+/* What the masked reading still has. A finding that touches a surrogate is its own: what stands
+ * beside it stood there before, and was no finding then. */
 static enum td_status judge_rest(const struct mask *mask, const struct reading *masked,
                                  const struct spans *surrogates, enum td_data_class *rest,
                                  struct td_error *err)

@@ -82,8 +82,8 @@ bool restore_gaps_fit(const struct vault_entry *entry, struct td_str raw)
 
 /* --- the end --- */
 
-/* Endings that a name takes in a sentence: English and German s; Polish, Czech and other Slavic cases;
- * Swedish s; Turkish and Hungarian put theirs behind an apostrophe or are left alone. */
+/* Endings that a name takes in a sentence: English and German s; Polish, Czech and other Slavic
+ * cases; Swedish s; Turkish and Hungarian put theirs behind an apostrophe or are left alone. */
 static const char latin_endings[] = " s es n en a u i y e em om ov owi ovi ie iem ami ach mi om ou "
                                     "ovou ovi ova ové ą ę ego emu ym ów ům ům ";
 static const char other_endings[] =

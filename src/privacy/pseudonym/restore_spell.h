@@ -8,8 +8,8 @@
 /* Between two of a surrogate's letters or digits: more is a new sentence. */
 #define RESTORE_GAP_BYTES_MAX 16
 
-/* raw has the surrogate's letters and digits: are what stands between them separators that a rewriting
- * could have put there? */
+/* raw has the surrogate's letters and digits: are what stands between them separators that a
+ * rewriting could have put there? */
 bool restore_gaps_fit(const struct vault_entry *entry, struct td_str raw);
 
 enum restore_edge { EDGE_NO, EDGE_YES, EDGE_UNKNOWN };

@@ -85,8 +85,8 @@ bool round_trip_check(const struct restore_table *table, const struct round_trip
 
 /* --- what did not come back --- */
 
-/* A byte that means the same whatever stands beside it: a word that is joined to nothing begins behind
- * it, and ends before it. */
+/* A byte that means the same whatever stands beside it: a word that is joined to nothing begins
+ * behind it, and ends before it. */
 static bool separates(struct td_str text, size_t offset)
 {
     unsigned char c = (unsigned char)text.data[offset];

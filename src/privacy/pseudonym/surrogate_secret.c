@@ -1,5 +1,5 @@
-/* Surrogates for keys. What a reader may know of a key stays: the prefix of its issuer, the frame of
- * a PEM block. The secret part becomes random characters. */
+/* Surrogates for keys. What a reader may know of a key stays: the prefix of its issuer, the frame
+ * of a PEM block. The secret part becomes random characters. */
 #include "base/ascii.h"
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate_writers.h"

@@ -3,8 +3,8 @@
  * Two values with one hash would be a fault, so there the bytes are compared. Two surrogates with
  * one hash cost only another draw, so there they are not.
  *
- * A new surrogate is drawn until it is free: no word of the request's texts, no word of any value in
- * the vault, and not another value's surrogate. When a kind has run out of surrogates, a word of
+ * A new surrogate is drawn until it is free: no word of the request's texts, no word of any value
+ * in the vault, and not another value's surrogate. When a kind has run out of surrogates, a word of
  * random letters stands for the value. Each pair has one block for its strings, so that views of
  * them stay valid while pairs are added. */
 #include "privacy/pseudonym/vault.h"

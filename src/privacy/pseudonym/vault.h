@@ -1,9 +1,10 @@
-/* One conversation's private values and their surrogates. A value keeps its surrogate as long as the
- * conversation lasts, in every format in which it is written. Names are kept word by word, so that
- * "John Smith", "Smith" and "SMITH" stay related.
+/* One conversation's private values and their surrogates. A value keeps its surrogate as long as
+ * the conversation lasts, in every format in which it is written. Names are kept word by word, so
+ * that "John Smith", "Smith" and "SMITH" stay related.
  *
- * A vault lives in memory (vault_json.h writes one that somebody wants to keep). It has a limit, and
- * it is wiped when it is freed. One owner at a time; vault_store.h shares vaults among threads. */
+ * A vault lives in memory (vault_json.h writes one that somebody wants to keep). It has a limit,
+ * and it is wiped when it is freed. One owner at a time; vault_store.h shares vaults among
+ * threads. */
 #ifndef PRIVACY_VAULT_H
 #define PRIVACY_VAULT_H
 
@@ -54,9 +55,9 @@ size_t vault_count(const struct vault *vault);
 size_t vault_bytes(const struct vault *vault);
 struct vault_entry vault_at(const struct vault *vault, uint32_t index);
 
-/* Appends the value's surrogate and notes what it used. taken: the words of all texts of the request;
- * no surrogate may be one of them (may be NULL). uses may be NULL. TD_LIMIT: the vault is full, or no
- * surrogate is left. */
+/* Appends the value's surrogate and notes what it used. taken: the words of all texts of the
+ * request; no surrogate may be one of them (may be NULL). uses may be NULL. TD_LIMIT: the vault is
+ * full, or no surrogate is left. */
 TD_MUST_CHECK enum td_status vault_replace(struct vault *vault, enum privacy_kind kind,
                                            struct td_str value, const struct word_set *taken,
                                            struct vault_uses *uses, struct buf *out,

@@ -1,5 +1,5 @@
-/* A hash map from 64-bit hashes to numbers, for the vault. Its keys are hashes of private values, and
- * whoever has them can try values out, so the map wipes its memory. Zero-initialised is empty.
+/* A hash map from 64-bit hashes to numbers, for the vault. Its keys are hashes of private values,
+ * and whoever has them can try values out, so the map wipes its memory. Zero-initialised is empty.
  * Open addressing, at most half full. One owner. */
 #ifndef PRIVACY_VAULT_MAP_H
 #define PRIVACY_VAULT_MAP_H

@@ -1,7 +1,7 @@
-/* The vaults of all conversations: by a digest of how a conversation began, in memory, for as long as it
- * is used and some time after; the longest unused leaves first, and all leave wiped. Any thread. A vault
- * is one thread's between vault_hold_lock and _unlock; what it has handed out stays as long as it is
- * held. */
+/* The vaults of all conversations: by a digest of how a conversation began, in memory, for as long
+ * as it is used and some time after; the longest unused leaves first, and all leave wiped. Any
+ * thread. A vault is one thread's between vault_hold_lock and _unlock; what it has handed out stays
+ * as long as it is held. */
 #ifndef PRIVACY_VAULT_STORE_H
 #define PRIVACY_VAULT_STORE_H
 
@@ -15,8 +15,8 @@ struct vault_hold;
 struct vault_store *vault_store_new(size_t conversations_max, uint64_t ttl_ms);
 void vault_store_free(struct vault_store *store);
 
-/* owner: a digest of whose it is, for vault_store_forget. The vault of the conversation, or a new one.
- * *out **returns new** (vault_hold_drop). */
+/* owner: a digest of whose it is, for vault_store_forget. The vault of the conversation, or a new
+ * one. *out **returns new** (vault_hold_drop). */
 TD_MUST_CHECK enum td_status vault_store_take(struct vault_store *store,
                                               const uint8_t key[static CRYPTO_SHA256_BYTES],
                                               const uint8_t owner[static CRYPTO_SHA256_BYTES],
@@ -28,16 +28,18 @@ void vault_hold_forbid_keeping(struct vault_hold *hold);
 struct vault *vault_hold_lock(struct vault_hold *hold);
 void vault_hold_unlock(struct vault_hold *hold);
 
-/* What stands for a caller's name of something (a user, a cache) where it says nothing: the same for the same
- * caller and name, under a key of this store. */
+/* What stands for a caller's name of something (a user, a cache) where it says nothing: the same
+ * for the same caller and name, under a key of this store. */
 #define VAULT_ALIAS_BYTES 33
 void vault_store_alias(const struct vault_store *store, struct td_str caller, struct td_str name,
                        char out[static VAULT_ALIAS_BYTES]);
 
-/* Drops vaults that were not used for their time, at most `most`, so that nobody waits long for the store.
- * In how many ms to look again, 0: more are due now. Nothing is due earlier, whatever is added. */
+/* Drops vaults that were not used for their time, at most `most`, so that nobody waits long for the
+ * store. In how many ms to look again, 0: more are due now. Nothing is due earlier, whatever is
+ * added. */
 uint64_t vault_store_sweep(struct vault_store *store, uint64_t now_ms, size_t most);
-/* Drops all vaults of the owner; running exchanges keep theirs until they end. How many those were. */
+/* Drops all vaults of the owner; running exchanges keep theirs until they end. How many those
+ * were. */
 size_t vault_store_forget(struct vault_store *store,
                           const uint8_t owner[static CRYPTO_SHA256_BYTES]);
 
@@ -48,7 +50,8 @@ struct vault_record {
     struct vault *vault;
 };
 
-/* Calls back with each vault that may be kept, locked; the record is lent until the call returns. */
+/* Calls back with each vault that may be kept, locked; the record is lent until the call
+ * returns. */
 typedef enum td_status vault_store_fn(void *ctx, const struct vault_record *record,
                                       struct td_error *err);
 TD_MUST_CHECK enum td_status vault_store_each(struct vault_store *store, uint64_t now_ms,

@@ -1,7 +1,7 @@
 /* Names, places, organisations and addresses. Every word has a surrogate of its own in the whole
  * conversation, so that a part of a name still means the same person. Words that are no secret stay
- * ("von", "Street", "GmbH"). A phrase becomes a pair of its own only when a part of it means nothing
- * outside the phrase: an initial, a house number. */
+ * ("von", "Street", "GmbH"). A phrase becomes a pair of its own only when a part of it means
+ * nothing outside the phrase: an initial, a house number. */
 #include "base/error.h"
 #include "base/str.h"
 #include "privacy/pseudonym/surrogate_names.h"
@@ -299,8 +299,8 @@ static enum td_status replace_token(const struct vault_job *job, const struct ph
     return replace_word(job, phrase, word, &wish, out);
 }
 
-/* A phrase of which nothing changed, or that has no words at all, still has to become another; so has
- * one whose parts are all another's ("2"). */
+/* A phrase of which nothing changed, or that has no words at all, still has to become another; so
+ * has one whose parts are all another's ("2"). */
 static void write_shape(const struct vault_question *question, const uint8_t *key,
                         struct td_str canonical, uint32_t salt, struct buf *out)
 {
