@@ -1,3 +1,7 @@
+/* Two risks stand against each other: a word that identifies somebody is missed, or an ordinary
+ * word is replaced all over a text. Three sources decide: the tagger's word list, the lexicon of
+ * the detectors, and short lists here of names that are ordinary words and of mailboxes that belong
+ * to no person. */
 #include "privacy/pseudonym/identifying_words.h"
 
 #include "base/str.h"

@@ -1,5 +1,10 @@
-/* An Aho-Corasick automaton over the values' letters and digits, as restore.c has one over
- * surrogates'; what it finds is looked at as closely as an answer's surrogates are. */
+/* An Aho-Corasick automaton over the letters and digits of the values, as restore_table.c has one
+ * over those of surrogates. Each hit is then looked at as closely as a surrogate in an answer: with
+ * the same rules for separators and endings (restore_spell.h).
+ *
+ * Not every value is looked for. A short one, or a name that is an ordinary word, would be found in
+ * places where it means something else. What a detector found takes precedence over what is known,
+ * and of known values the longest wins. */
 #include "privacy/pseudonym/known_values.h"
 
 #include "base/buf.h"

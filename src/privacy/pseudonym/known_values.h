@@ -1,5 +1,6 @@
-/* Values that are known by now, wherever they stand in a text, also where no detector saw them. One
- * owner. */
+/* Finds values that the vault knows by now wherever they stand in a text, also where no detector
+ * saw them. A value that was found once must not leave through a second place that looks harmless.
+ * One owner. */
 #ifndef PRIVACY_KNOWN_VALUES_H
 #define PRIVACY_KNOWN_VALUES_H
 

@@ -1,4 +1,5 @@
-/* How an answer may write a surrogate, and how its value is written there then. Pure functions. */
+/* How an answer may write a surrogate, and how the value is then written there. Pure functions; any
+ * thread. */
 #ifndef PRIVACY_RESTORE_SPELL_H
 #define PRIVACY_RESTORE_SPELL_H
 

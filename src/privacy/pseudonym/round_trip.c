@@ -1,3 +1,6 @@
+/* The restorer itself reads the masked text, so that the check can never be more lenient than an
+ * answer is. What it reports is compared with the places that were replaced. A surrogate that is
+ * read where none was put is a stray; a place where anything but its value comes back is lost. */
 #include "privacy/pseudonym/round_trip.h"
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
-/* Does a masked text come back? It is read as an answer that repeats it: in the place of each
- * surrogate its value must be put, and nowhere else anything. */
+/* Checks that a masked text comes back whole. The text is read as an answer that repeats it: in the
+ * place of each surrogate its value must be put, and nowhere else anything. */
 #ifndef PRIVACY_ROUND_TRIP_H
 #define PRIVACY_ROUND_TRIP_H
 

@@ -1,6 +1,7 @@
-/* Names to put in the place of names: of the same script and, as far as the spelling tells, the
- * same language and gender. Lists of our own; words that are also ordinary words or months are left
- * out, so that an answer's "Grace" or "Mark" is not taken for one. Pure functions; any thread. */
+/* Names to replace names by: of the same script and, as far as the spelling tells, of the same
+ * language and gender. The lists are our own. They leave out names that are ordinary words or
+ * months, so that "Grace" or "Mark" in an answer is not taken for a surrogate. Pure functions; any
+ * thread. */
 #ifndef PRIVACY_SURROGATE_NAMES_H
 #define PRIVACY_SURROGATE_NAMES_H
 

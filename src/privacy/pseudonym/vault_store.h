@@ -1,7 +1,9 @@
-/* The vaults of all conversations: by a digest of how a conversation began, in memory, for as long
- * as it is used and some time after; the longest unused leaves first, and all leave wiped. Any
- * thread. A vault is one thread's between vault_hold_lock and _unlock; what it has handed out stays
- * as long as it is held. */
+/* The vaults of all conversations, by a digest of how a conversation began. A vault stays in memory
+ * while it is used and some time after. When the store is full, the longest unused one leaves; all
+ * leave wiped.
+ *
+ * Any thread. Between vault_hold_lock and vault_hold_unlock a vault belongs to one thread. The
+ * strings that it has given out stay valid as long as it is held. */
 #ifndef PRIVACY_VAULT_STORE_H
 #define PRIVACY_VAULT_STORE_H
 

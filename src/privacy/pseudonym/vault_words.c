@@ -7,6 +7,7 @@
 #include "privacy/pseudonym/surrogate_names.h"
 #include "privacy/pseudonym/surrogate_writers.h"
 #include "privacy/pseudonym/vault_internal.h"
+#include "privacy/pseudonym/word_list.h"
 #include "privacy/text/spell.h"
 #include "privacy/words/lexicon.h"
 
@@ -216,18 +217,6 @@ static const char *const street_endings[] = {
     "ring",   "ufer",    "straat", "laan", "plein", "gatan", "vägen", "gata",
     "veien",  "gade",    "vej",    "katu", "tie",   NULL};
 
-static bool in_list(const char *list, struct td_str word)
-{
-    struct buf key;
-    buf_init(&key, 128);
-    buf_append_char(&key, ' ');
-    spell_fold(word, &key);
-    buf_append_char(&key, ' ');
-    bool found = !key.failed && key.len > 2 && strstr(list, key.data) != NULL;
-    buf_deinit(&key);
-    return found;
-}
-
 /* Words that make an address one, and those that name a country or state. */
 static bool stays_in_address(struct td_str word)
 {
@@ -238,7 +227,7 @@ static bool stays_in_address(struct td_str word)
         if (entry->roles & (ROLE_STREET | ROLE_STREET_FIRST | ROLE_STREET_LAST | ROLE_UNIT |
                             ROLE_BOX | ROLE_STATE | ROLE_COUNTRY | ROLE_PARTICLE))
             return true;
-    return in_list(kept_in_places, word);
+    return word_list_has(kept_in_places, word);
 }
 
 static struct td_str street_ending(struct td_str word)
@@ -261,9 +250,9 @@ static bool stays(const struct phrase *phrase, size_t i)
     case PRIVACY_PERSON: /* a name's "Le" or "St" alone is the name */
         return phrase->count > 1 && surrogate_names_is_particle(word);
     case PRIVACY_ORGANIZATION:
-        return phrase->count > 1 && in_list(kept_in_firms, word);
+        return phrase->count > 1 && word_list_has(kept_in_firms, word);
     case PRIVACY_PLACE:
-        return phrase->count > 1 && in_list(kept_in_places, word);
+        return phrase->count > 1 && word_list_has(kept_in_places, word);
     default:
         return !phrase->tokens[i].digits && stays_in_address(word);
     }
