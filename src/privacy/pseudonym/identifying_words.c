@@ -72,7 +72,7 @@ bool identifying_words_is_handle(const struct name_finder *names, struct td_str 
            !identifying_words_is_common(word) && !is_role(word);
 }
 
-/* Nothing that is known of the word is anything but a name of people. */
+/* Is the word known as a name of people, and as nothing else? */
 static bool is_only_name(const struct name_finder *names, struct td_str word)
 {
     return (classes_of(names, word) & ~(CLASS_GIVEN | CLASS_SURNAME)) == 0 &&
@@ -126,6 +126,6 @@ bool identifying_words_is_joined(struct td_str text, size_t begin, size_t end)
         return true;
     if (end >= text.len || !is_joint(text.data[end]))
         return false;
-    struct sign behind = spell_at(text, end + 1, false);
-    return spell_is_significant(&behind);
+    struct sign next = spell_at(text, end + 1, false);
+    return spell_is_significant(&next);
 }

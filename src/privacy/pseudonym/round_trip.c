@@ -61,7 +61,7 @@ static void see(void *ctx, const struct restore_place *met)
     if (reading->next == text->place_count || met->begin < text->places[reading->next].begin ||
         met->end > text->places[reading->next].end) {
         reading->strays[met->owner] = true;
-        if (met->end > reading->done) /* in whatever places it ends: theirs are lost */
+        if (met->end > reading->done) /* the places that it reaches into are lost */
             reading->done = met->end;
         return;
     }
@@ -88,8 +88,8 @@ bool round_trip_check(const struct restore_table *table, const struct round_trip
 
 /* --- what did not come back --- */
 
-/* A byte that means the same whatever stands beside it: a word that is joined to nothing begins
- * behind it, and ends before it. */
+/* Does the byte always separate words, whatever stands beside it? Not a backslash or '%': they may
+ * begin an escape. */
 static bool separates(struct td_str text, size_t offset)
 {
     unsigned char c = (unsigned char)text.data[offset];

@@ -258,7 +258,7 @@ static bool stays(const struct phrase *phrase, size_t i)
     }
 }
 
-/* *alone: the part means nothing outside this phrase. */
+/* Sets *alone when the part means nothing outside this phrase. */
 static enum td_status replace_token(const struct vault_job *job, const struct phrase *phrase,
                                     size_t i, uint32_t salt, bool *alone, struct buf *out)
 {
@@ -290,8 +290,8 @@ static enum td_status replace_token(const struct vault_job *job, const struct ph
 
 /* A phrase of which nothing changed, or that has no words at all, still has to become another; so
  * has one whose parts are all another's ("2"). */
-static void write_shape(const struct vault_question *question, const uint8_t *key,
-                        struct td_str canonical, uint32_t salt, struct buf *out)
+static void write_phrase_shape(const struct vault_question *question, const uint8_t *key,
+                               struct td_str canonical, uint32_t salt, struct buf *out)
 {
     struct draw draw;
     draw_init(&draw, key, "phrase", canonical, salt);
@@ -327,7 +327,7 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
                                           .form = SURROGATE_STRICT,
                                           .value = value,
                                           .canonical = value,
-                                          .write = write_shape};
+                                          .write = write_phrase_shape};
         status = vault_pair(job, &question, out);
     } else if (status == TD_OK) {
         struct vault_entry entry = {.kind = kind,
