@@ -367,15 +367,17 @@ static void judge_pieces(const struct classifier *classifier, const struct piece
 
 /* --- what one end of a text raises alone --- */
 
-/* Ten words of a gadget have some 75 bytes. Of a short text at most so much is left out that its beginning, where people say what is to be
- * done, can still tell; what is shorter than a gadget is not looked at. */
+/* Ten words of a gadget have some 75 bytes. Of a short text at most so much is left out that its
+ * beginning, where people say what is to be done, can still tell; what is shorter than a gadget is
+ * not looked at. */
 #define END_BYTES 96
 #define TAIL_SHARE_MAX 0.6
 #define TAIL_FROM_BYTES 64
 #define HEAD_FROM_BYTES (2 * END_BYTES)
 /* Less is what leaving something out does to any text. */
 #define END_GAIN 0.25f
-/* Of longer texts the dense features (shares and logarithms) are nearly the same without an end, and are not read again. */
+/* Of longer texts the dense features (shares and logarithms) are nearly the same without an end,
+ * and are not read again. */
 #define FEATURES_ALIKE_BYTES 512
 
 /* The next blank, or the next character when no word ends soon. */

@@ -1,5 +1,5 @@
-/* The numbers of a classifier file between its header and its rows, as its reader and its trainer share them. The offset table is in
- * classifier.h. */
+/* The numbers of a classifier file between its header and its rows, as its reader and its trainer
+ * share them. The offset table is in classifier.h. */
 #ifndef ROUTER_CLASSIFIER_FORMAT_H
 #define ROUTER_CLASSIFIER_FORMAT_H
 
@@ -59,8 +59,8 @@ static inline uint32_t classifier_row_bytes(size_t outputs)
                       CLASSIFIER_ROW_ALIGN);
 }
 
-/* What the second layer makes of the first one's outputs. task_p: room for `tasks`. The trainer fits it with these, so that both
- * compute the same. */
+/* What the second layer makes of the first one's outputs. task_p: room for `tasks`. The trainer
+ * fits it with these, so that both compute the same. */
 void classifier_task_probabilities(const struct classifier_parameters *p, size_t tasks,
                                    const float *scores, float *task_p);
 void classifier_stack_inputs(const struct classifier_parameters *p, size_t tasks,

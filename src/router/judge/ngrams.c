@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a product with an odd constant depend on all
- * bits of the key. */
+/* Multiplicative hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a
+ * product with an odd constant depend on all bits of the key. */
 #define MULTIPLIER UINT64_C(0x9E3779B97F4A7C15)
 
 /* Digits are one character: which number it is says little, that there is one says much. */

@@ -212,8 +212,9 @@ static const int8_t *find_row(const struct similarity *table, uint64_t hash)
     return NULL;
 }
 
-/* The row of a word that the table does not know: bit by bit of its hash ±unknown. Eight bits at a time become eight bytes, each
- * of which is zero or not, which a compiler turns into vector instructions. */
+/* The row of a word that the table does not know: bit by bit of its hash ±unknown. Eight bits at a
+ * time become eight bytes, each of which is zero or not, which a compiler turns into vector
+ * instructions. */
 static void write_unknown(int8_t row[static SIMILARITY_BITS], uint64_t hash, int8_t unknown)
 {
     for (size_t at = 0; at < SIMILARITY_BITS; at += 8) {

@@ -23,7 +23,8 @@ struct judged_answers {
     size_t task_count;
 };
 
-/* Fills *out, to be freed with judged_answers_deinit also when it failed. TD_INVALID names the line. */
+/* Fills *out, to be freed with judged_answers_deinit also when it failed. TD_INVALID names the
+ * line. */
 TD_MUST_CHECK enum td_status judged_answers_read(struct td_str jsonl, enum threshold_gate gate,
                                                  struct judged_answers *out, struct td_error *err);
 /* Adds one; task may be NULL or "". TD_INVALID: a number outside 0 to 1, a name that is too long.

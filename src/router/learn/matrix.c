@@ -20,7 +20,8 @@ static uint32_t bucket_at(const struct examples *examples, const struct matrix *
     return examples->buckets[i] >> (NGRAM_BITS_MAX - matrix->bits);
 }
 
-/* Lines in which each bucket occurs; `last` remembers the line that was counted, since halving buckets can join two of a line. */
+/* Lines in which each bucket occurs; `last` remembers the line that was counted, since halving
+ * buckets can join two of a line. */
 static void count_lines(const struct examples *examples, const struct matrix *matrix,
                         uint32_t *lines, uint32_t *last)
 {

@@ -1,10 +1,12 @@
-/* Ridge regression with many outputs over sparse rows, by conjugate gradients. One loss for all outputs, classes included: with the
- * calibration that follows it ranks as well as logistic regression (Rifkin, Klautau 2004, "In defense of one-vs-all classification") and is one
- * convex problem with a plain solver.
+/* Ridge regression with many outputs over sparse rows, by conjugate gradients. One loss for all
+ * outputs, classes included: with the calibration that follows it ranks as well as logistic
+ * regression (Rifkin, Klautau 2004, "In defense of one-vs-all classification") and is one convex
+ * problem with a plain solver.
  *
  *   for each output k:  min  Σ_i m[i][k] (x_i · w_k − y[i][k])² + Σ_j λ[part of j][k] w[j][k]²
  *
- * m is 0 where a row has no label of k. All outputs share each pass over the rows; each has steps of its own. */
+ * m is 0 where a row has no label of k. All outputs share each pass over the rows; each has steps
+ * of its own. */
 #ifndef ROUTER_RIDGE_H
 #define ROUTER_RIDGE_H
 

@@ -20,13 +20,14 @@
 #define LABELS_MIN 20
 
 /* Strengths that are tried, strongest first so that each solution begins at the one before. Byte
- * n-grams repeat the words and are held three times as much; dense features tell the kind of data more
- * than the difficulty and are held thirty times as much. Both were chosen on MMLU with 1,500 labels
- * (APGR 0.664; bytes held fifty times as much 0.652; dense features ten times as much 0.649). */
+ * n-grams repeat the words and are held three times as much; dense features tell the kind of data
+ * more than the difficulty and are held thirty times as much. Both were chosen on MMLU with 1,500
+ * labels (APGR 0.664; bytes held fifty times as much 0.652; dense features ten times as much
+ * 0.649). */
 static const float word_strengths[] = {15, 5, 1.5f, 0.5f};
 #define BYTE_RATIO 3.0f
-/* Of settings with nearly the same error the strongest is taken: outcomes are mostly noise, and lines with
- * the same task are often alike in ways that others will not be. */
+/* Of settings with nearly the same error the strongest is taken: outcomes are mostly noise, and
+ * lines with the same task are often alike in ways that others will not be. */
 #define OUTCOME_TOLERANCE 0.003
 #define TASK_TOLERANCE 0.05
 #define DENSE_RATIO 30.0f
@@ -212,8 +213,8 @@ static double error_of(const struct training *training, size_t setting, size_t o
     return sum;
 }
 
-/* What a setting's scores leave unexplained of the targets: 1 - r², r being their correlation; 1 without
- * labels. The scale does not count, calibration sets it. With `less`, of output - less. */
+/* What a setting's scores leave unexplained of the targets: 1 - r², r being their correlation; 1
+ * without labels. The scale does not count, calibration sets it. With `less`, of output - less. */
 static double unexplained(const struct training *training, size_t setting, size_t output,
                           size_t less)
 {
@@ -247,9 +248,9 @@ static size_t strongest_of(const double rest[SETTING_COUNT], double tolerance)
     return setting;
 }
 
-/* The outcomes have one strength together, and the tasks. Where both outcomes are known, their difference
- * is what matters: probabilities that were shrunk differently do not subtract (on MMLU the APGR falls from
- * 0.66 to 0.60). */
+/* The outcomes have one strength together, and the tasks. Where both outcomes are known, their
+ * difference is what matters: probabilities that were shrunk differently do not subtract (on MMLU
+ * the APGR falls from 0.66 to 0.60). */
 static void choose_settings(struct training *training)
 {
     double rest[SETTING_COUNT], of_tasks[SETTING_COUNT];

@@ -1,5 +1,6 @@
-/* Training of a router classifier: cross-validated ridge regression, the second layer and its calibration on predictions for
- * lines that were held out, and the file. Deterministic for a seed. */
+/* Training of a router classifier: cross-validated ridge regression, the second layer and its
+ * calibration on predictions for lines that were held out, and the file. Deterministic for a
+ * seed. */
 #ifndef ROUTER_TRAIN_H
 #define ROUTER_TRAIN_H
 
@@ -14,7 +15,8 @@ struct train_report {
     size_t labelled[OUTCOME_COUNT], with_task;
     unsigned bits;
     float lambda[OUTCOME_COUNT], task_lambda; /* of the words, as chosen; NAN = not trained */
-    /* Of the lines that were held out in turn: mean squared error of p_local and p_strong; share of right tasks. */
+    /* Of the lines that were held out in turn: mean squared error of p_local and p_strong; share of
+     * right tasks. */
     float error[OUTCOME_COUNT], task_accuracy;
 };
 

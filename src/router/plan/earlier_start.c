@@ -1,10 +1,12 @@
-/* Starting where an earlier exchange did. Wishes by name (mode, rule) come before it, hard constraints have pruned the ladder already,
- * and a request's wish for its time is looked at afterwards (start.c), so that only what the gates or the weights chose can be held.
+/* Starting where an earlier exchange did. Wishes by name (mode, rule) come before it, hard
+ * constraints have pruned the ladder already, and a request's wish for its time is looked at
+ * afterwards (start.c), so that only what the gates or the weights chose can be held.
  *
- * The cost is bounded. Above the fresh start keeping costs money, and is done while the day's cap has room: a conversation so climbs once
- * and stays there. Below it keeping costs right answers, at most the margin each time (a question that is clearly too hard must move) and a cap
- * over the day's requests; gates still look at the answer. A question's tier is not held where no gate stands between it and the fresh
- * start: it is of another policy then. */
+ * The cost is bounded. Above the fresh start keeping costs money, and is done while the day's cap
+ * has room: a conversation so climbs once and stays there. Below it keeping costs right answers, at
+ * most the margin each time (a question that is clearly too hard must move) and a cap over the
+ * day's requests; gates still look at the answer. A question's tier is not held where no gate
+ * stands between it and the fresh start: it is of another policy then. */
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
 
@@ -30,7 +32,8 @@ static const char *whence(const struct remembered *remembered)
                                                      : "an earlier similar question started";
 }
 
-/* Where the remembered tier stands, when there is something to decide; else SIZE_MAX with the reason. */
+/* Where the remembered tier stands, when there is something to decide; else SIZE_MAX with the
+ * reason. */
 static size_t candidate(const struct question *q, const size_t *ladder, size_t count,
                         const struct start *start, struct decision *decision)
 {
@@ -98,8 +101,9 @@ static void settle(const struct question *q, const size_t *ladder, size_t positi
             conversation ? "answer" : "question", fresh);
 }
 
-/* What keeping below the fresh start gives up: how far beyond gate G0's bounds the signals are, of several bounds the one that it breaks
- * most; above it 0. INFINITY: nothing that was judged lies between the two tiers. */
+/* What keeping below the fresh start gives up: how far beyond gate G0's bounds the signals are, of
+ * several bounds the one that it breaks most; above it 0. INFINITY: nothing that was judged lies
+ * between the two tiers. */
 static double beyond_bounds(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t position, size_t fresh, bool gated)
 {

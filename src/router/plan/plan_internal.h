@@ -30,12 +30,14 @@ void explain_rule(const struct question *q, char flip[static REASON_TEXT_BYTES])
 /* Has a key and does not rest. */
 bool tier_is_available(const struct question *q, size_t tier);
 
-/* Where on ladder[count] (count > 0) of permitted tiers to begin; by, scores and flip go into *decision. */
+/* Where on ladder[count] (count > 0) of permitted tiers to begin; by, scores and flip go into
+ * *decision. */
 void start_choose(const struct question *q, const struct gate_settings *gates, const size_t *ladder,
                   size_t count, struct start *out, struct decision *decision);
 
-/* The start that was chosen gives way to the one that is remembered, when nothing hard is against it and what is given up
- * is within the margin (earlier_start.c). By the route and its gates, or by scores[count]. */
+/* The start that was chosen gives way to the one that is remembered, when nothing hard is against
+ * it and what is given up is within the margin (earlier_start.c). By the route and its gates, or by
+ * scores[count]. */
 struct score;
 void earlier_start_by_gates(const struct question *q, const struct gate_settings *gates,
                             const size_t *ladder, size_t count, struct start *start,

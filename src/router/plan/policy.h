@@ -24,8 +24,8 @@ struct thresholds;
 
 struct gate_settings {
     uint32_t g0_tokens_over; /* prompt longer than this starts on the next rung; 0 = off */
-    /* A classifier's judgement starts on the next rung when the gain that it expects is over, or its
-     * probability that the local answer is right under; 0 = off. */
+    /* A classifier's judgement starts on the next rung when the gain that it expects is over, or
+     * its probability that the local answer is right under; 0 = off. */
     double g0_gain_over, g0_p_local_under;
     bool g1_on;
     double g1_probe_min; /* leave at the first token when the model's probe expects less */
@@ -167,7 +167,8 @@ enum remembered_by { REMEMBERED_NOTHING, REMEMBERED_SIMILAR, REMEMBERED_CONVERSA
 struct remembered {
     enum remembered_by by;
     size_t tier; /* where it began, or where the conversation's last answer came from */
-    /* Most that is given up for it: probability of a right answer beyond a gate's bound, or share of the score. */
+    /* Most that is given up for it: probability of a right answer beyond a gate's bound, or share
+     * of the score. */
     double margin;
     /* The day's caps are reached: a dearer tier is not kept, nor one that gives something up. */
     bool no_money, no_loss;
@@ -189,7 +190,8 @@ struct ramp_signal {
     double percent; /* of the users are taken now */
 };
 
-/* Did the ramp decide? Both kinds are alike but for the draw, so that they can be held against each other. */
+/* Did the ramp decide? Both kinds are alike but for the draw, so that they can be held against each
+ * other. */
 struct ramp_arm {
     bool on, taken;
     double percent;
@@ -197,7 +199,8 @@ struct ramp_arm {
 
 /* Why the exchange starts where it does, for `tandem explain`. */
 struct decision {
-    /* "rule", "mode", "score", "slo", "gate", "route", "ramp", "similar", "conversation", "denied"; NULL = no tier */
+    /* "rule", "mode", "score", "slo", "gate", "route", "ramp", "similar", "conversation", "denied";
+     * NULL = no tier */
     const char *by;
     enum keeping keeping;
     size_t fresh;                  /* with KEEPING_KEPT: where it would have started */
@@ -293,15 +296,18 @@ struct signals {
     /* Known once the local model has read the prompt: its probe's probability that its answer will
      * be right. 0 = there is none. */
     double probe;
-    /* Likewise: the probability of the first token that means "not mine". 0 = the model has none. */
+    /* Likewise: the probability of the first token that means "not mine". 0 = the model has
+     * none. */
     double not_mine;
 };
 
-/* Name of the tier where the exchanges of a route start unless something moves them: what its ramp leads away from. */
+/* Name of the tier where the exchanges of a route start unless something moves them: what its ramp
+ * leads away from. */
 const char *policy_start_of(const struct route *route);
 
-/* Finds the rule that matches and puts it into the signals, with the class that it asks for and the weights that are in
- * force: the request's, else the rule's, else *app's (may be NULL), else the route's, else the policy's. */
+/* Finds the rule that matches and puts it into the signals, with the class that it asks for and the
+ * weights that are in force: the request's, else the rule's, else *app's (may be NULL), else the
+ * route's, else the policy's. */
 void policy_apply_rules(const struct policy *policy, const struct route *route,
                         const struct td_weights *request, const struct td_weights *app,
                         struct signals *signals);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Subtracting a box leaves at most one piece for each of its sides; with more than this many the question is given up, and the rule
- * counts as one that can be reached. */
+/* Subtracting a box leaves at most one piece for each of its sides; with more than this many the
+ * question is given up, and the rule counts as one that can be reached. */
 #define PIECES_MAX 512
 
 const char *rule_number_name(enum rule_number number)
@@ -90,8 +90,8 @@ bool rule_is_possible(const struct routing_rule *rule)
     return true;
 }
 
-/* The `when` of a rule, where a number may also be bounded with equality or be unknown: what is left
- * of a box after another one is taken away. */
+/* The `when` of a rule, where a number may also be bounded with equality or be unknown: what is
+ * left of a box after another one is taken away. */
 struct box {
     uint64_t any[RULE_CHOICE_COUNT];
     struct side {

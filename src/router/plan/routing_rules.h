@@ -1,8 +1,10 @@
-/* An operator's rules: structured matches over what is known of a request, compiled to masks and ranges, tried from the top; the first
- * that matches decides. Immutable after compiling; no I/O; any thread.
+/* An operator's rules: structured matches over what is known of a request, compiled to masks and
+ * ranges, tried from the top; the first that matches decides. Immutable after compiling; no I/O;
+ * any thread.
  *
- * A condition is a box: for every choice a set of bits, for every number an open interval, for every flag yes, no or either. That makes
- * matching a few AND and comparisons, and lets a rule that earlier ones cover be found by subtracting boxes. */
+ * A condition is a box: for every choice a set of bits, for every number an open interval, for
+ * every flag yes, no or either. That makes matching a few AND and comparisons, and lets a rule that
+ * earlier ones cover be found by subtracting boxes. */
 #ifndef ROUTER_ROUTING_RULES_H
 #define ROUTER_ROUTING_RULES_H
 
@@ -116,12 +118,12 @@ uint64_t routing_rules_add_name(struct routing_rules *set, enum rule_choice choi
 /* Can anything match it at all? */
 bool rule_is_possible(const struct routing_rule *rule);
 /* Index of an earlier rule after which nothing is left for rules[index]; SIZE_MAX when it can be
- * reached, or when it would take too many pieces (or too much memory) to tell. `alone`: that one rule
- * covers it, else several do together. */
+ * reached, or when it would take too many pieces (or too much memory) to tell. `alone`: that one
+ * rule covers it, else several do together. */
 size_t routing_rules_find_shadow(const struct routing_rules *set, size_t index, bool *alone);
 
-/* Says with what other input the rule would not have matched: the number (of struct rule_facts) nearest to its bound, else the first
- * choice. */
+/* Says with what other input the rule would not have matched: the number (of struct rule_facts)
+ * nearest to its bound, else the first choice. */
 #define RULE_FLIP_BYTES 192
 void rule_explain_flip(const struct routing_rule *rule,
                        const double number[static RULE_NUMBER_COUNT],

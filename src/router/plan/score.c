@@ -1,6 +1,7 @@
 #include "router/plan/score.h"
 
-/* Tokens of an answer where the request sets no smaller limit: the mean of chat traffic in public traces is between 200 and 300. */
+/* Tokens of an answer where the request sets no smaller limit: the mean of chat traffic in public
+ * traces is between 200 and 300. */
 #define ANSWER_TOKENS 256
 
 static double reach_of(enum td_place place)

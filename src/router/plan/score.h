@@ -10,9 +10,10 @@
  *   q           probability that the tier is wrong, as the classifier says: 1 - p_local on the device, 1 - p_strong
  *               elsewhere; 0 when nothing judges
  *
- * The least J starts; ties go to the nearer tier. A tier whose measured tail (95th percentile) misses what the request asks
- * of its first text or its whole answer comes after all that do not, whatever its J. Linear in money, so that the cost of an error at
- * which a dearer tier pays has a closed form: error_usd = (c1 - c2 + (wl/wc) second_usd (t1 - t2)) / (q2 - q1) without privacy.
+ * The least J starts; ties go to the nearer tier. A tier whose measured tail (95th percentile)
+ * misses what the request asks of its first text or its whole answer comes after all that do not,
+ * whatever its J. Linear in money, so that the cost of an error at which a dearer tier pays has a
+ * closed form: error_usd = (c1 - c2 + (wl/wc) second_usd (t1 - t2)) / (q2 - q1) without privacy.
  *
  * Pure; any thread. */
 #ifndef ROUTER_SCORE_H
@@ -26,7 +27,8 @@ struct score {
     bool misses_ttft, misses_total;           /* its measured tail against the request's wish */
 };
 
-/* Scores of the tiers candidates[count] (indices into facts and states), count <= RUNGS_MAX. Without weights total_usd is 0. */
+/* Scores of the tiers candidates[count] (indices into facts and states), count <= RUNGS_MAX.
+ * Without weights total_usd is 0. */
 void score_tiers(const struct signals *signals, const struct tier_facts *facts,
                  const struct tier_state *states, const size_t *candidates, size_t count,
                  struct score out[static RUNGS_MAX]);

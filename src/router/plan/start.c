@@ -1,6 +1,8 @@
-/* Where on the ladder an exchange begins. In this order, the first that has something to say: what the caller asked for (mode), the rule that
- * matched, the route's ramp (ramp_statistics.h), the weights (score.h), gate G0, the route; what an earlier exchange began with (earlier_start.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
- * request's wish for its time. */
+/* Where on the ladder an exchange begins. In this order, the first that has something to say: what
+ * the caller asked for (mode), the rule that matched, the route's ramp (ramp_statistics.h), the
+ * weights (score.h), gate G0, the route; what an earlier exchange began with (earlier_start.c) may
+ * change the last three; and what was not asked for by name gives way to a tier whose measured tail
+ * keeps the request's wish for its time. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
 #include "router/plan/score.h"
@@ -233,7 +235,8 @@ static size_t available_at(const struct question *q, const size_t *ladder, size_
     return SIZE_MAX;
 }
 
-/* Only who could have either tier is in the ramp: it never brings back what a constraint removed. */
+/* Only who could have either tier is in the ramp: it never brings back what a constraint
+ * removed. */
 static bool start_by_ramp(const struct question *q, const size_t *ladder, size_t count,
                           struct start *out, struct decision *decision)
 {

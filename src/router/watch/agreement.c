@@ -27,8 +27,9 @@ const char *agreement_kind_name(enum agreement_kind kind)
 
 enum letter { LETTER_NONE, LETTER_OF_WORD, LETTER_ALONE };
 
-/* Beyond ASCII, by the blocks of Unicode. Scripts that put no space between words (Han, kana, Thai, Lao, Burmese, Khmer) give one word for
- * each character; punctuation gives none. Of folded characters. */
+/* Beyond ASCII, by the blocks of Unicode. Scripts that put no space between words (Han, kana, Thai,
+ * Lao, Burmese, Khmer) give one word for each character; punctuation gives none. Of folded
+ * characters. */
 static enum letter letter_of(uint32_t c)
 {
     static const struct {

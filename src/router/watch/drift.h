@@ -13,8 +13,8 @@
 /* With a usual share of .20 and a feared one of .35: one false alarm in 23,000 observations, and a
  * median of 88 until a real one, measured by tests/unit/router/test_drift.c. */
 #define DRIFT_LEVEL 7.0
-/* Higher for a mean, whose ratios are smaller (0.08 an observation on average after a shift of .2 at
- * a variance of .25, so that about 110 are needed) and which is watched both ways. */
+/* Higher for a mean, whose ratios are smaller (0.08 an observation on average after a shift of .2
+ * at a variance of .25, so that about 110 are needed) and which is watched both ways. */
 #define DRIFT_MEAN_LEVEL 9.0
 
 struct drift_cusum {

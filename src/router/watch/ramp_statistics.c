@@ -73,7 +73,8 @@ static void bet(struct ramp_bets *bets, double limit, double x)
     }
 }
 
-/* The latest of both kinds that nothing was held against yet go together; true with the pair's x. Which ones meet does not depend on their losses. */
+/* The latest of both kinds that nothing was held against yet go together; true with the pair's x.
+ * Which ones meet does not depend on their losses. */
 static bool pair_up(struct ramp_bets *bets, bool candidate, double loss, double *x)
 {
     double other = bets->waiting[!candidate];

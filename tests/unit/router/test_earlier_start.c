@@ -1,5 +1,5 @@
-/* Starting where an earlier exchange did: within the margin, never against a wish by name, a hard constraint, a wish for time or the
- * day's cap; and what is said of it. */
+/* Starting where an earlier exchange did: within the margin, never against a wish by name, a hard
+ * constraint, a wish for time or the day's cap; and what is said of it. */
 #include "scene.h"
 #include "test.h"
 

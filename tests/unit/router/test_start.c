@@ -1,4 +1,5 @@
-/* Where an exchange begins: rules, the weighing formula with its closed form, measured tails against what a request asks of its time. */
+/* Where an exchange begins: rules, the weighing formula with its closed form, measured tails
+ * against what a request asks of its time. */
 #include "router/plan/score.h"
 #include "router/plan/thresholds.h"
 
