@@ -1,3 +1,10 @@
+/* Opening a classifier file and judging an utterance by it. Everything in the file is checked once,
+ * so that scoring needs no checks. Scoring sums rows of signed bytes, one row for each n-gram, in
+ * vectors of the compiler; the rest is a few hundred multiplications.
+ *
+ * Each text is also judged without its last words and without its first ones, against gadgets that
+ * are appended to raise the gain (struct verdict). The pieces are summed once and combined three
+ * times, so this costs little. */
 #include "router/judge/classifier.h"
 
 #include "base/error.h"
@@ -6,6 +13,7 @@
 #include "base/utf8.h"
 #include "router/judge/classifier_format.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -186,6 +194,7 @@ size_t classifier_task_count(const struct classifier *classifier)
 
 const char *classifier_task_name(const struct classifier *classifier, size_t task)
 {
+    assert(task < classifier_task_count(classifier));
     return task < classifier->header.tasks ? classifier->parameters.task_name[task] : NULL;
 }
 

@@ -67,7 +67,8 @@ void classifier_stack_inputs(const struct classifier_parameters *p, size_t tasks
                              const float *scores, const float *task_p,
                              float inputs[static STACK_INPUTS]);
 
-/* Writes a whole file: <path> appears when it is complete. `rows` [2^bits][row_bytes]. */
+/* Writes a whole file. The path appears only when the file is complete. `rows`
+ * [2^bits][row_bytes]. */
 TD_MUST_CHECK enum td_status classifier_write(const char *path, struct classifier_header *header,
                                               const struct classifier_parameters *parameters,
                                               const int8_t *rows, struct td_error *err);

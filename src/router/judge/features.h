@@ -1,14 +1,14 @@
-/* What a prompt shows before anything runs: numbers about the user's own utterance (utterance.h) in
- * one pass, and the hashed n-grams that a classifier weighs (classifier.h). No allocation; pure;
- * any thread. */
+/* What a prompt shows before anything runs: numbers about the user's own utterance (utterance.h),
+ * read in one pass, and the hashed n-grams that a classifier weighs (classifier.h). No allocation;
+ * pure; any thread. */
 #ifndef ROUTER_FEATURES_H
 #define ROUTER_FEATURES_H
 
 #include "router/judge/markers.h"
 #include "router/judge/utterance.h"
 
-/* Changes with the meaning or the order of any feature: classifier files say for which they were
- * trained. */
+/* Must change when the meaning or the order of any feature does. A classifier file says for which
+ * version it was trained. */
 #define FEATURES_VERSION 1
 
 enum feature {

@@ -1,3 +1,6 @@
+/* Opening the table of words, and the sketch. The sum over words is one pass of additions on 128
+ * numbers, which compilers turn into vector instructions. A word that is repeated counts once, or a
+ * text could be pushed anywhere by saying one word often. */
 #include "router/judge/similarity.h"
 
 #include "base/buf.h"

@@ -1,3 +1,7 @@
+/* Line by line, each message is cut into what the user said and what they brought along: fences,
+ * tags, quoted lines, headings such as "Context:". An attacker writes into what is brought along,
+ * so it must not move a decision; how much there is of it may. What remains is folded into one
+ * short canonical text. */
 #include "router/judge/utterance.h"
 
 #include "base/str.h"

@@ -1,3 +1,6 @@
+/* Fitting the second layer of a classifier: first the softmax of the tasks, then each task's means,
+ * then the stack that joins both, then the sigmoid. Labels are few and noisy, so everything is held
+ * near a sensible prior. A line's own label never takes part in what it is judged by. */
 #include "router/learn/calibrate.h"
 
 #include "router/learn/solve.h"

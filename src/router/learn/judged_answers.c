@@ -1,3 +1,5 @@
+/* Reading judged answers, one JSON object a line. Every line is checked; one broken line refuses
+ * the file, because a threshold that is tuned to a part of the answers would promise too much. */
 #include "router/learn/judged_answers.h"
 
 #include "base/error.h"

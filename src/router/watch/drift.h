@@ -1,10 +1,10 @@
-/* Detectors of change. Each is a few numbers, fed one observation at a time; an alarm of theirs has
- * a beginning and an end. No clock, no memory of their own; any thread that has them to itself.
+/* Detectors of change. Each is a few numbers that are fed one observation at a time; an alarm
+ * begins and ends. No clock and no memory of their own; one owner.
  *
  * CUSUM (Page 1954, "Continuous Inspection Schemes", Biometrika 41): the sum of log-likelihood
- * ratios of the share (or mean) that is feared against the usual one, never below zero. It is over
- * the level soonest, on average, of all rules with as few false alarms (Moustakides 1986, "Optimal
- * Stopping Times for Detecting Changes in Distributions"). */
+ * ratios of the feared share (or mean) against the usual one, never below zero. Of all rules with
+ * as few false alarms it crosses its level soonest on average (Moustakides 1986, "Optimal Stopping
+ * Times for Detecting Changes in Distributions"). */
 #ifndef ROUTER_DRIFT_H
 #define ROUTER_DRIFT_H
 
