@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Draws the folders of src/ with their rooms and who includes whom, from the includes themselves: docs/rooms.svg.
+"""Draws the folders of src/ with their rooms and who includes whom, from the includes themselves:
+docs/rooms.svg.
 
-`draw_rooms.py` writes the file; `draw_rooms.py --check` fails when the file is not what the includes say.
-A row of the picture is a level of tests/structure/test_structure.py, the highest at the top, so every arrow
-goes down. An arrow that would go up is an error. An arrow that others imply (app sees base, because app sees
-api and api sees base) is left out of the picture; `--list` prints them all, with the number of includes.
-"""
+`draw_rooms.py` writes the file; `draw_rooms.py --check` fails when the file is not what the
+includes say. A row of the picture is a level of tests/structure/test_structure.py, the highest at
+the top, so every arrow goes down. An arrow that would go up is an error. An arrow that others imply
+(app sees base, because app sees api and api sees base) is left out of the picture; `--list` prints
+them all, with the number of includes."""
+
 import argparse
 import re
 import sys
@@ -16,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
 PICTURE = ROOT / "docs" / "rooms.svg"
 sys.path.insert(0, str(ROOT / "tests" / "structure"))
-from test_structure import LEVEL, PARTS  # noqa: E402 (the path above must be there first)
+from test_structure import LEVEL, PARTS
 
 WIDTH, MARGIN = 1040, 16
 TITLE_HEIGHT, LINE_HEIGHT, ROW_GAP, BOX_GAP = 24, 15, 46, 26
@@ -70,7 +72,8 @@ def reaches(arrows: set[tuple[str, str]], start: str, end: str) -> bool:
 
 
 def without_implied(arrows: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The arrows that no path of the others replaces (the transitive reduction; there are no circles)."""
+    """The arrows that no path of the others replaces (the transitive reduction; there are no
+    circles)."""
     return {arrow for arrow in arrows if not reaches(arrows - {arrow}, *arrow)}
 
 
@@ -80,26 +83,32 @@ class Box:
     def __init__(self, name: str) -> None:
         self.name = name
         rooms = PARTS.get(name, [])
-        self.lines = [" › ".join(rooms[i:i + COLUMNS_OF_ROOMS]) + (" ›" if rooms[i + COLUMNS_OF_ROOMS:] else "")
-                      for i in range(0, len(rooms), COLUMNS_OF_ROOMS)]
+        self.lines = [
+            " › ".join(rooms[i : i + COLUMNS_OF_ROOMS])
+            + (" ›" if rooms[i + COLUMNS_OF_ROOMS :] else "")
+            for i in range(0, len(rooms), COLUMNS_OF_ROOMS)
+        ]
         longest = max([len(line) for line in self.lines] + [len(name) + 3 + len(PURPOSE[name])])
         self.width = longest * CHARACTER + 24
         self.height = TITLE_HEIGHT + LINE_HEIGHT * len(self.lines) + 6
         self.x = self.y = 0.0
 
     def draw(self) -> str:
-        out = [f'<rect x="{self.x:.0f}" y="{self.y:.0f}" width="{self.width:.0f}" '
-               f'height="{self.height:.0f}" rx="6"/>',
-               f'<text class="folder" x="{self.x + 10:.0f}" y="{self.y + 17:.0f}">{self.name}/ '
-               f'<tspan font-weight="400" font-size="11">{PURPOSE[self.name]}</tspan></text>']
+        out = [
+            f'<rect x="{self.x:.0f}" y="{self.y:.0f}" width="{self.width:.0f}" '
+            f'height="{self.height:.0f}" rx="6"/>',
+            f'<text class="folder" x="{self.x + 10:.0f}" y="{self.y + 17:.0f}">{self.name}/ '
+            f'<tspan font-weight="400" font-size="11">{PURPOSE[self.name]}</tspan></text>',
+        ]
         for i, line in enumerate(self.lines):
-            out.append(f'<text x="{self.x + 10:.0f}" y="{self.y + TITLE_HEIGHT + 9 + i * LINE_HEIGHT:.0f}">'
-                       f'{line}</text>')
+            y = self.y + TITLE_HEIGHT + 9 + i * LINE_HEIGHT
+            out.append(f'<text x="{self.x + 10:.0f}" y="{y:.0f}">{line}</text>')
         return "\n".join(out)
 
 
 def place(boxes: dict[str, Box]) -> float:
-    """Puts the boxes of a level beside each other, the highest level at the top. Answers the height."""
+    """Puts the boxes of a level beside each other, the highest level at the top. Answers the
+    height."""
     y = float(MARGIN)
     for level in sorted({LEVEL[name] for name in boxes}, reverse=True):
         row = [box for name, box in boxes.items() if LEVEL[name] == level]
@@ -116,8 +125,10 @@ def draw_arrow(start: Box, end: Box, share_out: float, share_in: float) -> str:
     x0, y0 = start.x + start.width * share_out, start.y + start.height
     x1, y1 = end.x + end.width * share_in, end.y - 4
     bend = (y1 - y0) / 2
-    return (f'<path d="M{x0:.0f} {y0:.0f} C{x0:.0f} {y0 + bend:.0f} {x1:.0f} {y1 - bend:.0f} '
-            f'{x1:.0f} {y1:.0f}" marker-end="url(#tip)"/>')
+    return (
+        f'<path d="M{x0:.0f} {y0:.0f} C{x0:.0f} {y0 + bend:.0f} {x1:.0f} {y1 - bend:.0f} '
+        f'{x1:.0f} {y1:.0f}" marker-end="url(#tip)"/>'
+    )
 
 
 def draw() -> str:
@@ -130,24 +141,44 @@ def draw() -> str:
     height = place(boxes)
     paths = []
     for start, end in sorted(arrows):
-        # Arrows of one box leave and arrive in the order of the boxes at their other end, so few of them cross.
-        leaving = sorted((boxes[b] for a, b in arrows if a == start), key=lambda box: box.x + box.width / 2)
-        coming = sorted((boxes[a] for a, b in arrows if b == end), key=lambda box: box.x + box.width / 2)
-        paths.append(draw_arrow(boxes[start], boxes[end],
-                                (leaving.index(boxes[end]) + 1) / (len(leaving) + 1),
-                                (coming.index(boxes[start]) + 1) / (len(coming) + 1)))
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
-        'aria-label="The folders of src, from the highest level to the lowest, and who includes whom">',
-        f"<style>{STYLE}</style>",
-        '<defs><marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">'
-        '<path d="M0 0 6 3 0 6z"/></marker></defs>',
-        *paths, *[box.draw() for box in boxes.values()], "</svg>", ""])
+        # Arrows of one box leave and arrive in the order of the boxes at their other end, so few of
+        # them cross.
+        leaving = sorted(
+            (boxes[b] for a, b in arrows if a == start), key=lambda box: box.x + box.width / 2
+        )
+        coming = sorted(
+            (boxes[a] for a, b in arrows if b == end), key=lambda box: box.x + box.width / 2
+        )
+        paths.append(
+            draw_arrow(
+                boxes[start],
+                boxes[end],
+                (leaving.index(boxes[end]) + 1) / (len(leaving) + 1),
+                (coming.index(boxes[start]) + 1) / (len(coming) + 1),
+            )
+        )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
+            'role="img" aria-label="The folders of src, from the highest level to the lowest, '
+            'and who includes whom">',
+            f"<style>{STYLE}</style>",
+            '<defs><marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" '
+            'markerHeight="6" orient="auto">'
+            '<path d="M0 0 6 3 0 6z"/></marker></defs>',
+            *paths,
+            *[box.draw() for box in boxes.values()],
+            "</svg>",
+            "",
+        ]
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when the drawing is out of date")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail when the drawing is out of date"
+    )
     parser.add_argument("--list", action="store_true", help="write nothing; print all arrows")
     options = parser.parse_args()
     if options.list:

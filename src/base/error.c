@@ -1,7 +1,10 @@
+/* The first failure is the cause, and what follows from it would hide it. So an error that is set
+ * stays, and later calls only put context before it. */
 #include "base/error.h"
 
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +34,7 @@ const char *td_status_name(enum td_status status)
 
 enum td_status error_set(struct td_error *err, enum td_status status, const char *format, ...)
 {
+    assert(status != TD_OK && format != NULL);
     if (err == NULL || err->status != TD_OK)
         return status;
     va_list args;

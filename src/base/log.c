@@ -1,7 +1,10 @@
+/* Writes one line per event with one write(2), so that lines of several threads do not mix. Control
+ * characters are replaced, so text from outside cannot forge a line. */
 #include "base/log.h"
 
 #include "base/clock.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,7 +16,7 @@
 static atomic_int log_minimum = LOG_LEVEL_INFO;
 static atomic_int log_output = 2;
 
-static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
+const char *const log_level_names[] = {"debug", "info", "warn", "error", "off", NULL};
 
 void log_set_level(enum log_level level)
 {
@@ -27,12 +30,13 @@ void log_set_fd(int fd)
 
 void log_event(enum log_level level, const char *event, const char *format, ...)
 {
+    assert(level < LOG_LEVEL_OFF && event != NULL && format != NULL);
     if ((int)level < atomic_load_explicit(&log_minimum, memory_order_relaxed))
         return;
     char line[LINE_BYTES], stamp[25];
     clock_format_iso8601(clock_wall_ms(NULL), stamp);
     int len =
-        snprintf(line, sizeof line, "%s level=%s event=%s ", stamp, level_names[level], event);
+        snprintf(line, sizeof line, "%s level=%s event=%s ", stamp, log_level_names[level], event);
     if (len < 0 || (size_t)len >= sizeof line - 1)
         return;
     va_list args;
@@ -49,5 +53,5 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
             line[i] = '?';
     line[total++] = '\n';
     ssize_t written = write(atomic_load_explicit(&log_output, memory_order_relaxed), line, total);
-    (void)written; /* nowhere left to report it */
+    (void)written; /* there is nowhere to report it */
 }

@@ -6,8 +6,12 @@
 #include "base/error.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 enum td_status path_format(char *out, size_t size, struct td_error *err, const char *format, ...)
 {
@@ -21,6 +25,7 @@ enum td_status path_format(char *out, size_t size, struct td_error *err, const c
     error_set(err, TD_INVALID, "the path '%.200s...' is too long: %zu bytes are possible", out,
               size - 1);
     out[0] = '\0';
+    errno = ENAMETOOLONG;
     return TD_INVALID;
 }
 
@@ -29,4 +34,20 @@ enum td_status path_join(char *out, size_t size, const char *folder, const char 
 {
     assert(folder != NULL && name != NULL);
     return path_format(out, size, err, "%s/%s", folder, name);
+}
+
+enum td_status path_make_parents(const char *path, unsigned mode, struct td_error *err)
+{
+    char folder[PATH_MAX];
+    assert(path != NULL);
+    enum td_status status = path_format(folder, sizeof folder, err, "%s", path);
+    if (status != TD_OK)
+        return status;
+    for (char *at = folder; (at = strchr(at, '/')) != NULL; at++) {
+        *at = '\0';
+        if (at > folder && mkdir(folder, mode) != 0 && errno != EEXIST)
+            return error_set(err, TD_IO, "cannot make the folder %s: %s", folder, strerror(errno));
+        *at = '/';
+    }
+    return TD_OK;
 }

@@ -2,8 +2,8 @@
  *
  * The generated tables are made in the build from Python's unicodedata, so that no version of
  * Unicode is copied into the sources. The invisible characters are listed by hand and once:
- * detectors, tagger and restorer must agree on them, or a value hidden by one character is found by one of
- * them and missed by the others. */
+ * detectors, tagger and restorer must agree on them, or one of them finds a hidden value and the
+ * others miss it. */
 #include "base/unicode.h"
 
 #include "base/ascii.h"

@@ -1,7 +1,11 @@
+/* Reads the sampling members of llama.cpp's server that td_sampling has no field for, and fills in
+ * what the model recommends. Both need the same table: a member that the body names is the client's
+ * choice, and every other setting is the model's. */
 #include "tier/job_sampling.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -23,17 +27,19 @@ static enum td_status read_breakers(const struct json *list, struct job_request 
                 "them NUL",
                 i, SAMPLER_BREAKER_BYTES_MAX);
         if (used + text.len + 2 > SAMPLER_BREAKERS_BYTES)
-            return error_set(err, TD_INVALID,
-                             "dry_sequence_breakers[%zu]: with one more for each, all may have %d "
-                             "bytes together",
-                             i, SAMPLER_BREAKERS_BYTES - 1);
+            return error_set(
+                err, TD_INVALID,
+                "dry_sequence_breakers[%zu]: too many: their bytes, plus one for each, "
+                "may be at most %d",
+                i, SAMPLER_BREAKERS_BYTES - 1);
         memcpy(job->dry.breakers + used, text.data, text.len);
         used += text.len + 1;
     }
     return TD_OK;
 }
 
-/* -1: the whole context, which may be longer than the engine looks back; 0: no DRY. */
+/* dry_penalty_last_n: -1 means the whole context, up to what the engine looks back; 0 means no
+ * DRY. */
 static enum td_status read_window(const struct json *value, struct job_request *job,
                                   struct td_error *err)
 {
@@ -49,6 +55,7 @@ static enum td_status read_window(const struct json *value, struct job_request *
 enum td_status job_sampling_read(const struct json *body, struct job_request *job,
                                  const char **member, struct td_error *err)
 {
+    assert(job != NULL);
     const struct json *ignore = json_get(body, "ignore_eos");
     const char *at = "dry_sequence_breakers";
     job->dry = (struct sampler_dry){0};
@@ -69,7 +76,8 @@ enum td_status job_sampling_read(const struct json *body, struct job_request *jo
 #define AT(member) offsetof(struct td_sampling, member)
 #define MIROSTAT "mirostat", "mirostat_version", "mirostat_tau", "mirostat_eta"
 
-/* A number of 4 bytes, and the members of a body any of which speaks of it. */
+/* A setting of 4 bytes, and the members of a body that set it: if one is there, the body
+ * decides. */
 static const struct {
     size_t offset;
     const char *names[NAMES_MAX];
@@ -87,7 +95,7 @@ static const struct {
     {AT(mirostat_eta), {MIROSTAT}},
 };
 
-_Static_assert(sizeof(float) == 4 && sizeof(uint32_t) == 4, "recommendable numbers are of 4 bytes");
+_Static_assert(sizeof(float) == 4 && sizeof(uint32_t) == 4, "settings have 4 bytes");
 
 static void copy_member(const struct json *body, const char *name, struct json *out)
 {
@@ -114,6 +122,7 @@ struct json *job_sampling_members(const struct json *body)
 void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,
                             struct td_sampling *sampling)
 {
+    assert(recommended != NULL && sampling != NULL);
     if (!body)
         return;
     for (size_t i = 0; i < sizeof recommendable / sizeof *recommendable; i++) {

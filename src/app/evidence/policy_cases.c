@@ -1,12 +1,16 @@
+/* Tests of a policy are YAML maps, read with the tables of keys like the configuration itself. A
+ * case becomes the signals that a request would have had, and goes through the same functions as
+ * a request. */
 #include "app/evidence/policy_cases.h"
 
-#include "app/config/config_keys.h"
+#include "app/config/keys.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/classify.h"
 #include "router/plan/signals.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,7 +127,7 @@ enum td_status policy_cases_read(const char *label, struct td_str text, struct a
     if (!tree || tree->kind != YAML_MAP)
         return error_set(err, TD_INVALID, "%s:1: the file must be a map with the key 'tests'",
                          label);
-    status = config_keys_read(label, &file_section, tree, "", arena, out, err);
+    status = keys_read(label, &file_section, tree, "", arena, out, err);
     for (size_t i = 0; i < out->count && status == TD_OK; i++) {
         const struct policy_case *c = &out->cases[i];
         if (!c->expect.tier && !c->expect.rule && !c->expect.by && !c->expect.reason &&
@@ -183,7 +187,7 @@ static enum td_status check_names(const struct config *config, const struct poli
                 tier++;
             if (tier == config->tier_count)
                 return error_set(err, TD_INVALID,
-                                 "line %u: test '%.60s': %s names no tier: '%.60s'", c->line,
+                                 "line %u: test '%.60s': %s names an unknown tier '%.60s'", c->line,
                                  c->name, lists[l].what, lists[l].names->items[i]);
         }
     }
@@ -194,8 +198,8 @@ static enum td_status check_names(const struct config *config, const struct poli
             tier++;
         if (tier == config->tier_count)
             return error_set(err, TD_INVALID,
-                             "line %u: test '%.60s': measured names no tier: '%.60s'", m->line,
-                             c->name, m->tier);
+                             "line %u: test '%.60s': measured names an unknown tier '%.60s'",
+                             m->line, c->name, m->tier);
         world->states[tier].ttft_p95_ms = m->ttft_p95_ms;
         world->states[tier].total_p50_ms = m->total_p50_ms;
         world->states[tier].total_p95_ms = m->total_p95_ms;
@@ -214,7 +218,7 @@ static void fill_signals(const struct policy_case *c, const struct route *route,
                          const struct privacy_scanner *scanner, struct world *world)
 {
     struct signals *signals = &world->signals;
-    enum td_data_class found = egress_classify(scanner, &world->request, NULL);
+    enum td_data_class found = classify_request(scanner, &world->request, NULL);
     if (found > signals->data_class)
         signals->data_class = found;
     if (route->data_class > signals->data_class)
@@ -328,6 +332,7 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
 {
     const struct config *config = subject->config;
     const struct policy *policy = subject->policy;
+    assert(config->tier_count <= CONFIG_TIERS_MAX);
     struct world world = {.named = SIZE_MAX};
     *out = (struct policy_outcome){.tier = "none", .rule = "none", .by = "none"};
     fill_request(c, &world);
@@ -353,8 +358,8 @@ enum td_status policy_case_run(const struct policy_subject *subject, const struc
         out->tier = config->tiers[out->plan.rungs[0]].name;
     if (world.signals.rule)
         out->rule = world.signals.rule->name;
-    if (out->plan.decision.by)
-        out->by = out->plan.decision.by;
+    if (out->plan.decision.by != DECIDED_NOT)
+        out->by = decided_by_name(out->plan.decision.by);
     out->denied = out->plan.rung_count == 0;
     out->reduced = out->plan.reduced;
     compare(c, world.facts, out);

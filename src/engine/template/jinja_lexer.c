@@ -1,12 +1,14 @@
-/* Templates to tokens. The rules are those of Jinja's lexer with trim_blocks and lstrip_blocks on:
+/* Cuts templates into tokens, by the rules of Jinja's lexer with trim_blocks and lstrip_blocks on:
  *
  *   {% and {#     white space between the start of the line and the tag is dropped, unless {%+
  *   %} and #}     one newline after the tag is dropped, unless +%}
  *   {%- -%}       all white space before or after the tag is dropped (also {{- -}} {#- -#})
  *
- * Line ends are made "\n" first, and one at the end of the text is dropped. */
+ * Before that, every line end becomes "\n", and one at the end of the text is dropped. */
 #include "engine/template/jinja_lexer.h"
 
+#include "base/ascii.h"
+#include "base/assertion.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -56,19 +58,9 @@ static struct jinja_token *add(struct lexer *lexer, enum jinja_token_kind kind, 
     return token;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_start(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return ascii_is_letter(c) || c == '_';
 }
 
 static char peek(const struct lexer *lexer, size_t ahead)
@@ -89,11 +81,11 @@ static bool looking_at(const struct lexer *lexer, const char *text)
 
 static void skip_space(struct lexer *lexer)
 {
-    while (lexer->at < lexer->source.len && is_space(lexer->source.data[lexer->at]))
+    while (lexer->at < lexer->source.len && ascii_is_space(lexer->source.data[lexer->at]))
         advance(lexer, 1);
 }
 
-/* After the sign and the closing mark of a tag. */
+/* Skips white space after the closing mark of a tag, as its sign asks. */
 static void close_tag(struct lexer *lexer, char sign, bool block)
 {
     size_t begin = lexer->at;
@@ -104,11 +96,11 @@ static void close_tag(struct lexer *lexer, char sign, bool block)
     lexer->line_starting = lexer->at > begin && lexer->source.data[lexer->at - 1] == '\n';
 }
 
-/* The text before a tag, by the tag's sign. */
+/* The text before a tag, without the white space that the tag's sign removes. */
 static struct td_str strip_before(struct td_str text, char sign, bool block, bool line_starting)
 {
     if (sign == '-') {
-        while (text.len > 0 && is_space(text.data[text.len - 1]))
+        while (text.len > 0 && ascii_is_space(text.data[text.len - 1]))
             text.len--;
         return text;
     }
@@ -118,7 +110,7 @@ static struct td_str strip_before(struct td_str text, char sign, bool block, boo
     while (begin > 0 && text.data[begin - 1] != '\n')
         begin--;
     for (size_t i = begin; i < text.len; i++)
-        if (!is_space(text.data[i]))
+        if (!ascii_is_space(text.data[i]))
             return text;
     return begin > 0 || line_starting ? str_slice(text, 0, begin) : text;
 }
@@ -146,7 +138,7 @@ static bool read_escape(struct lexer *lexer, struct td_str body, size_t *at, str
         (*at)++;
         return true;
     }
-    if (digits == 0 && (c < '0' || c > '7')) { /* as it stands, like Python */
+    if (digits == 0 && (c < '0' || c > '7')) { /* unknown escapes stay as they are, as in Python */
         buf_append_char(out, '\\');
         return true;
     }
@@ -154,8 +146,7 @@ static bool read_escape(struct lexer *lexer, struct td_str body, size_t *at, str
     size_t begin = *at + (digits > 0), len = 0;
     while (len < (digits ? digits : 3) && begin + len < body.len) {
         char d = body.data[begin + len];
-        bool fits = digits ? is_digit(d) || (d >= 'a' && d <= 'f') || (d >= 'A' && d <= 'F')
-                           : d >= '0' && d <= '7';
+        bool fits = digits ? ascii_is_hex(d) : d >= '0' && d <= '7';
         if (!fits)
             break;
         number[len++] = d;
@@ -209,14 +200,14 @@ static void read_string(struct lexer *lexer)
 static size_t count_digits(const struct lexer *lexer, size_t ahead)
 {
     size_t count = 0;
-    while (is_digit(peek(lexer, ahead + count)) ||
+    while (ascii_is_digit(peek(lexer, ahead + count)) ||
            (count > 0 && peek(lexer, ahead + count) == '_' &&
-            is_digit(peek(lexer, ahead + count + 1))))
+            ascii_is_digit(peek(lexer, ahead + count + 1))))
         count++;
     return count;
 }
 
-/* Decimal integers and floats; no other bases, which no template uses. */
+/* Decimal integers and floats. No template uses another base. */
 static void read_number(struct lexer *lexer)
 {
     size_t len = count_digits(lexer, 0), more;
@@ -249,7 +240,7 @@ static void read_number(struct lexer *lexer)
 static void read_name(struct lexer *lexer)
 {
     size_t len = 1;
-    while (is_name_start(peek(lexer, len)) || is_digit(peek(lexer, len)))
+    while (is_name_start(peek(lexer, len)) || ascii_is_digit(peek(lexer, len)))
         len++;
     add(lexer, JINJA_TOKEN_NAME, str_slice(lexer->source, lexer->at, lexer->at + len));
     advance(lexer, len);
@@ -264,7 +255,7 @@ static size_t operator_len(const struct lexer *lexer)
     return peek(lexer, 0) && strchr("+-*/%~<>=.,:|()[]{}", peek(lexer, 0)) ? 1 : 0;
 }
 
-/* The bracket that is open last is at open[*depth - 1]. */
+/* The innermost open bracket is open[*depth - 1]. */
 static void read_operator(struct lexer *lexer, char open[static NESTING_MAX], size_t *depth)
 {
     size_t len = operator_len(lexer);
@@ -286,7 +277,7 @@ static void read_operator(struct lexer *lexer, char open[static NESTING_MAX], si
     advance(lexer, len);
 }
 
-/* Reads up to and with the end mark of a tag. */
+/* Reads a tag, including its end mark. */
 static void read_tag(struct lexer *lexer, bool block)
 {
     const char *end = block ? "%}" : "}}";
@@ -307,7 +298,7 @@ static void read_tag(struct lexer *lexer, bool block)
             fail(lexer, TD_UNSUPPORTED, "a tag without end");
         else if (c == '"' || c == '\'')
             read_string(lexer);
-        else if (is_digit(c))
+        else if (ascii_is_digit(c))
             read_number(lexer);
         else if (is_name_start(c))
             read_name(lexer);
@@ -330,19 +321,20 @@ static void skip_comment(struct lexer *lexer)
 
 /* --- outside of tags --- */
 
-/* "{%- name -%}" at `from`: the offset after it, or 0. Signs go to sign[0] and sign[1]. */
+/* Matches "{%- name -%}" at `from`: returns the offset after it, or 0. Signs go to sign[0] and
+ * sign[1]. */
 static size_t match_tag(struct td_str source, size_t from, const char *name, char sign[static 2])
 {
     size_t at = from + 2, len = strlen(name);
     char first = at < source.len ? source.data[at] : '\0';
     sign[0] = first == '-' || first == '+' ? first : '\0';
     at += sign[0] != '\0';
-    while (at < source.len && is_space(source.data[at]))
+    while (at < source.len && ascii_is_space(source.data[at]))
         at++;
     if (!str_starts_with(str_slice(source, at, source.len), (struct td_str){name, len}))
         return 0;
     at += len;
-    while (at < source.len && is_space(source.data[at]))
+    while (at < source.len && ascii_is_space(source.data[at]))
         at++;
     char last = at < source.len ? source.data[at] : '\0';
     sign[1] = last == '-' || last == '+' ? last : '\0';
@@ -404,7 +396,7 @@ static void read_template(struct lexer *lexer)
     }
 }
 
-/* Copies the text with "\r\n" and "\r" made "\n", and one newline at the end dropped. */
+/* Copies the text, with "\r\n" and "\r" as "\n" and without one newline at its end. */
 static struct td_str normalise(struct arena *arena, struct td_str source)
 {
     char *copy = arena_copy(arena, source);
@@ -424,6 +416,7 @@ static struct td_str normalise(struct arena *arena, struct td_str source)
 enum td_status jinja_tokenize(struct arena *arena, struct td_str source,
                               struct jinja_token **tokens, size_t *count, struct td_error *err)
 {
+    ASSERT(tokens != NULL && count != NULL);
     struct lexer lexer = {.arena = arena, .err = err, .line = 1, .line_starting = true};
     lexer.source = normalise(arena, source);
     if (lexer.source.data == NULL)

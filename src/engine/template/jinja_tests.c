@@ -1,8 +1,9 @@
-/* Tests: what stands after `is`, and what select() and its relatives name. */
+/* Tests: the names after `is`, and those that select() and its relatives take. */
 #include "engine/template/jinja_eval.h"
 
-/* JINJA_TEST names are written name, condition; `value` and `other` (the first argument) are
- * there. */
+#include "base/ascii.h"
+
+/* Defines a test by its name and a condition on `value` and `other`, its first argument. */
 #define TEST(name, condition)                                                \
     static bool test_##name(struct jinja_run *run, struct jinja_value value, \
                             const struct jinja_args *args)                   \
@@ -17,7 +18,7 @@ static bool has_case(struct jinja_run *run, struct jinja_value value, enum jinja
     struct jinja_text text = jinja_str(run, value);
     bool letters = false;
     for (size_t i = 0; i < text.len; i++)
-        letters = letters || ((text.data[i] | 0x20) >= 'a' && (text.data[i] | 0x20) <= 'z');
+        letters = letters || ascii_is_letter(text.data[i]);
     return letters && jinja_equal(run, jinja_from_text(text), jinja_change_case(run, text, how));
 }
 

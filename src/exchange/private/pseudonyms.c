@@ -1,12 +1,19 @@
+/* The masked request, and the restorers of its answers.
+ *
+ * The scanner's reading is masked as a whole, so that a value is the same surrogate everywhere.
+ * Then every text of the request is replaced by its masked part, found by where the text came from.
+ * A text that the scanner was not shown has no part, and then nothing is sent. */
 #include "exchange/private/pseudonyms.h"
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "exchange/private/egress.h"
+#include "exchange/private/classify.h"
+#include "exchange/private/conversation_id.h"
 #include "exchange/private/restore_delta.h"
 #include "privacy/pseudonym/restore.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A part of the masked reading, and the text of the request that it was. */
@@ -101,7 +108,8 @@ static struct json *masked_object(const struct pseudonyms *p, const struct json 
     return copy;
 }
 
-/* A copy with the masked texts; names of members and numbers stay: a private one is what is left. */
+/* A copy with the masked texts. Names of members and numbers stay as they are; where one of them is
+ * private, the class of what is left says so. */
 static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok)
 {
     struct td_str text;
@@ -189,7 +197,7 @@ static enum td_status mask_request(struct pseudonyms *p, const struct mask_rules
 {
     struct reading reading;
     reading_init(&reading);
-    egress_read(request, &reading);
+    classify_read(request, &reading);
     struct vault *vault = vault_hold_lock(p->hold);
     struct mask *mask = mask_new(vault, rules, &p->uses);
     enum td_status status = mask ? mask_find(mask, &reading, err)
@@ -219,7 +227,7 @@ enum td_status pseudonyms_new(struct vault_store *store, const struct mask_rules
         return error_set(err, TD_NO_MEMORY, "no memory for a masked request");
     p->store = store;
     reading_init(&p->masked);
-    egress_conversation_digest(identity, key, owner);
+    conversation_id_digest(identity, key, owner);
     enum td_status status = vault_store_take(store, key, owner, now_ms, &p->hold, err);
     if (status == TD_OK && identity->keep_nothing)
         vault_hold_forbid_keeping(p->hold);
@@ -268,17 +276,20 @@ const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *p, si
 
 void pseudonyms_begin(struct pseudonyms *p, size_t answer)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX);
     restore_delta_reset(p->deltas[answer]);
 }
 
 const struct tier_piece *pseudonyms_restore(struct pseudonyms *p, size_t answer,
                                             const struct tier_piece *piece)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX && piece);
     return restore_delta_piece(p->deltas[answer], piece);
 }
 
 const struct tier_piece *pseudonyms_end(struct pseudonyms *p, size_t answer)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX);
     return restore_delta_end(p->deltas[answer]);
 }
 

@@ -51,7 +51,7 @@ static bool start_by_mode(const struct choice *choice)
         return false;
     choice->start->position = first_at(choice, mode == TD_MODE_PREFER_LOCAL);
     choice->start->code = REASON_CHOSEN_MODE;
-    choice->decision->by = "mode";
+    choice->decision->by = DECIDED_BY_MODE;
     removed(choice->start->text, "mode %s starts on %s", names_mode(mode),
             name_at(choice, choice->start->position));
     return removed(choice->decision->flip, "without the mode %s", names_mode(mode));
@@ -75,7 +75,7 @@ static bool start_by_rule(const struct choice *choice)
         return false;
     start->position = position;
     start->code = REASON_CHOSEN_RULE;
-    choice->decision->by = "rule";
+    choice->decision->by = DECIDED_BY_RULE;
     explain_rule(choice->q, choice->decision->flip);
     return removed(start->text, "rule '%.60s' starts on %s", rule->name, name_at(choice, position));
 }
@@ -158,7 +158,7 @@ static bool start_by_gate(const struct choice *choice)
         return false;
     start->position++;
     start->code = REASON_CHOSEN_RULE;
-    choice->decision->by = "gate";
+    choice->decision->by = DECIDED_BY_GATE;
     return true;
 }
 
@@ -246,7 +246,7 @@ static bool start_by_score(const struct choice *choice)
     score_tiers(q->signals, q->facts, q->states, choice->ladder, choice->count, scores);
     choice->start->position = best_of(q, scores, choice->ladder, choice->count, 0, SIZE_MAX);
     choice->start->code = REASON_CHOSEN_SCORE;
-    choice->decision->by = "score";
+    choice->decision->by = DECIDED_BY_SCORE;
     note_scores(scores, choice->ladder, choice->count, choice->decision);
     explain_score(choice, scores);
     earlier_start_by_score(q, scores, choice->ladder, choice->count, choice->start,
@@ -283,7 +283,7 @@ static bool start_by_ramp(const struct choice *choice)
         return false;
     choice->start->position = position;
     choice->start->code = REASON_CHOSEN_RAMP;
-    decision->by = "ramp";
+    decision->by = DECIDED_BY_RAMP;
     decision->runner_up = choice->ladder[otherwise];
     removed(choice->start->text, "canary %g %%: taken, starts on %s", ramp->percent, to);
     return removed(decision->flip, "outside of the ramp's %g %% of the users it starts on %s",
@@ -316,7 +316,7 @@ static void mind_the_time(const struct choice *choice)
         removed(decision->moved, "an earlier exchange started on %.60s, which is too slow now",
                 late);
     }
-    decision->by = "slo";
+    decision->by = DECIDED_BY_SLO;
     decision->runner_up = ladder[start->position];
     removed(decision->flip, "with a wish of at least %.0f ms it starts on %s", measured, late);
     start->position = best;
@@ -333,7 +333,7 @@ static bool start_by_route(const struct choice *choice)
 {
     choice->start->position = start_of_route(choice);
     choice->start->code = REASON_CHOSEN_START;
-    choice->decision->by = "route";
+    choice->decision->by = DECIDED_BY_ROUTE;
     if (!start_by_gate(choice))
         removed(choice->start->text, "route %s starts on %s", choice->q->route->name,
                 name_at(choice, choice->start->position));

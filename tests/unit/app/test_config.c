@@ -2,8 +2,10 @@
  * nearest name, and the examples that are shipped. */
 #include "test.h"
 
-#include "app/config/class_rules.h"
+#include "app/cli/config_help.h"
 #include "app/config/config.h"
+#include "app/config/config_reach.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 
@@ -55,8 +57,8 @@ static void test_defaults_serve_the_embedded_model_and_openai(void)
     const struct config_route *route = &config->routes[0];
     CHECK(strcmp(route->name, "auto") == 0 && route->kind == ROUTE_HYBRID);
     CHECK(route->tiers.count == 2 && strcmp(route->tiers.items[1], "openai") == 0);
-    CHECK(route->g2_tokens == 1 && route->g2_confidence_min == 0.35);
-    CHECK(route->g3_confidence_min == 0.55 && route->commit_tokens == 32);
+    CHECK(route->gates.g2_tokens == 1 && route->gates.g2_confidence_min == 0.35);
+    CHECK(route->gates.g3_confidence_min == 0.55 && route->gates.commit_tokens == 32);
     CHECK(route->climb == 0 && route->hedge_percentile == 95 && route->hedge_share == 0.1);
     config_free(config);
 }
@@ -129,8 +131,8 @@ static void test_every_key_arrives(void)
     CHECK(!tier->api_key_env && !tier->api_key_file); /* a server of one's own may need no key */
     const struct config_route *route = &config->routes[0];
     CHECK(strcmp(route->start, "near") == 0 && route->mode == TD_MODE_PREFER_CLOUD);
-    CHECK(route->data_class == TD_CLASS_SENSITIVE && route->g0_tokens_over == 5);
-    CHECK(route->g2_tokens == 6 && route->commit_tokens == UINT32_MAX);
+    CHECK(route->data_class == TD_CLASS_SENSITIVE && route->gates.g0_tokens_over == 5);
+    CHECK(route->gates.g2_tokens == 6 && route->gates.commit_tokens == UINT32_MAX);
     CHECK(route->climb == 1 && route->hedge_percentile == 90 && route->hedge_after_ms == 0);
     CHECK(route->hedge_share == 0.2);
     CHECK(config->privacy.data_class == TD_CLASS_SENSITIVE);
@@ -390,7 +392,8 @@ static void test_the_examples_load(void)
             CHECK(config->route_count == 3);
             CHECK(config->routes[1].kind == ROUTE_LOCAL_ONLY);
             CHECK(config->routes[1].data_class == TD_CLASS_RESTRICTED);
-            CHECK(config->routes[0].g0_tokens_over == 400 && config->routes[0].commit_tokens == 0);
+            CHECK(config->routes[0].gates.g0_tokens_over == 400 &&
+                  config->routes[0].gates.commit_tokens == 0);
         }
         if (i == 2) {
             CHECK(strcmp(config->routes[0].ramp.to, "local") == 0);
@@ -406,7 +409,7 @@ static bool sees(const struct config *config, const char *tier, enum td_data_cla
         struct tier_facts facts = {0};
         if (strcmp(config->tiers[i].name, tier) != 0)
             continue;
-        class_rules_apply(config, &config->tiers[i], &facts);
+        config_reach_apply(config, &config->tiers[i], &facts);
         return reach_allowed(&facts, data_class);
     }
     CHECK(false); /* no tier has that name */
@@ -477,16 +480,40 @@ static void test_rules_of_classes_that_cannot_hold_are_refused_with_their_line(v
 
 static void test_help_names_every_key(void)
 {
-    struct buf out;
-    buf_init(&out, 1 << 20);
-    config_write_help(&out);
-    static const char *const keys[] = {"server.listen", "tiers[].price.input_usd_per_mtok",
-                                       "routes[].gates.g2.confidence_min", "ledger.store_prompts",
-                                       "log.level"};
-    CHECK(!out.failed);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        CHECK(str_find(buf_view(&out), str_from(keys[i]), 0) != SIZE_MAX);
-    buf_deinit(&out);
+    static const struct {
+        const char *section, *key;
+    } keys[] = {{"\nserver: ", "\n  listen "},
+                {"\ntiers[].price: ", "\n  input_usd_per_mtok"},
+                {"\nroutes[].gates.g2: ", "\n  confidence_min "},
+                {"\nledger: ", "\n  store_prompts "},
+                {"\nlog: ", "\n  level "}};
+    char *text = NULL;
+    size_t len = 0;
+    struct td_error err = {0};
+    FILE *out = open_memstream(&text, &len);
+    CHECK(out && config_help_print(NULL, out, &err) == TD_OK);
+    fclose(out);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *section = strstr(text, keys[i].section);
+        const char *end = section ? strstr(section, "\n\n") : NULL;
+        const char *key = section ? strstr(section, keys[i].key) : NULL;
+        CHECK(key && (!end || key < end));
+    }
+    free(text);
+}
+
+static void test_help_of_a_section_has_what_stands_in_it(void)
+{
+    char *text = NULL;
+    size_t len = 0;
+    struct td_error err = {0};
+    FILE *out = open_memstream(&text, &len);
+    CHECK(out && config_help_print("routes", out, &err) == TD_OK);
+    CHECK(config_help_print("privcy", out, &err) == TD_NOT_FOUND);
+    CHECK(strstr(err.message, "privacy") != NULL);
+    fclose(out);
+    CHECK(strstr(text, "routes[].gates.g2: ") && !strstr(text, "tiers[]: "));
+    free(text);
 }
 
 int main(void)
@@ -503,5 +530,6 @@ int main(void)
     RUN(test_the_example_policies_say_who_sees_what);
     RUN(test_rules_of_classes_that_cannot_hold_are_refused_with_their_line);
     RUN(test_help_names_every_key);
+    RUN(test_help_of_a_section_has_what_stands_in_it);
     return test_finish();
 }

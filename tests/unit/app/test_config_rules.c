@@ -1,11 +1,12 @@
-/* Rules, applications and budgets of a configuration: what is compiled, and every mistake with its file, line and reason. */
+/* Rules, applications and budgets of a configuration: what is compiled, and every mistake with its
+ * file, line and reason. */
 #include "scanners.h"
 #include "test.h"
 
 #include "app/config/config.h"
 #include "app/config/presets.h"
 #include "app/evidence/policy_cases.h"
-#include "app/setup/policy_build.h"
+#include "app/setup/policy/policy_build.h"
 #include "base/str.h"
 
 #include <math.h>

@@ -9,9 +9,11 @@
 #include "test.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void test_views_compare_by_bytes(void)
@@ -37,7 +39,7 @@ static void test_find_and_next_cover_the_ends(void)
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("a")));
     CHECK(str_next(&rest, ',', &part) && part.len == 0);
     CHECK(str_next(&rest, ',', &part) && str_equal(part, STR("b")));
-    CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* not what it was before */
+    CHECK(!str_next(&rest, ',', &part) && part.len == 0); /* it does not keep the last part */
 }
 
 static void test_numbers_refuse_overflow_and_rubbish(void)
@@ -107,11 +109,31 @@ static void test_a_path_fits_or_is_refused_whole(void)
     char path[12];
     struct td_error err = {0};
     CHECK(path_join(path, sizeof path, "/var", "log.txt", &err) == TD_INVALID && path[0] == '\0');
+    CHECK(errno == ENAMETOOLONG);
     CHECK(strcmp(err.message, "the path '/var/log.tx...' is too long: 11 bytes are possible") == 0);
     CHECK(path_join(path, sizeof path, "/var", "log.md", NULL) == TD_OK);
     CHECK(strcmp(path, "/var/log.md") == 0);
     CHECK(path_format(path, sizeof path, NULL, "%s.%d", "/tmp/a", 77) == TD_OK);
     CHECK(strcmp(path, "/tmp/a.77") == 0);
+}
+
+static void test_folders_are_made_down_to_the_file(void)
+{
+    char top[] = "/tmp/test_path_XXXXXX", path[256], file[256];
+    struct td_error err = {0};
+    struct stat info;
+    REQUIRE(mkdtemp(top) != NULL);
+    REQUIRE(path_join(path, sizeof path, top, "a/b", NULL) == TD_OK);
+    REQUIRE(path_join(file, sizeof file, path, "file", NULL) == TD_OK);
+    CHECK(path_make_parents(file, 0700, NULL) == TD_OK && stat(path, &info) == 0);
+    CHECK(S_ISDIR(info.st_mode) && (info.st_mode & 0777) == 0700 && stat(file, &info) != 0);
+    CHECK(path_make_parents(file, 0700, NULL) == TD_OK); /* they exist already */
+    CHECK(path_make_parents("file", 0700, NULL) == TD_OK);
+    CHECK(path_make_parents("/dev/null/x/file", 0700, &err) == TD_IO);
+    CHECK(strstr(err.message, "/dev/null") != NULL);
+    CHECK(rmdir(path) == 0);
+    *strrchr(path, '/') = '\0';
+    CHECK(rmdir(path) == 0 && rmdir(top) == 0);
 }
 
 static void test_utf8_refuses_what_rfc_3629_refuses(void)
@@ -138,7 +160,7 @@ static void test_streams_are_cut_between_characters(void)
     size_t expected[] = {0, 1, 1, 1, 1, 5, 6};
     for (size_t i = 0; i <= text.len; i++)
         CHECK(utf8_complete_len(str_slice(text, 0, i)) == expected[i]);
-    CHECK(utf8_complete_len(STR("\x80\x80\x80")) == 3); /* invalid bytes are not waited for */
+    CHECK(utf8_complete_len(STR("\x80\x80\x80")) == 3); /* invalid bytes are complete */
 }
 
 static void test_a_character_begins_where_its_first_byte_is(void)
@@ -196,6 +218,7 @@ int main(void)
     RUN(test_characters_outside_ascii_have_no_class_and_keep_their_value);
     RUN(test_a_message_suggests_the_nearest_name_or_nothing);
     RUN(test_a_path_fits_or_is_refused_whole);
+    RUN(test_folders_are_made_down_to_the_file);
     RUN(test_utf8_refuses_what_rfc_3629_refuses);
     RUN(test_streams_are_cut_between_characters);
     RUN(test_a_character_begins_where_its_first_byte_is);

@@ -1,6 +1,5 @@
 /* Every tensor of the golden files, read through the GGUF directory and dequantised row by row,
- * against the hashes of what another implementation makes of it (golden/dequant/ of the shared
- * data). */
+ * against hashes of the same from another implementation (golden/dequant/ of the shared data). */
 #include "base/crypto.h"
 #include "base/json.h"
 #include "engine/gguf/gguf.h"
@@ -92,9 +91,9 @@ int main(void)
         current = json_at(cases, i);
         if (json_get(current, "hashes") == NULL)
             continue;
-        int failed = test_failed_count;
+        int failed = test_failures();
         RUN(test_every_tensor_of_the_file_dequantizes_to_the_bit);
-        if (test_failed_count != failed)
+        if (test_failures() != failed)
             fprintf(stderr, "  in %s\n", json_cstr(json_get(current, "name")));
     }
     json_free(index);

@@ -1,0 +1,111 @@
+/* The root of the configuration: one row for each section, and the small sections themselves.
+ * keys.h says how to add a key. */
+#include "app/config/keys.h"
+
+/* --- router --- */
+
+#define AT(member) offsetof(struct config, router.consistency.member)
+
+static const struct config_key consistency_keys[] = {
+    {"on", CONFIG_KEY_BOOL, AT(on), "true",
+     .help = "remember where questions started, as keyed hashes; off with privacy.zero_retention"},
+    {"margin", CONFIG_KEY_NUMBER, AT(margin), "0.7", 0, 1,
+     .help = "most that one repeated start may give up: a difference in the probability of a right "
+             "answer, or a share of the weights' score"},
+    {"loss_max", CONFIG_KEY_NUMBER, AT(loss_max), "0.02", 0, 1,
+     .help = "most that a day may give up: right answers lost for each request; the first two are "
+             "free"},
+    {"usd_per_day", CONFIG_KEY_NUMBER, AT(usd_per_day), "1", 0, 1000000,
+     .help = "most that staying on expensive tiers may cost in a day (UTC), for all users"},
+    {"ttl_days", CONFIG_KEY_UINT, AT(ttl_days), "30", 1, 3660,
+     .help = "entries that were not used for this many days are forgotten; needs a restart"},
+    {"entries_max", CONFIG_KEY_UINT, AT(entries_max), "100000", 16, 1000000,
+     .help = "most questions and conversations to remember; needs a restart"},
+    {"table", CONFIG_KEY_TEXT, AT(table), NULL,
+     .help = "file with similar words; default: the one beside the program; none: exact words"},
+};
+static const struct config_section consistency_section = KEYS_MAP(consistency_keys);
+#undef AT
+
+#define AT(member) offsetof(struct config, member)
+
+static const struct config_key router_keys[] = {
+    {"classifier", CONFIG_KEY_TEXT, AT(router.classifier), NULL,
+     .help = "file that 'tandem router train' wrote; default: the one beside the program; none: "
+             "prompts are not judged"},
+    {"confidence", CONFIG_KEY_TEXT, AT(router.confidence), NULL,
+     .help = "file that 'tandem router confidence' wrote for the local model"},
+    {"consistency", CONFIG_KEY_SECTION, 0, NULL, .section = &consistency_section,
+     .help = "keeps the questions of a conversation, and similar questions of a user, on one tier"},
+};
+static const struct config_section router_section = KEYS_MAP(router_keys);
+
+/* --- watch, shadow, device --- */
+
+static const struct config_key watch_keys[] = {
+    {"escalations_per_hour", CONFIG_KEY_UINT, AT(watch.escalations_per_hour), "0", 0, 1000000,
+     .help = "cap for one caller; above it the caller's requests stay on the device; 0 = no cap"},
+    {"escalation_share", CONFIG_KEY_NUMBER, AT(watch.escalation_share), "0", 0, 0.8,
+     .help = "share of escalations that is usual; 0 = learn it from the first 500 exchanges"},
+};
+static const struct config_section watch_section = KEYS_MAP(watch_keys);
+
+static const struct config_key shadow_keys[] = {
+    {"running_max", CONFIG_KEY_UINT, AT(shadow.running_max), "1", 1, 64,
+     .help = "most shadow answers at once; further ones are dropped; needs a restart"},
+    {"usd_per_day", CONFIG_KEY_NUMBER, AT(shadow.usd_per_day), "1", 0, 1e6,
+     .help = "most that shadow answers of clouds may cost in a day, for all routes"},
+};
+static const struct config_section shadow_section = KEYS_MAP(shadow_keys);
+
+static const struct config_key device_keys[] = {
+    {"root", CONFIG_KEY_TEXT, AT(device.root), "/sys",
+     .help = "folder with class/power_supply and class/net; needs a restart"},
+};
+static const struct config_section device_section = KEYS_MAP(device_keys);
+
+/* --- the root --- */
+
+static const struct config_key root_keys[] = {
+    {"state_dir", CONFIG_KEY_TEXT, AT(state_dir), NULL,
+     .help = "folder for the ledger and other state; default: tandem in XDG_STATE_HOME. "
+             "TANDEM_STATE_DIR overrides it"},
+    {"server", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_server, .help = "the HTTP server"},
+    {"engine", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_engine,
+     .help = "the engine of the local tier; all keys but adapters need a restart"},
+    {"tiers", CONFIG_KEY_SECTIONS, AT(tiers), NULL, 0, CONFIG_TIERS_MAX, .section = &keys_tier,
+     .help = "where inference runs; default: local and openai", .count_offset = AT(tier_count)},
+    {"routes", CONFIG_KEY_SECTIONS, AT(routes), NULL, 0, CONFIG_ROUTES_MAX, .section = &keys_route,
+     .help = "which tiers may answer, and when a request moves on to the next; default: one hybrid "
+             "route over all tiers",
+     .count_offset = AT(route_count)},
+    {"rules", CONFIG_KEY_SECTIONS, AT(rules), NULL, 0, CONFIG_RULES_MAX, .section = &keys_rule,
+     .help = "exceptions, tried from the top; the first that matches decides",
+     .count_offset = AT(rule_count)},
+    {"apps", CONFIG_KEY_SECTIONS, AT(apps), NULL, 0, CONFIG_APPS_MAX, .section = &keys_app,
+     .help = "applications that send requests, told apart by their API keys",
+     .count_offset = AT(app_count)},
+    {"budgets", CONFIG_KEY_SECTIONS, AT(budgets), NULL, 0, BUDGETS_MAX, .section = &keys_budget,
+     .help = "money for a day; when it is spent, only free tiers answer",
+     .count_offset = AT(budget_count)},
+    {"device", CONFIG_KEY_SECTION, 0, NULL, .section = &device_section,
+     .help = "where rules read the battery and the network of this machine"},
+    {"policy", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_policy,
+     .help = "presets, and what waiting, privacy and errors are worth"},
+    {"models", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_models,
+     .help = "what 'tandem models pull' downloads"},
+    {"router", CONFIG_KEY_SECTION, 0, NULL, .section = &router_section,
+     .help = "what judges prompts before inference"},
+    {"shadow", CONFIG_KEY_SECTION, 0, NULL, .section = &shadow_section,
+     .help = "limits of answers that are only compared (routes[].shadow)"},
+    {"watch", CONFIG_KEY_SECTION, 0, NULL, .section = &watch_section,
+     .help = "alarms about unusual traffic (GET /tandem/v1/alarms)"},
+    {"privacy", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_privacy,
+     .help = "what may leave the device"},
+    {"ledger", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_ledger,
+     .help = "the record of every exchange"},
+    {"log", CONFIG_KEY_SECTION, 0, NULL, .section = &keys_log,
+     .help = "log lines on standard error"},
+};
+const struct config_section keys_root = {root_keys, sizeof root_keys / sizeof *root_keys, 0,
+                                         AT(line)};

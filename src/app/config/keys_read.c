@@ -1,0 +1,290 @@
+/* Reads one YAML map by its section of the tables. The recursion follows the nesting of the
+ * tables, which is fixed, and not that of the input. A message names file, line and path of the
+ * key. */
+#include "app/config/keys.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+struct place {
+    const char *label;
+    uint32_t line;
+    const char *where; /* path of the map, "" at the root */
+    struct arena *arena;
+    struct td_error *err;
+};
+
+static enum td_status wrong(const struct place *place, const struct config_key *key,
+                            const char *expected, const char *found)
+{
+    return error_set(place->err, TD_INVALID, "%s:%u: %s%s%s must be %s%s%.60s%s", place->label,
+                     place->line, place->where, *place->where ? "." : "", key->name, expected,
+                     found ? ", not '" : "", found ? found : "", found ? "'" : "");
+}
+
+static void store(void *base, size_t offset, const void *value, size_t bytes)
+{
+    memcpy((char *)base + offset, value, bytes);
+}
+
+static enum td_status read_number(const struct place *place, const struct config_key *key,
+                                  const char *text, bool quoted, void *base)
+{
+    char range[96];
+    double number;
+    bool whole = key->type != CONFIG_KEY_NUMBER;
+    snprintf(range, sizeof range, "%s from %.10g to %.10g%s", whole ? "a whole number" : "a number",
+             key->min, key->max, key->type == CONFIG_KEY_UINT_ALL ? ", or all" : "");
+    if (key->type == CONFIG_KEY_UINT_ALL && strcmp(text, "all") == 0) {
+        uint32_t all = UINT32_MAX;
+        store(base, key->offset, &all, sizeof all);
+        return TD_OK;
+    }
+    uint64_t integer = 0;
+    bool ok = !quoted && (whole ? str_to_u64(str_from(text), &integer)
+                                : str_to_double(str_from(text), &number));
+    if (!ok)
+        return wrong(place, key, range, text);
+    if (whole)
+        number = (double)integer;
+    if (!(number >= key->min && number <= key->max))
+        return wrong(place, key, range, text);
+    if (whole) {
+        uint32_t value = (uint32_t)integer;
+        store(base, key->offset, &value, sizeof value);
+    } else {
+        store(base, key->offset, &number, sizeof number);
+    }
+    return TD_OK;
+}
+
+static enum td_status find_choice(const struct place *place, const struct config_key *key,
+                                  const char *text, int *out)
+{
+    char list[192] = "one of";
+    size_t count = 0;
+    for (; key->choices[count]; count++) {
+        if (strcmp(key->choices[count], text) == 0) {
+            *out = (int)count;
+            return TD_OK;
+        }
+        size_t len = strlen(list);
+        snprintf(list + len, sizeof list - len, "%s %s", count ? "," : "", key->choices[count]);
+    }
+    return wrong(place, key, list, text);
+}
+
+static enum td_status read_choice(const struct place *place, const struct config_key *key,
+                                  const char *text, void *base)
+{
+    int value = 0;
+    enum td_status status = find_choice(place, key, text, &value);
+    if (status == TD_OK)
+        store(base, key->offset, &value, sizeof value);
+    return status;
+}
+
+static enum td_status read_scalar(const struct place *place, const struct config_key *key,
+                                  const char *text, bool quoted, void *base)
+{
+    switch (key->type) {
+    case CONFIG_KEY_TEXT:
+        if (!*text || (!quoted && (strcmp(text, "~") == 0 || strcmp(text, "null") == 0)))
+            return wrong(place, key, "a text; leave the key out for its default", NULL);
+        store(base, key->offset, &text, sizeof text);
+        return TD_OK;
+    case CONFIG_KEY_BOOL: {
+        bool yes = strcmp(text, "true") == 0;
+        if (quoted || (!yes && strcmp(text, "false") != 0))
+            return wrong(place, key, "true or false", text);
+        store(base, key->offset, &yes, sizeof yes);
+        return TD_OK;
+    }
+    case CONFIG_KEY_CHOICE:
+        return read_choice(place, key, text, base);
+    default:
+        return read_number(place, key, text, quoted, base);
+    }
+}
+
+static enum td_status read_texts(const struct place *place, const struct config_key *key,
+                                 const struct yaml_node *node, void *base)
+{
+    struct config_texts texts = {NULL, 0};
+    if (node->kind != YAML_LIST)
+        return wrong(place, key, "a list", NULL);
+    if ((double)node->count > key->max)
+        return wrong(place, key, "a shorter list", NULL);
+    texts.items = arena_alloc_array(place->arena, node->count + 1, sizeof *texts.items);
+    if (!texts.items)
+        return wrong(place, key, "smaller", NULL);
+    for (const struct yaml_node *item = node->first; item; item = item->next) {
+        if (item->kind != YAML_SCALAR || item->text_len == 0)
+            return wrong(place, key, "a list of texts", NULL);
+        texts.items[texts.count++] = item->text;
+    }
+    store(base, key->offset, &texts, sizeof texts);
+    return TD_OK;
+}
+
+/* Any of the choices: [a, b], or a alone. */
+static enum td_status read_mask(const struct place *place, const struct config_key *key,
+                                const struct yaml_node *node, void *base)
+{
+    uint32_t mask = 0;
+    int value = 0;
+    if (node->kind == YAML_MAP || (node->kind == YAML_LIST && node->count == 0))
+        return wrong(place, key, "a value or a list of values", NULL);
+    for (const struct yaml_node *item = node->kind == YAML_LIST ? node->first : node; item;
+         item = item->next) {
+        if (item->kind != YAML_SCALAR)
+            return wrong(place, key, "a list of values", NULL);
+        enum td_status status = find_choice(place, key, item->text, &value);
+        if (status != TD_OK)
+            return status;
+        mask |= 1u << value;
+        if (node->kind == YAML_SCALAR)
+            break; /* its siblings are other keys */
+    }
+    store(base, key->offset, &mask, sizeof mask);
+    return TD_OK;
+}
+
+static enum td_status read_words(const struct place *place, const struct config_key *key,
+                                 const struct yaml_node *node, void *base)
+{
+    if (node->kind == YAML_LIST && node->count == 0)
+        return wrong(place, key, "a text or a list of texts", NULL);
+    if (node->kind != YAML_SCALAR)
+        return read_texts(place, key, node, base);
+    struct yaml_node item = *node;
+    item.next = NULL;
+    struct yaml_node list = {.kind = YAML_LIST, .line = node->line, .first = &item, .count = 1};
+    return read_texts(place, key, &list, base);
+}
+
+static enum td_status read_sections(const struct place *place, const struct config_key *key,
+                                    const struct yaml_node *node, void *base)
+{
+    const struct config_section *section = key->section;
+    if (node->kind != YAML_LIST || node->count == 0)
+        return wrong(place, key, "a list of maps, each starting with '- name:'", NULL);
+    if ((double)node->count > key->max) {
+        char most[64];
+        snprintf(most, sizeof most, "at most %.0f entries long", key->max);
+        return wrong(place, key, most, NULL);
+    }
+    char *items = arena_alloc_array(place->arena, node->count, section->bytes);
+    if (!items)
+        return wrong(place, key, "smaller", NULL);
+    size_t index = 0;
+    for (const struct yaml_node *item = node->first; item; item = item->next, index++) {
+        char where[96];
+        snprintf(where, sizeof where, "%s[%zu]", key->name, index);
+        char *at = items + index * section->bytes;
+        if (item->kind != YAML_MAP)
+            return error_set(place->err, TD_INVALID, "%s:%u: %s must be a map", place->label,
+                             item->line, where);
+        store(at, section->line_offset, &item->line, sizeof item->line);
+        enum td_status status =
+            keys_read(place->label, section, item, where, place->arena, at, place->err);
+        if (status != TD_OK)
+            return status;
+    }
+    store(base, key->offset, &items, sizeof items);
+    store(base, key->count_offset, &node->count, sizeof node->count);
+    return TD_OK;
+}
+
+static enum td_status read_key(const struct place *place, const struct config_key *key,
+                               const struct yaml_node *node, void *base)
+{
+    char where[160];
+    switch (key->type) {
+    case CONFIG_KEY_REFUSED:
+        return error_set(place->err, TD_INVALID, "%s:%u: %s%s%s: %s", place->label, place->line,
+                         place->where, *place->where ? "." : "", key->name, key->help);
+    case CONFIG_KEY_SECTION:
+        if (node->kind != YAML_MAP)
+            return wrong(place, key, "a map of keys", NULL);
+        snprintf(where, sizeof where, "%s%s%s", place->where, *place->where ? "." : "", key->name);
+        return keys_read(place->label, key->section, node, where, place->arena, base, place->err);
+    case CONFIG_KEY_SECTIONS:
+        return read_sections(place, key, node, base);
+    case CONFIG_KEY_TEXTS:
+        return read_texts(place, key, node, base);
+    case CONFIG_KEY_WORDS:
+        return read_words(place, key, node, base);
+    case CONFIG_KEY_MASK:
+        return read_mask(place, key, node, base);
+    default:
+        if (node->kind != YAML_SCALAR)
+            return wrong(place, key, "a single value", NULL);
+        return read_scalar(place, key, node->text, node->quoted, base);
+    }
+}
+
+/* A default that does not pass its own row is our bug. */
+static enum td_status read_default(const struct place *place, const struct config_key *key,
+                                   void *base)
+{
+    if (key->type == CONFIG_KEY_SECTION)
+        return keys_read(place->label, key->section, NULL, "", place->arena, base, place->err);
+    if (key->type == CONFIG_KEY_CHOICE && !key->otherwise) {
+        int none = -1;
+        store(base, key->offset, &none, sizeof none);
+    }
+    if (key->type == CONFIG_KEY_NUMBER && !key->otherwise) {
+        double none = (double)NAN;
+        store(base, key->offset, &none, sizeof none);
+    }
+    return key->otherwise ? read_scalar(place, key, key->otherwise, false, base) : TD_OK;
+}
+
+static enum td_status refuse_unknown(const struct place *place,
+                                     const struct config_section *section, const char *name)
+{
+    const char *names[48];
+    size_t count = 0;
+    for (; count < section->key_count && count < 48; count++)
+        names[count] = section->keys[count].name;
+    return error_set(place->err, TD_INVALID, "%s:%u: unknown key '%.60s'%s%s%s", place->label,
+                     place->line, name, *place->where ? " in " : "", place->where,
+                     error_suggest(str_from(name), names, count).text);
+}
+
+enum td_status keys_read(const char *label, const struct config_section *section,
+                         const struct yaml_node *map, const char *where, struct arena *arena,
+                         void *base, struct td_error *err)
+{
+    assert(!map || map->kind == YAML_MAP);
+    struct place place = {label, map ? map->line : 0, where, arena, err};
+    for (size_t i = 0; i < section->key_count; i++) {
+        enum td_status status = read_default(&place, &section->keys[i], base);
+        if (status != TD_OK)
+            return status;
+    }
+    for (const struct yaml_node *node = map ? map->first : NULL; node; node = node->next) {
+        place.line = node->key_line;
+        size_t i = 0;
+        while (i < section->key_count && strcmp(section->keys[i].name, node->key) != 0)
+            i++;
+        enum td_status status = i < section->key_count
+                                    ? read_key(&place, &section->keys[i], node, base)
+                                    : refuse_unknown(&place, section, node->key);
+        if (status != TD_OK)
+            return status;
+    }
+    for (size_t i = 0; map && i < section->key_count; i++) {
+        if (!section->keys[i].required || yaml_tree_get(map, section->keys[i].name))
+            continue;
+        const struct yaml_node *name = yaml_tree_get(map, "name");
+        const char *named = name && name->kind == YAML_SCALAR ? name->text : "unnamed";
+        return error_set(err, TD_INVALID, "%s:%u: %s (%.60s) needs the key '%s': %s", label,
+                         map->line, where, named, section->keys[i].name, section->keys[i].help);
+    }
+    return TD_OK;
+}

@@ -1,0 +1,15 @@
+/* What a confidence model belongs to (router/judge/confidence_model.h), read from an open model:
+ * its name, quantisation and folder, samples of its weights, and what its chat template and
+ * tokenizer make of fixed texts. So a program that renders differently is noticed, too. */
+#ifndef APP_MODEL_IDENTITY_H
+#define APP_MODEL_IDENTITY_H
+
+#include "router/judge/confidence_model.h"
+#include "tandem/engine.h"
+
+/* path: the model's file. Reads at most 1 MiB of it. */
+TD_MUST_CHECK enum td_status model_identity_read(const struct td_model *model, const char *path,
+                                                 struct confidence_binding *out,
+                                                 struct td_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* What serve, chat and doctor share: configuration, model, scheduler, ledger, and the snapshot of
+ * policy and tiers that exchanges run on.
+ *
+ * A snapshot is immutable and counted. runtime_reload builds a new one beside the old and swaps
+ * the pointer; exchanges keep the one they began with, the last release frees it. Engine, server
+ * and ledger belong to the process: a change of their keys is named and waits for a restart. Any
+ * thread may acquire, release and reload. */
+#ifndef APP_RUNTIME_H
+#define APP_RUNTIME_H
+
+#include "app/config/config.h"
+#include "exchange/machine/exchange.h"
+#include "tandem/engine.h"
+
+struct embedding_service;
+struct runtime;
+struct scheduler;
+
+struct runtime_options {
+    const char *config_path; /* NULL = TANDEM_CONFIG or defaults */
+    const char *model;       /* overrides the configuration; NULL = not */
+    const char *listen;      /* the same */
+    enum td_cpu cpu;         /* TD_CPU_AUTO = the configuration's */
+    uint32_t threads;        /* 0 = the configuration's */
+    uint32_t slots;          /* 0 = the configuration's */
+    /* The confined worker: only local tiers, no ledgers and no detectors, because its requests
+     * were scanned before. */
+    bool confined;
+    /* A server: only there do shadows run, ramps move users, and vaults outlive the process. */
+    bool serves;
+    /* Arguments of the verb, its name first: with privacy.zero_retention the process restarts
+     * itself with them. */
+    char *const *arguments;
+};
+
+/* **returns new** (runtime_close). */
+TD_MUST_CHECK enum td_status runtime_open(const struct runtime_options *options,
+                                          struct runtime **out, struct td_error *err);
+/* Every acquired snapshot has been released before. Commits the ledger. */
+void runtime_close(struct runtime *runtime);
+
+/* The configuration of the start (server, engine, ledger). **borrows** until runtime_close. */
+const struct config *runtime_config(const struct runtime *runtime);
+const struct td_model *runtime_model(const struct runtime *runtime);         /* or NULL */
+struct scheduler *runtime_scheduler(const struct runtime *runtime);          /* or NULL */
+struct embedding_service *runtime_embeddings(const struct runtime *runtime); /* or NULL */
+struct sandbox *runtime_sandbox(const struct runtime *runtime);              /* or NULL */
+struct ledger *runtime_ledger(const struct runtime *runtime);                /* or NULL */
+
+/* ctx is the struct runtime; shaped for struct api_host. */
+struct exchange_services *runtime_acquire(void *ctx);
+void runtime_release(void *ctx, struct exchange_services *services);
+bool runtime_ready(void *ctx, const char **why_not);
+struct api_forgotten;
+void runtime_forget(void *ctx, const char *user, struct api_forgotten *out);
+
+/* Does what is due by time: vaults of pseudonyms expire. Returns in how many ms to call again; a
+ * late call does everything that is due. */
+uint64_t runtime_tend(struct runtime *runtime);
+
+/* Reads the file again. On failure the old snapshot stays. */
+TD_MUST_CHECK enum td_status runtime_reload(struct runtime *runtime, struct td_error *err);
+
+#endif
