@@ -11,7 +11,7 @@ struct name_finder {
     enum td_data_class data_class; /* of such a finding */
 };
 
-/* The threshold where a missed name costs fifty times as much as a word that is none. */
+/* The threshold where a missed name costs fifty times as much as a false one. */
 #define NAME_STRICT_SCORE_MIN 0.02f
 
 /* About 20 KB, on the stack of a scan. */

@@ -38,7 +38,7 @@ struct classifier_parameters {
     char task_name[CLASSIFIER_TASKS_MAX][CLASSIFIER_TASK_BYTES];
 };
 
-/* Number of floats in the file for so many outputs and tasks. */
+/* Number of floats in a file with these numbers of outputs and tasks. */
 static inline size_t classifier_float_count(size_t outputs, size_t tasks)
 {
     return (outputs + 1) + outputs + outputs * FEATURE_COUNT + OUTCOME_COUNT * (STACK_INPUTS + 1) +

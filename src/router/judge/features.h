@@ -65,7 +65,7 @@ const char *feature_name(size_t index); /* NULL beyond the last */
 
 struct ngrams {
     uint32_t bucket[NGRAMS_MAX + 1]; /* one more is written before it is known to be new */
-    size_t word_count;               /* the first so many are of words, the others of bytes */
+    size_t word_count;               /* buckets of words; those of bytes follow */
     size_t count;
     /* Where those end that occur first in each piece of the text. */
     size_t word_end[NGRAM_PIECES], byte_end[NGRAM_PIECES];

@@ -10,9 +10,9 @@
 
 #define TASK_STEPS 300
 #define TASK_RATE 0.3f
-/* A task's mean counts as this many lines of the mean over all: so many are needed before its own
- * mean is as trustworthy, since outcomes vary about five times as much inside a task as between
- * tasks. */
+/* The mean over all tasks counts as this many lines in the mean of each task. Outcomes vary about
+ * five times as much inside a task as between tasks, so a task needs that many lines before its own
+ * mean is as trustworthy. */
 #define MEAN_PRIOR 25.0f
 /* How much the stack is held to the first layer's own prediction, by the inputs' variance. */
 #define STACK_PRIOR 0.02

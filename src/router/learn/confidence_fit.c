@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define UNKNOWNS (CONFIDENCE_FEATURE_COUNT + 1)
-/* Prior of a weight: as if so many answers had said nothing. Features are standardised, and many
- * of them say nearly the same. */
+/* Prior of a weight, in answers that say nothing. Features are standardised, and many of them say
+ * nearly the same. */
 #define RIDGE 3.0
 #define NEWTON_STEPS 40
 #define ECE_BINS 15

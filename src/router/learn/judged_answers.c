@@ -51,7 +51,7 @@ enum td_status judged_answers_add(struct judged_answers *answers, double score, 
     return status;
 }
 
-/* True, false or a number; NAN when it is none of these. */
+/* True, false or a number; NAN for anything else. */
 static bool read_share(const struct json *value, double *out)
 {
     enum json_kind kind = json_kind_of(value);

@@ -69,7 +69,7 @@ struct route {
     enum td_mode mode;   /* default for requests that say nothing */
     /* Of what a cloud (the device) answered, the share that the device (a cloud) answers, too. */
     double shadow_edge_share, shadow_cloud_share;
-    struct ramp_plan ramp; /* of users who start on ramp_to; step_count 0 = there is none */
+    struct ramp_plan ramp; /* of users who start on ramp_to; step_count 0 = no ramp */
     const char *ramp_to;
     uint32_t ramp_slo_ms; /* an answer that comes later is lost to it; 0 = none is */
     struct gate_settings gates;
@@ -148,7 +148,7 @@ enum reason_code {
     REASON_KEPT_HOPELESS,
     REASON_KEPT_CAPPED,
     REASON_REVIEW,
-    REASON_HEDGED,        /* asked beside a tier that is slow */
+    REASON_HEDGED,        /* asked while a slow tier still works */
     REASON_HEDGE_WON,     /* and answered first */
     REASON_HEDGE_LOST,    /* or did not */
     REASON_HEDGE_REFUSED, /* would have been asked, but for the share that may be, or a budget */
@@ -272,7 +272,7 @@ struct signals {
     /* Private values can be replaced; what is left then has this class. */
     bool masked;
     enum td_data_class masked_class;
-    /* The route asks for a consent: why there is none; else NULL. */
+    /* The route asks for a consent and has none: why; else NULL. */
     const char *consent_missing;
     /* Jurisdictions that the request asks for; NULL-terminated, borrowed from it; NULL = none. */
     const char *const *regions;
@@ -290,7 +290,7 @@ struct signals {
     char task[SIGNALS_TASK_BYTES]; /* "" = not trained for tasks */
     double task_p;
     enum rule_language language;
-    /* What moves a rule beside the text; the exchange fills it in. */
+    /* What rules see besides the text; the exchange fills it in. */
     uint32_t prompt_tokens; /* as the route's first tier counts */
     const char *user, *app; /* NULL = none */
     const char *const *tags;

@@ -128,7 +128,8 @@ enum ramp_event ramp_judge(const struct ramp_plan *plan, struct ramp_state *stat
 
 /* --- what comes from a file --- */
 
-/* A bet's logarithm after so many judgements lies between that of all lost and of all won. */
+/* After `judged` losses the logarithm of a bet lies between those of losing and of winning every
+ * time. */
 static bool is_reachable(double value, double judged, double worst, double best)
 {
     const double rounding = 1e-6 * (1 + judged);
