@@ -1,8 +1,7 @@
-/* Types that every part of Tandem shares: statuses, errors, requests.
+/* Types that the C library and every part of Tandem share: statuses, errors, messages, sampling.
  *
  * Plain data, no functions but the error helpers. Everything here is borrowed unless a comment says
- * otherwise: whoever fills a struct keeps what its pointers point to alive until the call (or, for
- * a request, the exchange) has ended. */
+ * otherwise: whoever fills a struct keeps what its pointers point to alive until the call has ended. */
 #ifndef TANDEM_TYPES_H
 #define TANDEM_TYPES_H
 
@@ -41,7 +40,7 @@ enum td_status {
 #define TD_ERROR_BYTES 512
 
 /* Words for a failure. Caller-owned; start with `struct td_error err = {0}`. The first failure wins
- * because it is the cause: later td_error_set calls on a set error change nothing. */
+ * because it is the cause: what is set later changes nothing. */
 struct td_error {
     enum td_status status;
     char message[TD_ERROR_BYTES];
@@ -61,34 +60,6 @@ enum td_role { TD_ROLE_SYSTEM, TD_ROLE_DEVELOPER, TD_ROLE_USER, TD_ROLE_ASSISTAN
 struct td_message {
     enum td_role role;
     struct td_str content; /* UTF-8; the parts of a multi-part content joined by newlines */
-};
-
-/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach
- * nearer. */
-enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
-
-/* Ordered from free to most protected; within a conversation it only rises.
- * TD_CLASS_RESTRICTED never leaves the device. */
-enum td_data_class {
-    TD_CLASS_PUBLIC,
-    TD_CLASS_SENSITIVE,
-    TD_CLASS_CONTRACTUAL, /* under a contract: to whom the contract or a certificate allows */
-    TD_CLASS_RESTRICTED
-};
-
-enum td_mode {
-    TD_MODE_AUTO,
-    TD_MODE_ONLY_LOCAL,
-    TD_MODE_PREFER_LOCAL,
-    TD_MODE_PREFER_CLOUD,
-    TD_MODE_ONLY_CLOUD
-};
-
-/* Whose work the local engine does first when there is more than it can do at once. */
-enum td_priority {
-    TD_PRIORITY_INTERACTIVE, /* somebody waits */
-    TD_PRIORITY_BATCH,       /* gets what the others leave, and a turn when it has waited long */
-    TD_PRIORITY_SPARE /* only while nobody else runs; ended (TD_BUSY) for who needs its place */
 };
 
 /* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
@@ -136,98 +107,7 @@ struct td_sampling {
 /* LoRA adapters that one sequence may run with. */
 #define TD_ADAPTERS_MAX 8
 
-/* One adapter that a request asks for, by the name or the number (from 0) that the configuration
- * gives it. */
-struct td_adapter_choice {
-    const char *name; /* NULL = by number */
-    uint32_t number;
-    float scale;
-    bool has_scale; /* false: the configuration's */
-};
-
-/* A point in the triangle: how much each corner counts, 0 to 1 each. */
-struct td_weights {
-    double latency, privacy, cost;
-    bool set; /* false: nothing is weighed */
-};
-
-enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };
-
-/* Words that a caller puts on a request for the operator's rules. */
-#define TD_TAGS_MAX 8
-#define TD_REGIONS_MAX 2 /* a body's and a header's */
-
 #define TD_STOPS_MAX 16
 #define TD_TOP_LOGPROBS_MAX 20
-
-struct json;       /* base/json.h; opaque here */
-struct td_grammar; /* engine.h */
-
-/* What the answer has to look like. */
-enum td_format {
-    TD_FORMAT_TEXT,
-    TD_FORMAT_JSON,    /* an object, or what a schema says */
-    TD_FORMAT_GRAMMAR, /* GBNF: only the engine in this process can promise it */
-};
-
-/* A text to go on with instead of a chat. */
-struct td_completion {
-    struct td_str text;
-    const int32_t *ids; /* [id_count] the text's, of the local model; NULL = to be tokenized */
-    size_t id_count;
-    bool echo;        /* the answer begins with the text, and so do its log-probabilities */
-    bool prompt_only; /* nothing is generated */
-};
-
-/* One request as the product understands it, whatever wire format it came in. Borrowed
- * throughout. */
-struct td_request {
-    const struct td_message *messages;
-    size_t message_count;
-    /* NULL = a chat. Else `messages` is the same text as one user's, for all that reads or counts
-     * texts. */
-    const struct td_completion *completion;
-    const char *model;   /* "auto", a route's, a tier's or a model's name; NULL = "auto" */
-    uint32_t tokens_max; /* most tokens to generate; 0 = the tier's default */
-    struct td_sampling sampling;
-    struct td_str stops[TD_STOPS_MAX];
-    size_t stop_count;
-    bool logprobs;
-    uint8_t top_logprobs; /* 0..TD_TOP_LOGPROBS_MAX */
-    enum td_format format;
-    /* What the local engine follows; NULL with a format other than text: it cannot promise that
-     * one. */
-    struct td_grammar *grammar;
-    /* Of the local model. names_adapters: those that are always on do not count, even when there
-     * are none. */
-    struct td_adapter_choice adapters[TD_ADAPTERS_MAX];
-    size_t adapter_count;
-    bool names_adapters;
-
-    enum td_mode mode;
-    enum td_data_class data_class; /* at least this; detectors and routes may raise it */
-    enum td_priority priority;     /* of the local engine's work; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* to the first text; 0 = none */
-    uint32_t slo_ms;               /* to the whole answer; 0 = none */
-    struct td_weights weights;     /* before an application's, a rule's and the policy's */
-    const char *tags[TD_TAGS_MAX];
-    size_t tag_count;
-    enum td_network network; /* what the caller says of it */
-    const char *user;        /* stable user key, or NULL */
-    /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
-     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, but for 8 digits
-     * of a hash of it in alarms. */
-    const char *caller;
-    bool no_train, no_retention; /* only tiers that promise it */
-    /* Jurisdictions that a tier elsewhere must lie in, all of them ("eu"); NULL-terminated. */
-    const char *regions[TD_REGIONS_MAX + 1];
-    bool keep_nothing; /* of it, here: nothing is recorded but numbers, nothing computed is kept */
-    const char *consent; /* id of the consent that it names, or NULL */
-    bool corrections;    /* the client understands correction chunks */
-
-    /* The client's JSON body, or NULL. An OpenAI-compatible tier forwards members that are not
-     * understood here (tools, response_format, ...) untouched. */
-    const struct json *body;
-};
 
 #endif

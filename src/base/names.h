@@ -1,10 +1,40 @@
-/* The one spelling of places, modes, data classes, priorities, roles, finish reasons and cache
- * types: on the wire, in config, in the ledger and on the terminal. Pure functions over constant
- * tables; any thread. */
+/* Places, modes, data classes, priorities and networks, and the one spelling of these, of roles,
+ * finish reasons and cache types: on the wire, in config, in the ledger and on the terminal. Pure
+ * functions over constant tables; any thread. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 
 #include "tandem/types.h"
+
+/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach
+ * nearer. */
+enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
+
+/* Ordered from free to most protected; within a conversation it only rises.
+ * TD_CLASS_RESTRICTED never leaves the device. */
+enum td_data_class {
+    TD_CLASS_PUBLIC,
+    TD_CLASS_SENSITIVE,
+    TD_CLASS_CONTRACTUAL, /* under a contract: to whom the contract or a certificate allows */
+    TD_CLASS_RESTRICTED
+};
+
+enum td_mode {
+    TD_MODE_AUTO,
+    TD_MODE_ONLY_LOCAL,
+    TD_MODE_PREFER_LOCAL,
+    TD_MODE_PREFER_CLOUD,
+    TD_MODE_ONLY_CLOUD
+};
+
+/* Whose work the local engine does first when there is more than it can do at once. */
+enum td_priority {
+    TD_PRIORITY_INTERACTIVE, /* somebody waits */
+    TD_PRIORITY_BATCH,       /* gets what the others leave, and a turn when it has waited long */
+    TD_PRIORITY_SPARE /* only while nobody else runs; ended (TD_BUSY) for who needs its place */
+};
+
+enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };
 
 /* The name of a value; of one that no enum has: "unknown". */
 const char *names_place(enum td_place place);

@@ -1,24 +1,13 @@
-/* What a body says of sampling under llama.cpp's names, beyond the numbers of td_sampling
- * (dry_sequence_breakers, dry_penalty_last_n and ignore_eos), and what it leaves to the model. No
- * state. */
+/* What a request says of sampling, as the engine's scheduler takes it. No state. */
 #ifndef TIER_JOB_SAMPLING_H
 #define TIER_JOB_SAMPLING_H
 
-#include "base/json.h"
 #include "engine/session/scheduler.h"
+#include "request/request.h"
 
-/* Into job->dry and job->options; body may be NULL. TD_INVALID with *member (unless NULL) the name of
- * the one at fault. */
-TD_MUST_CHECK enum td_status job_sampling_read(const struct json *body, struct job_request *job,
-                                               const char **member, struct td_error *err);
-
-/* The members of a body that speak of sampling, so that a request of which nothing else goes on still leaves to the model what its body did.
- * **returns new**; NULL for NULL, or without memory. */
-struct json *job_sampling_members(const struct json *body);
-
-/* Into *sampling what the model recommends of the settings that the body does not name. body NULL:
- * nothing, for then the settings come from a program that means all of them. */
-void job_sampling_recommend(const struct json *body, const struct td_sampling *recommended,
-                            struct td_sampling *sampling);
+/* Into job->options.sampling, job->options.ignore_eos and job->dry. What the request leaves to the
+ * model is what the model's file recommends. */
+void job_sampling_set(const struct td_request *request, const struct td_sampling *recommended,
+                      struct job_request *job);
 
 #endif

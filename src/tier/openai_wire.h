@@ -8,6 +8,7 @@
 #define TIER_OPENAI_WIRE_H
 
 #include "net/sse.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
 /* TD_INVALID unless https, or http to a loopback host or with allow_http. No user:password part. */

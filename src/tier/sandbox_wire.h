@@ -8,15 +8,20 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "engine/embedding/embedding_service.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
-/* The text of a request, its tokens and its body: each may be as large as a server lets a body be. */
+/* The text of a request, its tokens and its members: each may be as large as a server lets a body
+ * be. */
 #define SANDBOX_REQUEST_BYTES_MAX (256u << 20)
 #define SANDBOX_FRAME_BYTES_MAX (8u << 20)
 /* Of vectors in one frame. */
 #define SANDBOX_FLOATS_MAX (256u << 10)
 
-/* A request and what it points to. */
+/* Members of a request that the worker reads: the messages with their calls, and the tools. */
+#define SANDBOX_MEMBERS 2
+
+/* A request and what it points to: not to be moved. */
 struct sandbox_request {
     /* Texts to embed; NULL: it is a request for an answer, which has the members from `tier` on. */
     struct embedding_input *inputs; /* [input_count] */
@@ -25,7 +30,8 @@ struct sandbox_request {
     const char *tier;
     struct td_request request; /* without grammar */
     struct td_completion completion;
-    struct json *body;
+    struct request_member members[SANDBOX_MEMBERS];
+    struct json *values[SANDBOX_MEMBERS], *schema;
     struct arena *arena;
 };
 

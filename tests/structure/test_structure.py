@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 SRC = ROOT / "src"
 
-LEVEL = {"base": 0, "kernels": 1, "privacy": 1, "device": 1, "net": 1, "ledger": 1, "engine": 2,
+LEVEL = {"base": 0, "kernels": 1, "privacy": 1, "device": 1, "net": 1, "ledger": 1, "request": 1, "engine": 2,
          "router": 2, "quant": 3, "tier": 3, "exchange": 4, "fleet": 4, "api": 5, "app": 6}
 # The rooms inside a large folder, in the order in which they may include: each those before it. Besides its rooms a
 # folder holds only its door: files that may include all of them, and that none of them includes.

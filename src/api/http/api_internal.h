@@ -72,7 +72,7 @@ void exchanges_find(struct api *api, struct http_request *request, const char *i
 void api_find_caller(const struct api *api, const struct http_request *request,
                      char out[static AUTH_DIGEST_BYTES]);
 
-/* A request's header, NULL when absent: openai_header_fn for a struct http_request. */
+/* A request's header, NULL when absent: request_header_fn for a struct http_request. */
 const char *api_find_header(void *http, const char *name);
 
 /* Replies, counted by code. */

@@ -17,6 +17,7 @@
 #include "api/inference/exchange_reply.h"
 #include "api/inference/format_task.h"
 #include "api/wire/dialect.h"
+#include "api/wire/openai_format.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -190,7 +191,7 @@ static void finish_failed(struct chat *chat, const struct exchange_event *event)
 static void on_text(struct chat *chat, const struct exchange_event *event)
 {
     struct fault fault = {0};
-    if (!chat->request.stream) {
+    if (!chat->request.td.streamed) {
         response_answer_add(&chat->reply.writer, &chat->reply.answer, event->piece);
         return;
     }
@@ -204,7 +205,7 @@ static void on_text(struct chat *chat, const struct exchange_event *event)
 
 static void on_correction(struct chat *chat, const struct exchange_event *event)
 {
-    if (!chat->request.stream) {
+    if (!chat->request.td.streamed) {
         response_answer_clear(&chat->reply.answer);
         return;
     }
@@ -220,7 +221,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     chat->in_event = true;
     switch (event->kind) {
     case EXCHANGE_START:
-        if (chat->request.stream)
+        if (chat->request.td.streamed)
             start_stream(chat, event->summary);
         break;
     case EXCHANGE_TEXT:
@@ -232,7 +233,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     case EXCHANGE_DONE:
         chat->exchange = NULL;
         exchange_reply_count(chat->api, event->summary, "answered");
-        if (chat->request.stream)
+        if (chat->request.td.streamed)
             finish_stream(chat, event->summary);
         else
             finish_whole(chat, event->summary);
@@ -318,8 +319,7 @@ static void format_compiled(void *owner, enum td_status status, struct td_gramma
     struct chat *chat = owner;
     struct fault fault = {0};
     chat->compiling = NULL;
-    if (openai_format_accept(&chat->request.format, status, grammar, err, &chat->request.td,
-                             &fault))
+    if (openai_format_accept(status, grammar, err, &chat->request.td, &fault))
         begin_exchange(chat);
     else
         refuse(chat, &fault);
@@ -330,7 +330,7 @@ static void compile_format(struct chat *chat)
     struct td_error err = {0};
     const struct format_task_options options = {.background = chat->api->host->background,
                                                 .loop = chat->api->loop,
-                                                .format = &chat->request.format,
+                                                .request = &chat->request.td,
                                                 .on_done = format_compiled,
                                                 .owner = chat};
     enum td_status status = format_task_start(&options, &chat->compiling, &err);
@@ -366,7 +366,7 @@ static void handle(struct api *api, struct http_request *request, const struct d
         return;
     }
     http_request_on_gone(request, chat_gone, chat);
-    if (chat->request.format.source)
+    if (openai_format_is_due(&chat->request.td))
         compile_format(chat);
     else
         begin_exchange(chat);

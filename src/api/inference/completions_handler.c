@@ -21,8 +21,7 @@
 struct choice {
     struct completion_call *call;
     struct exchange *exchange; /* NULL before it began and once final */
-    struct td_request td;
-    struct json *body;
+    struct completion_choice request;
     struct text_answer answer;
     struct buf written; /* of a whole answer, once the choice is final */
 };
@@ -70,7 +69,7 @@ static void call_free(struct completion_call *call)
     api->completion_count--;
     metrics_add(api->host->metrics, api->shard, METRICS_IN_FLIGHT, "", -1);
     for (size_t i = 0; i < call->choice_count; i++) {
-        json_free(call->choices[i].body);
+        completion_choice_deinit(&call->choices[i].request);
         text_answer_deinit(&call->choices[i].answer);
         buf_deinit(&call->choices[i].written);
     }
@@ -210,7 +209,7 @@ static void on_done(struct completion_call *call, struct choice *choice,
     add_usage(call, index, &summary->usage);
     if (!call->stream.http)
         return;
-    if (call->request.common.stream) {
+    if (call->request.common.td.streamed) {
         send_piece(call, summary, index, NULL);
         if (call->ended == call->choice_count && call->stream.http)
             finish_stream(call, summary);
@@ -238,7 +237,7 @@ static void on_event(void *ctx, const struct exchange_event *event)
     struct fault fault;
     switch (event->kind) {
     case EXCHANGE_TEXT:
-        if (call->request.common.stream)
+        if (call->request.common.td.streamed)
             send_piece(call, event->summary, (size_t)(choice - call->choices), event->piece);
         else
             text_answer_add(&choice->answer, event->piece);
@@ -280,15 +279,15 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     choice->call = call;
     text_answer_init(&choice->answer, call->api->host->answer_bytes_max);
     enum td_status status = TD_OK;
-    if (!completion_request_choice(&call->request, index, &choice->td, &choice->body))
+    if (!completion_choice_init(&call->request, index, &choice->request))
         status = TD_NO_MEMORY;
     if (status == TD_OK)
-        status = exchange_start(call->services, call->api->loop, &choice->td, on_event, choice,
+        status = exchange_start(call->services, call->api->loop, &choice->request.td, on_event, choice,
                                 &choice->exchange, &err);
     if (status == TD_OK && index == 0) {
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
-                             (int64_t)(clock_wall_ms(call->services->clock) / 1000), &choice->td,
+                             (int64_t)(clock_wall_ms(call->services->clock) / 1000), &choice->request.td,
                              call->api->host->model);
         call->writer.include_usage = usage;
     }
@@ -299,14 +298,12 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     return false;
 }
 
-/* Of two hundred choices with a large body each, only those that run have one. */
-static void free_ended_bodies(struct completion_call *call)
+/* Of two hundred choices with a large prompt each, only those that run have one. */
+static void free_ended_requests(struct completion_call *call)
 {
     for (size_t i = 0; i < call->begun; i++)
-        if (!call->choices[i].exchange) {
-            json_free(call->choices[i].body);
-            call->choices[i].body = NULL;
-        }
+        if (!call->choices[i].exchange)
+            completion_choice_deinit(&call->choices[i].request);
 }
 
 /* In a turn of the loop of its own. */
@@ -318,7 +315,7 @@ static void step(void *ctx)
         call_free(call);
         return;
     }
-    free_ended_bodies(call);
+    free_ended_requests(call);
     while (call->begun < call->choice_count && call->begun - call->ended < RUNNING_MAX) {
         if (begin_choice(call, &fault))
             continue;
@@ -360,7 +357,7 @@ static bool read_request(struct completion_call *call, struct http_request *http
     char caller[AUTH_DIGEST_BYTES];
     if (!completion_request_parse(http_request_body(http), call->api->host->model, call->arena,
                                   request, fault) ||
-        !openai_request_read_headers(api_find_header, http, call->arena, td, fault))
+        !request_options_read_headers(api_find_header, http, call->arena, td, fault))
         return false;
     td->corrections = false; /* a form for them is not known to clients of this kind */
     api_find_caller(call->api, http, caller);

@@ -3,6 +3,7 @@
 #define APP_REDACT_SURROGATES_H
 
 #include "base/json.h"
+#include "base/names.h"
 #include "privacy/pseudonym/restore.h"
 
 /* Appends the text with surrogates for everything from the class on, strict: recall first; a row {"surrogate", "type"} for each

@@ -3,6 +3,7 @@
 #define APP_PRIVACY_SETUP_H
 
 #include "app/config/config.h"
+#include "base/names.h"
 
 struct privacy_rules;
 struct tagger;

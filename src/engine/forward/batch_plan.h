@@ -11,7 +11,7 @@
 #ifndef ENGINE_BATCH_PLAN_H
 #define ENGINE_BATCH_PLAN_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 /* What passes have cost lately, as moving averages. */
 #define PACE_STREAMS_MAX 32

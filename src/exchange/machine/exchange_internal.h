@@ -10,6 +10,7 @@
 #include "exchange/machine/shadow.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/tally.h"
+#include "request/request.h"
 #include "tier/door.h"
 
 /* Every rung once and one restart of a tier that was left early; the ledger keeps as many. */

@@ -4,6 +4,7 @@
 #define EXCHANGE_OUTGOING_H
 
 #include "exchange/machine/exchange_internal.h"
+#include "request/request.h"
 
 /* Where the route asks for a consent: is there one that holds? */
 void outgoing_read_consent(struct exchange *exchange, const struct route *route);

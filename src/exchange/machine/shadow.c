@@ -8,7 +8,6 @@
 #include "exchange/machine/exchange_internal.h"
 #include "exchange/memory/ramps.h"
 #include "router/watch/agreement.h"
-#include "tier/job_sampling.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -38,8 +37,7 @@ struct shadow {
     struct buf shown, answer; /* of the exchange, and of the shadow */
     struct td_request request;
     struct td_message *messages;
-    char *texts;                           /* of messages and stops */
-    struct json *sampling;                 /* what the client's body said of it */
+    char *texts; /* of messages, stops and sampling */
     uint64_t budget_keys[BUDGETS_MAX + 1]; /* the exchange's, and the shadows' own */
     double promised_usd;
     uint32_t prompt_tokens;
@@ -133,14 +131,10 @@ static bool is_drawn(const struct exchange *ex, double share)
 /* Calls of tools in the conversation, too, are more than its words. */
 static bool is_words_alone(const struct td_request *request)
 {
-    const struct json *messages = json_get(request->body, "messages");
     for (size_t i = 0; i < request->message_count; i++)
         if (request->messages[i].role == TD_ROLE_TOOL)
             return false;
-    for (size_t i = 0; i < json_count(messages); i++)
-        if (!json_absent(json_get(json_at(messages, i), "tool_calls")))
-            return false;
-    return !request->completion;
+    return !request->has_calls && !request->completion;
 }
 
 bool shadow_is_wanted(const struct exchange *ex)
@@ -179,7 +173,6 @@ static void shadow_free(struct shadow *shadow)
     buf_deinit(&shadow->answer);
     free(shadow->messages);
     free(shadow->texts);
-    json_free(shadow->sampling);
     free(shadow);
 }
 
@@ -378,7 +371,7 @@ static struct td_str keep(char **space, struct td_str text)
 /* The words alone: roles, texts, sampling and stops. What else a client sent stays where it was. */
 static bool copy_request(struct shadow *shadow, const struct td_request *from)
 {
-    size_t bytes = 1;
+    size_t bytes = from->dry_breakers.len + 1;
     for (size_t i = 0; i < from->message_count; i++)
         bytes += from->messages[i].content.len + 1;
     for (size_t i = 0; i < from->stop_count; i++)
@@ -398,17 +391,20 @@ static bool copy_request(struct shadow *shadow, const struct td_request *from)
         .message_count = from->message_count,
         .tokens_max = shadow->limited ? SHADOW_TOKENS_MAX : wanted,
         .sampling = from->sampling,
+        .left_to_model = from->left_to_model,
+        .dry_breakers = keep(&space, from->dry_breakers),
+        .dry_window = from->dry_window,
+        .ignore_eos = from->ignore_eos,
         .stop_count = from->stop_count,
         .data_class = from->data_class,
         .priority = TD_PRIORITY_SPARE,
         .caller = "a shadow", /* nobody's: what is computed is shared with no caller */
     };
-    shadow->request.body = shadow->sampling = job_sampling_members(from->body);
     shadow->request.sampling.biases = NULL;
     shadow->request.sampling.bias_count = 0;
     for (size_t i = 0; i < from->stop_count; i++)
         shadow->request.stops[i] = keep(&space, from->stops[i]);
-    return shadow->sampling || !from->body;
+    return true;
 }
 
 uint64_t shadow_budget_key(void)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/keyed.h"
+#include "request/request.h"
 #include "router/judge/similarity.h"
 
 /* Of a person on a route: a search looks at all of them. */

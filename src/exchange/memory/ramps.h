@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/keyed.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 
 #define RAMPS_NAME_BYTES 65

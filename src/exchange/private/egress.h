@@ -5,10 +5,12 @@
 #include "base/crypto.h"
 #include "privacy/scan/tally.h"
 #include "privacy/text/reading.h"
+#include "request/request.h"
 
-/* Everything of the request that a tier may be sent, as one reading: the conversation, and every other key,
- * string and number of the body with its member's name before it. The parts' sources are the texts of the body,
- * or of the messages when there is no body. Appends; without memory, or nested too deeply: it has failed. */
+/* Everything of the request that a tier may be sent, as one reading: the conversation, and every
+ * other key, string and number of its members with the member's name before it. The parts' sources
+ * are the texts of the messages and members. Appends; without memory, or nested too deeply: it has
+ * failed. */
 void egress_read(const struct td_request *request, struct reading *reading);
 
 /* The highest class that detectors find in that. found: findings, added to. */

@@ -4,6 +4,7 @@
 #ifndef PRIVACY_PRIVACY_H
 #define PRIVACY_PRIVACY_H
 
+#include "base/names.h"
 #include "privacy/kind/spans.h"
 
 /* Have the operator's rules been installed, be there any or none? Before that nothing may leave: who

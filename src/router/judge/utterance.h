@@ -8,7 +8,7 @@
 #ifndef ROUTER_UTTERANCE_H
 #define ROUTER_UTTERANCE_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 /* Of a longer utterance the first two thirds of this and the last third are read: what is asked stands at the beginning or at the end. */
 #define UTTERANCE_BYTES_MAX 1024

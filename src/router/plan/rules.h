@@ -6,7 +6,7 @@
 #ifndef ROUTER_RULES_H
 #define ROUTER_RULES_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 /* A request has some bits of each. */
 enum rule_choice {
