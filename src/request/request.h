@@ -131,7 +131,8 @@ struct td_request {
     struct td_str dry_breakers; /* a zero byte after each; empty = the engine's own */
     uint32_t dry_window;        /* tokens that DRY looks back; 0 = as many as there are */
     bool ignore_eos;
-    const char *foreign_sampling; /* what it asks of sampling that our engine has not got, or NULL */
+    const char
+        *foreign_sampling; /* what it asks of sampling that our engine has not got, or NULL */
 
     /* The tools are the member REQUEST_TOOLS. */
     size_t tool_count;
@@ -170,9 +171,9 @@ struct td_request {
     /* Jurisdictions that a tier elsewhere must lie in, all of them ("eu"); NULL-terminated. */
     const char *regions[TD_REGIONS_MAX + 1];
     bool keep_nothing; /* of it, here: nothing is recorded but numbers, nothing computed is kept */
-    const char *consent;              /* id of the consent that it names, or NULL */
+    const char *consent;            /* id of the consent that it names, or NULL */
     struct request_consent brought; /* the consent itself, where the body has it */
-    bool corrections;                 /* the client understands correction chunks */
+    bool corrections;               /* the client understands correction chunks */
 };
 
 /* The value of the member of that kind, NULL when there is none. **borrows** */

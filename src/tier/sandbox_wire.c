@@ -355,8 +355,7 @@ static void get_members(struct source *source, struct sandbox_request *out)
     for (size_t i = 0; i < SANDBOX_MEMBERS; i++) {
         struct json *value = out->values[i] = get_json(source);
         if (value)
-            out->members[request->member_count++] =
-                (struct request_member){"", kinds[i], value};
+            out->members[request->member_count++] = (struct request_member){"", kinds[i], value};
     }
 }
 

@@ -206,6 +206,27 @@ def objects_beside_the_door():
         yield f"client_start is called in {', '.join(senders)}"
 
 
+# A request is parsed once: these members of a body have typed places in request/request.h. Who may still know their
+# names: api/, which reads them, tier/openai*, which writes them, app/, whose commands are clients, and engine/, whose
+# chat templates have the same names.
+REQUEST_MEMBERS = ("messages", "content", "role", "prompt", "tools", "tool_choice", "functions", "response_format", "grammar",
+                   "samplers", "temperature", "stream", "stop", "tandem")
+MEMBERS_KNOWN_IN = ("api/", "app/", "engine/", "tier/openai")
+
+
+def second_parses():
+    """Files that look up a request's members by name where only its typed form should be known."""
+    pattern = re.compile(r'json_get\([^;"]*"(' + "|".join(REQUEST_MEMBERS) + r')"\)')
+    for path in sorted(SRC.rglob("*.[ch]")):
+        name = str(path.relative_to(SRC))
+        if name.startswith(MEMBERS_KNOWN_IN):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = pattern.search(line)
+            if found:
+                yield f"src/{name}:{number}: reads '{found.group(1)}' of a body: use request/request.h"
+
+
 def exported_symbols_without_td():
     libraries = sorted((ROOT / "build" / "src").glob("libtandem.so*"))
     if not libraries:
@@ -234,6 +255,7 @@ def main():
     check("no include runs up a level", list(arrows_that_run_up()))
     check("every room has its place in the order", list(rooms_without_a_place()))
     check("every byte for a tier passes the door", list(ways_out_beside_the_door()) + list(objects_beside_the_door()))
+    check("a request is parsed once", list(second_parses()))
     check("headers include each other without circles", list(circles()))
     check("third-party headers stay in their folder", list(library_types_that_escaped()))
     check("every header stands alone", list(headers_that_do_not_stand_alone()))

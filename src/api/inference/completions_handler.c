@@ -282,13 +282,13 @@ static bool begin_choice(struct completion_call *call, struct fault *fault)
     if (!completion_choice_init(&call->request, index, &choice->request))
         status = TD_NO_MEMORY;
     if (status == TD_OK)
-        status = exchange_start(call->services, call->api->loop, &choice->request.td, on_event, choice,
-                                &choice->exchange, &err);
+        status = exchange_start(call->services, call->api->loop, &choice->request.td, on_event,
+                                choice, &choice->exchange, &err);
     if (status == TD_OK && index == 0) {
         bool usage = call->request.common.include_usage;
         response_writer_init(&call->writer, exchange_id(choice->exchange),
-                             (int64_t)(clock_wall_ms(call->services->clock) / 1000), &choice->request.td,
-                             call->api->host->model);
+                             (int64_t)(clock_wall_ms(call->services->clock) / 1000),
+                             &choice->request.td, call->api->host->model);
         call->writer.include_usage = usage;
     }
     if (status == TD_OK)

@@ -16,7 +16,7 @@ struct format_task_options {
     struct background *background;
     struct loop *loop;
     const struct td_request *request; /* what it says of the format is copied */
-    format_done_fn *on_done;            /* exactly once unless background_cancel was called */
+    format_done_fn *on_done;          /* exactly once unless background_cancel was called */
     void *owner;
 };
 

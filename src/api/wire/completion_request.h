@@ -11,7 +11,7 @@
 #define COMPLETION_CHOICES_MAX 256
 
 struct completion_request {
-    struct chat_request common;        /* all but the prompts */
+    struct chat_request common;    /* all but the prompts */
     struct td_completion *prompts; /* [prompt_count], in the arena */
     size_t prompt_count;
     uint32_t n; /* choices of each prompt */

@@ -57,8 +57,7 @@ bool openai_format_read(const struct json *body, struct td_request *request, str
 {
     const struct json *response_format = json_get(body, "response_format");
     const struct json *grammar = json_get(body, "grammar");
-    if (!json_absent(response_format) &&
-        !read_response_format(response_format, request, fault))
+    if (!json_absent(response_format) && !read_response_format(response_format, request, fault))
         return false;
     bool is_empty = json_kind_of(grammar) == JSON_KIND_TEXT && json_text(grammar).len == 0;
     if (json_absent(grammar) || is_empty) /* llama.cpp's clients send an empty one for none */

@@ -19,12 +19,12 @@
 #define OPENAI_MODEL_BYTES_MAX 256
 
 struct chat_request {
-    struct td_request td; /* borrows from `body` and the arena; owns its grammar */
-    struct json *body;    /* the parsed body, owned: openai_request_deinit */
-    struct json *asked;   /* before it was translated (dialect.h), where that is kept; owned */
-    size_t asked_bytes;   /* of its text */
-    bool include_usage;          /* stream_options.include_usage */
-    bool include_obfuscation;    /* stream_options.include_obfuscation */
+    struct td_request td;     /* borrows from `body` and the arena; owns its grammar */
+    struct json *body;        /* the parsed body, owned: openai_request_deinit */
+    struct json *asked;       /* before it was translated (dialect.h), where that is kept; owned */
+    size_t asked_bytes;       /* of its text */
+    bool include_usage;       /* stream_options.include_usage */
+    bool include_obfuscation; /* stream_options.include_obfuscation */
 };
 
 /* False with *fault filled. Strings and messages live in `arena` and in out->body; header may be

@@ -58,7 +58,8 @@ static bool apply_class(const struct value *value, struct td_request *request, s
         return true;
     }
     return fault_request(fault, value->param,
-                         "%s: unknown data class '" STR_FMT "': use public, sensitive or restricted",
+                         "%s: unknown data class '" STR_FMT
+                         "': use public, sensitive or restricted",
                          value->param, STR_ARG(str_slice(value->text, 0, 40)));
 }
 
@@ -208,9 +209,8 @@ static bool read_yes(const struct value *value, bool *out, struct fault *fault)
     struct td_str text = value->text;
     bool yes = value->json ? json_bool(value->json, false)
                            : str_equal(text, STR("true")) || str_equal(text, STR("1"));
-    bool known = value->json
-                     ? json_kind_of(value->json) == JSON_KIND_BOOL
-                     : yes || str_equal(text, STR("false")) || str_equal(text, STR("0"));
+    bool known = value->json ? json_kind_of(value->json) == JSON_KIND_BOOL
+                             : yes || str_equal(text, STR("false")) || str_equal(text, STR("0"));
     if (!known)
         return fault_request(fault, value->param, "%s must be true or false", value->param);
     *out = yes;

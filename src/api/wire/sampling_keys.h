@@ -16,7 +16,7 @@ struct sampling_key {
     double min, max;
     double body_max; /* where OpenAI's limit is lower; 0 = max */
     bool has_minus_one;
-    double minus_one; /* what -1 stands for */
+    double minus_one;             /* what -1 stands for */
     enum request_setting setting; /* which a model's file may recommend; 0 = it cannot */
     size_t offset; /* in struct td_sampling, when there is no `set`: float or uint32_t */
     void (*set)(struct td_sampling *sampling, double number);

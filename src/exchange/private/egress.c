@@ -60,8 +60,7 @@ struct walk {
     struct said said; /* what is still to be met of the message that the value belongs to */
 };
 
-static void read_value(struct walk *walk, const struct json *value, struct td_str name,
-                       int depth);
+static void read_value(struct walk *walk, const struct json *value, struct td_str name, int depth);
 
 static bool was_said(struct walk *walk, const struct json *value)
 {
@@ -88,8 +87,7 @@ static void read_members(struct walk *walk, const struct json *object, int depth
 }
 
 /* A list's elements are each what the list's name says. */
-static void read_elements(struct walk *walk, const struct json *list, struct td_str name,
-                          int depth)
+static void read_elements(struct walk *walk, const struct json *list, struct td_str name, int depth)
 {
     if (name.len > NAME_BYTES_MAX)
         name = str_slice(name, name.len - NAME_BYTES_MAX, name.len);
@@ -103,8 +101,7 @@ static void read_elements(struct walk *walk, const struct json *list, struct td_
 }
 
 /* name: what stands before the value on its line. */
-static void read_value(struct walk *walk, const struct json *value, struct td_str name,
-                       int depth)
+static void read_value(struct walk *walk, const struct json *value, struct td_str name, int depth)
 {
     enum reading_link link = name.len > 0 ? READING_VALUE : READING_LINE;
     if (depth > DEPTH_MAX) {

@@ -125,8 +125,7 @@ static bool mask_members(struct pseudonyms *p, const struct td_request *request,
         if (!value)
             return false;
         json_push(p->values, value);
-        p->members[i] =
-            (struct request_member){from->name, from->kind, json_at(p->values, i)};
+        p->members[i] = (struct request_member){from->name, from->kind, json_at(p->values, i)};
     }
     return p->members && p->values;
 }
@@ -157,7 +156,7 @@ static enum td_status build_request(struct pseudonyms *p, const struct td_reques
     p->request.schema = NULL;
     if (request->member_count > 0)
         p->request.stop_count = 0; /* they stand among the members */
-    p->request.user = NULL; /* stands among the members, by an alias */
+    p->request.user = NULL;        /* stands among the members, by an alias */
     for (size_t i = 0; i < request->message_count; i++)
         p->messages[i] = (struct td_message){.role = request->messages[i].role,
                                              .content = masked_content(p, request, i, &ok)};

@@ -1,6 +1,7 @@
 /* A chat request: what good bodies become, and which place a bad one names. */
 #include "test.h"
 
+#include "api/wire/openai_format.h"
 #include "api/wire/openai_request.h"
 #include "base/str.h"
 
@@ -22,10 +23,10 @@ static bool compile(struct chat_request *request, struct fault *fault)
 {
     struct td_grammar *grammar = NULL;
     struct td_error err = {0};
-    if (!request->format.source)
+    if (!openai_format_is_due(&request->td))
         return true;
-    enum td_status status = openai_format_compile(&request->format, &grammar, &err);
-    bool ok = openai_format_accept(&request->format, status, grammar, &err, &request->td, fault);
+    enum td_status status = openai_format_compile(&request->td, &grammar, &err);
+    bool ok = openai_format_accept(status, grammar, &err, &request->td, fault);
     if (!ok)
         openai_request_deinit(request);
     return ok;
@@ -336,7 +337,7 @@ static void test_llama_cpp_s_names_for_sampling_mean_the_same(void)
     CHECK(sampling->dry_multiplier == 0.75f && sampling->dry_base == 2);
     CHECK(sampling->dry_allowed == 3 && sampling->top_k == 0 && sampling->top_n_sigma == 0);
     CHECK(sampling->mirostat_tau == 0); /* its switch is off */
-    CHECK(!sampling->seed_set && request.td.format == TD_FORMAT_TEXT && !request.format.source);
+    CHECK(!sampling->seed_set && request.td.format == TD_FORMAT_TEXT);
     openai_request_deinit(&request);
     arena_free(arena);
     REQUIRE(parse(WITH("\"mirostat\":1,\"repeat_last_n\":-1,\"repeat_penalty\":3,"
@@ -398,12 +399,148 @@ static void test_every_member_arrives(void)
     CHECK(td->sampling.seed_set && td->sampling.seed == UINT64_MAX - 1);
     CHECK(td->stop_count == 2 && str_equal(td->stops[1], STR("yy")));
     CHECK(td->logprobs && td->top_logprobs == 3);
-    CHECK(request.stream && request.include_usage);
+    CHECK(td->streamed && request.include_usage);
     CHECK(strcmp(td->user, "u") == 0);
     CHECK(td->mode == TD_MODE_PREFER_CLOUD);
     CHECK(td->data_class == TD_CLASS_SENSITIVE);
     CHECK(td->slo_ttft_ms == 10 && td->slo_ms == 20 && td->corrections);
-    CHECK(td->body == request.body && json_get(td->body, "tools"));
+    CHECK(json_kind_of(request_value(td, REQUEST_TOOLS)) == JSON_KIND_ARRAY);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_what_the_client_does_not_name_is_left_to_the_model(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"temperature\":null,\"top_k\":4,\"repeat_penalty\":1.1,\"mirostat\":0"),
+                  NULL, &arena, &request, &fault));
+    CHECK(request.td.left_to_model ==
+          (SETTINGS_ALL & ~(SETTING_TOP_K | SETTING_REPETITION_PENALTY | SETTING_MIROSTAT)));
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_sampling_in_other_servers_words_is_read_once(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"dry_multiplier\":1,\"dry_sequence_breakers\":[\"x\",\"yy\"],"
+                       "\"dry_penalty_last_n\":50,\"ignore_eos\":true,\"min_tokens\":3"),
+                  NULL, &arena, &request, &fault));
+    CHECK(str_equal(request.td.dry_breakers, STR("x\0yy\0")));
+    CHECK(request.td.dry_window == 50 && request.td.ignore_eos);
+    CHECK(strcmp(request.td.foreign_sampling, "min_tokens") == 0);
+    openai_request_deinit(&request);
+    arena_free(arena);
+    REQUIRE(parse(WITH("\"dry_multiplier\":1,\"dry_penalty_last_n\":0"), NULL, &arena, &request,
+                  &fault));
+    CHECK(request.td.sampling.dry_multiplier == 0 && !request.td.foreign_sampling);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_tools_are_read_once(void)
+{
+    static const struct {
+        const char *members;
+        size_t tool_count;
+        enum request_tool_choice choice;
+        bool old_functions;
+    } cases[] = {
+        {"\"tools\":[{},{}]", 2, TOOL_CHOICE_FREE, false},
+        {"\"tools\":[{}],\"tool_choice\":\"auto\"", 1, TOOL_CHOICE_FREE, false},
+        {"\"tools\":[{}],\"tool_choice\":\"none\"", 1, TOOL_CHOICE_NONE, false},
+        {"\"tools\":[{}],\"tool_choice\":\"required\"", 1, TOOL_CHOICE_FORCED, false},
+        {"\"tools\":[{}],\"tool_choice\":{\"type\":\"function\"}", 1, TOOL_CHOICE_FORCED, false},
+        {"\"functions\":[{}]", 0, TOOL_CHOICE_FREE, true},
+        {"\"tools\":[]", 0, TOOL_CHOICE_FREE, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        char body[256];
+        snprintf(body, sizeof body, "{\"messages\":[" USER "],%s}", cases[i].members);
+        REQUIRE(parse(body, NULL, &arena, &request, &fault));
+        CHECK(request.td.tool_count == cases[i].tool_count &&
+              request.td.tool_choice == cases[i].choice &&
+              request.td.old_functions == cases[i].old_functions && !request.td.has_calls);
+        openai_request_deinit(&request);
+        arena_free(arena);
+    }
+}
+
+static void test_calls_are_seen_in_the_messages(void)
+{
+    static const char *const bodies[] = {
+        "{\"messages\":[{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{}]}]}",
+        "{\"messages\":[" USER ",{\"role\":\"tool\",\"content\":\"x\"}]}"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct arena *arena;
+        struct chat_request request;
+        struct fault fault;
+        REQUIRE(parse(bodies[i], NULL, &arena, &request, &fault));
+        CHECK(request.td.has_calls);
+        openai_request_deinit(&request);
+        arena_free(arena);
+    }
+}
+
+/* All but our own options, in the client's order, with what they are to us. */
+static void test_members_are_listed_for_servers_elsewhere(void)
+{
+    static const struct {
+        const char *name;
+        enum request_kind kind;
+    } expected[] = {{"x", REQUEST_OTHER},           {"user", REQUEST_CALLER_NAME},
+                    {"messages", REQUEST_MESSAGES}, {"prompt_cache_key", REQUEST_OTHER},
+                    {"tools", REQUEST_TOOLS},       {"prompt", REQUEST_OTHER}};
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse("{\"x\":1,\"user\":\"u\",\"tandem\":{\"mode\":\"auto\"},\"messages\":[" USER "],"
+                  "\"prompt_cache_key\":7,\"tools\":[],\"prompt\":\"p\"}",
+                  NULL, &arena, &request, &fault));
+    REQUIRE(request.td.member_count == sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < request.td.member_count; i++)
+        CHECK(strcmp(request.td.members[i].name, expected[i].name) == 0 &&
+              request.td.members[i].kind == expected[i].kind);
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_a_content_in_parts_has_its_texts_beside_it(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse("{\"messages\":[" USER ",{\"role\":\"user\",\"content\":["
+                  "{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]}]}",
+                  NULL, &arena, &request, &fault));
+    const struct request_parts *parts = request.td.parts;
+    CHECK(parts[0].count == 0 && parts[1].count == 2);
+    CHECK(str_equal(parts[1].texts[1], STR("b")));
+    CHECK(str_equal(request.td.messages[1].content, STR("a\nb")));
+    openai_request_deinit(&request);
+    arena_free(arena);
+}
+
+static void test_a_consent_may_come_whole(void)
+{
+    struct arena *arena;
+    struct chat_request request;
+    struct fault fault;
+    REQUIRE(parse(WITH("\"tandem\":{\"consent\":{\"id\":\"c1\",\"scope\":\"*\",\"expires\":5}}"),
+                  NULL, &arena, &request, &fault));
+    CHECK(strcmp(request.td.consent, "c1") == 0 && strcmp(request.td.brought.scope, "*") == 0);
+    CHECK(request.td.brought.expires_ms == 5000);
+    openai_request_deinit(&request);
+    arena_free(arena);
+    REQUIRE(parse(WITH("\"tandem\":{\"consent\":\"c2\"}"), NULL, &arena, &request, &fault));
+    CHECK(strcmp(request.td.consent, "c2") == 0 && !request.td.brought.scope);
     openai_request_deinit(&request);
     arena_free(arena);
 }
@@ -573,6 +710,13 @@ int main(void)
     RUN(test_penalties_and_biases_arrive);
     RUN(test_llama_cpp_s_names_for_sampling_mean_the_same);
     RUN(test_every_member_arrives);
+    RUN(test_what_the_client_does_not_name_is_left_to_the_model);
+    RUN(test_sampling_in_other_servers_words_is_read_once);
+    RUN(test_tools_are_read_once);
+    RUN(test_calls_are_seen_in_the_messages);
+    RUN(test_members_are_listed_for_servers_elsewhere);
+    RUN(test_a_content_in_parts_has_its_texts_beside_it);
+    RUN(test_a_consent_may_come_whole);
     RUN(test_adapters_arrive_by_name_and_by_number);
     RUN(test_null_members_count_as_absent);
     RUN(test_a_header_wins_over_the_body);
