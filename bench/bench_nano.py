@@ -1,19 +1,22 @@
 """make bench-nano: what the models of models/nano can do, beside published figures and the goals.
 
-All through the chat endpoint of the real program, but for the counts of layers and guesses, which `tandem
-generate` tells. BENCH_NANO=FILE measures another file, NANO_LARGE=FILE names the larger model, PICTURES=FOLDER
-writes the two pictures of the model card. BENCH_QUICK=1 asks a fifth of everything.
-"""
+All through the chat endpoint of the real program, but for the counts of layers and guesses, which
+`tandem generate` tells. BENCH_NANO=FILE measures another file, NANO_LARGE=FILE names the larger
+model, PICTURES=FOLDER writes the two pictures of the model card. BENCH_QUICK=1 asks a fifth of
+everything."""
+
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import nano_sets as sets
 import pictures
 from endpoint import LOCAL_ONLY, ask_all, recorded, user
-from measures import (auroc, bins, by_outcome, calibration_error, macro_recall, mean, risk_coverage)
+from measures import auroc, bins, by_outcome, calibration_error, macro_recall, mean, risk_coverage
 from table import heading, row
-from tandem import NANO, ROOT, Tandem, run as run_program
+from tandem import NANO, ROOT, Tandem
+from tandem import run as run_program
 
 QUICK = os.environ.get("BENCH_QUICK") == "1"
 MODEL = Path(os.environ.get("BENCH_NANO", NANO))
@@ -24,14 +27,15 @@ ALARMS = 0.04  # share of our own prompts that may be said to be not ours; the g
 LOST_MAX = 0.005  # accuracy that an early exit may cost
 
 
-def some(items):
+def some(items: Any) -> Any:
     return items[::5] if QUICK else items
 
 
 class Asked:
-    """Items with their replies; refused: the model said "not mine", or its confidence was too low."""
+    """Items with their replies; refused: the model said "not mine", or its confidence was too
+    low."""
 
-    def __init__(self, tandem, items):
+    def __init__(self, tandem: Tandem, items: Any) -> None:
         self.items = some(items)
         self.replies = ask_all(tandem, [item.request for item in self.items])
         self.right = [item.right(reply) for item, reply in zip(self.items, self.replies)]
@@ -40,40 +44,55 @@ class Asked:
             if reply.status != 200 and item.wanted is not None:
                 raise RuntimeError(f"status {reply.status}: {reply.error}")
 
-    def refused(self, least=0.0):
-        return [r.status != 200 or r.text == sets.REFUSAL or r.confidence < least for r in self.replies]
+    def refused(self, least: float = 0.0) -> list:
+        return [
+            r.status != 200 or r.text == sets.REFUSAL or r.confidence < least for r in self.replies
+        ]
 
 
-def operating_point(tandem):
-    """The confidence below which an answer is not used, from the validation split alone: where in-scope
-    accuracy and out-of-scope recall add up to most."""
+def operating_point(tandem: Tandem) -> Any:
+    """The confidence below which an answer is not used, from the validation split alone: where
+    in-scope accuracy and out-of-scope recall add up to most."""
     inside, outside = (Asked(tandem, part) for part in sets.clinc_items("val"))
     best = (0.0, 0.0)
-    for least in sorted(set(round(c, 3) for c in inside.confidences + outside.confidences)):
+    for least in sorted({round(c, 3) for c in inside.confidences + outside.confidences}):
         kept = mean(r and not gone for r, gone in zip(inside.right, inside.refused(least)))
         best = max(best, (kept + mean(outside.refused(least)), least))
     return best[1]
 
 
-def intents(tandem):
+def intents(tandem: Tandem) -> tuple:
     """CLINC150; (Asked in scope, out of scope, operating point)."""
     least = operating_point(tandem)
     inside, outside = (Asked(tandem, part) for part in sets.clinc_items("test"))
     kept = mean(r and not gone for r, gone in zip(inside.right, inside.refused(least)))
     recall = mean(outside.refused(least))
     area = auroc(inside.confidences, outside.confidences)
-    row("CLINC150 test, in scope, any confidence", f"{mean(inside.right):.1%}", "goal >= 92 %",
-        mean(inside.right) >= 0.92)
+    row(
+        "CLINC150 test, in scope, any confidence",
+        f"{mean(inside.right):.1%}",
+        "goal >= 92 %",
+        mean(inside.right) >= 0.92,
+    )
     row("  out of scope said to be not mine", f"{mean(outside.refused()):.1%}")
-    row(f"  in scope, confidence at least {least:.3f} (validation's choice)", f"{kept:.1%}", "goal >= 92 %",
-        kept >= 0.92)
+    row(
+        f"  in scope, confidence at least {least:.3f} (validation's choice)",
+        f"{kept:.1%}",
+        "goal >= 92 %",
+        kept >= 0.92,
+    )
     row("  out of scope refused there", f"{recall:.1%}", "goal >= 60 %", recall >= 0.6)
     row("  out of scope by confidence, AUROC", f"{area:.3f}", "goal >= 0.93", area >= 0.93)
-    print("  published (in scope / out of scope): SVM 91.0 / 14.5, MLP 93.5 / 47.4, BERT 96.9 / 40.3;\n"
-          "  hashed linear model on these files 91.1 / 20.5")
+    print(
+        "  published (in scope / out of scope): SVM 91.0 / 14.5, MLP 93.5 / 47.4, BERT 96.9 /"
+        " 40.3;\n  hashed linear model on these files 91.1 / 20.5"
+    )
     asked = Asked(tandem, sets.clinc_items("test", "Classify the intent: {}")[0])
     row("CLINC150 test, 'Classify the intent: ...'", f"{mean(asked.right):.1%}")
-    for split, what in (("train", "a phrasing of training"), ("held", "a phrasing that is held out")):
+    for split, what in (
+        ("train", "a phrasing of training"),
+        ("held", "a phrasing that is held out"),
+    ):
         asked = Asked(tandem, sets.banking_items(split))
         goal = ("goal >= 88 %", mean(asked.right) >= 0.88) if split == "train" else ()
         row(f"Banking77 test, {what}", f"{mean(asked.right):.1%}", *goal)
@@ -81,21 +100,29 @@ def intents(tandem):
     return inside, outside, least
 
 
-def sentiment(tandem):
+def sentiment(tandem: Tandem) -> None:
     asked = Asked(tandem, sets.tweet_items(TWEETS))
     found = macro_recall([i.wanted for i in asked.items], [r.text for r in asked.replies])
-    row(f"TweetEval sentiment, macro recall ({len(asked.items)} tweets)", f"{found:.3f}", "goal >= 0.50", found >= 0.5)
-    print("  published, all trained on it: RoBERTa-base 0.713, FastText 0.629, SVM 0.629; guessing 0.333")
+    row(
+        f"TweetEval sentiment, macro recall ({len(asked.items)} tweets)",
+        f"{found:.3f}",
+        "goal >= 0.50",
+        found >= 0.5,
+    )
+    print(
+        "  published, all trained on it: RoBERTa-base 0.713, FastText 0.629, SVM 0.629; guessing"
+        " 0.333"
+    )
 
 
-def is_json(text):
+def is_json(text: str) -> Any:
     try:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
 
 
-def tasks(tandem):
+def tasks(tandem: Tandem) -> dict:
     """Generated tasks in held-out phrasings; all that was asked."""
     schema = Asked(tandem, sets.schema_items(SCHEMA_COUNT))
     valid = mean(is_json(r.text) for r in schema.replies)
@@ -103,7 +130,12 @@ def tasks(tandem):
     row("  exactly right", f"{mean(schema.right):.1%}", "goal >= 95 %", mean(schema.right) >= 0.95)
     against = Asked(tandem, sets.contradicting_items(SCHEMA_COUNT // 4))
     valid = mean(is_json(r.text) for r in against.replies)
-    row("  valid JSON where the schema contradicts the text", f"{valid:.1%}", "goal 100 %", valid == 1)
+    row(
+        "  valid JSON where the schema contradicts the text",
+        f"{valid:.1%}",
+        "goal 100 %",
+        valid == 1,
+    )
     out = {"schema by grammar": schema}
     for task in sets.own_tasks():
         out[task] = Asked(tandem, sets.task_items(task, TASK_COUNT))
@@ -113,14 +145,16 @@ def tasks(tandem):
     return out
 
 
-def not_mine(tandem, replies):
-    """The probability of "not mine" of each reply's first token; a prompt that is refused whole is not ours."""
+def not_mine(tandem: Tandem, replies: Any) -> list:
+    """The probability of "not mine" of each reply's first token; a prompt that is refused whole is
+    not ours."""
     return [1.0 if told is None else told for told in recorded(tandem, replies, "not_mine")]
 
 
-def not_mine_point(tandem):
-    """The probability of "not mine" that ALARMS of our own prompts exceed; from CLINC150's validation split
-    and generated prompts that are asked nowhere else, each task with the weight that it has in the test."""
+def not_mine_point(tandem: Tandem) -> Any:
+    """The probability of "not mine" that ALARMS of our own prompts exceed; from CLINC150's
+    validation split and generated prompts that are asked nowhere else, each task with the weight
+    that it has in the test."""
     items = sets.clinc_items("val")[0][::2] + sets.schema_items(SCHEMA_COUNT, "point")
     for task in sets.own_tasks():
         items += sets.task_items(task, TASK_COUNT // 2, seed="point")
@@ -128,58 +162,98 @@ def not_mine_point(tandem):
     return told[int(len(told) * (1 - ALARMS))]
 
 
-def limits(tandem, least, asked):
+def limits(tandem: Tandem, least: Any, asked: Any) -> None:
     """What is not ours, of kinds that training never saw, against false alarms on our tasks: by the
-    probability of "not mine" alone, and with the confidence as well, which also refuses what is ours but hard."""
+    probability of "not mine" alone, and with the confidence as well, which also refuses what is
+    ours but hard."""
     point = not_mine_point(tandem)
     alarms = [p > point for one in asked for p in not_mine(tandem, one.replies)]
-    row(f"not mine, probability over {point:.3f} (validation's choice): false alarms ({len(alarms)})",
-        f"{mean(alarms):.1%}", "goal <= 5 %", mean(alarms) <= 0.05)
-    for name, items in (("BIG-Bench Hard", sets.bbh_items()), ("MT-Bench, first turns", sets.mt_bench_items())):
+    row(
+        f"not mine, probability over {point:.3f} (validation's choice): false alarms"
+        f" ({len(alarms)})",
+        f"{mean(alarms):.1%}",
+        "goal <= 5 %",
+        mean(alarms) <= 0.05,
+    )
+    for name, items in (
+        ("BIG-Bench Hard", sets.bbh_items()),
+        ("MT-Bench, first turns", sets.mt_bench_items()),
+    ):
         foreign = Asked(tandem, items)
         caught = mean(p > point for p in not_mine(tandem, foreign.replies))
-        row(f"  {name} ({len(foreign.items)}), caught", f"{caught:.1%}", "goal >= 95 %", caught >= 0.95)
-        row(f"    with a confidence of at least {least:.3f} asked for", f"{mean(foreign.refused(least)):.1%}")
-    row("  in-domain prompts refused by that confidence",
-        f"{mean(gone for one in asked for gone in one.refused(least)):.1%}")
+        row(
+            f"  {name} ({len(foreign.items)}), caught",
+            f"{caught:.1%}",
+            "goal >= 95 %",
+            caught >= 0.95,
+        )
+        row(
+            f"    with a confidence of at least {least:.3f} asked for",
+            f"{mean(foreign.refused(least)):.1%}",
+        )
+    row(
+        "  in-domain prompts refused by that confidence",
+        f"{mean(gone for one in asked for gone in one.refused(least)):.1%}",
+    )
 
 
-def trust(tandem, asked):
+def trust(tandem: Tandem, asked: Any) -> None:
     """Calibration of the confidence, and the probe."""
     sure = [c for one in asked for c in one.confidences]
     right = [r for one in asked for r in one.right]
     error = calibration_error(sure, right)
-    row(f"expected calibration error ({len(right)} prompts)", f"{error:.3f}", "goal <= 0.05", error <= 0.05)
+    row(
+        f"expected calibration error ({len(right)} prompts)",
+        f"{error:.3f}",
+        "goal <= 0.05",
+        error <= 0.05,
+    )
     row("  right against wrong by confidence, AUROC", f"{auroc(*by_outcome(sure, right)):.3f}")
     replies = [r for one in asked for r in one.replies][::3]
     told = recorded(tandem, replies, "probe")
     if None not in told:
         area = auroc(*by_outcome(told, right[::3]))
-        row(f"  right against wrong by the probe at prefill ({len(told)}), AUROC", f"{area:.3f}", "goal >= 0.85",
-            area >= 0.85)
+        row(
+            f"  right against wrong by the probe at prefill ({len(told)}), AUROC",
+            f"{area:.3f}",
+            "goal >= 0.85",
+            area >= 0.85,
+        )
     if "PICTURES" in os.environ:
         folder = Path(os.environ["PICTURES"])
         (folder / "reliability.svg").write_text(pictures.reliability(bins(sure, right), error))
-        (folder / "risk_coverage.svg").write_text(pictures.risk_coverage(risk_coverage(sure, right)))
+        (folder / "risk_coverage.svg").write_text(
+            pictures.risk_coverage(risk_coverage(sure, right))
+        )
 
 
-
-
-def generate(model, request, *more):
+def generate(model: Path, request: Any, *more: Any) -> Any:
     """`tandem generate` on a chat of one user message."""
     text = request["messages"][-1]["content"]
-    code, out, err = run_program("generate", "-m", model, "--chat", "--prompt", text, "-n", "200", "--temp", "0",
-                                 "--json", *more)
+    code, out, err = run_program(
+        "generate",
+        "-m",
+        model,
+        "--chat",
+        "--prompt",
+        text,
+        "-n",
+        "200",
+        "--temp",
+        "0",
+        "--json",
+        *more,
+    )
     if code:
         raise RuntimeError(err)
     return json.loads(out)
 
 
-def single(items):
+def single(items: Any) -> list:
     return [item for item in items if len(item.request["messages"]) == 1]
 
 
-def exits():
+def exits() -> None:
     """Layers that decoding saves at each threshold, and what it costs."""
     about = json.loads(run_program("models", "info", MODEL, "--json")[1])["metadata"]
     if "tandem.exit.layers" not in about:
@@ -188,51 +262,76 @@ def exits():
     layers = int(about["llama.block_count"])
     items = [i for task in sets.own_tasks() for i in single(some(sets.task_items(task, 60)))]
     plain = mean(i.right(Text(generate(MODEL, i.request))) for i in items)
-    print(f"early exits: {len(items)} prompts, {plain:.1%} right with all layers; the prompt always runs through all")
+    print(
+        f"early exits: {len(items)} prompts, {plain:.1%} right with all layers; the prompt always"
+        " runs through all"
+    )
     kept = 0.0
     for threshold in EXITS:
         results = [generate(MODEL, i.request, "--exit-threshold", threshold) for i in items]
         right = mean(i.right(Text(r)) for i, r in zip(items, results))
         passes = sum(max(0, r["completion_tokens"] - 1) for r in results)
         saved = sum(r["layers_saved"] for r in results) / max(1, passes * layers)
-        row(f"  threshold {threshold}: right, layers of decoding saved", f"{right:.1%}, {saved:.1%}")
+        row(
+            f"  threshold {threshold}: right, layers of decoding saved", f"{right:.1%}, {saved:.1%}"
+        )
         if right >= plain - LOST_MAX:
             kept = max(kept, saved)
-    row(f"  most saved at no more than {LOST_MAX:.1%} lost", f"{kept:.1%}", "goal >= 30 %", kept >= 0.3)
+    row(
+        f"  most saved at no more than {LOST_MAX:.1%} lost",
+        f"{kept:.1%}",
+        "goal >= 30 %",
+        kept >= 0.3,
+    )
 
 
 class Text:
     """What `tandem generate` says, as a reply."""
 
-    def __init__(self, result):
+    def __init__(self, result: Any) -> None:
         self.status, self.text = 200, result["text"].strip()
 
 
-def drafts():
+def drafts() -> None:
     """Guesses of nano that nano-large takes."""
     if not LARGE.exists():
-        print(f"skipped: no {LARGE.name} (make -C models/nano train export MODEL=nano-large, or NANO_LARGE=FILE)")
+        print(
+            f"skipped: no {LARGE.name} (make -C models/nano train export MODEL=nano-large, or"
+            " NANO_LARGE=FILE)"
+        )
         return
     items = [i for task in sets.own_tasks() for i in single(some(sets.task_items(task, 20)))]
     results = [generate(LARGE, i.request, "--speculate", MODEL) for i in items]
     drafted = sum(r["drafted_tokens"] for r in results)
     taken = sum(r["accepted_tokens"] for r in results) / max(1, drafted)
-    row(f"nano drafts for nano-large ({len(items)} prompts, {drafted} guesses), taken", f"{taken:.1%}", "goal >= 60 %",
-        taken >= 0.6)
+    row(
+        f"nano drafts for nano-large ({len(items)} prompts, {drafted} guesses), taken",
+        f"{taken:.1%}",
+        "goal >= 60 %",
+        taken >= 0.6,
+    )
 
 
-def hostile(tandem):
-    """A valid answer, "not mine" or an error that says what is wrong; never a crash or an endless answer."""
+def hostile(tandem: Tandem) -> None:
+    """A valid answer, "not mine" or an error that says what is wrong; never a crash or an endless
+    answer."""
     replies = ask_all(tandem, [user(text) for text in sets.HOSTILE.values()])
-    fine = [r.status == 200 and r.finish == "stop" or r.status in (400, 413, 503) and r.error for r in replies]
-    row(f"bad input ({len(replies)} kinds): answers, refusals, clear errors", f"{sum(map(bool, fine))}",
-        f"goal {len(fine)}", all(fine))
+    fine = [
+        (r.status == 200 and r.finish == "stop") or (r.status in (400, 413, 503) and r.error)
+        for r in replies
+    ]
+    row(
+        f"bad input ({len(replies)} kinds): answers, refusals, clear errors",
+        f"{sum(map(bool, fine))}",
+        f"goal {len(fine)}",
+        all(fine),
+    )
     for name, reply, good in zip(sets.HOSTILE, replies, fine):
         if not good:
             print(f"  {name}: status {reply.status}, finish {reply.finish!r}, {reply.text[:60]!r}")
 
 
-def run():
+def run() -> None:
     if not sets.DATA.exists():
         print("skipped: no data (set TANDEM_SHARED)")
         return
@@ -246,4 +345,3 @@ def run():
         hostile(tandem)
     exits()
     drafts()
-

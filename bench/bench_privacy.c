@@ -3,9 +3,9 @@
  * argument. The best of some passes each. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "privacy/names/name_finder.h"
 #include "privacy/names/tagger.h"
 #include "privacy/scan/privacy.h"
+#include "privacy/scan/scanner.h"
 #include "row.h"
 
 #include <stdio.h>
@@ -119,13 +119,15 @@ static const struct made {
     {"made-up words", 2, 8, 'a'},
 };
 
+static struct privacy_scanner *scanner;
+
 /* Milliseconds of the best of so many passes; *found: findings. */
 static double best_ms(const char *text, size_t len, int passes, size_t *found)
 {
     double best = 1e30;
     for (int pass = 0; pass < passes; pass++) {
         double begin = clock_monotonic_ms(NULL);
-        *found = privacy_scan((struct td_str){text, len}, NULL, 0);
+        *found = privacy_scan(scanner, (struct td_str){text, len}, NULL, 0);
         double ms = clock_monotonic_ms(NULL) - begin;
         best = ms < best ? ms : best;
     }
@@ -220,17 +222,22 @@ int main(int argc, char **argv)
     char *text = malloc(LARGE);
     struct tagger *tagger;
     struct td_error err = {0};
-    if (text == NULL)
+    scanner = privacy_scanner_new(&(struct privacy_scanner_parts){0});
+    if (text == NULL || scanner == NULL)
         return 1;
     run_all("structured", text, true);
+    privacy_scanner_free(scanner);
     if (argc > 1) {
         if (tagger_open(argv[1], &tagger, &err) != TD_OK) {
             fprintf(stderr, "bench_privacy: %s\n", err.message);
             return 1;
         }
-        name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+        scanner = privacy_scanner_new(
+            &(struct privacy_scanner_parts){.tagger = tagger, .name_min_score = 0.5f});
+        if (scanner == NULL)
+            return 1;
         run_all("with names", text, false);
-        name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
+        privacy_scanner_free(scanner);
     }
     free(text);
     return 0;

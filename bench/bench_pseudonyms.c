@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "privacy/names/name_finder.h"
 #include "privacy/names/tagger.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
+#include "privacy/scan/scanner.h"
 #include "row.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define HELD_MAX 1        /* tokens, median */
 #define TOKEN_MAX_US 2000 /* 99th percentile */
 
-static const struct mask_rules rules = {
+static struct mask_rules rules = {
     .classes = {[TD_CLASS_SENSITIVE] = true, [TD_CLASS_RESTRICTED] = true},
     .kinds = {[PRIVACY_PERSON] = true}};
 static const uint8_t key[KEYED_KEY_BYTES] = {1};
@@ -290,7 +290,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    struct privacy_scanner *scanner = privacy_scanner_new(
+        &(struct privacy_scanner_parts){.tagger = tagger, .name_min_score = 0.5f});
+    if (scanner == NULL)
+        return 1;
+    rules.scanner = scanner;
     bool masked;
     double ms = mask_ms(str_from(letter), &masked);
     printf("masking a letter of %zu bytes with 9 values: %.2f ms\n", sizeof letter - 1, ms);
@@ -303,6 +307,6 @@ int main(int argc, char **argv)
     unmake(&world);
     hostile_requests();
     growth();
-    name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
+    privacy_scanner_free(scanner);
     return 0;
 }

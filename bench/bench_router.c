@@ -117,11 +117,11 @@ static const struct route route = {.name = "auto",
                                    .gates = {.g0_gain_over = 0.3, .g0_p_local_under = 0.2}};
 
 /* Each but the last asks for all kinds of things and misses by one. */
-static void write_rules(struct rule rules[RULES], struct rule_set *set)
+static void write_rules(struct routing_rule rules[RULES], struct routing_rules *set)
 {
     for (size_t i = 0; i < RULES; i++) {
-        struct rule *rule = &rules[i];
-        *rule = (struct rule){.name = "rule", .start = RULE_START_NONE, .data_class = -1};
+        struct routing_rule *rule = &rules[i];
+        *rule = (struct routing_rule){.name = "rule", .start = RULE_START_NONE, .data_class = -1};
         for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
             rule->any[c] = RULE_WHATEVER;
         if (i + 1 == RULES)
@@ -131,11 +131,11 @@ static void write_rules(struct rule rules[RULES], struct rule_set *set)
         rule->range[RULE_DAY_TOKENS] = (struct rule_range){1e6 + (double)i, 1e7};
     }
     rules[RULES - 1].weights = (struct td_weights){0.3, 0.3, 0.4, true};
-    *set = (struct rule_set){.rules = rules, .count = RULES};
+    *set = (struct routing_rules){.rules = rules, .count = RULES};
     for (size_t i = 0; i < 30; i++) {
         static char names[30][16];
         snprintf(names[i], sizeof names[i], "user%zu", i);
-        rules_add_name(set, RULE_USER, names[i]);
+        routing_rules_add_name(set, RULE_USER, names[i]);
     }
 }
 
@@ -194,8 +194,8 @@ static void measure(const struct parts *parts, const char *when)
 {
     static char prompts[PROMPTS][PROMPT_TOKENS * BYTES_A_TOKEN];
     static double times[DECISIONS];
-    static struct rule rules[RULES];
-    struct rule_set set;
+    static struct routing_rule rules[RULES];
+    struct routing_rules set;
     write_rules(rules, &set);
     const struct policy policy = {
         .routes = &route,

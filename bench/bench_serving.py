@@ -1,4 +1,5 @@
 """What serving costs: time to first token, memory, size, start."""
+
 import http.client
 import json
 import os
@@ -6,19 +7,23 @@ import statistics
 import subprocess
 import tempfile
 import time
-from pathlib import Path
+from typing import Any
 
 from table import ROOT, heading, row
-from tandem import Tandem, run as tandem_run, NANO
+from tandem import NANO, Tandem
+from tandem import run as tandem_run
 
 PROMPT_TOKENS = 64
 RUNS = 30
 
 
-def prompt_of(tokens):
+def prompt_of(tokens: Any) -> str:
     """A user message whose rendered prompt has about this many tokens, by our own tokenizer."""
     text = "Classify the intent: please tell me"
-    words = "how i can move some money from my savings to my checking account before the end of the week".split()
+    words = (
+        "how i can move some money from my savings to my checking account before the end of the"
+        " week".split()
+    )
     for i in range(400):
         message = json.dumps([{"role": "user", "content": text}]).encode()
         _, rendered, _ = tandem_run("template", "-m", NANO, stdin=message)
@@ -29,8 +34,10 @@ def prompt_of(tokens):
     return text
 
 
-def first_token_ms(connection, text):
-    body = json.dumps({"messages": [{"role": "user", "content": text}], "stream": True, "temperature": 0})
+def first_token_ms(connection: Any, text: str) -> Any:
+    body = json.dumps(
+        {"messages": [{"role": "user", "content": text}], "stream": True, "temperature": 0}
+    )
     begin = time.perf_counter()
     connection.request("POST", "/v1/chat/completions", body, {"x-tandem-mode": "only-local"})
     response = connection.getresponse()
@@ -46,7 +53,7 @@ def first_token_ms(connection, text):
     return first
 
 
-def run():
+def run() -> None:
     heading("Serving the default model")
     text = prompt_of(PROMPT_TOKENS)
     begin = time.monotonic()
@@ -60,14 +67,25 @@ def run():
             ms = first_token_ms(connection, f"{chr(97 + i % 26)}{i} {text}")
             if i >= 3:
                 times.append(ms)
-        row(f"time to first token, {PROMPT_TOKENS}-token prompt, warm, median of {RUNS}",
-            f"{statistics.median(times):.1f} ms", "goal <= 10 ms", statistics.median(times) <= 10)
+        row(
+            f"time to first token, {PROMPT_TOKENS}-token prompt, warm, median of {RUNS}",
+            f"{statistics.median(times):.1f} ms",
+            "goal <= 10 ms",
+            statistics.median(times) <= 10,
+        )
         row("  95th percentile", f"{sorted(times)[int(RUNS * 0.95)]:.1f} ms")
         row("memory (RSS) when idle", f"{idle / 2**20:.1f} MiB", "goal <= 64 MiB", idle <= 64 << 20)
         row("memory (RSS) after these requests", f"{tandem.rss_bytes() / 2**20:.1f} MiB")
     row("process start to ready", f"{ready * 1000:.0f} ms")
     with tempfile.NamedTemporaryFile() as stripped:
-        subprocess.run(["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True)
+        subprocess.run(
+            ["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True
+        )
         size = os.path.getsize(stripped.name)
     row("program, stripped", f"{size / 1e6:.2f} MB", "goal <= 2 MB", size <= 2e6)
-    row("default model on disk", f"{NANO.stat().st_size / 1e6:.2f} MB", "goal <= 8 MB", NANO.stat().st_size <= 8e6)
+    row(
+        "default model on disk",
+        f"{NANO.stat().st_size / 1e6:.2f} MB",
+        "goal <= 8 MB",
+        NANO.stat().st_size <= 8e6,
+    )

@@ -1,33 +1,50 @@
-"""Private values cheaply hidden: the texts of a set with each value written in another way, one way a copy of the set.
+"""Private values cheaply hidden: the texts of a set with each value written in another way, one way
+a copy of the set.
 
-A variant changes only values of the kinds that it can hide; texts without any are left out. What is asked: is a value still found
-as what it is (the same type, four fifths of its characters)? From a seed, so that runs compare."""
+A variant changes only values of the kinds that it can hide; texts without any are left out. What is
+asked: is a value still found as what it is (the same type, four fifths of its characters)? From a
+seed, so that runs compare."""
+
 import base64
 import random
 import urllib.parse
+from typing import Any
 
 NUMBERS = ("PHONE_NUMBER", "CREDIT_CARD", "US_SSN", "IBAN_CODE")
 FORMS = NUMBERS + ("EMAIL_ADDRESS", "IP_ADDRESS")
-# Latin letters and what looks the same in Cyrillic and Greek (Unicode's confusables, the pairs that no font tells apart).
+# Latin letters and what looks the same in Cyrillic and Greek (Unicode's confusables, the pairs that
+# no font tells apart).
 LOOK_ALIKE = dict(zip("aceopsxyABCEHIKMOPTXY", "асеорѕхуАВСЕНΙКМОРТХУ"))
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 
 
-def full_width(value, rng):
+def full_width(value: str, rng: random.Random) -> str:
     return "".join(chr(ord(c) - 0x20 + 0xFF00) if "!" <= c <= "~" else c for c in value)
 
 
-def zero_width(value, rng):
-    return "".join(c + (rng.choice(INVISIBLE) if rng.random() < 0.4 and i + 1 < len(value) else "") for i, c in enumerate(value))
+def zero_width(value: str, rng: random.Random) -> str:
+    return "".join(
+        c + (rng.choice(INVISIBLE) if rng.random() < 0.4 and i + 1 < len(value) else "")
+        for i, c in enumerate(value)
+    )
 
 
-def spelled(value, rng):
+def spelled(value: str, rng: random.Random) -> Any:
     name, host = value.split("@", 1)
-    at, dot = rng.choice([(" at ", " dot "), (" AT ", " DOT "), (" [at] ", "."), (" (at) ", " (dot) "), ("[at]", "[dot]"), (" at ", ".")])
+    at, dot = rng.choice(
+        [
+            (" at ", " dot "),
+            (" AT ", " DOT "),
+            (" [at] ", "."),
+            (" (at) ", " (dot) "),
+            ("[at]", "[dot]"),
+            (" at ", "."),
+        ]
+    )
     return name + at + host.replace(".", dot)
 
 
-def separated(value, rng):
+def separated(value: str, rng: random.Random) -> Any:
     """Other groups than the usual, with one sign between."""
     sign, out = rng.choice([" ", "-", ".", " - ", "\u00a0", "\u2011"]), ""
     kept = [c for c in value if c.isalnum()]
@@ -39,17 +56,17 @@ def separated(value, rng):
     return lead + out
 
 
-def look_alike(value, rng):
+def look_alike(value: str, rng: random.Random) -> str:
     found = [i for i, c in enumerate(value) if c in LOOK_ALIKE]
     chosen = set(rng.sample(found, max(1, len(found) // 3))) if found else set()
     return "".join(LOOK_ALIKE[c] if i in chosen else c for i, c in enumerate(value))
 
 
-def in_base64(value, rng):
+def in_base64(value: str, rng: random.Random) -> str:
     return base64.b64encode(value.encode()).decode()
 
 
-def in_url(value, rng):
+def in_url(value: str, rng: random.Random) -> Any:
     if rng.random() < 0.5:
         return urllib.parse.quote(value, safe="")
     return "".join(f"%{byte:02X}" for byte in value.encode())
@@ -60,14 +77,18 @@ VARIANTS = {
     "zero width": (zero_width, FORMS),
     "at and dot": (spelled, ("EMAIL_ADDRESS",)),
     "other separators": (separated, NUMBERS),
-    "look-alike letters": (look_alike, ("EMAIL_ADDRESS", "IBAN_CODE", "PERSON", "GPE", "ORGANIZATION")),
+    "look-alike letters": (
+        look_alike,
+        ("EMAIL_ADDRESS", "IBAN_CODE", "PERSON", "GPE", "ORGANIZATION"),
+    ),
     "base64": (in_base64, FORMS),
     "URL encoding": (in_url, FORMS),
 }
 
 
-def make(rows, name, seed=1):
-    """[(text, [(begin, end, type)])] of the texts in which something was hidden; (text, spans) of rows likewise."""
+def make(rows: Any, name: str, seed: int = 1) -> list:
+    """[(text, [(begin, end, type)])] of the texts in which something was hidden; (text, spans) of
+    rows likewise."""
     change, kinds = VARIANTS[name]
     rng = random.Random(f"{seed} {name}")
     out = []
@@ -86,10 +107,10 @@ def make(rows, name, seed=1):
     return out
 
 
-def recall(texts, findings, mapped):
+def recall(texts: Any, findings: Any, mapped: Any) -> tuple:
     """(found, all) values: a finding's type and its cover are asked for."""
     found = count = 0
-    for (text, hidden), spans in zip(texts, findings):
+    for (_text, hidden), spans in zip(texts, findings):
         for begin, end, kind in hidden:
             want = mapped.get(kind, kind)
             covered = set()

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """make bench: every figure that the README claims, beside its goal, its peer or its physical limit.
 
-Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving (time to first token,
-memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams (many at once beside llama-server), grammar
-(its cost), kernels (beside the read bandwidth), privacy (scan speed), pseudonyms (their cost), egress (its record: what
-is found when it was changed, and its cost), router (what it recovers beside published routers, decision time,
-paraphrases), hedging (the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN
-and IK_BIN name the folders of the peers' programs, which then take turns with ours on the same files; without them
-figures recorded on a 2-core machine are printed and marked so. BENCH_QUICK=1 shortens the engine's part;
-bench/bench_engine.py says what else does.
-"""
+Sections: model (CLINC150 through the endpoint), nano (all that the default model is for), serving
+(time to first token, memory, size), engine (tokens/s beside llama.cpp and ik_llama.cpp), streams
+(many at once beside llama-server), grammar (its cost), kernels (beside the read bandwidth), privacy
+(scan speed), pseudonyms (their cost), egress (its record: what is found when it was changed, and
+its cost), router (what it recovers beside published routers, decision time, paraphrases), hedging
+(the tail with a slow cloud), evidence (replay of a ledger). Name some to run only those. LLAMA_BIN
+and IK_BIN name the folders of the peers' programs, which then take turns with ours on the same
+files; without them figures recorded on a 2-core machine are printed and marked so. BENCH_QUICK=1
+shortens the engine's part; bench/bench_engine.py says what else does."""
+
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
@@ -21,8 +23,9 @@ from table import ROOT, program
 NAMES = ROOT / "models" / "names" / "names.bin"
 
 
-def module(*names):
-    """Runs these modules; imported only now, because some need packages (numpy) that the others do not."""
+def module(*names: Any) -> Any:
+    """Runs these modules; imported only now, because some need packages (numpy) that the others do
+    not."""
     return lambda: [importlib.import_module(name).run() for name in names]
 
 
@@ -43,7 +46,7 @@ SECTIONS = {
 }
 
 
-def main():
+def main() -> None:
     wanted = sys.argv[1:] or list(SECTIONS)
     unknown = [name for name in wanted if name not in SECTIONS]
     if unknown:

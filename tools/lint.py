@@ -1,24 +1,157 @@
 #!/usr/bin/env python3
-"""make lint: format, structure checks, and the ten longest functions and files."""
+"""make lint: what a reader stumbles over and the compiler does not say.
+
+- C and headers are formatted as .clang-format says.
+- No line of C, of Python or of a script has more than 100 columns, comments and strings included.
+  A word table is exempt: in C it stands between `/* clang-format off */` and
+  `/* clang-format on */`; the Python files that hold tables are named in pyproject.toml.
+- No file has marks of unfinished work.
+- Python passes ruff (format and rules) and mypy, both of fixed versions (tools/lint-requirements.txt).
+- The checks of tests/structure/test_structure.py pass.
+
+`--changed` looks only at files that differ from the last commit, and `--staged` at those that the
+next commit takes (as tools/pre-commit does); both leave out mypy, which needs every file.
+`--longest` prints the ten longest functions and files.
+"""
+
+import argparse
+import hashlib
+import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = 100
-WORDS = re.compile(r"\b(TODO|FIXME|XXX)\b")
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
+TABLE_BEGIN, TABLE_END = "/* clang-format off */", "/* clang-format on */"
+PINNED = ROOT / "tools" / "lint-requirements.txt"
+PLACE = ROOT / "build-lint"
+# Folders whose Python has types. Each is checked by itself: scripts import from their own folder.
+TYPED = (
+    "tests/support",
+    "tools",
+    "bench",
+    "models/nano",
+    "models/names",
+    "models/router",
+    "models/similar",
+)
 
 
-def c_files():
-    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.c", "*.h"], cwd=ROOT, text=True,
-                         capture_output=True, check=True).stdout
-    return [ROOT / line for line in out.split() if (ROOT / line).exists()]
+def git(*arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, text=True, capture_output=True, check=True)
+    return done.stdout.splitlines()
 
 
-def functions(path):
-    """(lines, name) of every function: a brace in the first column opens one, as .clang-format lays it out."""
-    name, begin = None, 0
+def listed(only: str | None) -> list[Path]:
+    """The files of the repository, or of a change to it."""
+    if only == "staged":
+        names = git("diff", "--cached", "--name-only", "--diff-filter=d")
+    elif only == "changed":
+        names = git("diff", "HEAD", "--name-only", "--diff-filter=d")
+        names += git("ls-files", "-o", "--exclude-standard")
+    else:
+        names = git("ls-files", "-co", "--exclude-standard")
+    return sorted(path for path in (ROOT / name for name in names) if path.is_file())
+
+
+def tools() -> Path | None:
+    """The folder with ruff and mypy, installed once for each state of the list; None without."""
+    digest = hashlib.sha256(PINNED.read_bytes()).hexdigest()
+    mark = PLACE / "installed"
+    if mark.exists() and mark.read_text() == digest:
+        return PLACE / "bin"
+    print("installing ruff and mypy into build-lint/")
+    shutil.rmtree(PLACE, ignore_errors=True)
+    pip = [str(PLACE / "bin" / "python"), "-m", "pip", "install", "--quiet", "--require-hashes"]
+    for command in ([sys.executable, "-m", "venv", str(PLACE)], [*pip, "-r", str(PINNED)]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            print((done.stdout + done.stderr)[-2000:])
+            return None
+    mark.write_text(digest)
+    return PLACE / "bin"
+
+
+def unformatted(files: list[Path]) -> Iterator[str]:
+    """C files that clang-format would change."""
+    if not files:
+        return
+    done = subprocess.run(
+        ["clang-format", "--dry-run", "-Werror", *map(str, files)], capture_output=True, text=True
+    )
+    found = {line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line}
+    yield from (str(Path(name).relative_to(ROOT)) for name in sorted(found))
+
+
+def wide_lines(files: list[Path]) -> Iterator[str]:
+    """Lines of more than 100 columns outside of word tables."""
+    for path in files:
+        in_table = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if path.suffix in (".c", ".h") and line.strip() in (TABLE_BEGIN, TABLE_END):
+                in_table = line.strip() == TABLE_BEGIN
+            elif len(line) > COLUMNS and not in_table:
+                yield f"{path.relative_to(ROOT)}:{number}: {len(line)} columns"
+
+
+def code_in_tables(files: list[Path]) -> Iterator[str]:
+    """Functions in a region that is exempt as a table."""
+    for path in files:
+        in_table = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.strip() in (TABLE_BEGIN, TABLE_END):
+                in_table = line.strip() == TABLE_BEGIN
+            elif in_table and line == "{":
+                yield f"{path.relative_to(ROOT)}:{number}: a function in a clang-format off region"
+
+
+def unfinished(files: list[Path]) -> Iterator[str]:
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if path != Path(__file__).resolve() and UNFINISHED.search(line):
+                yield f"{path.relative_to(ROOT)}:{number}"
+
+
+def said_by(command: list[str], folder: Path = ROOT) -> Iterator[str]:
+    """What a checker prints when it fails."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "MYPY_CACHE_DIR": str(PLACE / "mypy" / folder.name)},
+    )
+    if done.returncode:
+        yield from done.stdout.splitlines() or [f"{command[0]}: status {done.returncode}"]
+
+
+def python_problems(files: list[Path], with_types: bool) -> Iterator[str]:
+    if not files:
+        return
+    place = tools()
+    if not place:
+        yield "ruff and mypy are not installed and no registry answers"
+        return
+    names = list(map(str, files))
+    yield from said_by([str(place / "ruff"), "format", "--quiet", "--check", *names])
+    yield from said_by([str(place / "ruff"), "check", "--quiet", "--output-format=concise", *names])
+    for folder in TYPED if with_types else ():
+        config = f"--config-file={ROOT / 'pyproject.toml'}"
+        for line in said_by(
+            [str(place / "mypy"), "--no-error-summary", config, "."], ROOT / folder
+        ):
+            yield f"{folder}/{line}"
+
+
+def functions(path: Path) -> Iterator[tuple[int, str]]:
+    """(lines, name) of every function: a brace in the first column opens one."""
+    name, begin = "", 0
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line == "{":
             begin = number
@@ -29,33 +162,49 @@ def functions(path):
             name = found.group(1)
 
 
-def main():
-    files = c_files()
-    failed = 0
-    done = subprocess.run(["clang-format", "--dry-run", "-Werror", *map(str, files)], capture_output=True, text=True)
-    if done.returncode:
-        failed += 1
-        bad = sorted({line.split(":")[0] for line in done.stderr.splitlines() if "error:" in line})
-        print("not formatted (make format):", *[str(Path(b).relative_to(ROOT)) for b in bad], sep="\n  ")
-    unfinished = [f"{p.relative_to(ROOT)}:{n}" for p in files for n, line in enumerate(p.read_text().splitlines(), 1)
-                  if WORDS.search(line)]
-    if unfinished:
-        failed += 1
-        print("unfinished marks:", *unfinished, sep="\n  ")
-    wide = [f"{p.relative_to(ROOT)}:{n}" for p in files for n, line in enumerate(p.read_text().splitlines(), 1)
-            if len(line) > COLUMNS]
-    if wide:
-        failed += 1
-        print(f"lines of more than {COLUMNS} columns:", *wide, sep="\n  ")
-    failed += subprocess.run([sys.executable, str(ROOT / "tests/structure/test_structure.py")]).returncode != 0
-    product = [p for p in files if p.is_relative_to(ROOT / "src")]
-    longest = sorted(((n, name, p) for p in product for n, name in functions(p)), reverse=True, key=lambda f: f[0])
+def print_longest(files: list[Path]) -> None:
+    product = [path for path in files if path.is_relative_to(ROOT / "src")]
+    longest = sorted(((n, name, path) for path in product for n, name in functions(path)))[::-1]
     print("longest functions:")
     for lines, name, path in longest[:10]:
         print(f"  {lines:4} {name} ({path.relative_to(ROOT)})")
     print("longest files:")
-    for lines, path in sorted(((len(p.read_text().splitlines()), p) for p in product), reverse=True)[:10]:
+    sizes = sorted((len(path.read_text().splitlines()), path) for path in product)[::-1]
+    for lines, path in sizes[:10]:
         print(f"  {lines:4} {path.relative_to(ROOT)}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--changed", dest="only", action="store_const", const="changed")
+    group.add_argument("--staged", dest="only", action="store_const", const="staged")
+    parser.add_argument("--longest", action="store_true")
+    arguments = parser.parse_args()
+    files = listed(arguments.only)
+    c_files = [path for path in files if path.suffix in (".c", ".h")]
+    python = [path for path in files if path.suffix == ".py"]
+    scripts = [path for path in files if path.suffix in (".sh", ".mjs")]
+    structure = [sys.executable, str(ROOT / "tests" / "structure" / "test_structure.py")]
+    if arguments.only:
+        structure.append("--changed")
+    checks = (
+        ("not formatted (make format)", unformatted(c_files)),
+        (f"lines of more than {COLUMNS} columns", wide_lines(c_files + scripts)),
+        ("code in a table", code_in_tables(c_files)),
+        ("marks of unfinished work", unfinished(c_files + python + scripts)),
+        ("Python", python_problems(python, with_types=not arguments.only)),
+        ("structure", said_by(structure)),
+    )
+    failed = 0
+    for name, problems in checks:
+        found = list(problems)
+        failed += bool(found)
+        if found:
+            print(f"{name}: {len(found)}", *found, sep="\n  ")
+    if arguments.longest:
+        print_longest(c_files)
+    print("lint: not clean" if failed else "lint: clean")
     return 1 if failed else 0
 
 

@@ -2,44 +2,50 @@
 """Builds tests/fuzz with clang's libFuzzer in build-fuzz and runs every target.
 
 --replay runs each target once over its corpus in the tree (a regression test: prints
-"N passed, N failed"); otherwise each target searches for --seconds, or until it has had --cpu-seconds
-of processor time (the fair measure on a busy machine), and adds what it finds interesting to
-build-fuzz/corpus, never to the tree. --only NAME picks one target.
+"N passed, N failed"); otherwise each target searches for --seconds, or until it has had
+--cpu-seconds of processor time (the fair measure on a busy machine), and adds what it finds
+interesting to build-fuzz/corpus, never to the tree. --only NAME picks one target.
 """
+
 import argparse
 import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+import trees
+from trees import ROOT
+
 BUILD = ROOT / "build-fuzz"
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 
 
-def build():
-    if not (BUILD / "build.ninja").exists():
-        subprocess.run(["meson", "setup", str(BUILD), "-Dfuzz=true", "-Dtests=false",
-                        "--buildtype=debugoptimized", "-Db_sanitize=address,undefined",
-                        "-Db_lundef=false"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL,
-                       env={**os.environ, "CC": "clang"})
-    subprocess.run(["ninja", "-C", str(BUILD), "--quiet"], cwd=ROOT, check=True)
-
-
-def search(command, seconds, cpu_seconds):
+def search(
+    command: Sequence[str], seconds: float, cpu_seconds: float
+) -> tuple[subprocess.CompletedProcess[str], float]:
     """Runs the command, again and again until cpu_seconds were spent; returns the last run."""
-    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+    def used() -> float:
+        return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
     begin = used()
     while True:
-        done = subprocess.run([*command, f"-max_total_time={seconds}"], cwd=BUILD, text=True,
-                              errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            [*command, f"-max_total_time={seconds}"],
+            cwd=BUILD,
+            text=True,
+            errors="replace",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         spent = used() - begin
         if done.returncode != 0 or spent >= cpu_seconds:
             return done, spent
 
 
-def main():
+def main() -> Any:
     parser = argparse.ArgumentParser()
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--seconds", type=int, default=60)
@@ -47,9 +53,9 @@ def main():
     parser.add_argument("--only")
     args = parser.parse_args()
     try:
-        build()
-    except subprocess.CalledProcessError:
-        print("the fuzz targets do not build\n0 passed, 1 failed")
+        trees.build("build-fuzz", ["fuzz"])
+    except trees.TreeError as failure:
+        print(f"{failure}\n0 passed, 1 failed")
         return 1
     passed = failed = 0
     for target in sorted((BUILD / "tests" / "fuzz").glob("fuzz_*")):
@@ -73,7 +79,10 @@ def main():
             print(f"FAIL {target.name} ({len(inputs)} inputs)")
             print(done.stdout[-4000:])
         elif not args.replay:
-            print(f"ok   {target.name}, {spent:.0f} CPU seconds: " + done.stdout.strip().splitlines()[-1])
+            print(
+                f"ok   {target.name}, {spent:.0f} CPU seconds: "
+                + done.stdout.strip().splitlines()[-1]
+            )
     if passed + failed == 0:
         failed = 1
         print("no fuzz target was built")

@@ -1,190 +1,325 @@
 #!/usr/bin/env python3
-"""Runs every test and prints one closing line: N passed, N failed, N skipped.
+"""Builds what the tests need, runs them and prints one closing line: N passed, N failed, N skipped.
 
-A suite is a command that prints such a line itself; one that dies without it counts as one failure.
-Suites: unit tests (release), the same under ASan+UBSan, the threaded ones under TSan, fuzz corpora as
-regressions, structure checks, the generators of training examples, end-to-end tests against the real program, the official clients, and on
-x86 the aarch64 build with its NEON kernels, run by qemu.
-`--only TEXT` runs the suites whose name contains TEXT.
+A suite is a command that prints such a line itself; one that ends without it counts as one failure.
+Suites: unit tests (release), the same under ASan+UBSan, the threaded ones under TSan, fuzz corpora
+as regressions, checks of structure and tools, the generators of training examples, end-to-end tests
+against the real program, the official clients, and on x86 the aarch64 build with its NEON kernels,
+run by qemu.
+
+`--only TEXT` runs the suites whose name contains TEXT, and builds what they need before that.
+`--quick` leaves out what takes long: it is for `make check`.
 """
+
 import argparse
 import concurrent.futures
+import difflib
 import json
 import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-import run_fuzz
+import trees
+from trees import AARCH64_ROOT, ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
-CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
-THREADED = ("queue", "thread_pool", "background", "scheduler", "embedding_service", "server", "client", "ledger", "loop", "hedging", "ramps")
-SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")  # what hostile input reaches
+CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
+THREADED = (
+    *("queue", "thread_pool", "background", "scheduler", "embedding_service", "server"),
+    *("client", "ledger", "loop", "hedging", "ramps", "scanner"),
+)
+# What hostile input reaches.
+SANITIZED_E2E = ("bad_requests", "confined", "dialects", "failures", "forget", "privacy")
+# End-to-end suites that judge how long something took: nothing else runs beside them.
+TIMED_E2E = ("e2e/test_confined", "e2e/test_failures", "e2e/test_hedging", "e2e/test_wire_tap")
+# Unit tests of more than two seconds each, and what stands for the end-to-end tests, in --quick.
+SLOW = (
+    *("app_probe_fit", "architectures", "constrained", "embedding", "golden_logits", "jinja"),
+    *("golden_tensors", "json_schema", "kernels", "ledger egress_log", "ledger ledger"),
+    *("net client", "net server", "privacy scan", "router/ramp", "sampler", "sampler_draw"),
+    *("scheduler_company", "speculation", "tokenizer"),
+)
+SMOKE = ("e2e/test_answers", "e2e/test_privacy", "e2e/test_scan")
 SUITE_SECONDS_MAX = 600
+AT_ONCE = 2
 
-
-class Suite:
-    def __init__(self, name, command, env=None, exclusive=False):
-        self.name, self.command, self.env = name, command, env or {}
-        self.exclusive = exclusive  # measures time or uses both cores: runs alone
-
-    def run(self):
-        env = {**os.environ, **self.env}
-        begin = time.monotonic()
-        try:
-            done = subprocess.run(self.command, cwd=ROOT, env=env, text=True, errors="replace",
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=SUITE_SECONDS_MAX)
-            output, code = done.stdout, done.returncode
-        except subprocess.TimeoutExpired as late:
-            output = (late.stdout or b"").decode(errors="replace") if isinstance(late.stdout, bytes) else (late.stdout or "")
-            output += f"\n{self.name}: killed after {SUITE_SECONDS_MAX} s\n"
-            code = -1
-        found = CLOSING.findall(output)
-        if found:
-            passed, failed, skipped = (int(x or 0) for x in found[-1])
-        else:
-            passed, failed, skipped = 0, 1, 0
-        if code != 0 and failed == 0:
-            failed = 1
-        return output, passed, failed, skipped, time.monotonic() - begin
-
-
-def build(directory, *options, targets=()):
-    """Configures (once) and builds; exits when that fails."""
-    path = ROOT / directory
-    werror = os.environ.get("MESON_FLAGS", "").split()
-    if not (path / "build.ninja").exists():
-        subprocess.run(["meson", "setup", str(path), *options, *werror], cwd=ROOT, check=True,
-                       capture_output=True, text=True)
-    subprocess.run(["ninja", "-C", str(path), "--quiet", *targets], cwd=ROOT, check=True)
-
-
-def unit_suites(directory, label, threaded_only=False, env=None):
-    listing = subprocess.run(["meson", "introspect", "--tests", str(ROOT / directory)], cwd=ROOT,
-                             check=True, capture_output=True, text=True).stdout
-    for test in json.loads(listing):
-        if threaded_only and not any(word in test["name"] for word in THREADED):
-            continue
-        yield Suite(f"{label}/{test['name']}", test["cmd"], {**(env or {}), **test["env"]})
-
+ASAN = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+TSAN = {"TSAN_OPTIONS": "halt_on_error=1"}
 
 # What the aarch64 build is asked: every kernel on a processor with and one without dot product
 # instructions, and the engine above them.
 NEON_PROCESSOR = "cortex-a76"
-NEON_TESTS = {"kernels/test_kernels": (NEON_PROCESSOR, "cortex-a72"), "kernels/test_kernels_vector": (NEON_PROCESSOR,),
-              "kernels/test_kernels_attention": (NEON_PROCESSOR,),
-              "base/test_cores": (NEON_PROCESSOR,), "base/test_thread_pool": (NEON_PROCESSOR,),
-              "engine/test_gguf": (NEON_PROCESSOR,), "engine/test_golden_logits": (NEON_PROCESSOR,)}
+NEON_TESTS = {
+    "kernels/test_kernels": (NEON_PROCESSOR, "cortex-a72"),
+    "kernels/test_kernels_vector": (NEON_PROCESSOR,),
+    "kernels/test_kernels_attention": (NEON_PROCESSOR,),
+    "base/test_cores": (NEON_PROCESSOR,),
+    "base/test_thread_pool": (NEON_PROCESSOR,),
+    "engine/test_gguf": (NEON_PROCESSOR,),
+    "engine/test_golden_logits": (NEON_PROCESSOR,),
+}
 
 
-def neon_suites():
-    """An aarch64 build of the product, and its tests under qemu; a named skip where that cannot be had."""
-    if platform.machine() != "x86_64":
-        return  # on aarch64 these are the unit tests; elsewhere there is no cross compiler to expect
-    for tool in ("aarch64-linux-gnu-gcc", "qemu-aarch64-static"):
-        if not shutil.which(tool):
-            yield skipped("neon/all", f"no {tool} (tools/install_packages.sh cross)")
-            return
-    root = ROOT / "build-aarch64-root"
-    if subprocess.run(["tools/aarch64_root.sh", str(root)], cwd=ROOT, stdout=subprocess.DEVNULL).returncode:
-        yield skipped("neon/all", "the aarch64 libraries could not be fetched (tools/aarch64_root.sh)")
+class Result(NamedTuple):
+    output: str
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+
+
+class Suite:
+    """A command that counts its own tests, and what must be built before it."""
+
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        env: dict[str, str] | None = None,
+        tree: str | None = None,
+        target: str | None = None,
+        phase: int = 0,
+    ) -> None:
+        self.name, self.command, self.env = name, command, env or {}
+        self.tree, self.target = tree, target
+        self.phase = phase  # 0: beside others that compute; 1: beside others that wait; 2: alone
+
+    def run(self) -> Result:
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            self.command,
+            cwd=ROOT,
+            env={**os.environ, **self.env},
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=SUITE_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # what it started goes with it
+            output, _ = process.communicate()
+            output += f"\n{self.name}: ended after {SUITE_SECONDS_MAX} s\n"
+        return counted(output, process.returncode, time.monotonic() - begin)
+
+
+def counted(output: str, code: int, seconds: float) -> Result:
+    """What a suite's output and exit status say; without a closing line it is one failure."""
+    found = CLOSING.findall(output)
+    passed, failed, skipped = (int(x or 0) for x in found[-1]) if found else (0, 1, 0)
+    if code != 0 and failed == 0:
+        failed = 1
+    return Result(output, passed, failed, skipped, seconds)
+
+
+def unit_suites(
+    label: str,
+    tree: str,
+    tests: list[dict],
+    env: dict[str, str] | None = None,
+) -> Iterator[Suite]:
+    """The unit tests, whose names and programs Meson lists for build/, in one of its trees."""
+    for test in tests:
+        target = str(Path(test["cmd"][0]).relative_to(ROOT / "build"))
+        command = [str(ROOT / tree / target), *test["cmd"][1:]]
+        yield Suite(
+            f"{label}/{test['name']}", command, {**(env or {}), **test["env"]}, tree, target
+        )
+
+
+def skipped(name: str, why: str) -> Suite:
+    words = f"SKIP {name}: {why}"
+    program = f"print({words!r}); print('0 passed, 0 failed, 1 skipped')"
+    return Suite(name, [sys.executable, "-c", program])
+
+
+def neon_suites(found: dict[str, str]) -> Iterator[Suite]:
+    """An aarch64 build and its tests under qemu; a named skip where that cannot be had."""
+    if "aarch64" not in found:
+        if platform.machine() == "x86_64":  # on aarch64 these are the unit tests
+            yield skipped("neon/all", found.get("why not", "no aarch64 libraries"))
         return
-    programs = {name: f"tests/unit/{name}" for name in NEON_TESTS}
-    build("build-aarch64", "--buildtype=release", "--cross-file", str(root / "root.cross"),
-          "--cross-file", "tools/aarch64.cross", targets=("product", *programs.values()))
     for name, processors in NEON_TESTS.items():
+        target = f"tests/unit/{name}"
         for processor in processors:
-            command = ["qemu-aarch64-static", "-cpu", processor, "-L", str(root),
-                       str(ROOT / "build-aarch64" / programs[name])]
+            qemu = ["qemu-aarch64-static", "-cpu", processor, "-L", str(AARCH64_ROOT)]
+            command = [*qemu, str(ROOT / "build-aarch64" / target)]
             if name.endswith("golden_logits"):
                 command.append("neon")  # the variant; the reference takes minutes there
-            yield Suite(f"neon/{name.split('_', 1)[1]} on {processor}", command)
-    program = ROOT / "build-aarch64" / "tandem-under-qemu"
-    program.write_text(f"#!/bin/sh\nexec qemu-aarch64-static -cpu {NEON_PROCESSOR} -L '{root}' "
-                       f"'{ROOT}/build-aarch64/src/app/tandem' \"$@\"\n")
-    program.chmod(0o755)
-    yield Suite("neon/e2e_answers", [sys.executable, "tests/e2e/test_answers.py"],
-                env={"TANDEM_BINARY": str(program)}, exclusive=True)
+            short = name.split("_", 1)[1]
+            yield Suite(
+                f"neon/{short} on {processor}", command, tree="build-aarch64", target=target
+            )
+    yield Suite(
+        "neon/e2e_answers",
+        [sys.executable, "tests/e2e/test_answers.py"],
+        {"TANDEM_BINARY": str(ROOT / "tools" / "tandem_under_qemu.sh")},
+        "build-aarch64",
+        "product",
+        phase=2,
+    )
 
 
-def skipped(name, why):
-    return Suite(name, [sys.executable, "-c", f"print({f'SKIP {name}: {why}'!r}); print('0 passed, 0 failed, 1 skipped')"])
+def cross_tools() -> dict[str, str]:
+    """The aarch64 compiler, qemu and libraries: installed where they can be had."""
+    if platform.machine() != "x86_64":
+        return {}
+    subprocess.run(["tools/install_packages.sh", "cross"], cwd=ROOT)
+    for tool in ("aarch64-linux-gnu-gcc", "qemu-aarch64-static"):
+        if not shutil.which(tool):
+            return {"why not": f"no {tool} (tools/install_packages.sh cross)"}
+    fetched = subprocess.run(
+        ["tools/aarch64_root.sh", str(AARCH64_ROOT)], cwd=ROOT, stdout=subprocess.DEVNULL
+    )
+    if fetched.returncode:
+        return {"why not": "the aarch64 libraries could not be fetched (tools/aarch64_root.sh)"}
+    return {"aarch64": str(AARCH64_ROOT)}
 
 
-def collect(only):
-    """Builds what the asked-for suites need and lists them."""
-    suites = []
-    wanted = lambda label: only is None or label.startswith(only.split("/")[0]) or only in label
-
-    if wanted("unit"):
-        build("build", "--buildtype=release")
-        suites += unit_suites("build", "unit")
-    if wanted("asan"):
-        build("build-asan", "--buildtype=debugoptimized", "-Db_sanitize=address,undefined",
-              "-Db_lundef=false")
-        asan = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
-        suites += unit_suites("build-asan", "asan", env=asan)
-        for name in SANITIZED_E2E:
-            suites.append(Suite(f"asan/e2e_{name}", [sys.executable, f"tests/e2e/test_{name}.py"],
-                                env={"TANDEM_BINARY": str(ROOT / "build-asan/src/app/tandem"), **asan},
-                                exclusive=True))
-    if wanted("tsan"):
-        build("build-tsan", "--buildtype=debugoptimized", "-Db_sanitize=thread", "-Db_lundef=false")
-        suites += unit_suites("build-tsan", "tsan", threaded_only=True, env={
-            "TSAN_OPTIONS": "halt_on_error=1"})
-    if wanted("neon"):
-        suites += neon_suites()
-    if wanted("fuzz") and shutil.which("clang"):
-        run_fuzz.build()  # here, as the others: a build has no time limit, a suite has
-        suites.append(Suite("fuzz/regressions", [sys.executable, "tools/run_fuzz.py", "--replay"]))
-    for kind in ("structure", "models", "e2e", "clients", "conformance"):
+def script_suites() -> Iterator[Suite]:
+    for kind in ("structure", "tools", "models", "e2e", "clients"):
         for script in sorted((ROOT / "tests" / kind).glob("test_*.py")):
-            if wanted(kind):
-                suites.append(Suite(f"{kind}/{script.stem}", [sys.executable, str(script)],
-                                    exclusive=(kind in ("e2e", "clients", "conformance"))))
-    if only:
-        suites = [suite for suite in suites if only in suite.name]
+            name = f"{kind}/{script.stem}"
+            suite = Suite(name, [sys.executable, str(script)], tree="build", target="product")
+            if kind in ("e2e", "clients"):
+                suite.phase = 2 if name in TIMED_E2E else 1
+            yield suite
+
+
+def catalogue(cross: dict[str, str]) -> list[Suite]:
+    """Every suite, those that compute longest first: what starts last decides when all is over."""
+    trees.configure("build")
+    listing = subprocess.run(
+        ["meson", "introspect", "--tests", "build"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    tests = json.loads(listing)
+    threaded = [test for test in tests if any(word in test["name"] for word in THREADED)]
+    suites = list(unit_suites("asan", "build-asan", tests, ASAN))
+    suites += unit_suites("tsan", "build-tsan", threaded, TSAN)
+    suites += neon_suites(cross)
+    if shutil.which("clang"):
+        replay = [sys.executable, "tools/run_fuzz.py", "--replay"]
+        suites.append(Suite("fuzz/regressions", replay, tree="build-fuzz", target="fuzz"))
+    suites += unit_suites("unit", "build", tests)
+    suites += script_suites()
+    for name in SANITIZED_E2E:
+        environment = {"TANDEM_BINARY": str(ROOT / "build-asan/src/app/tandem"), **ASAN}
+        script = [sys.executable, f"tests/e2e/test_{name}.py"]
+        suites.append(
+            Suite(f"asan/e2e_{name}", script, environment, "build-asan", "product", phase=2)
+        )
     return suites
 
 
-def report(suite, result):
-    output, passed, failed, skipped, seconds = result
-    mark = "FAIL" if failed else "ok"
-    print(f"{mark:4} {suite.name:44} {passed:5} passed {failed:3} failed {skipped:3} skipped {seconds:6.1f} s",
-          flush=True)
-    for line in output.splitlines():
-        if failed or line.startswith("SKIP"):
-            print("     " + line)
-    return passed, failed, skipped
+def nearest(text: str, names: list[str]) -> list[str]:
+    """Names that someone who wrote `text` may have meant."""
+    whole = {name.lower(): name for name in names}
+    parts = {part.lower(): name for name in names for part in re.split(r"[/ ]", name)}
+    close = difflib.get_close_matches(text.lower(), [*whole, *parts], n=5, cutoff=0.5)
+    return list(dict.fromkeys(whole.get(word) or parts[word] for word in close))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", help="run the suites whose name contains this")
-    only = parser.parse_args().only
-    try:
-        suites = collect(only)
-    except subprocess.CalledProcessError as failure:
-        print(f"build failed: {' '.join(map(str, failure.cmd))}")
-        print("".join(filter(None, [failure.stdout, failure.stderr]))[-4000:])
-        print("0 passed, 1 failed")
-        return 1
-    totals = [0, 0, 0]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        parallel = [suite for suite in suites if not suite.exclusive]
-        for suite, result in zip(parallel, pool.map(Suite.run, parallel)):
-            totals = [a + b for a, b in zip(totals, report(suite, result))]
+def chosen(suites: list[Suite], only: str | None, quick: bool) -> list[Suite]:
+    """The suites that were asked for; exits with the nearest names where there are none."""
+    if quick:
+        quiet = [f"unit/{name}" for name in SLOW]
+        suites = [
+            suite
+            for suite in suites
+            if (suite.name.startswith("unit/") and suite.name not in quiet) or suite.name in SMOKE
+        ]
+    if only is None:
+        return suites
+    found = [suite for suite in suites if only in suite.name]
+    if not found:
+        names = nearest(only, [suite.name for suite in suites])
+        print(f"no suite has '{only}' in its name", file=sys.stderr)
+        if names:
+            print(f"the nearest: {', '.join(names)}", file=sys.stderr)
+        sys.exit(2)
+    return found
+
+
+def build_all(suites: Iterable[Suite]) -> None:
+    """Builds, tree by tree, what the suites need; the next tree is configured meanwhile."""
+    wanted: dict[str, dict[str, None]] = {}
     for suite in suites:
-        if suite.exclusive:
-            totals = [a + b for a, b in zip(totals, report(suite, suite.run()))]
-    print("%d passed, %d failed, %d skipped" % tuple(totals))
-    return 1 if totals[1] or not suites else 0
+        if suite.tree and suite.target:
+            wanted.setdefault(suite.tree, {})[suite.target] = None
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
+        configured = {tree: pool.submit(trees.configure, tree) for tree in sorted(wanted)}
+        for tree in sorted(wanted):
+            begin = time.monotonic()
+            configured[tree].result()
+            trees.build(tree, wanted[tree])
+            print(f"built {tree} in {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def report(suite: Suite, result: Result) -> None:
+    mark = "FAIL" if result.failed else "ok"
+    print(
+        f"{mark:4} {suite.name:44} {result.passed:5} passed {result.failed:3} failed"
+        f" {result.skipped:3} skipped {result.seconds:6.1f} s",
+        flush=True,
+    )
+    for line in result.output.splitlines():
+        if result.failed or line.startswith("SKIP"):
+            print("     " + line)
+
+
+def run_all(suites: list[Suite]) -> list[Result]:
+    """Runs the phases in turn: what computes, what waits, what runs alone."""
+    results = []
+    for phase, workers in ((0, AT_ONCE), (1, AT_ONCE), (2, 1)):
+        now = [suite for suite in suites if suite.phase == phase]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
+            for suite, result in zip(now, pool.map(Suite.run, now)):
+                report(suite, result)
+                results.append(result)
+    return results
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", metavar="TEXT", help="run the suites whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="leave out what takes long")
+    arguments = parser.parse_args()
+    cross: dict[str, str] = {}
+    needs_cross = not arguments.quick and (arguments.only is None or "neon" in arguments.only)
+    fetching = threading.Thread(target=lambda: cross.update(cross_tools()), daemon=True)
+    if needs_cross:
+        fetching.start()
+    try:
+        if needs_cross:
+            trees.build("build", ["product"])  # meanwhile: it is needed in any case
+            fetching.join()
+        suites = chosen(catalogue(cross), arguments.only, arguments.quick)
+        build_all(suites)
+    except trees.TreeError as failure:
+        print(f"{failure}\n0 passed, 1 failed")
+        return 1
+    results = run_all(suites)
+    passed, failed, missing = (
+        sum(getattr(result, count) for result in results)
+        for count in ("passed", "failed", "skipped")
+    )
+    print(f"{passed} passed, {failed} failed, {missing} skipped")
+    return 1 if failed or not results else 0
 
 
 if __name__ == "__main__":

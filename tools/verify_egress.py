@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Checks what `tandem egress export` wrote, without tandem and with nothing but Python's standard library.
+"""Checks what `tandem egress export` wrote, without tandem and with nothing but Python's standard
+library.
 
     python3 verify_egress.py FILE [PUBLIC_KEY_HEX] [--head FILE]
 
-FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's `hash` is the
-SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every head's Ed25519 signature over its
-bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash` is that of the line it counts to; and no tail is
-cut, and no line appended that no head announces. With a public key that was kept elsewhere a record that was made anew
-is found, too, and with heads that were kept (`tandem egress head`, a line each) one that was put back to an earlier
-state. Exit code 0: sound.
-"""
+FILE has a line {"public_key": hex}, the signed heads, and the transfers. Checked are: every line's
+`hash` is the SHA-256 of its bytes before `,"hash":`; numbers and `previous` make one chain; every
+head's Ed25519 signature over its bytes before `,"signature":` (RFC 8032, 5.1.7); each head's `hash`
+is that of the line it counts to; and no tail is cut, and no line appended that no head announces.
+With a public key that was kept elsewhere a record that was made anew is found, too, and with heads
+that were kept (`tandem egress head`, a line each) one that was put back to an earlier state. Exit
+code 0: sound."""
+
 import argparse
 import hashlib
 import json
 import re
 import sys
+from typing import Any
 
 P = 2**255 - 19
 Q = 2**252 + 27742317777372353535851937790883648493  # the order of the base point
@@ -23,7 +26,7 @@ NONE = "0" * 64  # the hash of no row
 ROOT = pow(2, (P - 1) // 4, P)  # of -1
 
 
-def recover_x(y, sign):
+def recover_x(y: Any, sign: Any) -> Any:
     """RFC 8032, 5.1.3: x^2 = (y^2 - 1) / (d y^2 + 1)."""
     square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
     x = pow(square, (P + 3) // 8, P)
@@ -34,7 +37,7 @@ def recover_x(y, sign):
     return P - x if x & 1 != sign else x
 
 
-def add(a, b):
+def add(a: Any, b: Any) -> tuple:
     """Points as (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (RFC 8032, 5.1.4)."""
     u, v = (a[1] - a[0]) * (b[1] - b[0]) % P, (a[1] + a[0]) * (b[1] + b[0]) % P
     w, z = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
@@ -42,7 +45,7 @@ def add(a, b):
     return e * f % P, g * h % P, f * g % P, e * h % P
 
 
-def times(number, point):
+def times(number: Any, point: Any) -> Any:
     result = (0, 1, 1, 0)
     while number:
         if number & 1:
@@ -52,7 +55,7 @@ def times(number, point):
     return result
 
 
-def read_point(data):
+def read_point(data: Any) -> tuple:
     number = int.from_bytes(data, "little")
     y, sign = number & (2**255 - 1), number >> 255
     x = recover_x(y, sign)
@@ -63,7 +66,7 @@ BASE_Y = 4 * pow(5, P - 2, P) % P
 BASE = (recover_x(BASE_Y, 0), BASE_Y, 1, recover_x(BASE_Y, 0) * BASE_Y % P)
 
 
-def signature_is_right(key, message, signature):
+def signature_is_right(key: Any, message: bytes, signature: bytes) -> Any:
     if len(key) != 32 or len(signature) != 64:
         return False
     try:
@@ -73,27 +76,33 @@ def signature_is_right(key, message, signature):
     s = int.from_bytes(signature[32:], "little")
     h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % Q
     left, right = times(s, BASE), add(r, times(h, a))
-    return s < Q and not ((left[0] * right[2] - right[0] * left[2]) % P or (left[1] * right[2] - right[1] * left[2]) % P)
+    return s < Q and not (
+        (left[0] * right[2] - right[0] * left[2]) % P
+        or (left[1] * right[2] - right[1] * left[2]) % P
+    )
 
 
 class Fault(Exception):
     pass
 
 
-def read_head(line, where, key):
-    """Only what was signed is read: a later member of the same name would count for Python. (key None: its own.)"""
+def read_head(line: bytes, where: Any, key: Any) -> Any:
+    """Only what was signed is read: a later member of the same name would count for Python. (key
+    None: its own.)"""
     signed, _, signature = line.partition(b',"signature":')
     head = json.loads(signed + b"}")
     if key and head["key"] != key:
         raise Fault(f"{where} was signed by another key, {head['key']}")
     if not re.fullmatch(rb'"[0-9a-f]{128}"}', signature):
         raise Fault(f"{where} says more than was signed")
-    if not signature_is_right(bytes.fromhex(head["key"]), signed, bytes.fromhex(signature[1:-2].decode())):
+    if not signature_is_right(
+        bytes.fromhex(head["key"]), signed, bytes.fromhex(signature[1:-2].decode())
+    ):
         raise Fault(f"{where} has a wrong signature")
     return head
 
 
-def check_head(line, heads, key):
+def check_head(line: bytes, heads: Any, key: Any) -> Any:
     where = f"head {len(heads) + 1}"
     head = read_head(line, where, key)
     if heads and (head["date"] <= heads[-1]["date"] or head["count"] < heads[-1]["count"]):
@@ -101,7 +110,7 @@ def check_head(line, heads, key):
     return head
 
 
-def read_kept(lines, key):
+def read_kept(lines: Any, key: Any) -> list:
     """Heads that were kept elsewhere; space around them is no matter."""
     kept = []
     for line in filter(None, (line.strip() for line in lines)):
@@ -109,7 +118,7 @@ def read_kept(lines, key):
     return kept
 
 
-def check_row(line, count, previous):
+def check_row(line: bytes, count: int, previous: Any) -> Any:
     """The hash of row count + 1."""
     try:
         entry = json.loads(line)
@@ -124,12 +133,15 @@ def check_row(line, count, previous):
     return right
 
 
-def check_end(head, hashes):
-    """A head is signed before a row is written, with the row's hash as `next`, and after it, with NONE: the note to a
-    record that a machine left which stopped in between."""
+def check_end(head: Any, hashes: Any) -> Any:
+    """A head is signed before a row is written, with the row's hash as `next`, and after it, with
+    NONE: the note to a record that a machine left which stopped in between."""
     count, covered, announced = len(hashes) - 1, head["count"], head["next"] != NONE
     if covered > count:
-        raise Fault(f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are there")
+        raise Fault(
+            f"row {count + 1}: it is missing; the last head counts {covered} rows, {count} are"
+            " there"
+        )
     if count == covered:
         return "one more row was announced and never written" if announced else ""
     if count == covered + 1 and announced and hashes[-1] == head["next"]:
@@ -137,16 +149,23 @@ def check_end(head, hashes):
     raise Fault(f"row {covered + 1}: no signed head covers or announces it")
 
 
-def check_kept(kept, hashes):
+def check_kept(kept: Any, hashes: Any) -> None:
     for head in kept:
         if head["count"] >= len(hashes):
-            raise Fault(f"row {len(hashes)}: it is missing; a kept head of {head['date']} counts {head['count']} rows")
+            raise Fault(
+                f"row {len(hashes)}: it is missing; a kept head of {head['date']} counts"
+                f" {head['count']} rows"
+            )
         if hashes[head["count"]] != head["hash"]:
-            raise Fault(f"row {head['count']}: it is not the row that the kept head of {head['date']} was signed over")
+            raise Fault(
+                f"row {head['count']}: it is not the row that the kept head of {head['date']} was"
+                " signed over"
+            )
 
 
-def check(lines, key, kept=()):
-    """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is wrong."""
+def check(lines: Any, key: Any, kept: Any = ()) -> tuple:
+    """(transfers, heads, key, note) of a sound record; raises Fault with the first thing that is
+    wrong."""
     key = kept[0]["key"] if kept else key
     heads, hashes = [], [NONE]
     for line in lines:
@@ -163,20 +182,27 @@ def check(lines, key, kept=()):
             if not key:
                 raise Fault("the record has no public key")
             if count:
-                raise Fault(f"head {len(heads) + 1} stands after transfers, which it can say nothing of")
+                raise Fault(
+                    f"head {len(heads) + 1} stands after transfers, which it can say nothing of"
+                )
             heads.append(check_head(line, heads, key))
         else:
             hashes.append(check_row(line, count, hashes[-1]))
     for head in heads:
         if head["count"] < len(hashes) and hashes[head["count"]] != head["hash"]:
-            raise Fault(f"row {head['count']}: it is not the row that the head of {head['date']} was signed over")
+            raise Fault(
+                f"row {head['count']}: it is not the row that the head of {head['date']} was signed"
+                " over"
+            )
     note = check_end(heads[-1] if heads else {"count": 0, "next": NONE}, hashes)
     check_kept(kept, hashes)
     return len(hashes) - 1, len(heads), key, note
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file")
     parser.add_argument("key", nargs="?")
     parser.add_argument("--head")

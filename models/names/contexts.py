@@ -3,7 +3,12 @@ whole sentences do. A left side ends, and a right side begins, where the name st
 
 
 def _sides(text):
-    return [side.strip() for line in text.strip().splitlines() for side in line.split("|") if side.strip()]
+    return [
+        side.strip()
+        for line in text.strip().splitlines()
+        for side in line.split("|")
+        if side.strip()
+    ]
 
 
 ORG_LEFT = _sides("""

@@ -1,4 +1,5 @@
 """Texts in words that no lexicon has."""
+
 import re
 
 import languages
@@ -6,15 +7,17 @@ import words
 
 
 class Foreign:
-    """Texts of words that are none, but begin and end as those of a language do: no lexicon has all words of all languages, and
-    where most are unknown, one that is unknown need not be a name."""
+    """Texts of words that are none, but begin and end as those of a language do: no lexicon has all
+    words of all languages, and where most are unknown, one that is unknown need not be a name."""
 
     def __init__(self, rng, names):
         self.rng, self.names = rng, names
         self.words = {}
         for language, text in languages.PLAIN.items():
             found = re.findall(r"[^\W\d_]+", text.replace("\\n", " "))
-            self.words[language] = sorted({w.lower() for w in found if len(w) > 2} - set(words.FUNCTION))
+            self.words[language] = sorted(
+                {w.lower() for w in found if len(w) > 2} - set(words.FUNCTION)
+            )
 
     def word(self, language):
         rng, known = self.rng, self.words[language]
@@ -24,9 +27,9 @@ class Foreign:
             return word
         other = rng.choice(known)
         if r < 0.8 and len(word) > 3 and len(other) > 3:
-            return word[:rng.randint(2, len(word) - 1)] + other[rng.randint(1, len(other) - 2):]
+            return word[: rng.randint(2, len(word) - 1)] + other[rng.randint(1, len(other) - 2) :]
         at = rng.randrange(len(word))
-        return word[:at] + rng.choice(other) + word[at + 1:]
+        return word[:at] + rng.choice(other) + word[at + 1 :]
 
     def sentence(self, language):
         rng, little = self.rng, languages.LITTLE.get(language)
@@ -35,7 +38,9 @@ class Foreign:
             r = rng.random()
             if i and r < 0.05:
                 capital = True
-                out += getattr(self.names, rng.choice(["p", "p", "p", "p", "pf", "pl", "c", "c", "n", "o"]))()
+                out += getattr(
+                    self.names, rng.choice(["p", "p", "p", "p", "pf", "pl", "c", "c", "n", "o"])
+                )()
             else:
                 word = rng.choice(little) if little and r < 0.4 else self.word(language)
                 # Two German nouns hardly stand side by side, two parts of a name do.

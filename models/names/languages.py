@@ -47,7 +47,9 @@ GREETING = {
     уважением спасибо пожалуйста извините прости поздравляю доброго дня привіт вітаю шановний шановна шановні дякую будь ласка повагою"""),
     "greek": _split("""γεια σας σου καλημέρα καλησπέρα καληνύχτα αγαπητέ αγαπητή αγαπητοί αξιότιμε εκτίμηση ευχαριστώ παρακαλώ φιλικά χαιρετισμούς
     χαίρετε συγχαρητήρια συγγνώμη"""),
-    "english": _split("""greetings regards hiya howdy goodbye bye farewell welcome congratulations congrats cheers sorry ta ttyl folks"""),
+    "english": _split(
+        """greetings regards hiya howdy goodbye bye farewell welcome congratulations congrats cheers sorry ta ttyl folks"""
+    ),
     "others": _split("""namaste namaskar salam salaam assalamu alaikum shalom jambo habari asante karibu sawubona aloha mahalo sawasdee xin chào
     cảm ơn selamat pagi siang malam terima kasih kumusta salamat konnichiwa arigato annyeong"""),
 }

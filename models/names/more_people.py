@@ -7,7 +7,8 @@ def _split(text):
 
 # part of the world: (given names, surnames)
 CULTURES = {
-    "horn_of_africa": (_split("""Abebe Abel Abraham Abrehet Addis Afewerki Alem Alemayehu Almaz Amanuel Araya Aster Ayana Ayele Bekele Berhane Bereket Berhanu Biniam Bisrat Dawit
+    "horn_of_africa": (
+        _split("""Abebe Abel Abraham Abrehet Addis Afewerki Alem Alemayehu Almaz Amanuel Araya Aster Ayana Ayele Bekele Berhane Bereket Berhanu Biniam Bisrat Dawit
 Daniel Debesay Dejen Desta Eden Efrem Elsa Ermias Eyob Fasil Fikre Filmon Feven Genet Getachew Ghebre Girma Haben Haile Haylom Helen Hiwot Idris
 Isaias Kebede Kidane Kidist Lemlem Luwam Mahder Makda Mebrahtu Mehari Mekonnen Meles Meron Merhawi Mihret Mulu Mussie Natnael Negash Rahel Rahwa Robel
 Ruta Saba Samrawit Segen Selam Selamawit Semere Senait Simret Solomon Tadesse Tekle Temesgen Tesfaye Tewodros Tigist Tirunesh Tsegay Winta Wolde Yared
@@ -15,8 +16,10 @@ Yemane Yodit Yohannes Yonas Zerai Zewdi Abdi Ayaan Hodan Ifrah Warsame"""),
         _split("""Abay Abraha Adane Afeworki Alemu Araya Asfaw Asmelash Assefa Ayalew Bekele Berhe Beyene Birhanu Debebe Demissie Desalegn Dibaba Eshetu Eyasu Fissehaye
 Gebre Gebremariam Gebremedhin Gebreselassie Gebreyesus Gidey Girmay Habte Habtemariam Hagos Haile Hailemariam Hailu Isayas Kahsay Kassa Kebede Kiflom
 Kiros Legesse Lemma Mebratu Mehari Mekonnen Mengistu Mesfin Mulugeta Negash Negasi Ogbai Redda Semere Seyoum Tadesse Tefera Tekeste Tekle Teklu
-Tesfamariam Tesfay Tesfazghi Tewolde Tilahun Tsegaye Weldu Woldemariam Woldu Wolde Yohannes Zemichael Zerezghi Farah Hersi Warsame""")),
-    "nordic": (_split("""Aage Aasa Agneta Aino Alvar Amund Anneli Anette Annika Ansgar Arvid Asbjørn Asger Aslaug Astrid Audun Axel Bengt Berit Birger Birgitta Bo Bodil Børge
+Tesfamariam Tesfay Tesfazghi Tewolde Tilahun Tsegaye Weldu Woldemariam Woldu Wolde Yohannes Zemichael Zerezghi Farah Hersi Warsame"""),
+    ),
+    "nordic": (
+        _split("""Aage Aasa Agneta Aino Alvar Amund Anneli Anette Annika Ansgar Arvid Asbjørn Asger Aslaug Astrid Audun Axel Bengt Berit Birger Birgitta Bo Bodil Børge
 Carl Dag Dagny Ebba Egil Eija Einar Eino Elin Ellinor Elof Embla Erkki Esko Espen Eva-Lena Fredrik Frode Gerd Gertrud Gitte Göran Gösta Gry Gudmund
 Gun Gunilla Gunvor Halvard Harri Heikki Helge Helmi Henna Herdis Hilja Håkan Inga-Lill Inger Ingvild Ivar Jarkko Jarl Jens-Peter Jorma Jouni Kaarina
 Kalle Karsten Kerstin Kirsi Kjell Kjersti Knud Lasse Leif Liisa Lisbet Linnea Ludvig Maarit Maj Malin Marit Marjatta Markku Merete Mogens Morten Nanna
@@ -33,8 +36,10 @@ Lindberg Lindgren Lindholm Lindqvist Lindström Lund Lundgren Lundin Lundqvist M
 Mäkinen Möller Naess Nieminen Nilsen Nordin Norling Nyberg Nygaard Nyman Nyström Ojala Olofsson Overgaard Paulsen Pedersen Peltonen Persson Petersson
 Poulsen Rantala Rasmussen Riis Rosenqvist Rønning Salminen Salonen Samuelsen Sandberg Sandvik Savolainen Schou Simonsen Sivertsen Sjöberg Skov Solberg
 Strand Ström Sundberg Svendsen Svensson Söderberg Söderström Thorsen Toft Tuominen Tveit Vestergaard Viklund Virtanen Wallin Wikström Winther Åberg
-Åkesson Öberg Østergaard Ødegård""")),
-    "slavic": (_split("""Adéla Agnieszka Aleš Alojz Andrej Aneta Anton Antonina Arkadiusz Bartosz Bogdan Bogumił Bohdan Bohumil Boleslav Borut Božena Bronisław Cyril Czesław
+Åkesson Öberg Østergaard Ødegård"""),
+    ),
+    "slavic": (
+        _split("""Adéla Agnieszka Aleš Alojz Andrej Aneta Anton Antonina Arkadiusz Bartosz Bogdan Bogumił Bohdan Bohumil Boleslav Borut Božena Bronisław Cyril Czesław
 Dalibor Danuta Darko Dobromir Dragan Dušan Dzmitry Edyta Elżbieta Emilija Evžen Ewelina Fedir Filip Franc František Galina Genadij Gorazd Gregor
 Grigorij Halina Hana Henryk Ihor Ilona Irenej Ivana Ivo Iwona Izabela Jadwiga Jakub Janez Jaromír Jaroslav Jarosław Jelena Jerzy Jindřich Jolanta
 Jožica Julija Kazimierz Kinga Klavdija Klement Krešimir Krystyna Krzysztof Ksenija Květa Lada Leszek Libor Lidija Ljubica Ljudmila Lubomír Lubor
@@ -55,8 +60,10 @@ Pavlović Pawlak Pech Perić Petrenko Petrović Piątek Pietrzak Pokorný Polák
 Sadowski Savchenko Sedláček Shevchenko Sidorov Sikora Šimić Šimek Slavík Sobczak Sokolov Sokołowski Soukup Stanković Stojanović Šťastný Stepanov Šulc
 Svoboda Szczepański Szulc Tkachenko Tomić Tomczak Turk Tyshchenko Urban Urbańczyk Vacek Valenta Vaněk Vasić Vasilev Veselý Vidmar Vitković Vlček
 Vlasenko Volkov Vorobyov Vuković Wach Walczak Wasilewski Wieczorek Wilk Wiśniewski Witkowski Włodarczyk Wójcik Wróbel Wrona Yakovenko Zając Zajc
-Zakharov Zalewski Zawadzki Zeman Zieliński Živković Župan Zupančič""")),
-    "east_asia": (_split("""Akari Akemi Akio Akira Asuka Atsuko Ayame Chiyo Daichi Daisuke Eiji Emiko Fumiko Goro Hana Haruki Haruto Hideki Hikari Hinata Hiroto Hisashi Honoka
+Zakharov Zalewski Zawadzki Zeman Zieliński Živković Župan Zupančič"""),
+    ),
+    "east_asia": (
+        _split("""Akari Akemi Akio Akira Asuka Atsuko Ayame Chiyo Daichi Daisuke Eiji Emiko Fumiko Goro Hana Haruki Haruto Hideki Hikari Hinata Hiroto Hisashi Honoka
 Isamu Itsuki Izumi Jiro Jun Junko Kaede Kaito Katsuro Kazuki Kazuo Keiko Kenta Kiyoshi Koji Kota Kyoko Mai Makoto Mami Manabu Masako Masashi Mayumi
 Michiko Minato Misaki Mitsuko Moe Naoki Naoko Nobuo Noriko Osamu Rei Ren Rie Rin Riko Ryo Ryota Sachiko Sakura Satoshi Sayuri Shigeru Shinji Shiro
 Shota Sora Susumu Tadashi Takahiro Takeo Takumi Tamotsu Tatsuya Tetsuo Tomoko Toru Toshio Tsubasa Wataru Yasuko Yoko Yoshio Yui Yuki Yukio Yumi Yuna
@@ -71,8 +78,10 @@ Nishimura Noda Noguchi Nomura Oda Ogawa Oishi Okada Okamoto Ono Onishi Oshima Ot
 Shimizu Shinohara Sugawara Sugimoto Sugiyama Takada Takagi Takahashi Takeda Takeuchi Tamura Taniguchi Tsuchiya Tsuji Uchida Ueda Ueno Uno Wada
 Watanabe Yagi Yamada Yamaguchi Yamamoto Yamashita Yamazaki Yano Yokoyama Yoshida Yoshikawa Bai Cai Cao Cui Deng Ding Dong Du Duan Fan Feng Fu Gong Gu
 Guo Han Hao Hou Hu Huang Jia Jiang Jin Kong Lai Lei Liang Liao Liu Long Lu Luo Meng Mo Pan Peng Qian Qin Qiu Ren Shao Shen Shi Song Su Tan Tang Tao
-Tian Wan Wei Wen Xia Xiang Xiao Xie Xu Xue Yan Yao Ye Yin Yu Yuan Zeng Zhong Zhou Zhu Zou Fung Kwok Lau Leung Mak Ng Tsang Tse Tsui Yeung Yip""")),
-    "arab_persian": (_split("""Abbas Abdallah Abdelaziz Abdelkader Abdulrahman Adel Adnan Ahlam Aida Aisha Akram Amal Amani Amina Amir Ammar Anas Anwar Arash Arezou Arwa Asma Ayman
+Tian Wan Wei Wen Xia Xiang Xiao Xie Xu Xue Yan Yao Ye Yin Yu Yuan Zeng Zhong Zhou Zhu Zou Fung Kwok Lau Leung Mak Ng Tsang Tse Tsui Yeung Yip"""),
+    ),
+    "arab_persian": (
+        _split("""Abbas Abdallah Abdelaziz Abdelkader Abdulrahman Adel Adnan Ahlam Aida Aisha Akram Amal Amani Amina Amir Ammar Anas Anwar Arash Arezou Arwa Asma Ayman
 Ayoub Aziz Azadeh Babak Bahram Bashar Basma Bassam Behrouz Bilal Bushra Darius Dalia Dina Ehsan Eman Esmail Fadi Fahad Faisal Faridah Farhad Farid
 Farzaneh Fatemeh Fawzi Firas Fouad Ghada Ghassan Habib Hadi Hadil Haitham Hala Hamid Hamza Hanan Hani Haroun Hashem Hassan Haya Hesham Hicham Hossein
 Houda Huda Husam Ibtisam Ikram Iman Imran Ismail Issa Jaber Jamila Jawad Kamran Karim Kaveh Khadija Khalid Khalil Laila Lamia Latifa Layth Leila Lina
@@ -87,8 +96,10 @@ Ibrahim Issa Jaber Jabari Jafari Jalali Kabir Kanaan Karam Karimi Kassem Kazemi 
 Mansour Maroun Masri Mazari Mikhail Moghaddam Mohammadi Moradi Mousa Mousavi Mubarak Mustafa Nader Nahas Najjar Najafi Nasr Nasrallah Nazari Nejad
 Noori Norouzi Obeid Odeh Omar Osman Pahlavi Qasim Qureshi Rahimi Rahman Rashidi Rezaei Rostami Saab Saad Sabbagh Sadeghi Safadi Safavi Saidi Saleh
 Salameh Salehi Salman Samadi Sarkis Sayegh Shadid Shaheen Shahin Shalhoub Sharif Shirazi Soltani Suleiman Tabatabai Tahan Taheri Tajik Touma Yazdi
-Younis Zadeh Zahedi Zaman Zand Zayed Zogby""")),
-    "african": (_split("""Abena Abiodun Abosede Achieng Ade Adaeze Adanna Adebayo Adeola Adesina Afua Akinyi Akosua Akua Amadi Amara Ama Aminata Anulika Atieno Awa Ayodele
+Younis Zadeh Zahedi Zaman Zand Zayed Zogby"""),
+    ),
+    "african": (
+        _split("""Abena Abiodun Abosede Achieng Ade Adaeze Adanna Adebayo Adeola Adesina Afua Akinyi Akosua Akua Amadi Amara Ama Aminata Anulika Atieno Awa Ayodele
 Azubuike Babajide Bolanle Bongani Chiamaka Chibueze Chidi Chidinma Chijioke Chika Chikere Chinedu Chinonso Chinwe Chioma Chukwudi Chukwuemeka Dike
 Ebele Ebere Efua Ejike Ekene Emeka Enyinna Esi Ezinne Fatou Femi Folake Funmilayo Gathoni Ibrahima Ifeanyi Ifeoma Ifeyinwa Ijeoma Ikenna Isioma Jelani
 Juma Kamau Kelechi Kenechi Kofi Kojo Kwabena Kwaku Kwame Kwasi Lerato Lindiwe Mamadou Mandla Mpho Mwangi Naledi Ndidi Ngozi Nkechi Nkiruka Nnamdi
@@ -100,8 +111,10 @@ Chiemeka Chikwendu Chilaka Chinweike Chukwu Cissé Coulibaly Danjuma Danso Diall
 Ibekwe Igwe Ikwuemesi Iweala Kariuki Keita Khumalo Kibet Kimani Kipchoge Kone Konadu Madu Madueke Maduabuchi Mahlangu Maina Makena Mbeki Mensah
 Mokoena Moyo Mthembu Muchiri Mugo Musa Mutua Mwangi Naidoo Ncube Ndiaye Ndlovu Njoroge Nkosi Nkrumah Nnaji Nwachukwu Nwankwo Nwosu Obasanjo Obiora
 Odinga Ogbonna Ogunbanjo Ojo Okafor Okeke Okereke Okonkwo Okoro Okoye Okpara Olawale Omondi Onwuatuegwu Onwudiwe Onyekachi Onyilogwu Osagie Otieno
-Owusu Quaye Sarpong Sesay Sithole Soyinka Tembo Touré Traoré Tshabalala Uche Udeh Ugwu Umeh Uzochukwu Wanjala Yeboah Zulu Zuma""")),
-    "iberian_italian": (_split("""Abril Adela Adrián Agustín Aitana Alba Alejandra Alfonso Alonso Álvaro Amparo Anselmo Araceli Ariadna Armando Arturo Azucena Baltasar Beatriz Belén
+Owusu Quaye Sarpong Sesay Sithole Soyinka Tembo Touré Traoré Tshabalala Uche Udeh Ugwu Umeh Uzochukwu Wanjala Yeboah Zulu Zuma"""),
+    ),
+    "iberian_italian": (
+        _split("""Abril Adela Adrián Agustín Aitana Alba Alejandra Alfonso Alonso Álvaro Amparo Anselmo Araceli Ariadna Armando Arturo Azucena Baltasar Beatriz Belén
 Berta Blanca Borja Bruna Caetano Candela Caridad Carolina Catalina Cecília Celso Clarice Concepción Consuelo Cristóbal Dalila Débora Diego Domingo
 Edilson Elías Eloísa Emiliano Encarnación Enrique Esmeralda Esperanza Estela Esteban Eulália Eva Fabián Fátima Felipe Fermín Fernanda Flávia Gaspar
 Genaro Giselle Gonçalo Gonzalo Graciela Guadalupe Guilherme Gustavo Heitor Héctor Hernán Hilda Horacio Humberto Ignacio Inmaculada Iratxe Isidro Ivone
@@ -131,8 +144,10 @@ Farina Ferrara Ferrari Fiorentino Folliero Fontana Galli Gallo Gentile Giordano 
 Lombardo Lucchese Longo Mancini Manfrin Mariani Marchesi Marino Martinelli Mazzanti Mazzi Messina Milanesi Monaldo Montanari Morelli Moretti
 Napolitani Nucci Onio Padovano Padovesi Pagnotto Palermo Palerma Panicucci Parisi Pellegrini Piazza Piccio Pirozzi Pisani Pugliesi Rizzo Romani Romano
 Rossi Russo Sabbatini Sagese Sal Santoro Schiavone Siciliano Siciliani Toscani Toscano Trentini Trevisani Trevisan Udinese Udinesi Vitale Zetticci
-Zito""")),
-    "germanic_french": (_split("""Adelheid Albrecht Alois Anneliese Antje Arnd Arnold Astrid August Bärbel Beate Benedikt Benjamin Benno Bertram Bettina Burkhard Christel Clemens
+Zito"""),
+    ),
+    "germanic_french": (
+        _split("""Adelheid Albrecht Alois Anneliese Antje Arnd Arnold Astrid August Bärbel Beate Benedikt Benjamin Benno Bertram Bettina Burkhard Christel Clemens
 Cordula Cornelia Dagmar Daniela Dietmar Dietrich Dominik Edith Edeltraud Egon Elfriede Elisabeth Elmar Elsbeth Erhard Erich Erika Ernst Esther Eugen
 Ewald Ferdinand Franz Frauke Fritz Gabriele Georg Gerda Gerlinde Gert Gesine Gottfried Grit Gudrun Guido Gustav Hanna Hannes Hansjörg Harald Hartwig
 Hedwig Heiko Heiner Heinz Helene Hella Henriette Henrik Hermann Herta Hilde Horst Ilse Ines Inge Ingeborg Ingo Irene Iris Isolde Jochen Joachim Johann
@@ -174,8 +189,10 @@ Lanteigne Laprise Larocque Lavallée Laverdière Lavoie Leblanc Leclair Lemaîtr
 Marleau Martel Masson Ménard Michaud Miron Monjeau Morneau Narcisse Neufville Ouellet Ouellette Paimboeuf Panetier Paradis Patenaude Patry Pelchat
 Pelland Pinette Plouffe Poirier Quessy Quinn Racine Rancourt Renaud Rivard Rocheleau Rochefort Rossignol Roussel Ruel Salois Savard Sciverit Séguin
 Sevier Simard Sorel Souplet St-Jean St-Pierre Talon Tanguay Tardif Tessier Théberge Therriault Thibault Trudeau Turcotte Vachon Vadeboncoeur
-Vaillancourt Verreau Viens Vincelette""")),
-    "southasia_sea": (_split("""Aarav Aarti Abhijit Abhishek Aditi Aditya Ajay Akash Akshay Amit Amol Amrita Ananya Anil Anita Anjali Ankit Ankita Anuradha Aparna Arjun Arnav Arun
+Vaillancourt Verreau Viens Vincelette"""),
+    ),
+    "southasia_sea": (
+        _split("""Aarav Aarti Abhijit Abhishek Aditi Aditya Ajay Akash Akshay Amit Amol Amrita Ananya Anil Anita Anjali Ankit Ankita Anuradha Aparna Arjun Arnav Arun
 Aruna Asha Ashok Ashwin Avinash Ayesha Bharat Bhavna Chandan Chandra Deepa Deepak Deepika Devendra Dhruv Dinesh Divya Farhan Gaurav Gauri Geeta Girish
 Gopal Gurpreet Hardik Harish Harpreet Hemant Indira Ishaan Ishita Jagdish Jaspreet Jaya Jayant Jyoti Kabir Kailash Kalpana Kamal Kamala Karan Kartik
 Kavita Keerthi Kiran Kishore Komal Krishna Kunal Lakshmi Lalit Lata Madhav Madhuri Mahesh Mala Malini Manish Manisha Manoj Meena Meera Megha Mohan
@@ -202,8 +219,10 @@ Upadhyay Varghese Varma Vyas Wadhwa Yadav Adisai Boonmee Chaisri Charoenkul Kaew
 Rattanakosin Saelim Saetang Shinawatra Sirikul Srisai Suwannarat Thongchai Wongsakul Hidayat Hartono Kusuma Nasution Nugroho Permata Pratama Purnama
 Rahardjo Santoso Saputra Setiawan Siregar Suharto Sukarnoputri Susanto Utomo Wibowo Widjaja Wijaya Aquino Bautista Cojuangco Dimaculangan Dimagiba
 Duterte Macapagal Magsaysay Manalo Pangilinan Panganiban Buthelezi Chau Dang Dao Dinh Doan Duong Hoang Huynh Luong Luu Ly Mac Nghiem Ngo Phan Pham
-Thach Trinh Truong Vuong""")),
-    "turkic_caucasian": (_split("""Ahmet Ajda Akın Alper Arda Asuman Aslan Aslı Ayşegül Aytaç Bahar Barış Baran Başak Bekir Beren Berk Berkay Burak Burcu Bülent Can Canan Cansu Cem
+Thach Trinh Truong Vuong"""),
+    ),
+    "turkic_caucasian": (
+        _split("""Ahmet Ajda Akın Alper Arda Asuman Aslan Aslı Ayşegül Aytaç Bahar Barış Baran Başak Bekir Beren Berk Berkay Burak Burcu Bülent Can Canan Cansu Cem
 Cemal Cenk Ceren Çağlar Çiğdem Defne Deniz Derya Didem Dilara Doğan Ebru Ece Ekrem Elif Emine Emre Engin Erdal Erdem Erol Esin Esra Eylem Fahri Fatma
 Fehmi Ferhat Feride Fikret Filiz Funda Gamze Gizem Gökhan Gül Gülay Gülsüm Güneş Güven Hakan Hale Halil Halime Hande Harun Hasan Hatice Havva Hüseyin
 İbrahim İlhan İlker İpek İrem İsmail Kaan Kadir Kader Kemal Kerem Kübra Leyla Levent Mahmut Mehmet Melek Meltem Meral Merve Mert Meryem Mesut Murat
@@ -221,5 +240,6 @@ Sarı Sezer Şahin Şen Şener Şimşek Taş Taşkın Tekin Toprak Tosun Tunç T
 Yıldırım Yılmaz Yüksel Zengin Abdulov Aliev Arsanukaev Basayev Dudayev Ibragimov Kadyrov Khasbulatov Maskhadov Mamedov Saidov Umarov Usmanov Zakayev
 Tsarnaev Beridze Chikovani Gelashvili Ivanishvili Kvaratskhelia Lomidze Mchedlidze Saakashvili Shevardnadze Tsereteli Aghajanyan Avetisyan Grigoryan
 Hakobyan Harutyunyan Kardashian Khachatryan Manukyan Mkrtchyan Petrosyan Sargsyan Simonyan Vardanyan Abenov Akhmetov Bekmambetov Ermekov Iskakov
-Kassymov Nazarbayev Nurpeisov Omarov Sultanov Tokayev Karimov Mirziyoyev Rakhimov Yuldashev""")),
+Kassymov Nazarbayev Nurpeisov Omarov Sultanov Tokayev Karimov Mirziyoyev Rakhimov Yuldashev"""),
+    ),
 }

@@ -1,13 +1,15 @@
-"""Writes ordinary.txt: words that stand in lower case in the training splits of public corpora and in
-the texts that Tandem Nano is trained on. Run once; the list is part of the repository.
+"""Writes ordinary.txt: words that stand in lower case in the training splits of public corpora and
+in the texts that Tandem Nano is trained on. Run once; the list is part of the repository.
 
     python3 ordinary.py /usr/share/man/man[1578]/*.gz /usr/lib/python3.11/*.py > ordinary.txt
-    python3 ordinary.py --foreign /usr/share/man/{de,fr,es,it,nl,pl,pt_BR,sv,da,nb,cs,ro,hu,fi,tr} > foreign.txt
+    python3 ordinary.py --foreign /usr/share/man/{de,fr,es,it,nl,pl,pt_BR,sv,da,nb,cs,ro,hu,fi,tr} >
+    foreign.txt
 
-Sources: GSM8K train (MIT), DCRouter's training questions (MIT), CLINC150 train (CC BY 3.0), Banking77 train (CC BY 4.0), WNUT17 train, words outside names
-(CC BY 4.0); ../nano/*.py; manual
-pages and Python's own comments (their words only). foreign.txt: the commonest words in lower case of the manual
-pages in other languages."""
+Sources: GSM8K train (MIT), DCRouter's training questions (MIT), CLINC150 train (CC BY 3.0),
+Banking77 train (CC BY 4.0), WNUT17 train, words outside names (CC BY 4.0); ../nano/*.py; manual
+pages and Python's own comments (their words only). foreign.txt: the commonest words in lower case
+of the manual pages in other languages."""
+
 import collections
 import csv
 import gzip
@@ -18,7 +20,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "nano"))
-import corpora  # noqa: E402
+import corpora
 
 WORD = re.compile(r"[A-Za-zÀ-ɏ][a-zA-ZÀ-ɏ]+(?:'[a-z]+)?")
 
@@ -28,11 +30,11 @@ def manual(path):
     if path.endswith(".gz"):
         return gzip.open(path, "rt", errors="replace").read(200000)
     text = pathlib.Path(path).read_text(errors="replace")
-    return "\n".join(re.findall(r'""".*?"""|#[^\n]*', text, re.S))
+    return "\n".join(re.findall(r'""".*?"""|#[^\n]*', text, re.DOTALL))
 
 
 FOREIGN_WORDS = 850  # of each language: the lexicon has room for so many
-FOREIGN_PAGES = 4    # a word of one page is a command or a misprint
+FOREIGN_PAGES = 4  # a word of one page is a command or a misprint
 
 
 def foreign(folders):
@@ -47,7 +49,13 @@ def foreign(folders):
             except OSError:  # a link to nothing
                 continue
             lines = [line for line in text.splitlines() if not line.startswith(("'", '.\\"'))]
-            pages.update({w for w in WORD.findall("\n".join(lines)) if w.islower() and w.isalpha() and 1 < len(w) <= 16})
+            pages.update(
+                {
+                    w
+                    for w in WORD.findall("\n".join(lines))
+                    if w.islower() and w.isalpha() and 1 < len(w) <= 16
+                }
+            )
         common = [w for w, n in pages.most_common() if n >= FOREIGN_PAGES and w not in known]
         kept |= set(common[:FOREIGN_WORDS])
     print("\n".join(sorted(kept)))
@@ -84,8 +92,11 @@ def main():
         add(row["question"])
     for path in sys.argv[1:]:
         add(manual(path))
-    kept = sorted(w for w, n in lower.items() if w.isalpha() and len(w) <= 16
-                  and ((n >= 3 and n * 2 >= upper[w]) or n >= 40))
+    kept = sorted(
+        w
+        for w, n in lower.items()
+        if w.isalpha() and len(w) <= 16 and ((n >= 3 and n * 2 >= upper[w]) or n >= 40)
+    )
     print("\n".join(kept))
     return 0
 

@@ -55,7 +55,9 @@ Proximus KBC Solvay UCB AB_InBev CD_Projekt Orlen Allegro PKO_Bank Škoda ČEZ A
 
 SUFFIX = """Ltd,Ltd.,Limited,Inc,Inc.,Corp,Corp.,Corporation,LLC,PLC,LLP,Co.,& Co.,Group,Holdings,Partners,Associates,Company,and Sons,& Sons,
 GmbH,GmbH & Co. KG,AG,KG,e.K.,e.V.,OG,SE,OHG,UG,S.A.,SA,SARL,SAS,S.p.A.,SPA,S.r.l.,SRL,e figli,S.L.,S.L.U.,S.L.L.,S.Coop.,S.Com.,y asociados,e associati,et Associés,& Partner,& Partners,& Co. OHG,v.o.s.,spol. s r.o.,k.s.,Hermanos,Ltda.,Lda.,B.V.,N.V.,AB,HB,A/S,ApS,AS,ASA,Oy,Oyj,
-Ab,Sp. z o.o.,S.A.,s.r.o.,a.s.,Kft.,Zrt.,Bt.,d.o.o.,d.d.,EOOD,A.Ş.,Ltd. Şti.,Pvt. Ltd.,Pty Ltd,Sdn Bhd,K.K.,Pte. Ltd.,et Fils,Frères""".replace("\n", "").split(",")
+Ab,Sp. z o.o.,S.A.,s.r.o.,a.s.,Kft.,Zrt.,Bt.,d.o.o.,d.d.,EOOD,A.Ş.,Ltd. Şti.,Pvt. Ltd.,Pty Ltd,Sdn Bhd,K.K.,Pte. Ltd.,et Fils,Frères""".replace(
+    "\n", ""
+).split(",")
 FIELD = """Foods Travel Security Energy Bank Logistics Systems Software Airlines Motors Labs Media Insurance Consulting Health Pharma Robotics
 Studios Electronics Construction Technologies Solutions Industries Enterprises Services Capital Ventures Financial Investments Properties
 Realty Design Marketing Advertising Communications Networks Interactive Digital Analytics Biotech Medical Dental Pharmaceuticals Chemicals
@@ -68,7 +70,9 @@ Red_Stone Cloud_Nine Riverbank Skyline Bluebird Evergreen Summit Harbor Maple Pi
 Falcon Granite Lighthouse Meadow Crystal Keystone Tiger Horizon Beacon Cobalt Ember Willow Phoenix Anchor Polar Coral Nimbus First
 National Pacific Atlantic Western Eastern Northern Southern Central United Allied General Global Premier Royal Imperial Liberty Eagle
 Golden Diamond Sterling Heritage Legacy Frontier Patriot Cascade Rainier Sierra Alpine Nordic Baltic Aurora Stellar Lunar Solaris Helix
-Vector Matrix Cipher Pixel Nexus Fusion Catalyst Momentum Velocity Pulse Spark Ignite Echo Wave Prism Mosaic Canvas Compass Bridge""".replace("\n", " ").split()
+Vector Matrix Cipher Pixel Nexus Fusion Catalyst Momentum Velocity Pulse Spark Ignite Echo Wave Prism Mosaic Canvas Compass Bridge""".replace(
+    "\n", " "
+).split()
 HEAD = [w.replace("_", " ") for w in HEAD]
 MADE_START = "Ac Ad Al Am Ar As Av Be Bio Ca Ce Co Cy Da De Di Ec El En Ep Eu Ex Fi Ge Hy In Iq Ju Ka Ki Le Lu Ma Me Mi Mo Ne No Ny Om Op Or Pa Pe Po Pro Qua Re Sa Se Si So Sy Te Tri Ul Ve Vi Xe Ya Ze Zy".split()
 MADE_END = "ntis xis lis ra via tech soft data net ware gen nova dyn tron corp lytics wise point link path logic max plex tria nta vex zon rix sys mark scape nomics metrics vera cent rion tera flux ology ify ly io sense works hub stack lab".split()
@@ -81,6 +85,8 @@ City of {C};{C} Police Department;{C} Fire Department;{C} Public Library;{C} Mus
 {C} Tigers;{C} Eagles;{C} Bulls;{C} Airlines;Air {C};{C} Airport Authority;{C} Housing Association;{C} Credit Union;{L} Foundation;
 {L} Family Trust;The {L} Institute;{L} College;{L} School of Business;{C} Children's Hospital;Church of St. {F};{C} Cathedral School;
 Institute for {W} Research;Center for {W} Studies;National {W} Association;American {W} Society;European {W} Agency;World {W} Organization;
-International {W} Council;{W} Workers Union;Association of {W} Engineers;{C} Philharmonic;Royal {W} Society;{C} Zoo;{C} Transit Authority""".replace("\n", "").split(";")
+International {W} Council;{W} Workers Union;Association of {W} Engineers;{C} Philharmonic;Royal {W} Society;{C} Zoo;{C} Transit Authority""".replace(
+    "\n", ""
+).split(";")
 TOPIC = "Health Energy Climate Cancer Policy Space Security Trade Farming Labor Housing Science Education Heart Ocean Media Data Language History Economic Nuclear Marine Food Water Aviation Chemical Medical Legal Bar Music Film Football Cycling Chess".split()
 PLAIN = "Legal Aid Society,Human Resources,Customer Service,Board of Directors".split(",")

@@ -1,8 +1,9 @@
 """Sentences without names, with the slots of templates.py."""
 
-
 # Nothing in these is a name; {w} and {h} are named things, {N} capitalised common nouns.
-PLAIN = [line for line in """
+PLAIN = [
+    line
+    for line in """
 apples, pears and plums
 We sell bread, cheese and wine.
 She likes singers, painters and dancers.
@@ -146,4 +147,6 @@ The {N} and the {N} of {nat} {N}
 {N}, {N}, and {N}
 What is the {N} of a {N}?
 the {N} test came back negative
-""".strip().splitlines() if line.strip()]
+""".strip().splitlines()
+    if line.strip()
+]

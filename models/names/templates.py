@@ -1,8 +1,10 @@
-"""Sentences in which names stand, of many sorts: chat prompts, letters, forms, tickets, notes, news, records, reviews, code.
+"""Sentences in which names stand, of many sorts: chat prompts, letters, forms, tickets, notes,
+news, records, reviews, code.
 
-Slots: {p} a person as it may be written, {pf} a given name, {pl} a surname, {tp} title and name, {c} city or town, {n} country or
-region, {pa} any place, {o} organisation, {st} street with number, {w} work or product (named, but nobody), {job}, {nat} a
-nationality, {d} a date, {k} a number, {m} month, {day} weekday."""
+Slots: {p} a person as it may be written, {pf} a given name, {pl} a surname, {tp} title and name,
+{c} city or town, {n} country or region, {pa} any place, {o} organisation, {st} street with number,
+{w} work or product (named, but nobody), {job}, {nat} a nationality, {d} a date, {k} a number, {m}
+month, {day} weekday."""
 
 
 def _lines(text):
@@ -545,7 +547,8 @@ Jmenuji se {p} a bydlím v {c}.
 Benim adım {p}, {c} şehrinde yaşıyorum.
 """)
 
-NATIVE = {"russian": _lines("""
+NATIVE = {
+    "russian": _lines("""
 Меня зовут {p}, я живу в Москве.
 Здравствуйте, {p}!
 Директор {p} подписал договор.
@@ -553,10 +556,12 @@ NATIVE = {"russian": _lines("""
 С уважением, {p}
 Пациент: {p}
 Передайте {pl} документы.
-"""), "greek": _lines("""
+"""),
+    "greek": _lines("""
 Με λένε {p} και μένω στην Αθήνα.
 Αγαπητέ {p},
 Ο {p} υπέγραψε το συμβόλαιο.
 Όνομα: {p}
 Με εκτίμηση, {p}
-""")}
+"""),
+}

@@ -21,7 +21,9 @@ het een en van is niet op te dat voor met zijn
 och att det som en på är av för med till den har
 og det at en den til er som på de med av for ikke
 ja on ei se että oli mutta kun ovat""")
-PARTICLE = _split("de del della di da dos das do du des van von der den ten ter zu zum zur bin ibn bint al el la le lo las los y e af av of the and st saint mac mc o d abu ben e' dela delas la")
+PARTICLE = _split(
+    "de del della di da dos das do du des van von der den ten ter zu zum zur bin ibn bint al el la le lo las los y e af av of the and st saint mac mc o d abu ben e' dela delas la"
+)
 TITLE = _split("""mr mrs ms miss mister dr doctor prof professor sir madam mme mlle monsieur madame herr frau señor señora sr sra don doña signor
 signora hon rev reverend father sister brother captain capt colonel col major maj general gen lieutenant lt sergeant sgt officer judge
 justice senator sen president minister chancellor king queen prince princess lord lady duke sheikh imam rabbi pastor pan pani pán paní
@@ -74,7 +76,9 @@ CEO CFO CTO COO VP MD PhD MBA GPA SAT GRE GMAT TOEFL IELTS ID SSN DOB FAQ FYI AS
 LED LCD USB HDMI RAM SSD CPU GPU UPS GPS LTE SIM SMS MMS IP TCP UDP DNS VPN LAN WAN URL HTML CSS XML JSON PDF API SDK IDE GUI CLI OS SQL NLP AI ML LLM IoT AR VR SUV RV
 ATV 4WD AC DC HP MPG MPH RPM PSI BTU UV IR RGB pH HCl NaCl H2O CO2 NaOH EU UFO FAQs PPE CPR EMT NGO TA PI QA UX UI HRM KYC AML GAAP EBITDA Q1 Q2 Q3 Q4 AM PM EST PST GMT""")
 # Titles of works and products of several words: named, but nobody.
-WORKS = [s.strip() for s in """The Great Gatsby, Pride and Prejudice, War and Peace, Moby Dick, The Lord of the Rings, Game of Thrones, Breaking Bad,
+WORKS = [
+    s.strip()
+    for s in """The Great Gatsby, Pride and Prejudice, War and Peace, Moby Dick, The Lord of the Rings, Game of Thrones, Breaking Bad,
 The Godfather, Star Wars, Stranger Things, The Simpsons, Friends, The Office, Hamlet, Macbeth, Romeo and Juliet, Don Quixote, The Odyssey,
 Crime and Punishment, Brave New World, Animal Farm, Lord of the Flies, The Catcher in the Rye, To Kill a Mockingbird, Jurassic Park, Titanic,
 The Matrix, Inception, Pulp Fiction, Fight Club, Forrest Gump, Toy Story, Finding Nemo, Frozen, Black Panther, Iron Man, Wonder Woman,
@@ -93,11 +97,19 @@ Computer Science, Mechanical Engineering, Business Administration, Public Health
 German Shepherd, Labrador, Siamese, Persian Cat, Caesar Salad, French Toast, Danish Pastry, Swiss Cheese, Earl Grey, Granny Smith apples,
 Bloody Mary, Old Fashioned, Long Island Iced Tea, Parkinson, Alzheimer, Crohn's disease, Down syndrome, Achilles tendon, Fahrenheit, Celsius,
 Python, Java, Docker, React, Excel, PowerPoint, Linux, Bitcoin, Bluetooth, Wi-Fi, Newton's Laws, Pythagorean Theorem, Fourier Transform, Bayes,
-Monte Carlo, Gaussian, Euclidean, Turing Test, Markov Chain, Scrum Master, Sprint Planning, Kanban""".replace("\n", " ").split(",")]
-HEADINGS = [s.strip() for s in """Introduction, Summary, Background, Work Experience, Education, Skills, References, Contact, Objective, Certifications,
+Monte Carlo, Gaussian, Euclidean, Turing Test, Markov Chain, Scrum Master, Sprint Planning, Kanban""".replace(
+        "\n", " "
+    ).split(",")
+]
+HEADINGS = [
+    s.strip()
+    for s in """Introduction, Summary, Background, Work Experience, Education, Skills, References, Contact, Objective, Certifications,
 Projects, Languages, Hobbies, Conclusion, Abstract, Methods, Results, Discussion, Instructions, Requirements, Ingredients, Directions, Notes,
 Agenda, Minutes, Action Items, Next Steps, Overview, Features, Pricing, Installation, Usage, License, Changelog, Warning, Error, Note, Important,
 Question, Answer, Context, Output, Input, Example, Task, Title, Subject, Date, Location, Description, Priority, Status, Assigned To, Order Number,
 Invoice, Total, Subtotal, Shipping, Billing, Payment, Delivery, Quantity, Chapter One, Act II, Scene 3, Part Two, Appendix A, Figure 1, Table 2,
 Monday Meeting, Weekly Report, Quarterly Review, Annual Report, Press Release, Cover Letter, Job Description, Dear Sir or Madam,
-To Whom It May Concern, Best Regards, Kind Regards, Yours Sincerely, Thank You, Terms and Conditions, Happy Birthday, Good Morning""".replace("\n", " ").split(",")]
+To Whom It May Concern, Best Regards, Kind Regards, Yours Sincerely, Thank You, Terms and Conditions, Happy Birthday, Good Morning""".replace(
+        "\n", " "
+    ).split(",")
+]

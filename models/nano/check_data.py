@@ -3,9 +3,9 @@
     python check_data.py              the rules below, 2,000 examples a task and split
     python check_data.py --mix        examples and share of characters a task
 
-Rules: chats are well formed, answers are what the task promises (labels, JSON, copies of the text, exact
-arithmetic), held-out phrasings do not occur in training, and the same seed gives the same example.
-"""
+Rules: chats are well formed, answers are what the task promises (labels, JSON, copies of the text,
+exact arithmetic), held-out phrasings do not occur in training, and the same seed gives the same
+example."""
 
 import argparse
 import collections
@@ -17,13 +17,10 @@ from fractions import Fraction
 
 import data
 import sentiment_lexicon
-import task_arithmetic
-import task_extract
+import task_entities
 import task_language
 import task_normalise
 import task_private
-import task_entities
-import task_schema
 import task_sentiment
 import task_yesno
 from corpora import clinc, data_dir
@@ -45,8 +42,10 @@ def well_formed(messages, answer):
         return "a message is too long"
     if not answer or len(answer) > ANSWER_MAX or answer != answer.strip():
         return f"bad answer {answer!r}"
-    left = re.search(r"\{(text|how|what|schema|topic|adj|verb|noun|so|v|question|claim|low|lowclaim|u)\}|\\n",
-                     contents(messages))
+    left = re.search(
+        r"\{(text|how|what|schema|topic|adj|verb|noun|so|v|question|claim|low|lowclaim|u)\}|\\n",
+        contents(messages),
+    )
     return f"{left[0]} was left unfilled" if left else None
 
 
@@ -69,6 +68,7 @@ def check_entities(types):
             if entity["text"] not in contents(messages):
                 return f"{entity['text']!r} is not in the text"
         return None
+
     return check
 
 
@@ -95,7 +95,13 @@ def check_arithmetic(messages, answer):
             return "not one answer a line"
         faults = (check_arithmetic([("user", row)], one) for row, one in zip(rows, answers))
         return next((fault for fault in faults if fault), None)
-    for word, sign in (("plus", "+"), ("minus", "-"), ("multiplied by", "*"), ("times", "*"), ("divided by", "/")):
+    for word, sign in (
+        ("plus", "+"),
+        ("minus", "-"),
+        ("multiplied by", "*"),
+        ("times", "*"),
+        ("divided by", "/"),
+    ):
         text = re.sub(rf"(\d) {word} (\d)", rf"\1 {sign} \2", text)
     found = re.search(r"(\d+) ?([-+*×x/÷:]) ?(\d+)", text)
     if not found:
@@ -112,9 +118,13 @@ def check_label(allowed):
 
 
 CHECKS = {
-    "private": check_entities(task_private.TYPES), "entities": check_entities(task_entities.TYPES),
-    "schema": check_schema, "extract": check_extract, "arithmetic": check_arithmetic,
-    "sentiment": check_label(task_sentiment.LABELS), "language": check_label(task_language.LABELS),
+    "private": check_entities(task_private.TYPES),
+    "entities": check_entities(task_entities.TYPES),
+    "schema": check_schema,
+    "extract": check_extract,
+    "arithmetic": check_arithmetic,
+    "sentiment": check_label(task_sentiment.LABELS),
+    "language": check_label(task_language.LABELS),
     "yesno": check_label(task_yesno.LABELS),
 }
 
@@ -125,11 +135,14 @@ def check_task(task, split, count):
     answers = set()
     for number in range(count):
         messages, answer, *_ = module.example(seeded("check", task, split, number), split)
-        fault = well_formed(messages, answer) or CHECKS.get(task, lambda m, a: None)(messages, answer)
+        fault = well_formed(messages, answer) or CHECKS.get(task, lambda m, a: None)(
+            messages, answer
+        )
         if fault:
             return f"{task} {split} {number}: {fault}\n  {messages}\n  {answer!r}"
         if number < 20 and (messages, answer) != tuple(
-                module.example(seeded("check", task, split, number), split)[:2]):
+            module.example(seeded("check", task, split, number), split)[:2]
+        ):
             return f"{task} {split} {number}: not the same again"
         if not data.is_right(task, answer, answer) or data.is_right(task, answer + "x", answer):
             return f"{task} {split} {number}: the checker is wrong about {answer!r}"
@@ -144,8 +157,9 @@ def pools_overlap():
         for name, pool in vars(module).items():
             if isinstance(pool, Pool) and pool.parts["train"] is not pool.parts["held"]:
                 composed = [bare(text) for line in pool.composed for text in line]
-                if (set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"]))
-                        or set(composed) & set(map(bare, pool.parts["held"]))):
+                if set(map(str, pool.parts["train"])) & set(map(str, pool.parts["held"])) or set(
+                    composed
+                ) & set(map(bare, pool.parts["held"])):
                     out.append(f"{module.__name__}.{name}")
     return out
 
@@ -157,7 +171,10 @@ def wrong_units(count):
         rng = seeded("units", seed)
         units, to_small = rng.choice(task_normalise.UNITS), rng.random() < 0.5
         source, _, answer = task_normalise.some_quantity(rng, units, to_small)
-        big, small = (Fraction(number.match(text)[0]) for text in ((source, answer) if to_small else (answer, source)))
+        big, small = (
+            Fraction(number.match(text)[0])
+            for text in ((source, answer) if to_small else (answer, source))
+        )
         if big * units[4] != small:
             out.append(f"{source} is not {answer}")
     return out
@@ -184,10 +201,15 @@ def check(count):
             began = time.time()
             fault = check_task(task, split, count)
             faults += [fault] if fault else []
-            print(f"{'bad ' if fault else 'ok  '} {task} {split} ({count} examples, "
-                  f"{time.time() - began:.1f} s)", flush=True)
+            print(
+                f"{'bad ' if fault else 'ok  '} {task} {split} ({count} examples, "
+                f"{time.time() - began:.1f} s)",
+                flush=True,
+            )
     faults += wrong_units(count)
-    faults += [f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)]
+    faults += [
+        f"made by a generator, but of a test set: {t}" for t in test_lines_in_training(count)
+    ]
     for fault in faults:
         print(fault)
     passed = 2 * len(data.GENERATORS) + 3 - len(skipped) - len(faults)
@@ -207,8 +229,10 @@ def mix():
         counts[task] += 1
     total = sum(sizes.values())
     for task, size in sizes.most_common():
-        print(f"{task:12} {counts[task]:6} examples  {size / total:6.1%} of the characters  "
-              f"{size / counts[task]:6.0f} a example")
+        print(
+            f"{task:12} {counts[task]:6} examples  {size / total:6.1%} of the characters  "
+            f"{size / counts[task]:6.0f} a example"
+        )
     return 0
 
 

@@ -1,13 +1,13 @@
 """An intent out of a list that the prompt gives: the labels to choose from stand in the request.
 
-The wrong ones on the list are in part those that the teacher takes for likely, so the text has to be
-read. The probabilities of the labels that are not on the list go to those that are.
+The wrong ones on the list are in part those that the teacher takes for likely, so the text has to
+be read. The probabilities of the labels that are not on the list go to those that are.
 """
 
 from pools import fill, lines
 
-SHARE = 0.08      # of the examples of an intent task
-LABELS_MAX = 12   # on a list
+SHARE = 0.08  # of the examples of an intent task
+LABELS_MAX = 12  # on a list
 
 ASK = lines("""
 Choose the label that fits: {list}.\\n{u}
@@ -43,8 +43,10 @@ def offer(rng, split, text, answer, soft, labels):
     """(messages, answer, soft) with a list of labels, `answer` among them."""
     near = [label for label, _ in soft or [] if label not in (None, answer)]
     count = rng.randrange(2, LABELS_MAX + 1)
-    wrong = near[:rng.randrange(count)]
-    far = [label for label in rng.sample(labels, LABELS_MAX) if label != answer and label not in wrong]
+    wrong = near[: rng.randrange(count)]
+    far = [
+        label for label in rng.sample(labels, LABELS_MAX) if label != answer and label not in wrong
+    ]
     listed = ([answer] + wrong + far)[:count]
     rng.shuffle(listed)
     given = rng.choice(SEPARATORS).join(listed)
@@ -55,4 +57,8 @@ def offer(rng, split, text, answer, soft, labels):
     if rng.random() < 0.4:
         system = fill(SYSTEM.pick(rng, split).replace("\\n", "\n"), list=given)
         return [("system", system), ("user", text)], answer, soft
-    return [("user", fill(ASK.pick(rng, split).replace("\\n", "\n"), list=given, u=text))], answer, soft
+    return (
+        [("user", fill(ASK.pick(rng, split).replace("\\n", "\n"), list=given, u=text))],
+        answer,
+        soft,
+    )

@@ -22,15 +22,15 @@ import torch
 
 from model import file_rows
 
-CONST = 8          # constant embedding entries; several, so that dropout never loses them all
-EMBEDDING = 0.05   # standard deviation of the embeddings
-SHARP = 10         # fast rotary pairs that single out the previous position
-SLOW = 14          # first rotary pair slow enough to compare tokens 60 positions apart
+CONST = 8  # constant embedding entries; several, so that dropout never loses them all
+EMBEDDING = 0.05  # standard deviation of the embeddings
+SHARP = 10  # fast rotary pairs that single out the previous position
+SLOW = 14  # first rotary pair slow enough to compare tokens 60 positions apart
 PREVIOUS_SCORE = 50.0  # attention score of the previous position
-MATCH_GAIN = 5.0       # scales the attention score of a matching token
+MATCH_GAIN = 5.0  # scales the attention score of a matching token
 WRITE = 3 * EMBEDDING  # how loud the previous token is written into S, against the token itself
-SAY = 12 * EMBEDDING   # how loud the copied token is written to the output
-QUIET = 0.1            # everything else that writes beside the small embeddings starts this quiet
+SAY = 12 * EMBEDDING  # how loud the copied token is written to the output
+QUIET = 0.1  # everything else that writes beside the small embeddings starts this quiet
 
 
 def orthonormal(rows, cols, generator):
@@ -58,7 +58,7 @@ def plant(net, seed):
         width = c.head_width - 2 * SLOW
         read = torch.zeros(width, c.width)
         read[:, CONST:] = orthonormal(width, c.width - CONST, generator)
-        spot = torch.zeros(width, c.width)   # the subspace S
+        spot = torch.zeros(width, c.width)  # the subspace S
         spot[:, CONST:] = orthonormal(width, c.width - CONST, generator)
         plant_previous(net.blk[0], q, k, angles, read, spot, c)
         plant_match(net.blk[1], q, k, read, spot, generator, c)
@@ -70,22 +70,22 @@ def plant(net, seed):
 def plant_previous(block, q, k, angles, read, spot, c):
     """Layer 0: attend to position t - 1 and write R e_(t-1) into S."""
     # After RMSNorm a constant entry is about 2 (the rest has variance 1), CONST of them add up.
-    size = (PREVIOUS_SCORE * c.head_width ** 0.5 / SHARP) ** 0.5 / (2 * CONST)
+    size = (PREVIOUS_SCORE * c.head_width**0.5 / SHARP) ** 0.5 / (2 * CONST)
     for i in range(SHARP):
         block.attn_q.weight[q + 2 * i, :CONST] += size
         block.attn_k.weight[k + 2 * i, :CONST] += size * angles[i].cos()
         block.attn_k.weight[k + 2 * i + 1, :CONST] += size * angles[i].sin()
     width = len(read)
-    block.attn_v.weight[k:k + width] += read
-    block.attn_output.weight[:, q:q + width] += WRITE * spot.T
+    block.attn_v.weight[k : k + width] += read
+    block.attn_output.weight[:, q : q + width] += WRITE * spot.T
 
 
 def plant_match(block, q, k, read, spot, generator, c):
     """Layer 1: attend to where the current token was the previous one, copy what stands there."""
     slow = slice(2 * SLOW, c.head_width)
-    block.attn_q.weight[q:q + c.head_width][slow] += MATCH_GAIN * read
-    block.attn_k.weight[k:k + c.head_width][slow] += spot
+    block.attn_q.weight[q : q + c.head_width][slow] += MATCH_GAIN * read
+    block.attn_k.weight[k : k + c.head_width][slow] += spot
     value = torch.zeros(c.head_width, c.width)
     value[:, CONST:] = orthonormal(c.head_width, c.width - CONST, generator)
-    block.attn_v.weight[k:k + c.head_width] += value
-    block.attn_output.weight[:, q:q + c.head_width] += SAY * value.T
+    block.attn_v.weight[k : k + c.head_width] += value
+    block.attn_output.weight[:, q : q + c.head_width] += SAY * value.T

@@ -57,8 +57,11 @@ def banking(split):
         rows = [(" ".join(r["text"].split()), r["category"]) for r in csv.DictReader(file)]
     if split == "test":
         return rows
-    return [row for i, row in enumerate(rows)  # the file is sorted by label
-            if (i % BANKING_HELD_EVERY == 5) == (split == "val")]
+    return [
+        row
+        for i, row in enumerate(rows)  # the file is sorted by label
+        if (i % BANKING_HELD_EVERY == 5) == (split == "val")
+    ]
 
 
 @functools.cache
@@ -78,8 +81,10 @@ def wnut_train():
     """WNUT17's training sentences: lists of (token, tag), tags B-person, I-person, O, ..."""
     text = (data_dir() / "wnut17" / "wnut17train.conll").read_text()
     blocks = re.split(r"\n\s*\n", text.strip())
-    rows = [[tuple(line.split("\t")) for line in block.splitlines() if "\t" in line.strip()]
-            for block in blocks]
+    rows = [
+        [tuple(line.split("\t")) for line in block.splitlines() if "\t" in line.strip()]
+        for block in blocks
+    ]
     return [row for row in rows if row]
 
 

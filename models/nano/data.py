@@ -1,9 +1,9 @@
 """Training examples: mixes the tasks and renders ChatML.
 
-An example is (task, messages, answer[, soft]): `messages` is a list of (role, content), `answer` the
-text of the last assistant turn. For the task "other" the answer is the sentence that follows the
-<|not_mine|> token. `soft`, where a generator gives one, is a list of (label, probability) for the first
-token. Examples are made on the fly from a seed; an epoch is as long as MIX says.
+An example is (task, messages, answer[, soft]): `messages` is a list of (role, content), `answer`
+the text of the last assistant turn. For the task "other" the answer is the sentence that follows
+the <|not_mine|> token. `soft`, where a generator gives one, is a list of (label, probability) for
+the first token. Examples are made on the fly from a seed; an epoch is as long as MIX says.
 """
 
 import corpora as sources
@@ -27,19 +27,39 @@ from pools import lines, seeded
 # The intents come from the lines that teacher.py has labelled, the other tasks from templates.
 INTENTS = {"intent": task_intent, "banking": task_banking}
 GENERATORS = {
-    "other": task_other, "schema": task_schema, "reformat": task_reformat, "normalise": task_normalise,
-    "sentiment": task_sentiment, "private": task_private, "entities": task_entities,
-    "arithmetic": task_arithmetic, "extract": task_extract, "language": task_language,
-    "yesno": task_yesno, "chat": task_chat,
+    "other": task_other,
+    "schema": task_schema,
+    "reformat": task_reformat,
+    "normalise": task_normalise,
+    "sentiment": task_sentiment,
+    "private": task_private,
+    "entities": task_entities,
+    "arithmetic": task_arithmetic,
+    "extract": task_extract,
+    "language": task_language,
+    "yesno": task_yesno,
+    "chat": task_chat,
 }
-# Examples of each task for one line of CLINC150 (15,000 lines). `python check_data.py --mix` prints the
-# share of tokens that this makes.
-# Labels are one token, so the intents' many lines are 38 % of the text; what answers with several tokens
-# (schema, reformat, normalise, arithmetic) has to be seen often to be exact.
-MIX = {"intent": 2.6, "banking": 0.95,
-       "other": 1.10, "schema": 1.25, "reformat": 1.15, "normalise": 1.00, "sentiment": 0.75,
-       "private": 0.20, "entities": 0.18, "arithmetic": 0.50, "extract": 0.32, "language": 0.08,
-       "yesno": 0.20, "chat": 0.02}
+# Examples of each task for one line of CLINC150 (15,000 lines). `python check_data.py --mix` prints
+# the share of tokens that this makes.
+# Labels are one token, so the intents' many lines are 38 % of the text; what answers with several
+# tokens (schema, reformat, normalise, arithmetic) has to be seen often to be exact.
+MIX = {
+    "intent": 2.6,
+    "banking": 0.95,
+    "other": 1.10,
+    "schema": 1.25,
+    "reformat": 1.15,
+    "normalise": 1.00,
+    "sentiment": 0.75,
+    "private": 0.20,
+    "entities": 0.18,
+    "arithmetic": 0.50,
+    "extract": 0.32,
+    "language": 0.08,
+    "yesno": 0.20,
+    "chat": 0.02,
+}
 # Tasks whose whole answer is one label; a label is one token (tokenizer.py).
 LABEL_TASKS = {"intent", "banking", "sentiment", "language", "yesno"}
 
@@ -64,8 +84,9 @@ You are a helpful assistant. You answer in plain text.
 def labels():
     """All texts that are labels of some task, the intents' first."""
     more = task_sentiment.LABELS + task_language.LABELS + task_yesno.LABELS
-    known = sources.clinc_labels() + [l for l in sources.banking_labels()
-                                      if l not in sources.clinc_labels()]
+    known = sources.clinc_labels() + [
+        l for l in sources.banking_labels() if l not in sources.clinc_labels()
+    ]
     return known + [label for label in more if label not in known]
 
 
@@ -79,12 +100,14 @@ class Corpora:
 
 
 def task_example(rng, task, split="train"):
-    """One example: (task, messages, answer), and the soft label of an intent. An intent's line that is
-    out of scope is an example of "other"."""
+    """One example: (task, messages, answer), and the soft label of an intent. An intent's line that
+    is out of scope is an example of "other"."""
     if task not in INTENTS:
         return (task, *GENERATORS[task].example(rng, split))
     messages, answer, soft = INTENTS[task].example(rng, split)
-    return (task, messages, answer, soft) if answer else ("other", messages, task_other.SENTENCE, soft)
+    return (
+        (task, messages, answer, soft) if answer else ("other", messages, task_other.SENTENCE, soft)
+    )
 
 
 def is_right(task, got, expected):

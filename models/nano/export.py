@@ -14,7 +14,7 @@ import pathlib
 import torch
 
 import gguf_quant
-from gguf_writer import BOOL, F32, I32, STRING, U32, ALIGNMENT, Writer
+from gguf_writer import ALIGNMENT, BOOL, F32, I32, STRING, U32, Writer
 from model import Config, Nano, file_state
 from tokenizer import Vocabulary
 
@@ -31,7 +31,8 @@ FILE_TYPES = {"F16": 1, "Q8_0": 7, "Q6_K": 18, "Q4_K": 15}  # general.file_type
 CHAT_TEMPLATE = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] "
     "+ '<|im_end|>' + '\\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
 
 
 def add_general(out, model, mix):
@@ -70,7 +71,8 @@ def add_vocabulary(out, vocab):
     out.add("tokenizer.ggml.add_bos_token", BOOL, False)
     out.add("tokenizer.chat_template", STRING, CHAT_TEMPLATE)
     out.add("tandem.not_mine_token_id", U32, vocab.not_mine)
-    # Answers are labels and values, which are right or wrong: greedy, unless a request says otherwise.
+    # Answers are labels and values, which are right or wrong: greedy, unless a request says
+    # otherwise.
     out.add("general.sampling.temp", F32, 0.0)
 
 

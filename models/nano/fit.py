@@ -2,11 +2,11 @@
 
     python fit.py --model nano --from work
 
-Asks the exported model fresh prompts through the chat endpoint of ../../build/tandem: CLINC150's validation
-split, and every task in phrasings and words that training never sees. Writes work/MODEL.fitted.json (temperature
-and bias, for export.py) and work/MODEL.lines.jsonl (for `tandem probe train`). Half of each task's prompts
-are used for one, all for the other; bench_nano.py asks others.
-"""
+Asks the exported model fresh prompts through the chat endpoint of ../../build/tandem: CLINC150's
+validation split, and every task in phrasings and words that training never sees. Writes
+work/MODEL.fitted.json (temperature and bias, for export.py) and work/MODEL.lines.jsonl (for `tandem
+probe train`). Half of each task's prompts are used for one, all for the other; bench_nano.py asks
+others."""
 
 import argparse
 import json
@@ -17,16 +17,16 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parents[1] / "bench"), str(HERE.parents[1] / "tests" / "support")]
 
-import data  # noqa: E402
-from corpora import clinc  # noqa: E402
-from endpoint import LOCAL_ONLY, ask_all, chat  # noqa: E402
-from measures import auroc, by_outcome, calibration_error  # noqa: E402
-from pools import seeded  # noqa: E402
-from tandem import Tandem  # noqa: E402
+import data
+from corpora import clinc
+from endpoint import LOCAL_ONLY, ask_all, chat
+from measures import auroc, by_outcome, calibration_error
+from pools import seeded
+from tandem import Tandem
 
-OF_EACH = 500      # generated prompts of each task
-SURE = 1 - 1e-7    # as src/exchange/limits/confidence.c
-STEPS = 60         # of Newton's method; it needs about ten
+OF_EACH = 500  # generated prompts of each task
+SURE = 1 - 1e-7  # as src/exchange/limits/confidence.c
+STEPS = 60  # of Newton's method; it needs about ten
 
 
 def prompts():
@@ -34,7 +34,9 @@ def prompts():
     out = [([("user", u)], label, "intent") for u, label in clinc("val")]
     for task in [*data.GENERATORS, "banking"]:
         for number in range(OF_EACH):
-            made, messages, answer, *_ = data.task_example(seeded("fit", task, number), task, "held")
+            made, messages, answer, *_ = data.task_example(
+                seeded("fit", task, number), task, "held"
+            )
             out.append((messages, None if made == "other" else answer, task))
     return out
 
@@ -63,7 +65,9 @@ def calibrate(confidences, right):
 
 
 def applied(confidence, temperature, bias):
-    return 1 / (1 + math.exp(-(log_odds(confidence) / temperature + bias))) if confidence > 0 else 0.0
+    return (
+        1 / (1 + math.exp(-(log_odds(confidence) / temperature + bias))) if confidence > 0 else 0.0
+    )
 
 
 def main():
@@ -72,22 +76,35 @@ def main():
     parser.add_argument("--from", dest="source", type=pathlib.Path, default="work")
     args = parser.parse_args()
     asked = prompts()
-    with Tandem(LOCAL_ONLY, env={"TANDEM_MODEL": args.source / f"{args.model}.plain.gguf"}) as tandem:
+    with Tandem(
+        LOCAL_ONLY, env={"TANDEM_MODEL": args.source / f"{args.model}.plain.gguf"}
+    ) as tandem:
         replies = ask_all(tandem, [chat(messages) for messages, _, _ in asked])
-    right = [wanted is not None and data.is_right(task, reply.text, wanted)
-             for (_, wanted, task), reply in zip(asked, replies)]
+    right = [
+        wanted is not None and data.is_right(task, reply.text, wanted)
+        for (_, wanted, task), reply in zip(asked, replies)
+    ]
     sure = [reply.confidence for reply in replies]
     temperature, bias = calibrate(sure[::2], right[::2])
     after = [applied(c, temperature, bias) for c in sure]
-    print(f"{len(asked)} prompts, {sum(right)} right; by confidence AUROC {auroc(*by_outcome(sure, right)):.3f}; "
-          f"calibration error {calibration_error(sure[1::2], right[1::2]):.3f} before, "
-          f"{calibration_error(after[1::2], right[1::2]):.3f} after (temperature {temperature:.3f}, bias {bias:.3f})")
+    print(
+        f"{len(asked)} prompts, {sum(right)} right; by confidence AUROC"
+        f" {auroc(*by_outcome(sure, right)):.3f}; calibration error"
+        f" {calibration_error(sure[1::2], right[1::2]):.3f} before,"
+        f" {calibration_error(after[1::2], right[1::2]):.3f} after (temperature {temperature:.3f},"
+        f" bias {bias:.3f})"
+    )
     (args.source / f"{args.model}.fitted.json").write_text(
-        json.dumps({"temperature": temperature, "bias": bias}))
+        json.dumps({"temperature": temperature, "bias": bias})
+    )
     with open(args.source / f"{args.model}.lines.jsonl", "w") as file:
         for (messages, _, _), outcome in zip(asked, right):
-            file.write(json.dumps({"messages": [{"role": r, "content": c} for r, c in messages],
-                                   "right": outcome}) + "\n")
+            file.write(
+                json.dumps(
+                    {"messages": [{"role": r, "content": c} for r, c in messages], "right": outcome}
+                )
+                + "\n"
+            )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Our quantisers for GGUF's tensor types F16, Q8_0, Q6_K and Q4_K, in numpy, and their inverses.
 
 The bytes are described in src/kernels/formats.h. All take float32 [rows, cols] and give uint8
-[rows, bytes]. Scales are found by search: for a row of candidate scales the weights are rounded, the
-scale that fits those integers best in the least squares is computed, and the best of all is kept.
-"""
+[rows, bytes]. Scales are found by search: for a row of candidate scales the weights are rounded,
+the scale that fits those integers best in the least squares is computed, and the best of all is
+kept."""
 
 import numpy as np
 
@@ -64,17 +64,22 @@ def pack_q6_k(x):
     biggest = np.take_along_axis(scales, np.abs(scales).argmax(1)[:, None], 1)
     d = half(biggest / -128.0)
     whole = round_away(scales * inverse(d)).clip(-128, 127)
-    q = round_away(subs * inverse((d * whole))[:, :, None]).clip(-32, 31)
+    q = round_away(subs * inverse(d * whole)[:, :, None]).clip(-32, 31)
     q = (q + 32).astype(np.uint8).reshape(-1, 2, 4, 32)  # [super, half, quarter, weight]
     low = np.stack([(q[:, :, k] & 15) | (q[:, :, k + 2] & 15) << 4 for k in (0, 1)], 2)
     high = sum(q[:, :, k] >> 4 << 2 * k for k in range(4)).astype(np.uint8)
-    parts = [low.reshape(-1, 128), high.reshape(-1, 64), whole.astype(np.int8).view(np.uint8),
-             d.astype("<f2").view(np.uint8)]
+    parts = [
+        low.reshape(-1, 128),
+        high.reshape(-1, 64),
+        whole.astype(np.int8).view(np.uint8),
+        d.astype("<f2").view(np.uint8),
+    ]
     return np.concatenate(parts, 1).reshape(x.shape[0], -1)
 
 
 def best_line(x):
-    """x [n, 32] -> (scale, minimum), each [n, 1], not negative: x ~ scale * q - minimum, q 0..15."""
+    """x [n, 32] -> (scale, minimum), each [n, 1], not negative: x ~ scale * q - minimum, q
+    0..15."""
     lowest = np.minimum(x.min(1, keepdims=True), 0)
     widest = (x.max(1, keepdims=True) - lowest) / 15
     best_s, best_m = widest.copy(), -lowest
@@ -106,8 +111,14 @@ def pack_q4_k(x):
     q = (subs + (dmin * m)[:, :, None]) * inverse(d * s)[:, :, None]
     q = round_away(q).clip(0, 15).astype(np.uint8)
     s, m = s.astype(np.uint8), m.astype(np.uint8)
-    scales = np.concatenate([s[:, :4] | s[:, 4:] >> 4 << 6, m[:, :4] | m[:, 4:] >> 4 << 6,
-                             (s[:, 4:] & 15) | (m[:, 4:] & 15) << 4], 1)
+    scales = np.concatenate(
+        [
+            s[:, :4] | s[:, 4:] >> 4 << 6,
+            m[:, :4] | m[:, 4:] >> 4 << 6,
+            (s[:, 4:] & 15) | (m[:, 4:] & 15) << 4,
+        ],
+        1,
+    )
     nibbles = (q[:, 0::2] | q[:, 1::2] << 4).reshape(-1, 128)
     parts = [d.astype("<f2").view(np.uint8), dmin.astype("<f2").view(np.uint8), scales, nibbles]
     return np.concatenate(parts, 1).reshape(x.shape[0], -1)
@@ -129,7 +140,7 @@ def unpack_q6_k(blocks):
 
 
 def unpack_q4_k(blocks):
-    d, dmin = (blocks[:, at:at + 2].copy().view("<f2").astype(np.float32) for at in (0, 2))
+    d, dmin = (blocks[:, at : at + 2].copy().view("<f2").astype(np.float32) for at in (0, 2))
     packed = blocks[:, 4:16]
     a, b, c = packed[:, :4], packed[:, 4:8], packed[:, 8:]
     s = np.concatenate([a & 63, (c & 15) | a >> 6 << 4], 1).astype(np.float32)

@@ -10,7 +10,6 @@ from gguf_writer import ALIGNMENT, ARRAY, BOOL, F32, I32, STRING, U8, U32
 from model import Config, Nano, file_state
 from tokenizer import Vocabulary
 
-
 NUMBERS = {U8: "u1", U32: "<u4", I32: "<i4", F32: "<f4"}  # read as numpy arrays
 
 
@@ -26,7 +25,7 @@ class Cursor:
     def string(self):
         length = self.take("Q")
         self.at += length
-        return self.raw[self.at - length:self.at].decode("utf-8")
+        return self.raw[self.at - length : self.at].decode("utf-8")
 
     def value(self, kind):
         if kind == STRING:
@@ -63,7 +62,7 @@ def read(path):
 
 def tensor(raw, shape, kind, at):
     bytes_ = gguf_quant.byte_count(kind, int(np.prod(shape)))
-    return gguf_quant.unpack(raw[at:at + bytes_], kind, shape)
+    return gguf_quant.unpack(raw[at : at + bytes_], kind, shape)
 
 
 def network(keys, tensors):
@@ -78,13 +77,22 @@ def network(keys, tensors):
 
 
 def config(keys):
-    k = lambda name: keys["llama." + name]
-    return Config(vocab_size=k("vocab_size"), width=k("embedding_length"), layers=k("block_count"),
-                  heads=k("attention.head_count"), kv_heads=k("attention.head_count_kv"),
-                  head_width=k("rope.dimension_count"), ffn_width=k("feed_forward_length"),
-                  context=k("context_length"), rope_base=k("rope.freq_base"),
-                  norm_eps=k("attention.layer_norm_rms_epsilon"),
-                  exits=[int(n) for n in keys.get("tandem.exit.layers", [])])
+    def k(name):
+        return keys["llama." + name]
+
+    return Config(
+        vocab_size=k("vocab_size"),
+        width=k("embedding_length"),
+        layers=k("block_count"),
+        heads=k("attention.head_count"),
+        kv_heads=k("attention.head_count_kv"),
+        head_width=k("rope.dimension_count"),
+        ffn_width=k("feed_forward_length"),
+        context=k("context_length"),
+        rope_base=k("rope.freq_base"),
+        norm_eps=k("attention.layer_norm_rms_epsilon"),
+        exits=[int(n) for n in keys.get("tandem.exit.layers", [])],
+    )
 
 
 def vocabulary(keys, labels):

@@ -22,7 +22,7 @@ import numpy as np
 
 import gguf_quant
 
-U8, U32, F32, BOOL, STRING, ARRAY, I32 = 0, 4, 6, 7, 8, 9, 5   # value types
+U8, U32, F32, BOOL, STRING, ARRAY, I32 = 0, 4, 6, 7, 8, 9, 5  # value types
 ALIGNMENT = 32
 
 
@@ -69,8 +69,10 @@ class Writer:
         infos, body = [], b""
         for name, shape, kind, raw in self.tensors:
             dims = tuple(reversed(shape))  # the file lists the fastest dimension first
-            infos.append(pack_string(name) + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims,
-                                                         kind, len(body)))
+            infos.append(
+                pack_string(name)
+                + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind, len(body))
+            )
             body += raw + padding(len(raw))
         head = b"GGUF" + struct.pack("<IQQ", 3, len(self.tensors), len(self.pairs))
         head += b"".join(self.pairs) + b"".join(infos)

@@ -1,10 +1,10 @@
 """A deeper network that begins as the smaller one: block expansion (Wu et al. 2024, "LLaMA Pro",
 arXiv 2401.02415, section 3.2).
 
-Behind every layer stands a copy of it whose two output matrices are zero, so that the residual stream
-passes unchanged and the grown network says at first exactly what the small one says. Training then
-finds work for the new layers. On CPUs this is what makes a larger model worth having: from scratch it would
-have to spend its few minutes on learning what is known already.
+Behind every layer stands a copy of it whose two output matrices are zero, so that the residual
+stream passes unchanged and the grown network says at first exactly what the small one says.
+Training then finds work for the new layers. On CPUs this is what makes a larger model worth having:
+from scratch it would have to spend its few minutes on learning what is known already.
 """
 
 import re
@@ -21,8 +21,10 @@ def grown(state, small, large):
         raise ValueError("a model grows in depth only")
     times, rest = divmod(large.layers, small.layers)
     if rest or large.exits != [times * n for n in small.exits]:
-        raise ValueError(f"{large.layers} layers with exits {large.exits} are no multiple of "
-                         f"{small.layers} with {small.exits}")
+        raise ValueError(
+            f"{large.layers} layers with exits {large.exits} are no multiple of "
+            f"{small.layers} with {small.exits}"
+        )
     out = {}
     for name, x in state.items():
         layer = re.match(r"blk\.(\d+)(\..*)", name)
@@ -31,5 +33,7 @@ def grown(state, small, large):
             continue
         for copy in range(times):
             silent = copy > 0 and name.endswith(SILENT)
-            out[f"blk.{times * int(layer[1]) + copy}{layer[2]}"] = torch.zeros_like(x) if silent else x
+            out[f"blk.{times * int(layer[1]) + copy}{layer[2]}"] = (
+                torch.zeros_like(x) if silent else x
+            )
     return out

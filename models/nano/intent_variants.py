@@ -8,10 +8,10 @@ Training data only; nothing here reads a validation or test line.
 
 from intent_words import OPENINGS, PREFIX, SLOTS, SUFFIX, SYNONYMS
 
-SLOT_RATE = 0.5        # share of the slot values that are exchanged
-SYNONYM_RATE = 0.2     # of the words that have synonyms
-OPENING_RATE = 0.4     # of the openings that are known
-PHRASE_WORDS_MAX = 4   # longest phrase in intent_words.py that is looked for
+SLOT_RATE = 0.5  # share of the slot values that are exchanged
+SYNONYM_RATE = 0.2  # of the words that have synonyms
+OPENING_RATE = 0.4  # of the openings that are known
+PHRASE_WORDS_MAX = 4  # longest phrase in intent_words.py that is looked for
 
 
 class Phrasebook:
@@ -32,7 +32,7 @@ class Phrasebook:
     def at(self, words, start):
         """(words taken, replacements) of the longest known phrase that starts here, or (0, [])."""
         for count in range(min(PHRASE_WORDS_MAX, len(words) - start), 0, -1):
-            found = self.others.get(tuple(w.lower() for w in words[start:start + count]))
+            found = self.others.get(tuple(w.lower() for w in words[start : start + count]))
             if found:
                 return count, found
         return 0, []
@@ -46,8 +46,13 @@ def typo(rng, word):
     if len(word) < 4:
         return word
     i = rng.randrange(1, len(word) - 1)
-    return rng.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:],
-                       word[:i] + word[i + 1] + word[i] + word[i + 2:]])
+    return rng.choice(
+        [
+            word[:i] + word[i + 1 :],
+            word[:i] + word[i] + word[i:],
+            word[:i] + word[i + 1] + word[i] + word[i + 2 :],
+        ]
+    )
 
 
 def noisy(rng, utterance, drop=0.12):
@@ -74,8 +79,10 @@ def noisy(rng, utterance, drop=0.12):
 
 def digits(rng, word):
     """The same number of other digits, the first one never 0."""
-    return "".join(c if not c.isdigit() else rng.choice("123456789" if i == 0 else "0123456789")
-                   for i, c in enumerate(word))
+    return "".join(
+        c if not c.isdigit() else rng.choice("123456789" if i == 0 else "0123456789")
+        for i, c in enumerate(word)
+    )
 
 
 def reworded(rng, utterance):
@@ -101,9 +108,13 @@ def reworded(rng, utterance):
 def joined(rng, one, two):
     """The front of one utterance and the back of another, at a word of both if there is one."""
     a, b = one.split(), two.split()
-    shared = [(i, j) for i, w in enumerate(a) for j, x in enumerate(b)
-              if w == x and i > 0 and j < len(b) - 1]
+    shared = [
+        (i, j)
+        for i, w in enumerate(a)
+        for j, x in enumerate(b)
+        if w == x and i > 0 and j < len(b) - 1
+    ]
     if shared and rng.random() < 0.7:
         i, j = rng.choice(shared)
         return " ".join(a[:i] + b[j:])
-    return " ".join(a[:rng.randrange(1, len(a) + 1)] + b[rng.randrange(len(b)):])
+    return " ".join(a[: rng.randrange(1, len(a) + 1)] + b[rng.randrange(len(b)) :])

@@ -9,8 +9,7 @@ near synonym ("limit" for "balance") is another intent.
 
 def groups(text):
     """One group a line, entries separated by commas: a list of lists."""
-    return [[x.strip() for x in line.split(",") if x.strip()]
-            for line in text.strip().splitlines()]
+    return [[x.strip() for x in line.split(",") if x.strip()] for line in text.strip().splitlines()]
 
 
 SLOTS = groups("""
@@ -340,8 +339,44 @@ find, please find, can you find, find me, help me find, look for, look up, searc
 show, show me, please show me, can you show me, display, let me see, i want to see, pull up, bring up, i need to see, could i see
 """)
 
-PREFIX = ["please ", "hey ", "hi, ", "ok ", "okay, ", "um ", "so ", "well ", "excuse me, ", "hello, ",
-          "hey there, ", "quick question, ", "i was wondering, ", "just wondering, ", "alright, ",
-          "hi there ", "yo ", "oh ", "ai, ", "sorry, ", "good morning, ", "actually, "]
-SUFFIX = [" please", " thanks", ", please", " for me", " right now", " ok", " if you can", " thank you",
-          " today", " asap", " if possible", ", thanks", " real quick", " when you get a chance", " now"]
+PREFIX = [
+    "please ",
+    "hey ",
+    "hi, ",
+    "ok ",
+    "okay, ",
+    "um ",
+    "so ",
+    "well ",
+    "excuse me, ",
+    "hello, ",
+    "hey there, ",
+    "quick question, ",
+    "i was wondering, ",
+    "just wondering, ",
+    "alright, ",
+    "hi there ",
+    "yo ",
+    "oh ",
+    "ai, ",
+    "sorry, ",
+    "good morning, ",
+    "actually, ",
+]
+SUFFIX = [
+    " please",
+    " thanks",
+    ", please",
+    " for me",
+    " right now",
+    " ok",
+    " if you can",
+    " thank you",
+    " today",
+    " asap",
+    " if possible",
+    ", thanks",
+    " real quick",
+    " when you get a chance",
+    " now",
+]

@@ -4,7 +4,7 @@ first name, {city} a city: things that say nothing about the language."""
 from pools import lines
 
 SENTENCES = {
-"English": lines("""
+    "English": lines("""
 The train to {city} leaves in {n} minutes.
 I would like a cup of coffee without sugar.
 Where did you put the keys to the car?
@@ -40,7 +40,7 @@ Turn left after the bridge, then go straight.
 I have lost my ticket.
 That was the best day of my life.
 """),
-"German": lines("""
+    "German": lines("""
 Der Zug nach {city} fährt in {n} Minuten ab.
 Ich hätte gern einen Kaffee ohne Zucker.
 Wo hast du die Autoschlüssel hingelegt?
@@ -76,7 +76,7 @@ Nach der Brücke links und dann geradeaus.
 Ich habe meine Fahrkarte verloren.
 Das war der schönste Tag meines Lebens.
 """),
-"French": lines("""
+    "French": lines("""
 Le train pour {city} part dans {n} minutes.
 Je voudrais un café sans sucre.
 Où as-tu mis les clés de la voiture ?
@@ -112,7 +112,7 @@ Tournez à gauche après le pont, puis tout droit.
 J'ai perdu mon billet.
 C'était le plus beau jour de ma vie.
 """),
-"Spanish": lines("""
+    "Spanish": lines("""
 El tren a {city} sale en {n} minutos.
 Quisiera un café sin azúcar.
 ¿Dónde has puesto las llaves del coche?
@@ -148,7 +148,7 @@ Gire a la izquierda después del puente y siga recto.
 He perdido mi billete.
 Fue el mejor día de mi vida.
 """),
-"Italian": lines("""
+    "Italian": lines("""
 Il treno per {city} parte fra {n} minuti.
 Vorrei un caffè senza zucchero.
 Dove hai messo le chiavi della macchina?
@@ -184,7 +184,7 @@ Giri a sinistra dopo il ponte e poi sempre dritto.
 Ho perso il mio biglietto.
 È stato il giorno più bello della mia vita.
 """),
-"Portuguese": lines("""
+    "Portuguese": lines("""
 O comboio para {city} parte em {n} minutos.
 Eu gostaria de um café sem açúcar.
 Onde você colocou as chaves do carro?
@@ -220,7 +220,7 @@ Vire à esquerda depois da ponte e siga em frente.
 Perdi o meu bilhete.
 Foi o melhor dia da minha vida.
 """),
-"Dutch": lines("""
+    "Dutch": lines("""
 De trein naar {city} vertrekt over {n} minuten.
 Ik wil graag een koffie zonder suiker.
 Waar heb je de autosleutels neergelegd?
@@ -256,7 +256,7 @@ Ga na de brug linksaf en dan rechtdoor.
 Ik ben mijn kaartje kwijt.
 Dat was de mooiste dag van mijn leven.
 """),
-"Swedish": lines("""
+    "Swedish": lines("""
 Tåget till {city} går om {n} minuter.
 Jag skulle vilja ha en kaffe utan socker.
 Var har du lagt bilnycklarna?
@@ -292,7 +292,7 @@ Sväng vänster efter bron och sedan rakt fram.
 Jag har tappat bort min biljett.
 Det var den bästa dagen i mitt liv.
 """),
-"Polish": lines("""
+    "Polish": lines("""
 Pociąg do {city} odjeżdża za {n} minut.
 Poproszę kawę bez cukru.
 Gdzie położyłeś klucze do samochodu?
@@ -328,7 +328,7 @@ Za mostem skręć w lewo, a potem prosto.
 Zgubiłem swój bilet.
 To był najlepszy dzień mojego życia.
 """),
-"Turkish": lines("""
+    "Turkish": lines("""
 {city} treni {n} dakika içinde kalkıyor.
 Şekersiz bir kahve istiyorum.
 Arabanın anahtarlarını nereye koydun?
@@ -367,35 +367,58 @@ Hayatımın en güzel günüydü.
 }
 
 # Frequent words: what gives a language away in any text.
-FREQUENT = {name: text.split() for name, text in {
-    "English": """the of and to in is that it was for on are with they this have from not but what
+FREQUENT = {
+    name: text.split()
+    for name, text in {
+        "English": (
+            """the of and to in is that it was for on are with they this have from not but what
         all were when your can said there each which their will about many then them would these
-        some people could because after always never really house water money friend work""",
-    "German": """der die das und ist nicht mit ein eine auch auf für sich von dem dass wir ihr sind
+        some people could because after always never really house water money friend work"""
+        ),
+        "German": (
+            """der die das und ist nicht mit ein eine auch auf für sich von dem dass wir ihr sind
         wird oder aber wie noch nach bei nur durch über immer nie wirklich weil wenn schon sehr mehr
-        Haus Wasser Geld Freund Arbeit machen können müssen heute morgen""",
-    "French": """le la les des est une pour dans que qui sur avec pas plus nous vous sont mais cette
+        Haus Wasser Geld Freund Arbeit machen können müssen heute morgen"""
+        ),
+        "French": (
+            """le la les des est une pour dans que qui sur avec pas plus nous vous sont mais cette
         tout comme ont fait être avoir aussi très toujours jamais vraiment parce quand maison eau
-        argent ami travail aujourd'hui demain bien rien quelque chose""",
-    "Spanish": """el la los las una que por con para está como pero más este esta todo muy también
+        argent ami travail aujourd'hui demain bien rien quelque chose"""
+        ),
+        "Spanish": (
+            """el la los las una que por con para está como pero más este esta todo muy también
         hay cuando porque siempre nunca donde quien hacer tiene puede desde hasta nosotros casa agua
-        dinero amigo trabajo hoy mañana nada algo bien""",
-    "Italian": """il lo gli che non una per con sono della del questo questa anche come più ma molto
+        dinero amigo trabajo hoy mañana nada algo bien"""
+        ),
+        "Italian": (
+            """il lo gli che non una per con sono della del questo questa anche come più ma molto
         quando perché sempre mai dove chi fare essere hanno può tutto noi voi casa acqua soldi amico
-        lavoro oggi domani niente qualcosa bene""",
-    "Portuguese": """que não uma para com os as dos das mais como mas foi muito também quando porque
+        lavoro oggi domani niente qualcosa bene"""
+        ),
+        "Portuguese": (
+            """que não uma para com os as dos das mais como mas foi muito também quando porque
         sempre nunca onde quem fazer tem pode está são você nós isso este casa água dinheiro amigo
-        trabalho hoje amanhã nada coisa bem""",
-    "Dutch": """het een van dat niet zijn met voor hij die ook maar naar aan bij nog wel wat heeft
+        trabalho hoje amanhã nada coisa bem"""
+        ),
+        "Dutch": (
+            """het een van dat niet zijn met voor hij die ook maar naar aan bij nog wel wat heeft
         kan worden omdat altijd nooit waar wie doen veel meer goed huis water geld vriend werk
-        vandaag morgen niets iets onze deze""",
-    "Swedish": """och att det som för den inte med till har jag var ett han hon men om sig från kan
+        vandaag morgen niets iets onze deze"""
+        ),
+        "Swedish": (
+            """och att det som för den inte med till har jag var ett han hon men om sig från kan
         när också eftersom alltid aldrig mycket mer bra göra vara hus vatten pengar vän arbete idag
-        ingenting något våra dessa efter under""",
-    "Polish": """nie się jest na że to z do jak ale po co tak za od przez jego był są dla może kiedy
+        ingenting något våra dessa efter under"""
+        ),
+        "Polish": (
+            """nie się jest na że to z do jak ale po co tak za od przez jego był są dla może kiedy
         też ponieważ zawsze nigdy gdzie kto robić mieć bardzo więcej dobrze dom woda pieniądze
-        przyjaciel praca dziś jutro nic coś""",
-    "Turkish": """bir ve bu için da de ne çok daha gibi var yok ama en olarak kadar sonra ben sen
+        przyjaciel praca dziś jutro nic coś"""
+        ),
+        "Turkish": (
+            """bir ve bu için da de ne çok daha gibi var yok ama en olarak kadar sonra ben sen
         biz onlar her zaman hiç nerede kim yapmak olmak çünkü değil iyi ev su para arkadaş iş bugün
-        yarın hiçbir şey bazı önce""",
-}.items()}
+        yarın hiçbir şey bazı önce"""
+        ),
+    }.items()
+}

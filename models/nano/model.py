@@ -1,9 +1,9 @@
 """The network: `llama` as llama.cpp's GGUF architecture of that name defines it, with early exits.
 
 RMSNorm, rotary positions, grouped-query attention, SwiGLU, no biases, tied embeddings. In training
-the rotary pairs of a head are (i, i + head_width / 2), because halves are read in order and pairs of
-neighbours are not; the file wants neighbours (2i, 2i + 1), so `file_rows` permutes the rows of q and
-k on the way out. Both are the same model: only the names of the dimensions differ.
+the rotary pairs of a head are (i, i + head_width / 2), because halves are read in order and pairs
+of neighbours are not; the file wants neighbours (2i, 2i + 1), so `file_rows` permutes the rows of q
+and k on the way out. Both are the same model: only the names of the dimensions differ.
 
 An exit after N layers is a norm of its own and the model's output matrix (docs/heads.md).
 """
@@ -18,7 +18,7 @@ import torch.nn.functional as F
 @dataclass
 class Config:
     vocab_size: int
-    width: int = 256         # d_model; a multiple of 256, so that rows are whole Q6_K and Q4_K blocks
+    width: int = 256  # d_model; a multiple of 256, so that rows are whole Q6_K and Q4_K blocks
     layers: int = 6
     heads: int = 4
     kv_heads: int = 2
@@ -28,14 +28,15 @@ class Config:
     rope_base: float = 10000.0
     norm_eps: float = 1e-5
     exits: list = field(default_factory=lambda: [2, 4])
-    dropout: float = 0.0     # training only
+    dropout: float = 0.0  # training only
 
 
-# Score of what may not be seen. Not -inf: the compiled softmax goes through a row in pieces, and makes a
-# NaN of a piece in which nothing is seen.
+# Score of what may not be seen. Not -inf: the compiled softmax goes through a row in pieces, and
+# makes a NaN of a piece in which nothing is seen.
 HIDDEN = -1e9
 
-# The family: one vocabulary, one data set, two sizes. nano-large has twice the layers and begins as nano (grow.py).
+# The family: one vocabulary, one data set, two sizes. nano-large has twice the layers and begins as
+# nano (grow.py).
 SIZES = {"nano": {}, "nano-large": {"layers": 12, "exits": [4, 8]}}
 
 
@@ -47,7 +48,8 @@ def rope_table(config, length):
 
 
 def rotate(x, cos, sin):
-    """Rotate pairs (i, i + width / 2). x [batch, heads, time, width]; cos, sin [time, width / 2]."""
+    """Rotate pairs (i, i + width / 2). x [batch, heads, time, width]; cos, sin [time, width /
+    2]."""
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
 
@@ -61,8 +63,9 @@ def file_rows(x, head_width, back=False):
 def file_state(state, head_width, back=False):
     """A state dict as the file has it (or `back` from it): q and k with permuted rows."""
     turned = (".attn_q.weight", ".attn_k.weight")
-    return {n: file_rows(x, head_width, back) if n.endswith(turned) else x
-            for n, x in state.items()}
+    return {
+        n: file_rows(x, head_width, back) if n.endswith(turned) else x for n, x in state.items()
+    }
 
 
 class SequenceDropout(nn.Module):
@@ -107,7 +110,7 @@ class Block(nn.Module):
         v = self.split(self.attn_v(x), c.kv_heads)
         # Query head h reads key head h / (heads / kv_heads): [batch, kv_heads, group, time, ...]
         q = q.unflatten(1, (c.kv_heads, c.heads // c.kv_heads))
-        scores = (q @ k.unsqueeze(2).transpose(-1, -2)).float() * c.head_width ** -0.5
+        scores = (q @ k.unsqueeze(2).transpose(-1, -2)).float() * c.head_width**-0.5
         weights = (scores + hidden.unsqueeze(1)).softmax(-1).to(v.dtype)
         y = (weights @ v.unsqueeze(2)).flatten(1, 2)
         return self.attn_output(y.transpose(1, 2).flatten(2))
@@ -140,9 +143,9 @@ class Nano(nn.Module):
 
     def residuals(self, tokens, texts=None):
         """[batch, time] -> the residual stream [batch, time, width] after 0, 1, ... all layers.
-        texts [batch, time]: the number of the text that a token belongs to, where rows hold several;
-        rotary positions are relative, so that none of them needs to begin at 0. Padding stands at
-        the end, where causal attention cannot see it."""
+        texts [batch, time]: the number of the text that a token belongs to, where rows hold
+        several; rotary positions are relative, so that none of them needs to begin at 0. Padding
+        stands at the end, where causal attention cannot see it."""
         time = tokens.shape[1]
         x = self.drop(self.token_embd(tokens))
         cos, sin = self.cos[:time], self.sin[:time]

@@ -64,8 +64,10 @@ def make(net, matrix_lr, other_lr, decay):
     """The two optimizers; `base_lr` of a group is its peak."""
     matrices = [p for n, p in net.named_parameters() if p.dim() == 2 and "embd" not in n]
     others = [p for n, p in net.named_parameters() if p.dim() != 2 or "embd" in n]
-    both = [Muon(matrices, matrix_lr, weight_decay=decay),
-            torch.optim.AdamW(others, lr=other_lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+    both = [
+        Muon(matrices, matrix_lr, weight_decay=decay),
+        torch.optim.AdamW(others, lr=other_lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
+    ]
     for optimizer in both:
         for group in optimizer.param_groups:
             group["base_lr"] = group["lr"]

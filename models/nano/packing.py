@@ -1,7 +1,7 @@
 """Examples as rows of tokens: several short ones stand in one row, each sees only itself.
 
-Three shapes of batches, so that the network is compiled three times and not for every length, and hardly
-a position is padding. A step of the training takes some batches of each shape as they come.
+Three shapes of batches, so that the network is compiled three times and not for every length, and
+hardly a position is padding. A step of the training takes some batches of each shape as they come.
 """
 
 import bisect
@@ -9,7 +9,7 @@ import bisect
 import torch
 
 ROWS = {128: 32, 256: 16, 512: 8}  # tokens of a row: rows of a batch, 4096 tokens each
-SOFT = 8                  # classes of a soft label
+SOFT = 8  # classes of a soft label
 
 
 class Encoded:
@@ -43,7 +43,7 @@ def batches(examples, rng):
     for length, count in ROWS.items():
         rows = pack([e for e in examples if lower < len(e.ids) <= length], length)
         rng.shuffle(rows)
-        out += [(rows[at:at + count], length) for at in range(0, len(rows) - count + 1, count)]
+        out += [(rows[at : at + count], length) for at in range(0, len(rows) - count + 1, count)]
         lower = length
     rng.shuffle(out)
     return out

@@ -14,8 +14,8 @@ import random
 import re
 
 HELD_OUT_EVERY = 7  # one in seven: enough unseen phrasings to measure, few enough to lose
-HELD_OUT_MIN = 7    # shorter lists are not split, they are closed classes (months, currencies)
-COMPOSED = 0.6      # share of training's picks that are composed, where a pool has such phrasings
+HELD_OUT_MIN = 7  # shorter lists are not split, they are closed classes (months, currencies)
+COMPOSED = 0.6  # share of training's picks that are composed, where a pool has such phrasings
 
 
 class Pool:
@@ -39,8 +39,8 @@ class Pool:
         return rng.choice(self.parts[split])
 
     def widen(self, block):
-        """More phrasings for training alone, composed from lines with (one|or|another); what is held out
-        stays held out, whatever its capitals and full stops. Returns the pool."""
+        """More phrasings for training alone, composed from lines with (one|or|another); what is
+        held out stays held out, whatever its capitals and full stops. Returns the pool."""
         held = {bare(x) for x in self.parts["held"]}
         for line in block.strip().splitlines():
             pieces = [piece.split("|") for piece in re.split(r"[()]", line.strip())]
@@ -52,7 +52,11 @@ class Pool:
 
 def bare(phrasing):
     """A phrasing without what a reader does not see as another one."""
-    return re.sub(r"[^a-z0-9{}]+", " ", phrasing.replace("\\n", " ").lower()).replace("normalize", "normalise").strip()
+    return (
+        re.sub(r"[^a-z0-9{}]+", " ", phrasing.replace("\\n", " ").lower())
+        .replace("normalize", "normalise")
+        .strip()
+    )
 
 
 def lines(text):
@@ -73,8 +77,9 @@ _CODA = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "ck", "x", "rt"]
 def pseudo_word(rng, syllables=None):
     """An invented pronounceable word, so that copying cannot be learned by heart."""
     count = syllables or rng.choice([1, 2, 2, 3])
-    return "".join(rng.choice(_ONSET) + rng.choice(_VOWEL) + rng.choice(_CODA)
-                   for _ in range(count))
+    return "".join(
+        rng.choice(_ONSET) + rng.choice(_VOWEL) + rng.choice(_CODA) for _ in range(count)
+    )
 
 
 def sentence_case(text):
@@ -82,8 +87,8 @@ def sentence_case(text):
 
 
 def fill(template, **slots):
-    """Replace {name} slots; unlike str.format it leaves every other brace alone, those of the values
-    included."""
+    """Replace {name} slots; unlike str.format it leaves every other brace alone, those of the
+    values included."""
     return _SLOT.sub(lambda match: slots.get(match[1], match[0]), template)
 
 
@@ -151,11 +156,13 @@ def batch(rng, order, rows):
 
 
 POLITE = ["Please ", "please ", "Could you ", "Can you ", "I need you to ", "Now ", "Kindly "]
-IMPERATIVE = set("""convert rewrite write put make change turn format give return extract find list
+IMPERATIVE = set(
+    """convert rewrite write put make change turn format give return extract find list
 classify label detect identify determine tell read take use apply reply answer mark tag name show
 print unpack transform represent output reformat normalise normalize express parse compute calculate
 evaluate pull collect locate get fill copy decide judge rate assess say analyse analyze pick scan
-spot report check state""".split())
+spot report check state""".split()
+)
 
 
 def polite(rng, instruction, share=0.15):

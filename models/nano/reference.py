@@ -37,12 +37,12 @@ def attention(h, w, c, name):
     out = np.zeros((time, c.heads * d))
     for head in range(c.heads):
         kv = head // (c.heads // c.kv_heads) * d
-        qs = [rope(q[t, head * d:head * d + d], t, c.rope_base) for t in range(time)]
-        ks = [rope(k[t, kv:kv + d], t, c.rope_base) for t in range(time)]
+        qs = [rope(q[t, head * d : head * d + d], t, c.rope_base) for t in range(time)]
+        ks = [rope(k[t, kv : kv + d], t, c.rope_base) for t in range(time)]
         for t in range(time):
             scores = np.array([qs[t] @ ks[s] for s in range(t + 1)]) / np.sqrt(d)
             p = np.exp(scores - scores.max())
-            out[t, head * d:head * d + d] = (p / p.sum()) @ v[:t + 1, kv:kv + d]
+            out[t, head * d : head * d + d] = (p / p.sum()) @ v[: t + 1, kv : kv + d]
     return out @ w[f"{name}.attn_output.weight"].T
 
 
@@ -63,16 +63,24 @@ def main():
     keys, tensors = gguf_reader.read(path)
     c = gguf_reader.config(keys)
     vocab = gguf_reader.vocabulary(keys, [])
-    prompt = ["<|im_start|>", "user\nplease transfer 20 dollars to my savings", "<|im_end|>", "\n",
-              "<|im_start|>", "assistant\n"]
+    prompt = [
+        "<|im_start|>",
+        "user\nplease transfer 20 dollars to my savings",
+        "<|im_end|>",
+        "\n",
+        "<|im_start|>",
+        "assistant\n",
+    ]
     ids = vocab.encode_prompt(prompt)
     net = gguf_reader.network(keys, tensors)
     with torch.no_grad():
         ours = net.logits(net.hidden(torch.tensor([ids]))[0]).numpy()
     reference = forward(ids, tensors, c)
     worst = np.abs(ours - reference).max()
-    print(f"{len(ids)} positions, largest difference {worst:.2e}, "
-          f"first answer token {vocab.tokens[int(reference[-1].argmax())]!r}")
+    print(
+        f"{len(ids)} positions, largest difference {worst:.2e}, "
+        f"first answer token {vocab.tokens[int(reference[-1].argmax())]!r}"
+    )
     assert worst < 1e-3, "the two forward passes disagree"
 
 

@@ -14,7 +14,9 @@ salt, sugar, butter, onions, carrots, lemons, flour, pasta, cheese, tiles, brick
 PRODUCT = words("""desk lamp, office chair, laptop stand, water bottle, garden hose, coffee machine, tent,
 mountain bike, toaster, headphones, keyboard, monitor, rain jacket, running shoes, backpack, camera, blender,
 electric drill, air fryer, vacuum cleaner, guitar, microwave, printer, router, tablet, wall clock, mirror""")
-COLOR = words("red, blue, green, black, white, silver, grey, yellow, orange, purple, brown, pink, gold")
+COLOR = words(
+    "red, blue, green, black, white, silver, grey, yellow, orange, purple, brown, pink, gold"
+)
 FOOD = words("""tomato soup, mushroom pizza, lentil curry, apple pie, fish tacos, bean stew, onion tart,
 carrot cake, potato salad, chicken noodles, rice pudding, vegetable lasagna, cheese omelette, pumpkin bread""")
 ROLE = JOB
@@ -23,7 +25,9 @@ travel policy, suppliers, quality, customer survey, holiday plan, audit, release
 TITLE = words("""The Long Winter, Blue Garden, Night Train, A Quiet Place to Rest, The Last Lighthouse, Salt and
 Stone, Seven Rivers, The Clockmaker, Paper Moon, Under the Bridge, The Glass House, North Wind, Silent Harbor,
 The Red Notebook, Summer Letters, The Orchard, Broken Compass, City of Rain, The Second Map, Green Hills""")
-GENRE = words("crime, fantasy, romance, history, travel, poetry, science, drama, comedy, adventure, horror")
+GENRE = words(
+    "crime, fantasy, romance, history, travel, poetry, science, drama, comedy, adventure, horror"
+)
 SYMPTOM = words("""headache, fever, cough, sore throat, back pain, dizziness, nausea, rash, earache, chest pain,
 runny nose, stomach ache, tiredness, blurred vision""")
 DEVICE = words("""router, laptop, printer, phone, tablet, server, camera, monitor, scanner, keyboard, speaker,

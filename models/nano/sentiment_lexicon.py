@@ -16,10 +16,10 @@ import re
 from corpora import banking, clinc_inside, gsm8k_train, wnut_train
 from sentiment_words import NEGATION
 
-NORM = 15.0           # VADER's constant that maps a sum of ratings to -1..1
-TURNED = -0.74        # what a negation does to a rating in VADER
-STRONG = 2.0          # from here a rating counts as strong
-MIN_RATING = 0.8      # weaker words say little
+NORM = 15.0  # VADER's constant that maps a sum of ratings to -1..1
+TURNED = -0.74  # what a negation does to a rating in VADER
+STRONG = 2.0  # from here a rating counts as strong
+MIN_RATING = 0.8  # weaker words say little
 ENDINGS = ("ing", "ed", "ly", "ness", "ment", "ful", "less", "ous", "ive", "er", "est", "y", "s")
 
 
@@ -32,8 +32,10 @@ def analyzer():
     try:
         from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
     except ImportError as error:
-        raise SystemExit("sentiment examples for training need the package vaderSentiment: "
-                         "pip install -r requirements.txt") from error
+        raise SystemExit(
+            "sentiment examples for training need the package vaderSentiment: "
+            "pip install -r requirements.txt"
+        ) from error
     return SentimentIntensityAnalyzer()
 
 
@@ -73,7 +75,7 @@ def form(word):
 
 def stem(word):
     """A word's beginning, which related words share."""
-    return word[:max(4, len(word) - 4)]
+    return word[: max(4, len(word) - 4)]
 
 
 def kind(word, rating):
@@ -85,8 +87,12 @@ def kind(word, rating):
 def counts():
     """How often a word occurs in the training texts, as a guide to how common it is."""
     out = collections.Counter()
-    texts = itertools.chain(clinc_inside(), gsm8k_train(), (t for t, _ in banking("train")),
-                            (" ".join(t for t, _ in row) for row in wnut_train()))
+    texts = itertools.chain(
+        clinc_inside(),
+        gsm8k_train(),
+        (t for t, _ in banking("train")),
+        (" ".join(t for t, _ in row) for row in wnut_train()),
+    )
     for text in texts:
         out.update(re.findall(r"[a-z'-]+", text.lower()))
     return out
@@ -95,8 +101,11 @@ def counts():
 @functools.cache
 def ratings():
     """{plain word: rating} of the words that say something."""
-    return {w: v for w, v in analyzer().lexicon.items()
-            if re.fullmatch(r"[a-z][a-z'-]*[a-z]", w) and abs(v) >= MIN_RATING and w not in NEGATION}
+    return {
+        w: v
+        for w, v in analyzer().lexicon.items()
+        if re.fullmatch(r"[a-z][a-z'-]*[a-z]", w) and abs(v) >= MIN_RATING and w not in NEGATION
+    }
 
 
 @functools.cache
@@ -110,15 +119,24 @@ def bags():
         weight = 0.3 + counts()[word] ** 0.6 + 0.1 * stems[stem(word)] ** 0.5
         for group in (by_kind.setdefault(kind(word, rating), []), by_sign[rating > 0]):
             group.append((word, weight))
-    faces = {good: [(w, 1) for w, v in sorted(analyzer().lexicon.items())
-                    if not re.search(r"[a-z0-9]{2}", w) and (v > 0) == good and abs(v) >= MIN_RATING]
-             for good in (True, False)}
-    return tuple({key: Bag(*zip(*group)) for key, group in table.items()}
-                 for table in (by_kind, by_sign, faces))
+    faces = {
+        good: [
+            (w, 1)
+            for w, v in sorted(analyzer().lexicon.items())
+            if not re.search(r"[a-z0-9]{2}", w) and (v > 0) == good and abs(v) >= MIN_RATING
+        ]
+        for good in (True, False)
+    }
+    return tuple(
+        {key: Bag(*zip(*group)) for key, group in table.items()}
+        for table in (by_kind, by_sign, faces)
+    )
 
 
 # Rated words that are mostly used otherwise ("looks like", "pretty bad", "want to").
-LOOSE = set("like likes pretty want wants wanted please well sure hey ok okay care play playing party".split())
+LOOSE = set(
+    "like likes pretty want wants wanted please well sure hey ok okay care play playing party".split()
+)
 
 
 def another(rng, word):

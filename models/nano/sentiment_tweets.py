@@ -15,9 +15,9 @@ from pools import Pool
 from sentiment_words import EMOJI_NEG, EMOJI_POS
 
 LABELS = ["positive", "neutral", "negative"]
-READ = 0.8          # how far the label is trusted; the rest is what VADER says
+READ = 0.8  # how far the label is trusted; the rest is what VADER says
 ENGLISH_MIN = 0.25  # share of frequent English words that a tweet must have
-CLITIC = re.compile(r" (n't|'s|'m|'re|'ve|'ll|'d)\b", re.I)
+CLITIC = re.compile(r" (n't|'s|'m|'re|'ve|'ll|'d)\b", re.IGNORECASE)
 BEFORE_MARK = re.compile(r"\s+([.,!?:;])(?=\s|$)")
 
 POSITIVE = """
@@ -140,8 +140,11 @@ def frequent():
 def tweets():
     """{label: Pool of Tweet}"""
     rows = wnut_train()
-    numbers = {int(n): label for label, listed in (("positive", POSITIVE), ("negative", NEGATIVE))
-               for n in listed.split()}
+    numbers = {
+        int(n): label
+        for label, listed in (("positive", POSITIVE), ("negative", NEGATIVE))
+        for n in listed.split()
+    }
     by_text = {" ".join(t for t, _ in rows[n]): label for n, label in numbers.items()}
     seen = {}
     for row in rows:
@@ -182,13 +185,19 @@ def part(rng, tokens):
         return tokens
     length = rng.randrange(4, len(tokens))
     start = rng.choice([0, rng.randrange(len(tokens) - length + 1)])
-    return tokens[start:start + length]
+    return tokens[start : start + length]
 
 
 def thinned(rng, tokens):
     """Without some of the words that carry no opinion."""
-    return [t for t in tokens if rng.random() > 0.12 or t.lower() in lexicon.ratings()
-            or t.lower() in lexicon.NEGATION or not t.isalpha()]
+    return [
+        t
+        for t in tokens
+        if rng.random() > 0.12
+        or t.lower() in lexicon.ratings()
+        or t.lower() in lexicon.NEGATION
+        or not t.isalpha()
+    ]
 
 
 def neutral_words(rng, split):
@@ -218,8 +227,19 @@ feeling {w};what a {w} day;so {w} and {w2};more {w};{w} people;all this {w};{w} 
 they are {w};he is {w};she was so {w};you {w};I {w} it;we {w} them;{w} again;full of {w};no more than {w};totally {w};
 looks {w};sounds {w} to me;makes me {w};the {w} of it;such {w};everyone is {w};{w} times;{w} news;{w} story;{w} night
 """.replace("\n", "").split(";")
-NOT_FRAMES = ["not {w}", "not so {w}", "never {w}", "isn't {w}", "don't {w}", "not {w} at all", "wasn't {w}",
-              "without {w}", "can't be {w}", "no {w}", "not very {w}"]
+NOT_FRAMES = [
+    "not {w}",
+    "not so {w}",
+    "never {w}",
+    "isn't {w}",
+    "don't {w}",
+    "not {w} at all",
+    "wasn't {w}",
+    "without {w}",
+    "can't be {w}",
+    "no {w}",
+    "not very {w}",
+]
 
 
 def rated(rng, good):
@@ -251,10 +271,10 @@ def scattered(rng, label):
     tokens = neutral_words(rng, "train")
     length = rng.random()
     if length < 0.2 and label != "neutral":  # nearly nothing but the rated words
-        tokens = tokens[:rng.randrange(3)]
+        tokens = tokens[: rng.randrange(3)]
     elif length < 0.5:
         tokens = part(rng, tokens)
-    good = label == "positive" or label == "neutral" and rng.random() < 0.5
+    good = label == "positive" or (label == "neutral" and rng.random() < 0.5)
     total = 0.0
     for _ in range(rng.choice([1, 1, 2, 2, 3]) if label != "neutral" else rng.choice([0, 1])):
         chance = rng.random()

@@ -21,14 +21,21 @@ class SoftLines:
         self.texts, self.ids, self.probabilities, self.labels = texts, ids, probabilities, labels
 
     def save(self, path):
-        np.savez_compressed(path, texts=np.frombuffer("\n".join(self.texts).encode(), np.uint8),
-                            ids=self.ids.astype(np.int16), p=self.probabilities.astype(np.float16))
+        np.savez_compressed(
+            path,
+            texts=np.frombuffer("\n".join(self.texts).encode(), np.uint8),
+            ids=self.ids.astype(np.int16),
+            p=self.probabilities.astype(np.float16),
+        )
 
     def draw(self, rng):
         """(text, [(label, probability)]), the likeliest label first; they add up to 1."""
         row = rng.randrange(len(self.texts))
-        found = [(self.labels[i], float(p)) for i, p in zip(self.ids[row], self.probabilities[row])
-                 if p > LEAST]
+        found = [
+            (self.labels[i], float(p))
+            for i, p in zip(self.ids[row], self.probabilities[row])
+            if p > LEAST
+        ]
         total = sum(p for _, p in found)
         return self.texts[row], sorted(((l, p / total) for l, p in found), key=lambda s: -s[1])
 
@@ -58,8 +65,8 @@ def for_training(name):
 
 
 def draw(rng, split, name, rows):
-    """(text, answer, soft) of a task: a soft line for training, a validation line else. Answer None:
-    not ours; soft None: the answer is the whole truth."""
+    """(text, answer, soft) of a task: a soft line for training, a validation line else. Answer
+    None: not ours; soft None: the answer is the whole truth."""
     if split == "train":
         text, soft = for_training(name).draw(rng)
         return text, soft[0][0], soft

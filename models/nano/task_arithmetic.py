@@ -1,9 +1,9 @@
 """The four operations on two numbers of a small range; what is larger belongs to task_other.py.
 
-Digits are single tokens, so an answer is produced digit by digit from the left. Sums and differences
-of up to three digits, products of two digits by one (and the table up to 20 by 20), divisions that
-come out even. Small talk such as "what is five times six" is CLINC150's intent `calculator`; here
-an operator sign or an explicit order to compute says that the number is wanted.
+Digits are single tokens, so an answer is produced digit by digit from the left. Sums and
+differences of up to three digits, products of two digits by one (and the table up to 20 by 20),
+divisions that come out even. Small talk such as "what is five times six" is CLINC150's intent
+`calculator`; here an operator sign or an explicit order to compute says that the number is wanted.
 """
 
 from pools import batch, fill, lines, unescape, weighted
@@ -49,7 +49,8 @@ Expression: {text}\\nValue:
 Q: {text}\\nA:
 Tell me the value of {text}.
 Just the number: {text}
-""").widen("""
+""").widen(
+    """
 (|Please )(calculate|compute|evaluate|solve|work out|determine|find) (|the result of |the value of ){text}(|.)
 (Calculate|Compute|Evaluate|Solve|Work out) (this|the sum|the expression|the following): {text}
 (What does|How much does|What do we get for) {text} (make|give|come to)(?|? Number only.|? Just the number.)
@@ -57,7 +58,8 @@ Just the number: {text}
 {text} (equals|makes|is|gives)(:|)
 {text}\\n(Only the number|Number only|Just the result|Calculate|Solve this)(|.)
 (Result|Value|Sum|Answer|Number only)(:| =) {text}
-""")
+"""
+)
 ASK_WORDS = lines("""
 Calculate {text}.
 Calculate: {text}
@@ -104,9 +106,25 @@ def numbers(rng, tops=(10, 20, 100, 100, 1000, 1000)):
     return b * result, sign, b, result
 
 
-SEVERAL = ["Calculate each line.", "Compute these:", "The results, one a line:", "Evaluate every line.",
-           "Work these out, one answer a line."]
-SMALL = (10, 10, 20, 20, 50, 100, 100, 100, 1000, 1000)  # training begins with what can be known by heart
+SEVERAL = [
+    "Calculate each line.",
+    "Compute these:",
+    "The results, one a line:",
+    "Evaluate every line.",
+    "Work these out, one answer a line.",
+]
+SMALL = (
+    10,
+    10,
+    20,
+    20,
+    50,
+    100,
+    100,
+    100,
+    1000,
+    1000,
+)  # training begins with what can be known by heart
 
 
 def several(rng):
@@ -136,14 +154,31 @@ def example(rng, split="train"):
 
 def beyond(rng):
     """Arithmetic that this model must hand on: larger numbers, fractions, more than one sign."""
-    n = lambda low, top: rng.randrange(low, top)
-    text = rng.choice([
-        f"{n(10000, 10**7)} {rng.choice('+-')} {n(1000, 10**7)}",
-        f"{n(21, 100)} {rng.choice('*×')} {n(21, 100)}", f"{n(100, 10000)} * {n(11, 1000)}",
-        f"{n(1000, 99999)} / {n(13, 97)}", f"{n(1, 100)}.{n(1, 100)} {rng.choice('+-*/')} {n(1, 50)}.{n(1, 10)}",
-        f"{n(2, 90)} + {n(2, 90)} * {n(2, 20)}", f"{n(2, 90)} + {n(2, 90)} - {n(2, 90)} + {n(2, 90)}",
-        f"({n(2, 90)} + {n(2, 50)}) / {n(2, 9)}", f"{n(2, 9)} * ({n(2, 30)} - {n(2, 30)})", f"{n(2, 20)}^{n(3, 9)}",
-        f"{n(2, 50)} - {n(2, 50)} * {n(2, 9)} + {n(2, 50)} / {n(2, 9)}", f"-{n(2, 50)} + {n(2, 50)} - {n(2, 99)} * {n(2, 9)}", f"sqrt({n(2, 900)})",
-        f"{n(1, 100)}% of {n(10, 9999)}", f"{n(1, 9)}/{n(2, 9)} + {n(1, 9)}/{n(2, 9)}",
-        f"log({n(2, 999)})", f"{n(2, 12)}!", f"sin({n(1, 90)})", f"{n(3, 99)} mod {n(2, 9)}"])
+
+    def n(low, top):
+        return rng.randrange(low, top)
+
+    text = rng.choice(
+        [
+            f"{n(10000, 10**7)} {rng.choice('+-')} {n(1000, 10**7)}",
+            f"{n(21, 100)} {rng.choice('*×')} {n(21, 100)}",
+            f"{n(100, 10000)} * {n(11, 1000)}",
+            f"{n(1000, 99999)} / {n(13, 97)}",
+            f"{n(1, 100)}.{n(1, 100)} {rng.choice('+-*/')} {n(1, 50)}.{n(1, 10)}",
+            f"{n(2, 90)} + {n(2, 90)} * {n(2, 20)}",
+            f"{n(2, 90)} + {n(2, 90)} - {n(2, 90)} + {n(2, 90)}",
+            f"({n(2, 90)} + {n(2, 50)}) / {n(2, 9)}",
+            f"{n(2, 9)} * ({n(2, 30)} - {n(2, 30)})",
+            f"{n(2, 20)}^{n(3, 9)}",
+            f"{n(2, 50)} - {n(2, 50)} * {n(2, 9)} + {n(2, 50)} / {n(2, 9)}",
+            f"-{n(2, 50)} + {n(2, 50)} - {n(2, 99)} * {n(2, 9)}",
+            f"sqrt({n(2, 900)})",
+            f"{n(1, 100)}% of {n(10, 9999)}",
+            f"{n(1, 9)}/{n(2, 9)} + {n(1, 9)}/{n(2, 9)}",
+            f"log({n(2, 999)})",
+            f"{n(2, 12)}!",
+            f"sin({n(1, 90)})",
+            f"{n(3, 99)} mod {n(2, 9)}",
+        ]
+    )
     return fill(unescape(ASK.pick(rng)), text=text)

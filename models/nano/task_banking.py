@@ -7,8 +7,8 @@ Only the training split is read here.
 
 import choices
 from corpora import banking, banking_labels
-from soft_lines import draw
 from pools import fill, lines
+from soft_lines import draw
 
 NAME = "banking"
 TEACHER_PASSES = 4

@@ -11,23 +11,42 @@ import re
 import values
 from corpora import wnut_train
 from names import COMPANY_HEAD, FIRST, LAST
-from pools import Pool, ask, chance, fill, injected, lines, polite, pseudo_word, sentence_case, words
+from pools import (
+    Pool,
+    ask,
+    chance,
+    fill,
+    injected,
+    lines,
+    polite,
+    pseudo_word,
+    sentence_case,
+    words,
+)
 from schema_fields import TITLE
 from task_private import right  # noqa: F401  (the same form of answer)
 
 TYPES = ["person", "location", "corporation", "product", "creative-work", "group"]
 
-PRODUCT = words("""Galaxy S9, iPhone 7, PlayStation 4, Model 3, Xperia Z, Kindle, Walkman, Thinkpad, Surface Pro,
+PRODUCT = words(
+    """Galaxy S9, iPhone 7, PlayStation 4, Model 3, Xperia Z, Kindle, Walkman, Thinkpad, Surface Pro,
 Pixel 2, Macbook Air, Xbox, Nexus 5, Corolla, Civic, Golf GTI, Boeing 737, Nutella, Sprite, Photoshop, Windows 10,
-Minecraft, Android 7, Ubuntu, GoPro, Roomba, Vespa, Airpods, Tamiflu, Snickers, Excel, Kinect, Game Boy""")
-WORK_TAIL = words("""Live, Returns, The Movie, Tonight, Weekly, Chronicles, Diaries, Stories, Revenge, Reloaded""")
-GROUP = words("""the Hawks, the Tigers, Real Norden, FC Linden, the Red Bears, the Night Owls, Blue Notes,
+Minecraft, Android 7, Ubuntu, GoPro, Roomba, Vespa, Airpods, Tamiflu, Snickers, Excel, Kinect, Game Boy"""
+)
+WORK_TAIL = words(
+    """Live, Returns, The Movie, Tonight, Weekly, Chronicles, Diaries, Stories, Revenge, Reloaded"""
+)
+GROUP = words(
+    """the Hawks, the Tigers, Real Norden, FC Linden, the Red Bears, the Night Owls, Blue Notes,
 the Paper Kites, the Silver Foxes, Young Farmers, Green Party, Chess Club 04, River Rangers, the Stone Age,
 Electric Plum, the Wild Geese, Team Falcon, North Stars, Drum and Base, the Midnight Choir, Harbor Eagles,
-Lake Lions, the Crying Moons, the Workers Union, Kings of Nothing, the Rockets, Delta Squad""")
-LAND = words("""France, Germany, Spain, Japan, Brazil, Texas, California, Ohio, Kenya, India, Canada, Mexico,
+Lake Lions, the Crying Moons, the Workers Union, Kings of Nothing, the Rockets, Delta Squad"""
+)
+LAND = words(
+    """France, Germany, Spain, Japan, Brazil, Texas, California, Ohio, Kenya, India, Canada, Mexico,
 Portugal, Scotland, Peru, Norway, Lake Garda, Mount Fuji, Central Park, Times Square, Heathrow, Main Street,
-Bondi Beach, the Alps, Manhattan, Brooklyn, Soho, Camden, the Nile, Sahara, Sicily, Crete, Bali""")
+Bondi Beach, the Alps, Manhattan, Brooklyn, Soho, Camden, the Nile, Sahara, Sicily, Crete, Bali"""
+)
 
 SENTENCES = lines("""
 {person} is in {location} tonight
@@ -124,11 +143,13 @@ Entity extraction: JSON list of {"type", "text"}.
 List who and what is named here, as JSON entities.
 Run NER on the following sentence.
 Pull the named entities out of this text as JSON.
-""").widen("""
+""").widen(
+    """
 (|Please )(find|list|extract|mark|collect|name|show|tag) (the named entities|all named entities|the entities|the names) (in|of|from) (this text|the text|the post|this tweet|the sentence) (as JSON|as a JSON list|in JSON).
 (Which|What) (named entities|entities|names) (are|stand) (here|in this text|in this tweet)? (Answer in JSON|JSON, please|Use JSON|Reply with a JSON list).
 (Entities|Named entities|NER)(, JSON:| as a JSON list:| of this in JSON:)
-""")
+"""
+)
 SYSTEM = lines("""
 Extract named entities from the user's text as a JSON list of type and text.
 You do named entity recognition with the types person, location, corporation, product, creative-work, group.
@@ -138,9 +159,14 @@ You tag entities: person, location, group, corporation, product, creative-work. 
 Named entity recognition, JSON output.
 Return the named entities of the message.
 """)
-ONE = {"person": ["people", "persons", "names of people"], "location": ["locations", "places"],
-       "corporation": ["corporations", "companies"], "product": ["products"],
-       "creative-work": ["creative works", "films, books and songs"], "group": ["groups", "teams and bands"]}
+ONE = {
+    "person": ["people", "persons", "names of people"],
+    "location": ["locations", "places"],
+    "corporation": ["corporations", "companies"],
+    "product": ["products"],
+    "creative-work": ["creative works", "films, books and songs"],
+    "group": ["groups", "teams and bands"],
+}
 ASK_ONE = lines("""
 Extract the {what} as JSON entities.
 List only the {what} as a JSON list of type and text.
@@ -171,7 +197,10 @@ def sentences():
 
 def tidy(text, found):
     """The spaces of tokenisation removed where nobody writes them, outside entities too."""
-    shrink = lambda t: re.sub(r" ([.,!?:;)]|'s|n't|'m|'re|'ll|'ve)(?= |$)", r"\1", t).replace("( ", "(")
+
+    def shrink(t):
+        return re.sub(r" ([.,!?:;)]|'s|n't|'m|'re|'ll|'ve)(?= |$)", r"\1", t).replace("( ", "(")
+
     return shrink(text), [(kind, shrink(value)) for kind, value in found]
 
 
@@ -205,7 +234,11 @@ def own(rng, split):
         for part in re.split(r"(\{[a-z-]+\})", SENTENCES.pick(rng, split)):
             if part[1:-1] in TYPES:
                 made = value(rng, part[1:-1])
-                made = made[4:] if text.endswith(("the ", "The ", "a ")) and made.startswith("the ") else made
+                made = (
+                    made[4:]
+                    if text.endswith(("the ", "The ", "a ")) and made.startswith("the ")
+                    else made
+                )
                 found.append((part[1:-1], made))
                 text += made
             else:
@@ -214,8 +247,11 @@ def own(rng, split):
     text = rng.choice([". ", " ", " ! ", "\n"]).join(texts)
     if chance(rng, 0.12):
         return text.lower(), [(k, v.lower()) for k, v in found]
-    return (sentence_case(text), found) if not text.lower().startswith(tuple(v.lower() for _, v in found)) \
+    return (
+        (sentence_case(text), found)
+        if not text.lower().startswith(tuple(v.lower() for _, v in found))
         else (text, found)
+    )
 
 
 def some_text(rng, split):
@@ -234,7 +270,10 @@ def example(rng, split="train"):
     """(messages, answer)"""
     text, found = some_text(rng, split)
     text = injected(rng, text, split, 0.02)
-    show = lambda pairs: json.dumps([{"type": k, "text": v} for k, v in pairs], ensure_ascii=False)
+
+    def show(pairs):
+        return json.dumps([{"type": k, "text": v} for k, v in pairs], ensure_ascii=False)
+
     if chance(rng, 0.14):
         kind = rng.choice([k for k, _ in found] or TYPES)
         asked = fill(ASK_ONE.pick(rng, split), what=rng.choice(ONE[kind]))

@@ -91,7 +91,8 @@ the bill from {company} was {amount}
 i need the {thing} before {date}
 her address is {email} i think
 They charged me {amount} twice!
-""").widen("""
+""").widen(
+    """
 (My|Our|His|The office's|The new|{name}'s) (email|mail|e-mail address|mailbox) is {email}(.|, thanks.|)
 (Mail|Write|Send a note|Answer) (to |){email}(| by {date}| before {time}| about the {thing})(.|)
 (You will find|You find|Find) (me|us|{name}) (under|at) {email}(.|)
@@ -106,7 +107,8 @@ They charged me {amount} twice!
 (We|They|{name}|{company}) (paid|owes|wants|received|asked for|lent us) {amount}(| for the {thing}| last week)(.|)
 (The {thing}|Room {small}|Number {num}) is (free|ready|gone|too loud|on the list)(.|)
 ({name}|{name2}) (works for|visited|wrote to|likes) {company}(| in {city})(.|)
-""")
+"""
+)
 
 ASK_NAME = {
     "email": ["email address", "email", "e-mail", "e-mail address", "mail address"],
@@ -144,7 +146,8 @@ Identify the {what} in: {text}
 can you extract the {what} from this: {text}
 I need the {what} from this message:\\n{text}
 Show me the {what} in the text: {text}
-""").widen("""
+""").widen(
+    """
 (|Please )(extract|find|get|copy|return|give|show|read|take|pick|pull) (out |)the {what} (from|in|out of) (the text|this text|the message|this message|the sentence|the lines|the mail)(: |:\\n|.\\n\\n){text}
 (What is|Which is|Tell me|Say|Where is|Show) the {what}(| in this message| in this mail| given here| mentioned there)(?|:|? Answer with it alone.) {text}
 {text}\\n(\\n|)(Tell me|Give|Find|Copy|Return|Name|Show|Pick out) the {what}(.|, please.|)
@@ -153,7 +156,8 @@ Show me the {what} in the text: {text}
 The {what} (of|in|from) (this|the text|the message)(: |:\\n|? ){text}
 (Could you|Would you|Can you) (find|tell me|copy|give me) the {what} (in|from) (this|the text)(: |? |?\\n){text}
 (Only|Just) the {what}(, please|)(: |:\\n|.\\n){text}
-""")
+"""
+)
 
 ASK_JSON = lines("""
 Extract the {what} as JSON from: {text}
@@ -171,13 +175,15 @@ Pull out the {what} as JSON: {text}
 Read this message and return JSON with the {what}: {text}
 What are the {what}? Use JSON. {text}
 JSON with {what}: {text}
-""").widen("""
+""").widen(
+    """
 (|Please )(extract|find|get|copy|return|give|show|take|pull) the {what} (from|in|out of) (the text|this text|the message|this message|the lines) (as JSON|in JSON|and write JSON|as a JSON object)(: |:\\n|.\\n\\n){text}
 (What is|Which is|Tell me|Show) the {what}(| in this message| in this mail)? (Answer in|Write|Use|Reply with) JSON. {text}
 {text}\\n(\\n|)(Tell me|Give|Find|Copy|Write|Show|Return) the {what} (as JSON|in JSON|as a JSON object)(.|, please.|)
 (Text|Message|Mail|Note|Input)(: |:\\n){text}\\n(JSON with|JSON of|As JSON:) the {what}(:|)
 (JSON|A JSON object|JSON only)(, please: |: )the {what}(.\\n|:\\n| of ){text}
-""")
+"""
+)
 
 ASK_ALL = {
     ("email", "phone"): ["contact details", "contact information", "contact data"],
@@ -202,7 +208,7 @@ def make_text(rng, split="train", wanted=()):
     """(text, {kind: value}): one to four sentences, at most one entity of each kind."""
     found, out = {}, []
     count = rng.choice([1, 1, 2, 2, 3, 4])
-    for attempt in range(40):
+    for _attempt in range(40):
         sentence = SENTENCE.pick(rng, split)
         kinds = [k for k in KINDS if "{" + k + "}" in sentence]
         missing = [k for k in wanted if k not in found]
@@ -215,10 +221,20 @@ def make_text(rng, split="train", wanted=()):
             found[kind] = MAKE[kind](rng)
         first, surname = some_name(rng)
         full = first.capitalize() + rng.choice(["", " " + surname.capitalize()])
-        out.append(fill(sentence, **found, name=full, name2=FIRST.pick(rng).capitalize(),
-                        city=CITY.pick(rng), thing=THING.pick(rng), company=COMPANY.pick(rng),
-                        num=str(rng.randrange(100, 1000000)), small=str(rng.randrange(2, 400)),
-                        time=clock(rng)))
+        out.append(
+            fill(
+                sentence,
+                **found,
+                name=full,
+                name2=FIRST.pick(rng).capitalize(),
+                city=CITY.pick(rng),
+                thing=THING.pick(rng),
+                company=COMPANY.pick(rng),
+                num=str(rng.randrange(100, 1000000)),
+                small=str(rng.randrange(2, 400)),
+                time=clock(rng),
+            )
+        )
         if len(out) >= count and all(k in found for k in wanted):
             break
     return rng.choice([" ", " ", " ", "\n"]).join(out), found

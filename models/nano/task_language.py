@@ -63,14 +63,20 @@ def some_text(rng, language, split):
     kind = rng.random()
     if kind < 0.18:
         return scramble(rng, language)
-    parts = [fill(SENTENCES[language].pick(rng, split), n=str(rng.randrange(2, 60)),
-                  city=CITY.pick(rng), name=rng.choice(rng.choice(list(COUNTRIES.values())).first))
-             for _ in range(rng.choice([1, 1, 1, 2, 2, 3]))]
+    parts = [
+        fill(
+            SENTENCES[language].pick(rng, split),
+            n=str(rng.randrange(2, 60)),
+            city=CITY.pick(rng),
+            name=rng.choice(rng.choice(list(COUNTRIES.values())).first),
+        )
+        for _ in range(rng.choice([1, 1, 1, 2, 2, 3]))
+    ]
     text = " ".join(parts)
     if kind < 0.42:  # a part of a sentence, or two halves joined
         words = text.split()
         start = rng.randrange(max(1, len(words) - 3))
-        text = " ".join(words[start:start + rng.randrange(3, 9)])
+        text = " ".join(words[start : start + rng.randrange(3, 9)])
     if kind < 0.5:
         text = f"{text} {scramble(rng, language)}"
     if rng.random() < 0.2:

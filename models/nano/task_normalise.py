@@ -50,7 +50,8 @@ Standardise the date: {text}. Use {how}.
 I need {text} in {how}.
 Parse the date "{text}" and return it in {how}.
 Input date: {text}\\nOutput ({how}):
-""").widen("""
+""").widen(
+    """
 (|Please )(convert|turn|change|bring|transform|put) (|the date |this date )({text}|"{text}") (to|into) {how}(|.)
 (Rewrite|Reformat|Show|Print|Return|State|Render|Spell) (|the date |this date ){text} (in|as|using) {how}(|.)
 (Convert|Turn|Change|Translate|Reformat|Transform|Normalise|Standardise) (the date|this date|it|this|the day|the following date|the date below) (to|into) {how}(:|.) {text}
@@ -65,7 +66,8 @@ Input date: {text}\\nOutput ({how}):
 (Text|Date|Value|Input): {text}\\n(Target format|Output format|Format wanted|Wanted|Form): {how}
 (I want|We need|I would like|My form wants) (|the date |this date ){text} (in|as) {how}(|.)
 (It happened on|The event is on|It was) {text}. (Give|Write|Show) (that date|the date) (in|as) {how}.
-""")
+"""
+)
 SYSTEM_DATE = lines("""
 Convert every date to {how}.
 You normalise dates. Answer with the date in {how} only.
@@ -83,16 +85,26 @@ def written_dates(year, month, day):
     name = MONTHS[month - 1]
     short = name[:3]
     weekday = WEEKDAYS[calendar.weekday(year, month, day)]
-    return {"iso": f"{year}-{month:02d}-{day:02d}", "us": f"{month:02d}/{day:02d}/{year}",
-            "eu": f"{day:02d}.{month:02d}.{year}", "long": f"{name} {day}, {year}",
-            "us_short": f"{month}/{day}/{year}", "eu_short": f"{day}.{month}.{year}",
-            "long_eu": f"{day} {name} {year}", "long_short": f"{short} {day}, {year}",
-            "long_eushort": f"{day} {short} {year}", "long_st": f"{name} {ordinal(day)}, {year}",
-            "long_of": f"the {ordinal(day)} of {name} {year}", "long_low": f"{name.lower()} {day} {year}",
-            "long_week": f"{weekday}, {name} {day}, {year}",
-            "long_weekeu": f"{weekday}, {day} {name} {year}", "iso_slash": f"{year}/{month:02d}/{day:02d}",
-            "iso_dot": f"{year}.{month:02d}.{day:02d}", "long_dash": f"{day:02d}-{short}-{year}",
-            "iso_plain": f"{year}{month:02d}{day:02d}"}
+    return {
+        "iso": f"{year}-{month:02d}-{day:02d}",
+        "us": f"{month:02d}/{day:02d}/{year}",
+        "eu": f"{day:02d}.{month:02d}.{year}",
+        "long": f"{name} {day}, {year}",
+        "us_short": f"{month}/{day}/{year}",
+        "eu_short": f"{day}.{month}.{year}",
+        "long_eu": f"{day} {name} {year}",
+        "long_short": f"{short} {day}, {year}",
+        "long_eushort": f"{day} {short} {year}",
+        "long_st": f"{name} {ordinal(day)}, {year}",
+        "long_of": f"the {ordinal(day)} of {name} {year}",
+        "long_low": f"{name.lower()} {day} {year}",
+        "long_week": f"{weekday}, {name} {day}, {year}",
+        "long_weekeu": f"{weekday}, {day} {name} {year}",
+        "iso_slash": f"{year}/{month:02d}/{day:02d}",
+        "iso_dot": f"{year}.{month:02d}.{day:02d}",
+        "long_dash": f"{day:02d}-{short}-{year}",
+        "iso_plain": f"{year}{month:02d}{day:02d}",
+    }
 
 
 def some_date(rng):
@@ -108,8 +120,10 @@ def date_example(rng, split):
     source = rng.choice([k for k in forms if k != target])
     how = rng.choice(DATE_HOW[target])
     if rng.random() < 0.12:
-        return [("system", fill(SYSTEM_DATE.pick(rng, split), how=how)),
-                ("user", forms[source])], forms[target]
+        return [
+            ("system", fill(SYSTEM_DATE.pick(rng, split), how=how)),
+            ("user", forms[source]),
+        ], forms[target]
     return ask(rng, fill(ASK_DATE.pick(rng, split), how=how), forms[source]), forms[target]
 
 
@@ -128,7 +142,8 @@ Give {text} as HH:MM, 24-hour.
 Turn {text} into 24-hour notation.
 {text}\\nConvert to 24-hour time.
 Time: {text}\\n24-hour:
-""").widen("""
+""").widen(
+    """
 (|Please )(convert|change|bring|turn|translate) (|the time |this time ){text} (to|into) (24-hour time|24 hour time|24h time|the 24-hour format|24-hour format|HH:MM|24-hour HH:MM)(|.)
 (Write|Show|Rewrite|Put|State|Return|Express) (|the time |this time ){text} (in|as|using) (24-hour time|24 hour time|24h time|24-hour clock time|HH:MM|24-hour HH:MM|24h HH:MM)(|.)
 (Convert|Change|Translate|Normalise|Bring) (this time|the time|the following time|it) (to|into) (24-hour time|the 24-hour clock|24h format|HH:MM|24-hour HH:MM)(:|.) {text}
@@ -138,7 +153,8 @@ Time: {text}\\n24-hour:
 {text} (in|as|to) (24-hour time|24h|24 hour format|24-hour HH:MM|HH:MM)
 (24h|24 hours|24-hour|HH:MM)(:| =) {text}
 (Clock|Time|Input): {text}\\n(HH:MM|24h|As 24-hour time|In 24-hour format):
-""")
+"""
+)
 
 
 def some_time(rng):
@@ -194,7 +210,8 @@ Turn {text} into a number and a currency code.
 Money: {text}. Write it with two decimals and the currency code.
 Bring {text} into the form 0.00 XXX.
 Convert to "number CODE": {text}
-""").widen("""
+""").widen(
+    """
 (Normalise|Normalize|Standardise|Clean up|Regularise) (the sum|this sum|the value|this price|the price|this amount of money|the following amount)(:|) {text}
 (Write|Rewrite|Show|Return|State|Print|Express) (|the amount |the price |the sum |this amount: |this price: ){text} as (a number and a currency code|number and currency code|amount and code|a decimal number with its ISO code|amount and ISO currency code)(|.)
 (Convert|Turn|Bring|Change|Put) (|the amount |the price |the sum ){text} (to|into) (a number and a currency code|number and currency code|amount and ISO code|a plain number with the currency code|the form number CODE)(|.)
@@ -203,7 +220,8 @@ Convert to "number CODE": {text}
 {text}\\n(Normalise the price|Normalise the sum|Write the amount and the currency code|As number and currency code)(|.)
 {text} as (number and currency code|amount and ISO code|a plain number with its currency)
 (Could you|Can you) (normalise|normalize|standardise) (the amount |the price |){text}?
-""")
+"""
+)
 
 
 def some_amount(rng):
@@ -278,7 +296,8 @@ Quantity: {text}\\nUnit: {how}
 Length, weight or time {text}, converted to {how}
 Answer with number and unit: {text} in {how}
 From {text} to {how}, please.
-""").widen("""
+""").widen(
+    """
 (|Please |Now )(convert|turn|change|bring|transform|put|recalculate) (|the quantity |the value |the amount )({text}|"{text}") (to|into) {how}(|.)
 (|Please )(write|rewrite|express|give|show|state|return|render|report) (|the quantity |the value |the measure |the amount ){text} (in|as|using) {how}(|.)
 (Convert|Turn|Change|Translate|Bring|Normalise|Recalculate) (it |this |the quantity |the value |this value |the following )(to|into) {how}(:|.) {text}
@@ -295,7 +314,8 @@ How many {how} (are|is|make|are there in) {text}?
 (Input|Value|Measure|Amount): {text}\\n(Output unit|Target unit|To|In|Wanted unit): {how}
 (Unit|Target|Target unit|Wanted): {how}\\n(Quantity|Value|Input|Amount): {text}
 (Units|Conversion|Unit change|Conversion of units): {text} (into|in|=>) {how}
-""")
+"""
+)
 
 
 def shortest(number):
@@ -333,7 +353,9 @@ def some_units(rng, split):
 
 
 def unit_example(rng, split):
-    source, how, answer = some_quantity(rng, some_units(rng, split), rng.random() < (0.5 if split == "train" else 0.6))
+    source, how, answer = some_quantity(
+        rng, some_units(rng, split), rng.random() < (0.5 if split == "train" else 0.6)
+    )
     instruction = fill(ASK_UNIT.pick(rng, split), how=rng.choice(how))
     return ask(rng, instruction, source), answer
 
@@ -357,7 +379,8 @@ Normalise this number: {text}
 Turn the words {text} into a number written in digits.
 Spelled number: {text}\\nDigits:
 Please give {text} as digits.
-""").widen("""
+""").widen(
+    """
 (|Please )(convert|turn|change|translate) (|the number |the words |this number )({text}|"{text}") (to|into) (digits|figures|a number|numerals)(|.)
 (|Please )(write|rewrite|show|give|print|return|express|put) (|the number |the words |this number )({text}|"{text}") (in|as|with|using) (digits|figures|numerals)(|.)
 (Convert|Turn|Change|Translate) (the words|these words|this number|this|the number below) (to|into) (digits|figures|a number|numerals)(:|.) {text}
@@ -367,7 +390,8 @@ Please give {text} as digits.
 {text}\\n(In digits|As a number|In figures|Put this in digits|Give the digits)(|.|:)
 (How do you write|How is|What is) {text} (in digits|in figures|with digits|in numerals)?
 (Number|Words|Input|Text): {text}\\n(In digits|As digits|Number|Figures):
-""")
+"""
+)
 
 
 def number_words(number):
@@ -396,30 +420,38 @@ def number_example(rng, split):
 
 
 # Many of a kind at once: the same practice for a fraction of the prompt. Only training has them.
-BATCH_DATE, BATCH_TIME, BATCH_AMOUNT, BATCH_UNIT, BATCH_NUMBER = ([x.strip() for x in block.strip().splitlines()]
-    for block in ("""
+BATCH_DATE, BATCH_TIME, BATCH_AMOUNT, BATCH_UNIT, BATCH_NUMBER = (
+    [x.strip() for x in block.strip().splitlines()]
+    for block in (
+        """
 Convert these dates to {how}.
 Write each date in {how}, one a line.
 Dates to {how}:
 Bring all of these into {how}.
-""", """
+""",
+        """
 Convert these times to 24-hour time.
 Write each time as HH:MM, 24-hour clock.
 Times in 24h format, one a line:
-""", """
+""",
+        """
 Normalise these amounts.
 Write each amount as number and currency code.
 Amounts with currency codes, one a line:
-""", """
+""",
+        """
 Convert these to {how}.
 Write each quantity in {how}.
 All of these in {how}, one a line:
 How much is each of these in {how}?
-""", """
+""",
+        """
 Write these numbers in digits.
 Each number in digits, one a line:
 Convert the number words to digits.
-"""))
+""",
+    )
+)
 
 
 def batch_example(rng, split):
@@ -436,21 +468,37 @@ def batch_example(rng, split):
         made = [some_quantity(rng, units, to_small) for _ in range(count)]
         order = fill(rng.choice(BATCH_UNIT), how=rng.choice(made[0][1]))
         return batch(rng, order, [(source, answer) for source, _, answer in made])
-    make, orders = {"time": (some_time, BATCH_TIME), "amount": (some_amount, BATCH_AMOUNT),
-                    "number": (some_number, BATCH_NUMBER)}[kind]
+    make, orders = {
+        "time": (some_time, BATCH_TIME),
+        "amount": (some_amount, BATCH_AMOUNT),
+        "number": (some_number, BATCH_NUMBER),
+    }[kind]
     return batch(rng, rng.choice(orders), [make(rng) for _ in range(count)])
 
 
-KINDS = {"date": (9, date_example), "time": (2, time_example), "amount": (5, amount_example),
-         "unit": (6, unit_example), "number": (2, number_example)}
+KINDS = {
+    "date": (9, date_example),
+    "time": (2, time_example),
+    "amount": (5, amount_example),
+    "unit": (6, unit_example),
+    "number": (2, number_example),
+}
 # What training sees more of: what was still wrong after 40 million tokens.
-PRACTICE = {"date": (7, date_example), "time": (3, time_example), "amount": (4, amount_example),
-            "unit": (13, unit_example), "number": (3, number_example), "batch": (5, batch_example)}
+PRACTICE = {
+    "date": (7, date_example),
+    "time": (3, time_example),
+    "amount": (4, amount_example),
+    "unit": (13, unit_example),
+    "number": (3, number_example),
+    "batch": (5, batch_example),
+}
 
 
 def example(rng, split="train"):
     """(messages, answer)"""
-    messages, answer = weighted(rng, *(PRACTICE if split == "train" else KINDS).values())(rng, split)
+    messages, answer = weighted(rng, *(PRACTICE if split == "train" else KINDS).values())(
+        rng, split
+    )
     role, content = messages[-1]
     if len(messages) == 1:
         content = polite(rng, content, 0.05)

@@ -4,8 +4,8 @@ The answer is the token <|not_mine|>, one fixed sentence, and the end. Questions
 from templates with large word lists, in the kinds that people really ask a chat model; the aim
 is breadth, so that an unseen kind is still nearer to these than to the 150 intents. Some lists
 stay close to the intents on purpose (overdraft fees, seat upgrades, wiper blades): without
-them the model calls every sentence about a bank a banking intent. The kinds of BIG-Bench Hard and the
-questions of MT-Bench, which measure this class, are not imitated.
+them the model calls every sentence about a bank a banking intent. The kinds of BIG-Bench Hard and
+the questions of MT-Bench, which measure this class, are not imitated.
 
 Kept out, because an intent owns them: jokes, fun facts, recipes, definitions of a word, sums,
 weather, exchange rates, time zones, things to do in a place, short "how do you say".
@@ -17,22 +17,63 @@ import re
 import task_intent
 import task_yesno
 from corpora import clinc_inside, clinc_outside, common_words, gsm8k_train
-from other_more import (ADVICE, CODING, EXAM, FOLLOW, PASSAGE, REASON, ROLE, STEM, WORLD, WRITE)
-from other_short import ASK_DO, ASK_THING, DO, NEARLY, STORY, THING
-from other_templates import (KNOWLEDGE, LEISURE, LIFE, GENERATE, TEXT_WORK, MATHS, CODE, FOREIGN)
-from other_words import (COUNTRY, PERSON, SCIENCE, TECH, HISTORY, SOCIETY, ANIMAL, THEME, THINGS,
-    VERB, LANGUAGE, TONGUE, TEAM, SPORT, SHOW, BOOK, FIRM, SUBJECT, INSTRUMENT, JOB, HOUSE,
-    HEALTH, GENRE, MUSEUM, RELATIVE, OBJECT)
-from pools import pseudo_word, sentence_case, unescape
 from names import CITY, FIRST, LAST
-from task_extract import make_text
+from other_more import ADVICE, CODING, EXAM, FOLLOW, PASSAGE, REASON, ROLE, STEM, WORLD, WRITE
+from other_short import ASK_DO, ASK_THING, DO, NEARLY, STORY, THING
+from other_templates import CODE, FOREIGN, GENERATE, KNOWLEDGE, LEISURE, LIFE, MATHS, TEXT_WORK
+from other_words import (
+    ANIMAL,
+    BOOK,
+    COUNTRY,
+    FIRM,
+    GENRE,
+    HEALTH,
+    HISTORY,
+    HOUSE,
+    INSTRUMENT,
+    JOB,
+    LANGUAGE,
+    MUSEUM,
+    OBJECT,
+    PERSON,
+    RELATIVE,
+    SCIENCE,
+    SHOW,
+    SOCIETY,
+    SPORT,
+    SUBJECT,
+    TEAM,
+    TECH,
+    THEME,
+    THINGS,
+    TONGUE,
+    VERB,
+)
+from pools import pseudo_word, sentence_case, unescape
 from task_arithmetic import beyond
+from task_extract import make_text
 from task_intent import augment
 
 SENTENCE = "That is outside what this small model can do."
 
-OPENERS = ["", "", "", "", "", "", "", "", "Hi, ", "Please ", "Can you help me? ",
-           "I have a question. ", "Quick question: ", "Could you answer this: ", "hey, ", "Hello! "]
+OPENERS = [
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "Hi, ",
+    "Please ",
+    "Can you help me? ",
+    "I have a question. ",
+    "Quick question: ",
+    "Could you answer this: ",
+    "hey, ",
+    "Hello! ",
+]
 
 
 class Corpus:
@@ -42,12 +83,36 @@ class Corpus:
         self.gsm8k, self.clinc_oos, self.clinc_in = gsm8k, clinc_oos, clinc_in
 
 
-TOPICS = {"country": COUNTRY, "person": PERSON, "science": SCIENCE, "tech": TECH, "history": HISTORY,
-          "society": SOCIETY, "animal": ANIMAL, "theme": THEME, "things": THINGS, "verb": VERB,
-          "language": LANGUAGE, "tongue": TONGUE, "team": TEAM, "sport": SPORT, "show": SHOW, "book": BOOK,
-          "firm": FIRM, "subject": SUBJECT, "instrument": INSTRUMENT, "job": JOB, "house": HOUSE,
-          "health": HEALTH, "genre": GENRE, "museum": MUSEUM, "relative": RELATIVE, "thing": OBJECT,
-          "code": CODE, "do": DO}
+TOPICS = {
+    "country": COUNTRY,
+    "person": PERSON,
+    "science": SCIENCE,
+    "tech": TECH,
+    "history": HISTORY,
+    "society": SOCIETY,
+    "animal": ANIMAL,
+    "theme": THEME,
+    "things": THINGS,
+    "verb": VERB,
+    "language": LANGUAGE,
+    "tongue": TONGUE,
+    "team": TEAM,
+    "sport": SPORT,
+    "show": SHOW,
+    "book": BOOK,
+    "firm": FIRM,
+    "subject": SUBJECT,
+    "instrument": INSTRUMENT,
+    "job": JOB,
+    "house": HOUSE,
+    "health": HEALTH,
+    "genre": GENRE,
+    "museum": MUSEUM,
+    "relative": RELATIVE,
+    "thing": OBJECT,
+    "code": CODE,
+    "do": DO,
+}
 NUMBERS = {"a": 13, "b": 60, "c": 400}
 SLOT = re.compile(r"\{([a-z]+)[23]?\}")
 
@@ -69,8 +134,10 @@ def expand(rng, template, split, text="", topics=TOPICS):
         elif name == "city":
             value = CITY.pick(rng)
         elif name == "items":
-            value = ", ".join(OBJECT.pick(rng) if rng.random() < 0.5 else rng.choice(common_words())
-                              for _ in range(rng.randrange(3, 9)))
+            value = ", ".join(
+                OBJECT.pick(rng) if rng.random() < 0.5 else rng.choice(common_words())
+                for _ in range(rng.randrange(3, 9))
+            )
         elif name == "opt":
             value = options(rng, split)
         else:
@@ -109,7 +176,7 @@ def some_text(rng, corpus):
         return rng.choice(corpus.clinc_in)
     if kind < 0.9:
         parts = rng.choice(corpus.gsm8k).split(". ")
-        return ". ".join(parts[:rng.randrange(1, 4)])
+        return ". ".join(parts[: rng.randrange(1, 4)])
     if kind < 0.97:
         return expand(rng, KNOWLEDGE.pick(rng), "train")
     return " ".join(rng.choice(corpus.gsm8k) for _ in range(rng.choice([2, 3, 5])))
@@ -121,33 +188,84 @@ def hostile(rng):
     if kind < 0.1:
         return rng.choice(["", " ", "\n", "\t", "   \n"])
     if kind < 0.45:
-        unit = rng.choice([rng.choice("abcxyzAEIO0189 .,!?-_=*#/\n"), "ab", "ha", "no ", "word ", "0 ", "?!"])
+        unit = rng.choice(
+            [rng.choice("abcxyzAEIO0189 .,!?-_=*#/\n"), "ab", "ha", "no ", "word ", "0 ", "?!"]
+        )
         return unit * rng.choice([5, 20, 60, 150, 300])
     if kind < 0.65:
-        return "".join(chr(rng.choice([rng.randrange(1, 32), rng.randrange(128, 256), 0xFFFD,
-                                       rng.randrange(33, 127)])) for _ in range(rng.randrange(5, 60)))
-    low, high = rng.choice([(0x0391, 0x03C9), (0x0410, 0x044F), (0x05D0, 0x05EA), (0x0621, 0x064A),
-                            (0x0905, 0x0939), (0x3041, 0x3096), (0x4E00, 0x9FA5), (0xAC00, 0xD7A3),
-                            (0x0E01, 0x0E2E), (0x1F600, 0x1F64F)])
-    return "".join(chr(rng.randrange(low, high)) if rng.random() < 0.85 else " "
-                   for _ in range(rng.randrange(2, 40)))
+        return "".join(
+            chr(
+                rng.choice(
+                    [rng.randrange(1, 32), rng.randrange(128, 256), 0xFFFD, rng.randrange(33, 127)]
+                )
+            )
+            for _ in range(rng.randrange(5, 60))
+        )
+    low, high = rng.choice(
+        [
+            (0x0391, 0x03C9),
+            (0x0410, 0x044F),
+            (0x05D0, 0x05EA),
+            (0x0621, 0x064A),
+            (0x0905, 0x0939),
+            (0x3041, 0x3096),
+            (0x4E00, 0x9FA5),
+            (0xAC00, 0xD7A3),
+            (0x0E01, 0x0E2E),
+            (0x1F600, 0x1F64F),
+        ]
+    )
+    return "".join(
+        chr(rng.randrange(low, high)) if rng.random() < 0.85 else " "
+        for _ in range(rng.randrange(2, 40))
+    )
 
 
 def gibberish(rng):
     kind = rng.random()
     if kind < 0.4:
-        return "".join(rng.choice("abcdefghijklmnopqrstuvwxyz ;,.")
-                       for _ in range(rng.randrange(3, 40)))
+        return "".join(
+            rng.choice("abcdefghijklmnopqrstuvwxyz ;,.") for _ in range(rng.randrange(3, 40))
+        )
     if kind < 0.7:
         return " ".join(pseudo_word(rng) for _ in range(rng.randrange(1, 7)))
     if kind < 0.78:
         return "".join(rng.choice("0123456789+-*/=()%$# ") for _ in range(rng.randrange(3, 25)))
-    return rng.choice(["...", "???", "?", "!!", "test", "asdf", "lol", "haha", "hmm", "qwerty",
-                       "foo bar", "lorem ipsum dolor sit amet", "123", "abc", ":)", "ok so", "blah blah blah"])
+    return rng.choice(
+        [
+            "...",
+            "???",
+            "?",
+            "!!",
+            "test",
+            "asdf",
+            "lol",
+            "haha",
+            "hmm",
+            "qwerty",
+            "foo bar",
+            "lorem ipsum dolor sit amet",
+            "123",
+            "abc",
+            ":)",
+            "ok so",
+            "blah blah blah",
+        ]
+    )
 
 
-MORE = ((3, ROLE), (5, WRITE), (6, REASON), (4, EXAM), (6, STEM), (5, CODING), (6, PASSAGE), (6, ADVICE),
-        (2, FOLLOW), (5, WORLD))
+MORE = (
+    (3, ROLE),
+    (5, WRITE),
+    (6, REASON),
+    (4, EXAM),
+    (6, STEM),
+    (5, CODING),
+    (6, PASSAGE),
+    (6, ADVICE),
+    (2, FOLLOW),
+    (5, WORLD),
+)
 
 
 NEAR = dict(TOPICS, thing=THING)
@@ -155,7 +273,9 @@ NEAR = dict(TOPICS, thing=THING)
 
 def short(rng, split):
     """An everyday question."""
-    return expand(rng, (ASK_DO if rng.random() < 0.55 else ASK_THING).pick(rng, split), split, topics=NEAR)
+    return expand(
+        rng, (ASK_DO if rng.random() < 0.55 else ASK_THING).pick(rng, split), split, topics=NEAR
+    )
 
 
 def story(rng, split, corpus):
@@ -165,8 +285,17 @@ def story(rng, split, corpus):
         parts.insert(rng.randrange(len(parts)), passage(rng, corpus))
     asked = expand(rng, STORY.pick(rng, split), split)
     text = rng.choice([" ", " ", "\n"]).join(parts)
-    return rng.choice([f"{text} {asked}", f"{text}\n\n{asked}", f"{text}\nQuestion: {asked}", f"{asked}\n\n{text}",
-                       f"Story: {text}\n{asked}", f"Q: {text} {asked}", f"Context: {text}\n\nQuestion: {asked}\nAnswer:"])
+    return rng.choice(
+        [
+            f"{text} {asked}",
+            f"{text}\n\n{asked}",
+            f"{text}\nQuestion: {asked}",
+            f"{asked}\n\n{text}",
+            f"Story: {text}\n{asked}",
+            f"Q: {text} {asked}",
+            f"Context: {text}\n\nQuestion: {asked}\nAnswer:",
+        ]
+    )
 
 
 def more(rng, split, corpus):
@@ -179,8 +308,16 @@ def more(rng, split, corpus):
     elif shape < 0.25:
         text = rng.choice(["Q: ", "Question: ", "Task: ", "User: ", "Instruction: "]) + text
     if rng.random() < 0.08:
-        text += rng.choice(["\nA:", "\nAnswer:", "\nLet's think step by step.", " Explain your answer.",
-                            " Think about it carefully.", "\n\nAnswer:"])
+        text += rng.choice(
+            [
+                "\nA:",
+                "\nAnswer:",
+                "\nLet's think step by step.",
+                " Explain your answer.",
+                " Think about it carefully.",
+                "\n\nAnswer:",
+            ]
+        )
     return text
 
 

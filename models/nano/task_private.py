@@ -1,8 +1,8 @@
 """Private data in a text, as a JSON list in the order of appearance:
 `[{"type": "person", "text": "Anna Smith"}, ...]`, `[]` where there is none.
 
-Sentences and values are our own, with the layouts of fifteen countries. The public synthetic sets share
-17 templates with each other, of which one is a test set, so neither is trained on.
+Sentences and values are our own, with the layouts of fifteen countries. The public synthetic sets
+share 17 templates with each other, of which one is a test set, so neither is trained on.
 """
 
 import json
@@ -13,14 +13,23 @@ from pools import ask, chance, fill, injected, lines, polite, unescape
 from private_templates import NOTHING, SENTENCES
 
 MAKE = {
-    "person": values.person, "email": lambda rng, land: values.email(rng, values.person(rng, land)),
-    "phone": values.phone, "address": values.address, "location": values.city,
-    "organization": lambda rng, land: values.company(rng), "age": lambda rng, land: values.age(rng),
-    "date_of_birth": lambda rng, land: values.date(rng), "credit_card": lambda rng, land: values.card(rng),
-    "iban": lambda rng, land: values.iban(rng), "national_id": lambda rng, land: values.national_id(rng),
-    "passport": lambda rng, land: values.passport(rng), "ip_address": lambda rng, land: values.ip(rng),
-    "url": lambda rng, land: values.url(rng), "username": lambda rng, land: values.username(rng),
-    "password": lambda rng, land: values.password(rng), "api_key": lambda rng, land: values.api_key(rng),
+    "person": values.person,
+    "email": lambda rng, land: values.email(rng, values.person(rng, land)),
+    "phone": values.phone,
+    "address": values.address,
+    "location": values.city,
+    "organization": lambda rng, land: values.company(rng),
+    "age": lambda rng, land: values.age(rng),
+    "date_of_birth": lambda rng, land: values.date(rng),
+    "credit_card": lambda rng, land: values.card(rng),
+    "iban": lambda rng, land: values.iban(rng),
+    "national_id": lambda rng, land: values.national_id(rng),
+    "passport": lambda rng, land: values.passport(rng),
+    "ip_address": lambda rng, land: values.ip(rng),
+    "url": lambda rng, land: values.url(rng),
+    "username": lambda rng, land: values.username(rng),
+    "password": lambda rng, land: values.password(rng),
+    "api_key": lambda rng, land: values.api_key(rng),
     "license_plate": lambda rng, land: values.plate(rng),
 }
 TYPES = list(MAKE)
@@ -54,11 +63,13 @@ Output the privacy-relevant entities as JSON.
 Tag the private data in this text. JSON.
 Say which personal data this contains, as JSON.
 Privacy check. List what is private, as JSON.
-""").widen("""
+""").widen(
+    """
 (|Please )(find|list|extract|mark|collect|name|show|tag) (the private data|all personal details|the personal data|what is private|all PII|the private entities) (in|of|from) (this text|the text|the message|this message) (as JSON|as a JSON list|in JSON).
 (Which|What) (private data|personal details|PII|personal data) (is|stands) (here|in this text|in this message)? (Answer in JSON|JSON, please|Use JSON|Reply with a JSON list).
 (PII|Private data|Personal data|Private details)(, JSON:| as a JSON list:| of this in JSON:)
-""")
+"""
+)
 SYSTEM = lines("""
 Find the private data in every message. Answer with a JSON list of type and text.
 You detect personal data. Output a JSON list like [{"type": "person", "text": "..."}].
@@ -126,7 +137,8 @@ def example(rng, split="train"):
         wanted = rng.sample(wanted, min(len(wanted), rng.choice([1, 1, 2])))
         what = " and ".join(t.replace("_", " ") if chance(rng, 0.5) else t for t in wanted)
         return ask(rng, polite(rng, fill(ASK_SOME.pick(rng, split), what=what)), text), show(
-            [(t, v) for t, v in found if t in wanted])
+            [(t, v) for t, v in found if t in wanted]
+        )
     if chance(rng, 0.15):
         return [("system", SYSTEM.pick(rng, split)), ("user", text)], show(found)
     return ask(rng, polite(rng, ASK.pick(rng, split)), text), show(found)

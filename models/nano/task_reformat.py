@@ -1,7 +1,8 @@
-"""Reformatting that keeps the content: letter case, identifiers, lists, CSV, JSON, key: value lines.
+"""Reformatting that keeps the content: letter case, identifiers, lists, CSV, JSON, key: value
+lines.
 
-Words come mostly from the frequent ones of the training texts: byte-pair tokens hide the letters, so
-the model has to have seen how a token is spelled before it can change its case.
+Words come mostly from the frequent ones of the training texts: byte-pair tokens hide the letters,
+so the model has to have seen how a token is spelled before it can change its case.
 """
 
 import json
@@ -12,19 +13,28 @@ from pools import ask, fill, lines, polite, pseudo_word, weighted, words
 from values import amount, company, date, email, phone
 
 CASES = {
-    "upper": (["upper case", "uppercase", "capital letters", "all caps", "block capitals"], str.upper),
+    "upper": (
+        ["upper case", "uppercase", "capital letters", "all caps", "block capitals"],
+        str.upper,
+    ),
     "lower": (["lower case", "lowercase", "small letters", "all lower case"], str.lower),
-    "title": (["title case", "Title Case", "initial capitals"],
-              lambda t: " ".join(w[:1].upper() + w[1:].lower() for w in t.split(" "))),
+    "title": (
+        ["title case", "Title Case", "initial capitals"],
+        lambda t: " ".join(w[:1].upper() + w[1:].lower() for w in t.split(" ")),
+    ),
 }
 IDENTS = {
     "snake": (["snake_case", "snake case", "lower snake case"], lambda ws: "_".join(ws)),
     "kebab": (["kebab-case", "kebab case"], lambda ws: "-".join(ws)),
-    "camel": (["camelCase", "camel case", "lower camel case"],
-              lambda ws: ws[0] + "".join(w.capitalize() for w in ws[1:])),
+    "camel": (
+        ["camelCase", "camel case", "lower camel case"],
+        lambda ws: ws[0] + "".join(w.capitalize() for w in ws[1:]),
+    ),
     "pascal": (["PascalCase", "pascal case"], lambda ws: "".join(w.capitalize() for w in ws)),
-    "constant": (["SCREAMING_SNAKE_CASE", "constant case", "upper snake case"],
-                 lambda ws: "_".join(ws).upper()),
+    "constant": (
+        ["SCREAMING_SNAKE_CASE", "constant case", "upper snake case"],
+        lambda ws: "_".join(ws).upper(),
+    ),
 }
 
 ASK_CASE = lines("""
@@ -59,7 +69,8 @@ Reply with the same words in {how}: {text}
 Apply {how} to the text.
 I need this in {how}: {text}
 Input: {text}\\nTask: {how}
-""").widen("""
+""").widen(
+    """
 (|Please )(convert|turn|change|bring|transform|put) (|the text |the words |this text |this: )({text}|"{text}") (to|into) {how}(|.)
 (|Please )(write|rewrite|give|show|return|print|type|format) (|the text |the words |this text |this: )({text}|"{text}") (in|as|using) {how}(|.)
 (Convert|Turn|Change|Transform|Bring) (it|the words|the text|this text|the following|the line below) (to|into) {how}(:|:\\n|.\\n) {text}
@@ -74,7 +85,8 @@ Input: {text}\\nTask: {how}
 (Could you|Would you|Can you) (put|turn|change|convert|bring) (this|the words|the text) (to|into) {how}(?|:|?\\n) {text}
 (How do I write|How would you write|How does) ({text}|"{text}") (in|look in) {how}?
 (I want|We need|I would like) (this text|these words|the line) in {how}: {text}
-""")
+"""
+)
 SYSTEM_CASE = lines("""
 Convert the user's text to {how}.
 Rewrite everything in {how}.
@@ -106,14 +118,16 @@ to json: {text}
 Represent this as a JSON object.
 Return a JSON object with these keys and values.
 Output JSON only.\\n{text}
-""").widen("""
+""").widen(
+    """
 (Convert|Turn|Change|Transform|Reformat) (the lines|these fields|the fields|this data|the data|the record|this record|the text) (to|into) (JSON|a JSON object)(:|:\\n|.\\n\\n){text}
 (Write|Show|Format|Return|Give) (the lines|these fields|the fields|this data|the data|the record|this record) as (JSON|a JSON object)(:|:\\n|.\\n\\n){text}
 {text}\\n(\\n|)(Turn this into|Write this as|Give it as|Show it as|Format it as) (JSON|a JSON object)(|.)
 (Data|Input|Record|Fields|Lines):\\n{text}\\n(JSON|As JSON|Output JSON|JSON object):
 (Could you|Can you) (turn|convert|change) this (to|into) (JSON|a JSON object)?\\n{text}
 (Make|Build|Create) (a JSON object|JSON) (of|from|out of) (these lines|this data|the following|these fields)(:|.)\\n{text}
-""")
+"""
+)
 ASK_LINES = lines("""
 Convert this JSON to key: value lines.
 Convert the JSON to lines:\\n{text}
@@ -129,12 +143,14 @@ JSON to text, one "key: value" a line: {text}
 Unpack this JSON into lines of key: value.
 Make key: value lines from this JSON: {text}
 Show this JSON as key: value lines.
-""").widen("""
+""").widen(
+    """
 (Convert|Turn|Change|Transform) (the JSON|this object|the object|this record|it) (to|into) (key: value lines|lines of key: value|"key: value" lines)(:|:\\n|.\\n){text}
 (Write|Show|List|Print|Give) (the JSON|this object|the object|this record|it) as (key: value lines|lines of key: value|"key: value" lines)(:|:\\n|.\\n){text}
 {text}\\n(\\n|)(Turn this into|Write this as|Show it as) (key: value lines|lines of key: value|"key: value" lines)(|.)
 (JSON|Object|Input|Data): {text}\\n(Lines|key: value lines|As key: value lines):
-""")
+"""
+)
 ASK_LIST = lines("""
 Convert this list to {how}: {text}
 Convert to {how}: {text}
@@ -157,7 +173,8 @@ Return the items as {how}.
 Write the items as {how}.
 Show these items as {how}:\\n{text}
 Items: {text}\\nOutput as {how}:
-""").widen("""
+""").widen(
+    """
 (|Please )(convert|turn|change|transform|reformat|bring) (the items|these items|this|the list|these|it|the following) (to|into) {how}(:|:\\n|.\\n){text}
 (|Please )(write|rewrite|format|show|give|print|return|list) (the items|these items|this|the list|these|it|the following) as {how}(:|:\\n|.\\n){text}
 {text}\\n(\\n|)(Turn this into|Write this as|Give it as|Show it as|Change it to|As) {how}(|.|, please.)
@@ -166,7 +183,8 @@ Items: {text}\\nOutput as {how}:
 (As|To|Into) {how}(:|:\\n) {text}
 {how}(: |:\\n){text}
 (Could you|Can you) (turn|change|convert|put) (this|the list|these items) (to|into) {how}?\\n{text}
-""")
+"""
+)
 LIST_HOW = {
     "csv": ["CSV", "comma-separated values", "a CSV line", "comma separated values"],
     "bullets": ["bullet points", "a bullet list", "bullets", "a bulleted list"],
@@ -189,20 +207,24 @@ Please convert the data below to {how}.\\n\\n{text}
 Change the format to {how}:\\n{text}
 Transform these rows to {how}:\\n{text}
 Output the data as {how}:\\n{text}
-""").widen("""
+""").widen(
+    """
 (|Please )(convert|turn|change|transform|reformat) (the data|this data|these rows|the rows|this|the following) (to|into) {how}(:|:\\n|.\\n){text}
 (|Please )(write|rewrite|format|show|give|return) (the data|this data|these rows|the rows|this|the following) as {how}(:|:\\n|.\\n){text}
 {text}\\n(\\n|)(Turn this into|Write this as|Give it as|Change it to|As) {how}(|.)
 (Input|Rows|Data|Text):\\n{text}\\n(Format|Wanted|Output|As): {how}
-""")
+"""
+)
 
 FIELD = words("""name, age, city, country, email, phone, date, price, total, status, color, size,
 id, title, author, year, company, address, quantity, product, order, language, job, weight, height,
 role, team, score, level, category, brand, model, department, currency, start, end, owner, note,
 first name, last name, order id, unit price, room, floor, priority, version""")
-THING = words("""order, invoice, ticket, parcel, contract, laptop, phone case, sofa, bicycle, course,
+THING = words(
+    """order, invoice, ticket, parcel, contract, laptop, phone case, sofa, bicycle, course,
 room, table, flight, report, printer, camera, guitar, desk, jacket, repair, booking, deposit, lamp,
-red apple, green tea, olive oil, brown bread, cold milk, black coffee, orange juice, fresh fish""")
+red apple, green tea, olive oil, brown bread, cold milk, black coffee, orange juice, fresh fish"""
+)
 
 
 def some_word(rng):
@@ -237,7 +259,9 @@ def case_example(rng, split):
         text += rng.choice(".!?")
     how = rng.choice(hows)
     if rng.random() < 0.12:
-        return [("system", fill(SYSTEM_CASE.pick(rng, split), how=how)), ("user", text)], apply(text)
+        return [("system", fill(SYSTEM_CASE.pick(rng, split), how=how)), ("user", text)], apply(
+            text
+        )
     return instruct(rng, ASK_CASE, split, how, text), apply(text)
 
 
@@ -255,12 +279,23 @@ def ident_example(rng, split):
 
 
 def some_value(rng):
-    return rng.choice([
-        lambda: rng.randrange(rng.choice([10, 100, 1000, 100000])), lambda: rng.randrange(100),
-        lambda: f"{FIRST.pick(rng)} {LAST.pick(rng)}".title(), lambda: FIRST.pick(rng).capitalize(),
-        lambda: CITY.pick(rng), lambda: company(rng), lambda: THING.pick(rng),
-        lambda: amount(rng), lambda: date(rng), lambda: email(rng), lambda: phone(rng),
-        lambda: some_word(rng), lambda: " ".join(some_words(rng, [2]))])()
+    return rng.choice(
+        [
+            lambda: rng.randrange(rng.choice([10, 100, 1000, 100000])),
+            lambda: rng.randrange(100),
+            lambda: f"{FIRST.pick(rng)} {LAST.pick(rng)}".title(),
+            lambda: FIRST.pick(rng).capitalize(),
+            lambda: CITY.pick(rng),
+            lambda: company(rng),
+            lambda: THING.pick(rng),
+            lambda: amount(rng),
+            lambda: date(rng),
+            lambda: email(rng),
+            lambda: phone(rng),
+            lambda: some_word(rng),
+            lambda: " ".join(some_words(rng, [2])),
+        ]
+    )()
 
 
 def some_fields(rng, counts):
@@ -270,7 +305,8 @@ def some_fields(rng, counts):
         key = FIELD.pick(rng) if rng.random() < 0.85 else some_word(rng)
         value = some_value(rng)
         fields[key.replace(" ", "_") if rng.random() < 0.3 else key] = (
-            int(value) if isinstance(value, str) and value.isdigit() and value[0] != "0" else value)
+            int(value) if isinstance(value, str) and value.isdigit() and value[0] != "0" else value
+        )
     return fields
 
 
@@ -279,7 +315,7 @@ def json_example(rng, split):
     fields = some_fields(rng, [1, 2, 2, 3, 3, 4, 5])
     shape = rng.random()
     colon = rng.choice([": ", ": ", ": ", "=", " = "])
-    keys = {k: (k.capitalize() if shape < 0.3 else k) for k in fields}
+    keys = {k: k.capitalize() if shape < 0.3 else k for k in fields}
     text = "\n".join(f"{keys[k]}{colon}{v}" for k, v in fields.items())
     if shape > 0.75 and not any("," in str(v) for v in fields.values()):
         text = text.replace("\n", ", ")
@@ -292,36 +328,63 @@ def lines_example(rng, split):
     fields = some_fields(rng, [1, 2, 2, 3, 3, 4])
     indent = rng.choice([None, None, None, 2])
     text = json.dumps(fields, ensure_ascii=False, indent=indent)
-    return instruct(rng, ASK_LINES, split, "", text), "\n".join(f"{k}: {v}" for k, v in fields.items())
+    return instruct(rng, ASK_LINES, split, "", text), "\n".join(
+        f"{k}: {v}" for k, v in fields.items()
+    )
 
 
 def list_example(rng, split):
     items = []
     while not items:
         for _ in range(rng.choice([2, 3, 3, 4, 4, 5, 6])):
-            item = rng.choice([some_word(rng), some_word(rng), THING.pick(rng), CITY.pick(rng),
-                               FIRST.pick(rng).capitalize(), " ".join(some_words(rng, [2]))])
+            item = rng.choice(
+                [
+                    some_word(rng),
+                    some_word(rng),
+                    THING.pick(rng),
+                    CITY.pick(rng),
+                    FIRST.pick(rng).capitalize(),
+                    " ".join(some_words(rng, [2])),
+                ]
+            )
             if item not in items and item != "and" and " and" not in item and "and " not in item:
                 items.append(item)
         items = items if len(items) > 1 else []
-    forms = {"comma": ", ".join(items), "and": ", ".join(items[:-1]) + " and " + items[-1],
-             "lines": "\n".join(items), "bullets": "\n".join("- " + x for x in items),
-             "star": "\n".join("* " + x for x in items), "csv": ",".join(items),
-             "numbers": "\n".join(f"{i + 1}. {x}" for i, x in enumerate(items)),
-             "semicolon": "; ".join(items), "json": json.dumps(items, ensure_ascii=False)}
+    forms = {
+        "comma": ", ".join(items),
+        "and": ", ".join(items[:-1]) + " and " + items[-1],
+        "lines": "\n".join(items),
+        "bullets": "\n".join("- " + x for x in items),
+        "star": "\n".join("* " + x for x in items),
+        "csv": ",".join(items),
+        "numbers": "\n".join(f"{i + 1}. {x}" for i, x in enumerate(items)),
+        "semicolon": "; ".join(items),
+        "json": json.dumps(items, ensure_ascii=False),
+    }
     target = rng.choice(list(LIST_HOW))
     source = rng.choice([k for k in forms if k != target and (target, k) != ("bullets", "star")])
-    return instruct(rng, ASK_LIST, split, rng.choice(LIST_HOW[target]), forms[source]), forms[target]
+    return (
+        instruct(rng, ASK_LIST, split, rng.choice(LIST_HOW[target]), forms[source]),
+        forms[target],
+    )
 
 
 def table_example(rng, split):
-    """A small table between CSV and a JSON array of objects. Every value is text but whole numbers."""
+    """A small table between CSV and a JSON array of objects. Every value is text but whole
+    numbers."""
     names = rng.sample([f.replace(" ", "_") for f in FIELD.parts["train"]], rng.choice([2, 2, 3]))
-    cell = lambda: rng.choice([str(rng.randrange(1000)), some_word(rng), CITY.pick(rng),
-                               FIRST.pick(rng).capitalize()])
+
+    def cell():
+        return rng.choice(
+            [str(rng.randrange(1000)), some_word(rng), CITY.pick(rng), FIRST.pick(rng).capitalize()]
+        )
+
     rows = [[cell() for _ in names] for _ in range(rng.choice([1, 2, 2, 3]))]
     table = "\n".join(",".join(row) for row in [names] + rows)
-    value = lambda text: int(text) if text.isdigit() else text
+
+    def value(text):
+        return int(text) if text.isdigit() else text
+
     records = json.dumps([dict(zip(names, map(value, row))) for row in rows], ensure_ascii=False)
     if rng.random() < 0.6:
         how = rng.choice(["JSON", "a JSON array", "JSON objects", "a JSON array of objects"])
@@ -332,14 +395,23 @@ def table_example(rng, split):
 
 def fixed_csv(split):
     """ASK_TABLE without the phrasings that call the input CSV."""
-    return lines("\n".join(t for t in ASK_TABLE.parts[split] if "CSV" not in t and "table" not in t))
+    return lines(
+        "\n".join(t for t in ASK_TABLE.parts[split] if "CSV" not in t and "table" not in t)
+    )
 
 
-KINDS = {"case": (10, case_example), "ident": (7, ident_example), "json": (6, json_example),
-         "lines": (3, lines_example), "list": (8, list_example), "table": (3, table_example)}
+KINDS = {
+    "case": (10, case_example),
+    "ident": (7, ident_example),
+    "json": (6, json_example),
+    "lines": (3, lines_example),
+    "list": (8, list_example),
+    "table": (3, table_example),
+}
 
 
-# Training sees more of what changes how a word is cut into tokens: each word has to be met in each case.
+# Training sees more of what changes how a word is cut into tokens: each word has to be met in each
+# case.
 PRACTICE = KINDS | {"case": (14, case_example), "ident": (9, ident_example)}
 
 

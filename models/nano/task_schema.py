@@ -1,12 +1,13 @@
 """Extraction to a given JSON schema.
 
-A record is drawn from a domain of schema_fields.py, told in sentences or labelled lines, and asked for by
-a schema: as JSON Schema, as a short form, as a list of keys, or not in the prompt at all (as with
-`response_format`, where the grammar shows the keys while the answer is written). Keys come in the
-schema's order, values are copied exactly, what the text does not say is null (an empty list for arrays).
+A record is drawn from a domain of schema_fields.py, told in sentences or labelled lines, and asked
+for by a schema: as JSON Schema, as a short form, as a list of keys, or not in the prompt at all (as
+with `response_format`, where the grammar shows the keys while the answer is written). Keys come in
+the schema's order, values are copied exactly, what the text does not say is null (an empty list for
+arrays).
 
-Held out: phrasings, and every schema whose keys hash to one seventh. The domain `car` is never trained
-on; `foreign_example` asks for it.
+Held out: phrasings, and every schema whose keys hash to one seventh. The domain `car` is never
+trained on; `foreign_example` asks for it.
 """
 
 import json
@@ -15,25 +16,89 @@ import zlib
 import values
 from names import COMPANY_HEAD
 from pools import ask, chance, fill, injected, lines, polite, sentence_case, unescape, weighted
-from schema_fields import (COLOR, DEVICE, DOMAINS, FOOD, GENRE, ITEM, PRODUCT, ROLE, SYMPTOM, TITLE,
-    TOPIC)
+from schema_fields import (
+    COLOR,
+    DEVICE,
+    DOMAINS,
+    FOOD,
+    GENRE,
+    ITEM,
+    PRODUCT,
+    ROLE,
+    SYMPTOM,
+    TITLE,
+    TOPIC,
+)
 
-EVENT = ["summer party", "spring concert", "staff meeting", "book fair", "yoga class", "open day", "workshop",
-         "film night", "charity run", "cooking course", "science fair", "team lunch", "art show", "chess cup"]
-DEPARTMENT = ["sales", "support", "finance", "network", "hardware", "legal", "marketing", "security"]
-LANGUAGES = ["English", "German", "French", "Spanish", "Italian", "Polish", "Arabic", "Korean", "Hindi"]
-BRANDS = ["Volta", "Norden", "Astra Motors", "Lumen", "Kestrel", "Marlin", "Orbis", "Terra", "Falk", "Ridge"]
+EVENT = [
+    "summer party",
+    "spring concert",
+    "staff meeting",
+    "book fair",
+    "yoga class",
+    "open day",
+    "workshop",
+    "film night",
+    "charity run",
+    "cooking course",
+    "science fair",
+    "team lunch",
+    "art show",
+    "chess cup",
+]
+DEPARTMENT = [
+    "sales",
+    "support",
+    "finance",
+    "network",
+    "hardware",
+    "legal",
+    "marketing",
+    "security",
+]
+LANGUAGES = [
+    "English",
+    "German",
+    "French",
+    "Spanish",
+    "Italian",
+    "Polish",
+    "Arabic",
+    "Korean",
+    "Hindi",
+]
+BRANDS = [
+    "Volta",
+    "Norden",
+    "Astra Motors",
+    "Lumen",
+    "Kestrel",
+    "Marlin",
+    "Orbis",
+    "Terra",
+    "Falk",
+    "Ridge",
+]
+
 
 # type: (JSON Schema type, maker); a maker gives (text in the sentence, value in the answer)
-plain = lambda make: lambda rng: (lambda v: (v, v))(make(rng))
-pick = lambda pool: plain(lambda rng: rng.choice(pool) if isinstance(pool, list) else pool.pick(rng))
-whole = lambda low, top: lambda rng: (lambda n: (str(n), n))(rng.randrange(low, top))
+def plain(make):
+    return lambda rng: (lambda v: (v, v))(make(rng))
+
+
+def pick(pool):
+    return plain(lambda rng: rng.choice(pool) if isinstance(pool, list) else pool.pick(rng))
+
+
+def whole(low, top):
+    return lambda rng: (lambda n: (str(n), n))(rng.randrange(low, top))
 
 
 def decimal(top):
     def make(rng):
         text = f"{rng.randrange(top)}.{rng.choice([rng.randrange(1, 10), f'{rng.randrange(1, 10)}{rng.randrange(1, 10)}'])}"
         return text, float(text)
+
     return make
 
 
@@ -42,29 +107,65 @@ def listing(pool):
         chosen = rng.sample(pool.parts["train"], rng.choice([1, 2, 2, 3, 4]))
         joined = chosen[0] if len(chosen) == 1 else ", ".join(chosen[:-1]) + " and " + chosen[-1]
         return joined, chosen
+
     return make
 
 
 MAKERS = {
-    "person": ("string", plain(values.person)), "email": ("string", plain(values.email)),
-    "phone": ("string", plain(values.phone)), "date": ("string", plain(values.date)),
-    "amount": ("string", plain(values.amount)), "company": ("string", plain(values.company)),
-    "city": ("string", plain(values.city)), "address": ("string", plain(values.address)),
-    "iban": ("string", plain(values.iban)), "card": ("string", plain(values.card)),
-    "ip": ("string", plain(values.ip)), "plate": ("string", plain(values.plate)),
+    "person": ("string", plain(values.person)),
+    "email": ("string", plain(values.email)),
+    "phone": ("string", plain(values.phone)),
+    "date": ("string", plain(values.date)),
+    "amount": ("string", plain(values.amount)),
+    "company": ("string", plain(values.company)),
+    "city": ("string", plain(values.city)),
+    "address": ("string", plain(values.address)),
+    "iban": ("string", plain(values.iban)),
+    "card": ("string", plain(values.card)),
+    "ip": ("string", plain(values.ip)),
+    "plate": ("string", plain(values.plate)),
     "clock": ("string", plain(values.clock)),
-    "code": ("string", plain(lambda rng: values.pattern(rng, rng.choice(
-        ["AA-####", "A#####", "AAA####", "##-####", "A-###-AA", "####-##", "AA########"])))),
-    "role": ("string", pick(ROLE)), "product": ("string", pick(PRODUCT)), "color": ("string", pick(COLOR)),
-    "event": ("string", pick(EVENT)), "title": ("string", pick(TITLE)), "genre": ("string", pick(GENRE)),
-    "device": ("string", pick(DEVICE)), "department": ("string", pick(DEPARTMENT)),
-    "language": ("string", pick(LANGUAGES)), "food": ("string", pick(FOOD)), "brand": ("string", pick(BRANDS)),
-    "hotel": ("string", plain(lambda rng: f"{rng.choice(['Hotel', 'Grand Hotel', 'Inn'])} {COMPANY_HEAD.pick(rng)}"
-                              if chance(rng, 0.5) else f"{COMPANY_HEAD.pick(rng)} Hotel")),
-    "age": ("integer", whole(1, 96)), "small": ("integer", whole(1, 61)), "number": ("integer", whole(10, 2000)),
-    "year": ("integer", whole(1950, 2031)), "stars": ("integer", whole(1, 6)),
-    "decimal": ("number", decimal(100)), "price": ("number", decimal(500)),
-    "items": ("array", listing(ITEM)), "topics": ("array", listing(TOPIC)),
+    "code": (
+        "string",
+        plain(
+            lambda rng: values.pattern(
+                rng,
+                rng.choice(
+                    ["AA-####", "A#####", "AAA####", "##-####", "A-###-AA", "####-##", "AA########"]
+                ),
+            )
+        ),
+    ),
+    "role": ("string", pick(ROLE)),
+    "product": ("string", pick(PRODUCT)),
+    "color": ("string", pick(COLOR)),
+    "event": ("string", pick(EVENT)),
+    "title": ("string", pick(TITLE)),
+    "genre": ("string", pick(GENRE)),
+    "device": ("string", pick(DEVICE)),
+    "department": ("string", pick(DEPARTMENT)),
+    "language": ("string", pick(LANGUAGES)),
+    "food": ("string", pick(FOOD)),
+    "brand": ("string", pick(BRANDS)),
+    "hotel": (
+        "string",
+        plain(
+            lambda rng: (
+                f"{rng.choice(['Hotel', 'Grand Hotel', 'Inn'])} {COMPANY_HEAD.pick(rng)}"
+                if chance(rng, 0.5)
+                else f"{COMPANY_HEAD.pick(rng)} Hotel"
+            )
+        ),
+    ),
+    "age": ("integer", whole(1, 96)),
+    "small": ("integer", whole(1, 61)),
+    "number": ("integer", whole(10, 2000)),
+    "year": ("integer", whole(1950, 2031)),
+    "stars": ("integer", whole(1, 6)),
+    "decimal": ("number", decimal(100)),
+    "price": ("number", decimal(500)),
+    "items": ("array", listing(ITEM)),
+    "topics": ("array", listing(TOPIC)),
     "symptoms": ("array", listing(SYMPTOM)),
 }
 
@@ -97,7 +198,11 @@ class Field:
 
 def parse(block):
     rows = block.strip().splitlines()
-    return rows[0], [Field(r) for r in rows[1:] if r[0] != "~"], [r[2:] for r in rows[1:] if r[0] == "~"]
+    return (
+        rows[0],
+        [Field(r) for r in rows[1:] if r[0] != "~"],
+        [r[2:] for r in rows[1:] if r[0] == "~"],
+    )
 
 
 RECORDS = [parse(block) for block in DOMAINS.strip().split("\n\n")]
@@ -127,7 +232,8 @@ Input: {text}\\nOutput schema: {schema}\\nOutput:
 Populate the schema with the values of the text.\\n\\n{text}\\n\\n{schema}
 json schema:\\n{schema}\\ntext:\\n{text}
 According to the schema below, extract the fields from the email.\\n{schema}\\nEmail: {text}
-""").widen("""
+""").widen(
+    """
 (Extract|Pull|Take|Collect|Read) (the data|the values|the fields|the details|what is asked) (from|out of) (the text|this text|the message|the lines below)(.|:) (Schema|JSON schema|The schema is|Wanted)(:|:\\n) {schema}\\n(\\n|)(Text: |Message: ||Text:\\n){text}
 (Text|Message|Input|Mail|Note|Document)(: |:\\n){text}\\n(\\n|)(Schema|JSON schema|Wanted|Form|Structure)(: |:\\n){schema}(|\\nJSON:|\\nAnswer:|\\nOutput:)
 (Schema|JSON schema|Structure|Form|Wanted)(: |:\\n){schema}\\n(\\n|)(Text|Message|Input|Mail|Note|Document)(: |:\\n){text}(|\\nJSON:|\\nAnswer:|\\nOutput:)
@@ -136,7 +242,8 @@ According to the schema below, extract the fields from the email.\\n{schema}\\nE
 {text}\\n(\\n|)(Write|Put|Give|Return|Show) (this|it|the data|the values) as JSON (of this form|with this schema|like this|that fits the schema)(: |:\\n){schema}
 (Complete|Answer|Fill in|Fill) (the schema|this form|this structure|the JSON)(: |:\\n){schema}\\n(\\n|)(Use the text: |From: |Text: |){text}
 (Use|Take|Follow|Apply) (this schema|the schema|this structure)(: |:\\n){schema}\\n(\\n|)(What is not said is null. |Unknown values are null. |Leave null what is not there. |){text}
-""")
+"""
+)
 ASK_KEYS = lines("""
 Extract {schema} as JSON: {text}
 Extract these fields as JSON: {schema}\\n\\n{text}
@@ -152,14 +259,16 @@ Please give {schema} as JSON.\\n{text}
 Find {schema} in this message and return JSON: {text}
 Output a JSON object with exactly these keys: {schema}\\nText: {text}
 Which values have {schema} here? Answer as JSON. {text}
-""").widen("""
+""").widen(
+    """
 (|Please )(extract|find|get|collect|read|pull out|take|list|return) {schema} (from|in|of) (this text|the text|this message|the message) (as JSON|as a JSON object|and answer in JSON|and write JSON)(: |:\\n|.\\n\\n){text}
 (Text|Message|Input|Mail|Note)(: |:\\n){text}\\n(\\n|)(Keys|Fields|JSON keys|Wanted|Values)(: |:\\n){schema}(|\\nJSON:|\\nAnswer:|\\nJSON object:)
 (Keys|Fields|JSON keys|Wanted|Values)(: |:\\n){schema}\\n(\\n|)(Text|Message|Input|Mail|Note)(: |:\\n){text}(|\\nJSON:|\\nAnswer:|\\nJSON object:)
 (Return|Give|Write|Output|Produce|Build|Answer with) (JSON|a JSON object|one JSON object) (with|of|that has|holding) {schema}(: |:\\n|.\\n\\n|. Text: ){text}
 {text}\\n(\\n|)(Return|Give|Write|Put|Extract|Find|Show) {schema} (as JSON|in JSON|as a JSON object)(|.)
 (What are|Tell me|Give me|I need|I want) {schema} (as JSON|in JSON|as a JSON object)(: |:\\n|.\\n\\n){text}
-""")
+"""
+)
 ASK_NONE = lines("""
 Extract the data as JSON.
 Extract the information as JSON.
@@ -175,12 +284,14 @@ Give me the details as JSON.
 Get the fields from this text.
 Extract the requested information.
 Structured output, please.
-""").widen("""
+""").widen(
+    """
 (Extract|Return|Read|Get|Find|Collect|Pull out|Take) (the data|the details|the fields|the values|the information|what is asked for|everything) (from this text|from the text|from this message|in this message|of this mail|in the text below|below)(| as JSON| in JSON).
 (Convert|Turn|Change|Bring) (this|the text|the message|this mail|the following) (to|into) (structured data|a filled form|a record with the right fields).
 (Fill|Complete) (the form|the fields|the record|the JSON|the JSON object)(| from this text| with this message| with what it says| from the message).
 (Extract|Fill the schema|Fields, please|Extract to the schema|Data extraction).
-""")
+"""
+)
 SYSTEM = lines("""
 Extract data from the user's text as JSON with this schema: {schema}
 You extract data. Answer with JSON that follows this schema: {schema} Use null for missing values.
@@ -245,11 +356,18 @@ def short_schema(rng, schema):
     return "\n".join(f"- {k} ({t})" for k, t in kinds.items())
 
 
-DISTRACTORS = (0, 1, 1, 2, 3)  # fields beside the schema's in training: the wrong one is the usual mistake
+DISTRACTORS = (
+    0,
+    1,
+    1,
+    2,
+    3,
+)  # fields beside the schema's in training: the wrong one is the usual mistake
 
 
 def tell(rng, record, schema, others_counts=(0, 0, 1, 1, 2)):
-    """(text, {key: value}): what the text says, some fields of the schema left out, others added."""
+    """(text, {key: value}): what the text says, some fields of the schema left out, others
+    added."""
     _, fields, empty = record
     said, taken = [], {}
     for key, field in schema:
@@ -264,12 +382,19 @@ def tell(rng, record, schema, others_counts=(0, 0, 1, 1, 2)):
     if chance(rng, 0.25):
         title = rng.choice([str, sentence_case, str.upper])
         gap = rng.choice(["\n", "\n", "; "])
-        rows = [title(line.split(":")[0].replace("_", " ")) + ":" + line.split(":", 1)[1] for _, line in said]
+        rows = [
+            title(line.split(":")[0].replace("_", " ")) + ":" + line.split(":", 1)[1]
+            for _, line in said
+        ]
         text = gap.join(rows)
     else:
         text = " ".join(sentence for sentence, _ in said)
         if chance(rng, 0.4) or not text:
-            text = f"{text} {rng.choice(empty)}".strip() if chance(rng, 0.6) else f"{rng.choice(empty)} {text}".strip()
+            text = (
+                f"{text} {rng.choice(empty)}".strip()
+                if chance(rng, 0.6)
+                else f"{rng.choice(empty)} {text}".strip()
+            )
         text = text.lower() if chance(rng, 0.02) and not taken else text
     if not text:
         text = rng.choice(empty)
@@ -277,28 +402,40 @@ def tell(rng, record, schema, others_counts=(0, 0, 1, 1, 2)):
 
 
 def clashes(field, schema):
-    """Whether another field's sentence could be read as one of the schema's: same key or same kind of
-    value under a near name (a sender is no recipient, but "from" may be either)."""
+    """Whether another field's sentence could be read as one of the schema's: same key or same kind
+    of value under a near name (a sender is no recipient, but "from" may be either)."""
     keys = {k for k, _ in schema} | {k for _, f in schema for k in f.keys}
     return bool(keys & set(field.keys))
 
 
 def answer(schema, taken):
-    return json.dumps({key: taken.get(key, [] if field.type() == "array" else None) for key, field in schema},
-                      ensure_ascii=False)
+    return json.dumps(
+        {key: taken.get(key, [] if field.type() == "array" else None) for key, field in schema},
+        ensure_ascii=False,
+    )
 
 
 def pose(rng, split, schema, text):
     """The messages that ask for the schema."""
-    train = split == "train"  # shorter prompts make more practice; keys that only the grammar knows are hard
-    form = weighted(rng, (3.5 if train else 5, "json"), (4, "short"), (3, "keys"), (2.6 if train else 1.6, "none"))
+    train = (
+        split == "train"
+    )  # shorter prompts make more practice; keys that only the grammar knows are hard
+    form = weighted(
+        rng,
+        (3.5 if train else 5, "json"),
+        (4, "short"),
+        (3, "keys"),
+        (2.6 if train else 1.6, "none"),
+    )
     if form == "none":
         return ask(rng, polite(rng, ASK_NONE.pick(rng, split)), text)
     if form == "keys":
         names = [key if chance(rng, 0.7) else key.replace("_", " ") for key, _ in schema]
         names = [k for k, _ in schema] if chance(rng, 0.5) else names
         gap = " and " if len(names) == 2 and chance(rng, 0.6) else ", "
-        return [("user", fill(unescape(ASK_KEYS.pick(rng, split)), schema=gap.join(names), text=text))]
+        return [
+            ("user", fill(unescape(ASK_KEYS.pick(rng, split)), schema=gap.join(names), text=text))
+        ]
     shown = json_schema(rng, schema) if form == "json" else short_schema(rng, schema)
     if chance(rng, 0.25):
         return [("system", fill(unescape(SYSTEM.pick(rng, split)), schema=shown)), ("user", text)]
@@ -311,12 +448,17 @@ def example(rng, split="train", record=None):
     schema = draw(rng, record, split)
     if chance(rng, 0.06):  # a schema that has nothing to do with the text
         other = rng.choice([r for r in OURS if r[0] != record[0]])
-        unlike = [f for f in other[1] if not clashes(f, schema)
-                  and f.kind not in [g.kind for _, g in schema]]
+        unlike = [
+            f
+            for f in other[1]
+            if not clashes(f, schema) and f.kind not in [g.kind for _, g in schema]
+        ]
         said = [f.tell(rng, f.keys[0])[0] for f in rng.sample(unlike, min(len(unlike), 3))]
         text, taken = " ".join(said) or other[2][0], {}
     else:
-        text, taken = tell(rng, record, schema, DISTRACTORS if split == "train" else (0, 0, 1, 1, 2))
+        text, taken = tell(
+            rng, record, schema, DISTRACTORS if split == "train" else (0, 0, 1, 1, 2)
+        )
     return pose(rng, split, schema, injected(rng, text, split)), answer(schema, taken)
 
 

@@ -1,9 +1,9 @@
 """Is a text positive, neutral or negative?
 
-Three sources: WNUT17's training tweets with labels of our own and many changes (sentiment_tweets.py);
-neutral tweets with words of VADER's lexicon in them (the same, sentiment_lexicon.py); and sentences
-written or generated here: opinions, their negation, contrast ("good but ..."), irony, news-like lines.
-TweetEval is only measured, never read.
+Three sources: WNUT17's training tweets with labels of our own and many changes
+(sentiment_tweets.py); neutral tweets with words of VADER's lexicon in them (the same,
+sentiment_lexicon.py); and sentences written or generated here: opinions, their negation, contrast
+("good but ..."), irony, news-like lines. TweetEval is only measured, never read.
 """
 
 import re
@@ -12,16 +12,46 @@ import sentiment_posts
 import sentiment_tweets
 from corpora import clinc_inside, gsm8k_train
 from names import CITY
-from pools import Pool, ask, fill, injected, lines, polite, sentence_case
-from sentiment_words import (CLOSER, EMOJI_NEG, EMOJI_POS, HASHTAG_NEG, HASHTAG_NEUTRAL, HASHTAG_POS,
-    INTENSE, LUCK, NEGATION, NEGATIVE_ACT, NEGATIVE_ADJ, NEGATIVE_END, NEGATIVE_LINE, NEGATIVE_NOUN, NEGATIVE_VERB,
-    NEUTRAL,    NEUTRAL_LINE, OPENER, OTHER, POSITIVE_ACT, POSITIVE_ADJ, POSITIVE_END, POSITIVE_LINE, POSITIVE_NOUN,
-    POSITIVE_VERB, SARCASM_END, TOPIC, TROUBLE)
+from pools import ask, fill, injected, lines, polite, sentence_case
+from sentiment_words import (
+    CLOSER,
+    EMOJI_NEG,
+    EMOJI_POS,
+    HASHTAG_NEG,
+    HASHTAG_NEUTRAL,
+    HASHTAG_POS,
+    INTENSE,
+    LUCK,
+    NEGATION,
+    NEGATIVE_ACT,
+    NEGATIVE_ADJ,
+    NEGATIVE_END,
+    NEGATIVE_LINE,
+    NEGATIVE_NOUN,
+    NEGATIVE_VERB,
+    NEUTRAL,
+    NEUTRAL_LINE,
+    OPENER,
+    OTHER,
+    POSITIVE_ACT,
+    POSITIVE_ADJ,
+    POSITIVE_END,
+    POSITIVE_LINE,
+    POSITIVE_NOUN,
+    POSITIVE_VERB,
+    SARCASM_END,
+    TOPIC,
+    TROUBLE,
+)
 from values import MONTHS, WEEKDAYS
 
 LABELS = sentiment_tweets.LABELS
 TWEETS, SCATTERED = 0.40, 0.30  # shares of the training texts; the rest is written or generated
-LABEL_SHARES = [0.29, 0.34, 0.37]  # of LABELS; there are fewer tweets with blame (478) than with praise (693)
+LABEL_SHARES = [
+    0.29,
+    0.34,
+    0.37,
+]  # of LABELS; there are fewer tweets with blame (478) than with praise (693)
 POSTS = 0.5  # share of whole posts in what is written
 
 ASK = lines("""
@@ -149,11 +179,48 @@ I see {good} and {good}
 just {good}
 {other} is all about {good}
 """)
-NOUN = ["day", "night", "game", "show", "movie", "song", "place", "service", "meal", "week", "team", "idea",
-        "choice", "experience", "interview", "speech", "product", "person", "morning", "weekend", "concert"]
-NOT_GOOD = ["not {adj}", "not {adj} at all", "isn't {adj}", "never {adj}", "far from {adj}", "anything but {adj}",
-            "not as {adj} as they said", "no longer {adj}", "hardly {adj}", "not even {adj}"]
-NOT_BAD = ["not {adj} at all", "not as {adj} as I feared", "never {adj}", "not {adj} anymore", "anything but {adj}"]
+NOUN = [
+    "day",
+    "night",
+    "game",
+    "show",
+    "movie",
+    "song",
+    "place",
+    "service",
+    "meal",
+    "week",
+    "team",
+    "idea",
+    "choice",
+    "experience",
+    "interview",
+    "speech",
+    "product",
+    "person",
+    "morning",
+    "weekend",
+    "concert",
+]
+NOT_GOOD = [
+    "not {adj}",
+    "not {adj} at all",
+    "isn't {adj}",
+    "never {adj}",
+    "far from {adj}",
+    "anything but {adj}",
+    "not as {adj} as they said",
+    "no longer {adj}",
+    "hardly {adj}",
+    "not even {adj}",
+]
+NOT_BAD = [
+    "not {adj} at all",
+    "not as {adj} as I feared",
+    "never {adj}",
+    "not {adj} anymore",
+    "anything but {adj}",
+]
 
 POSITIVE_WORDS = """love loved loves loving lovely amazing awesome great good best better beautiful happy
 happiness excited exciting fun funny enjoy enjoyed enjoying thanks thank thankful grateful blessed win won
@@ -170,16 +237,18 @@ scared afraid fear worried disappointed disappointing disgusting pathetic ridicu
 damn hell shit fuck fucking wtf ugh smh problem problems wrong poor unfortunately miss stressed ruined
 terrorist attack attacks war racist lie lies liar corrupt scam fake disaster trash garbage useless
 """.split()
+
+
 def polarity(text):
     """(positive, negative) counts of plain opinion words; a negation before one turns it over."""
     tokens = re.findall(r"[a-z']+|[:;]-?[()D]|<3", text.lower().replace("’", "'"))
     up = down = 0
     for i, token in enumerate(tokens):
-        turned = any(t in NEGATION for t in tokens[max(0, i - 3):i])
+        turned = any(t in NEGATION for t in tokens[max(0, i - 3) : i])
         good = token in _POSITIVE or token in (":)", ":-)", ":d", ";)", "<3")
         bad = token in _NEGATIVE or token in (":(", ":-(")
-        up += good and not turned or bad and turned
-        down += bad and not turned or good and turned
+        up += (good and not turned) or (bad and turned)
+        down += (bad and not turned) or (good and turned)
     return up, down
 
 
@@ -192,10 +261,17 @@ def slots(rng, split):
         other = sentiment_tweets.name(rng, "person", "person", "group", "corporation", "location")
         if rng.random() < 0.5:
             topic = sentiment_tweets.name(rng, "product", "creative-work", "group", "person")
-    return {"topic": topic, "other": other, "city": CITY.pick(rng),
-            "day": rng.choice(WEEKDAYS), "month": rng.choice(MONTHS), "n": str(rng.randrange(2, 30)),
-            "hour": rng.choice(["8pm", "7:30", "9 am", "noon", "midnight", "6 pm"]),
-            "so": rng.choice(INTENSE), "noun": rng.choice(NOUN)}
+    return {
+        "topic": topic,
+        "other": other,
+        "city": CITY.pick(rng),
+        "day": rng.choice(WEEKDAYS),
+        "month": rng.choice(MONTHS),
+        "n": str(rng.randrange(2, 30)),
+        "hour": rng.choice(["8pm", "7:30", "9 am", "noon", "midnight", "6 pm"]),
+        "so": rng.choice(INTENSE),
+        "noun": rng.choice(NOUN),
+    }
 
 
 def opinion(rng, label, split):
@@ -207,18 +283,25 @@ def opinion(rng, label, split):
         adj = (POSITIVE_ADJ if good else NEGATIVE_ADJ).pick(rng)
         if rng.random() < 0.14:  # a negated word of the other side
             form, other = (NOT_BAD, NEGATIVE_ADJ) if good else (NOT_GOOD, POSITIVE_ADJ)
-            text = rng.choice(["{topic} is ", "{topic} was ", "the {noun} is ", "{other} is "]) + fill(
-                rng.choice(form), adj=other.pick(rng))
+            text = rng.choice(
+                ["{topic} is ", "{topic} was ", "the {noun} is ", "{other} is "]
+            ) + fill(rng.choice(form), adj=other.pick(rng))
         else:
             text = fill(FRAME_ADJ.pick(rng, split), adj=adj)
     elif kind < 0.52:
-        text = fill(FRAME_VERB.pick(rng, split),
-                    verb=(POSITIVE_VERB if good else NEGATIVE_VERB).pick(rng))
+        text = fill(
+            FRAME_VERB.pick(rng, split), verb=(POSITIVE_VERB if good else NEGATIVE_VERB).pick(rng)
+        )
     elif kind < 0.60:
         subject = rng.choice([s["topic"], s["other"], "everyone", "@user", "he", "she", "this"])
-        text = f"{subject} {(POSITIVE_ACT if good else NEGATIVE_ACT).pick(rng)} {rng.choice([s['topic'], s['other']])}"
+        text = (
+            f"{subject} {(POSITIVE_ACT if good else NEGATIVE_ACT).pick(rng)}"
+            f" {rng.choice([s['topic'], s['other']])}"
+        )
     elif kind < 0.66:
-        text = fill(FRAME_NOUN.pick(rng, split), good=(POSITIVE_NOUN if good else NEGATIVE_NOUN).pick(rng))
+        text = fill(
+            FRAME_NOUN.pick(rng, split), good=(POSITIVE_NOUN if good else NEGATIVE_NOUN).pick(rng)
+        )
     elif kind < 0.82:
         text = (POSITIVE_LINE if good else NEGATIVE_LINE).pick(rng, split)
     elif kind < 0.93:
@@ -257,8 +340,9 @@ def decorate(rng, text, label):
         end = rng.choice(CLOSER)
         text += end.replace("!", ".") if label == "neutral" and rng.random() < 0.8 else end
     if rng.random() < 0.2:
-        text += " " + rng.choice({"positive": EMOJI_POS, "negative": EMOJI_NEG,
-                                  "neutral": HASHTAG_NEUTRAL}[label])
+        text += " " + rng.choice(
+            {"positive": EMOJI_POS, "negative": EMOJI_NEG, "neutral": HASHTAG_NEUTRAL}[label]
+        )
     if rng.random() < 0.2:
         tag = {"positive": HASHTAG_POS, "negative": HASHTAG_NEG, "neutral": HASHTAG_NEUTRAL}[label]
         text += " " + rng.choice(HASHTAG_NEUTRAL if rng.random() < 0.5 else tag)
@@ -274,8 +358,16 @@ def mixed(rng, label, split):
     """Two clauses of which the second decides."""
     other = {"positive": "negative", "negative": "positive"}[label]
     first, second = opinion(rng, other, split), opinion(rng, label, split)
-    return rng.choice([f"{first} but {second}", f"{first}, but {second}", f"{first} however {second}",
-                       f"although {first}, {second}", f"even if {first}, {second}", f"{first}... but {second}"])
+    return rng.choice(
+        [
+            f"{first} but {second}",
+            f"{first}, but {second}",
+            f"{first} however {second}",
+            f"although {first}, {second}",
+            f"even if {first}, {second}",
+            f"{first}... but {second}",
+        ]
+    )
 
 
 def post(rng, label, split):
@@ -291,7 +383,7 @@ def post(rng, label, split):
 def posted(rng, text):
     """What stands around posts whatever they say."""
     if rng.random() < 0.25:
-        text = rng.choice(["@user ", "@user @user ", "RT @user: ", "", "\""]) + text
+        text = rng.choice(["@user ", "@user @user ", "RT @user: ", "", '"']) + text
     if rng.random() < 0.2:
         text += rng.choice([" http", " @user", " " + rng.choice(HASHTAG_NEUTRAL), "...", "."])
     case = rng.random()
@@ -327,8 +419,18 @@ def written(rng, label, split="train"):
     if kind < 0.26:
         return decorate(rng, mixed(rng, label, split), label)
     if kind < 0.32 and label == "negative":  # irony: praise for trouble
-        text = rng.choice(["Great, ", "Awesome, ", "Oh perfect, ", "Love it when ", "How nice, ", "Thanks @user, ",
-                           "Well done @user, ", "So happy that "]) + TROUBLE.pick(rng)
+        text = rng.choice(
+            [
+                "Great, ",
+                "Awesome, ",
+                "Oh perfect, ",
+                "Love it when ",
+                "How nice, ",
+                "Thanks @user, ",
+                "Well done @user, ",
+                "So happy that ",
+            ]
+        ) + TROUBLE.pick(rng)
         return f"{text} {rng.choice(SARCASM_END)}"
     text = opinion(rng, label, split)
     shape = rng.random()

@@ -1,8 +1,8 @@
 """Questions about one given sentence: yes, no, or not stated.
 
-A sentence is made from a frame with slots. A question asks for a slot with the value of the sentence
-(yes), with another value (no), or for something that the sentence does not speak of (not stated).
-"""
+A sentence is made from a frame with slots. A question asks for a slot with the value of the
+sentence (yes), with another value (no), or for something that the sentence does not speak of (not
+stated)."""
 
 import re
 
@@ -13,16 +13,22 @@ from values import MONTHS, WEEKDAYS
 LABELS = ["yes", "no", "not stated"]
 
 COLOR = words("red, blue, green, black, white, yellow, brown, grey")
-THING = words("""lamp, bicycle, jacket, guitar, camera, desk, table, sofa, carpet, mirror, tent, phone,
-laptop, clock, vase, suitcase, bag, chair, painting, piano, helmet, drill, kettle, blanket""")
-FOOD = words("""soup, pizza, salad, pasta, curry, sandwich, cake, omelette, stew, burger, fish, rice,
-pancakes, tacos""")
+THING = words(
+    """lamp, bicycle, jacket, guitar, camera, desk, table, sofa, carpet, mirror, tent, phone,
+laptop, clock, vase, suitcase, bag, chair, painting, piano, helmet, drill, kettle, blanket"""
+)
+FOOD = words(
+    """soup, pizza, salad, pasta, curry, sandwich, cake, omelette, stew, burger, fish, rice,
+pancakes, tacos"""
+)
 VEHICLE = words("train, bus, car, taxi, plane, ferry, tram, bicycle")
 PLACE = words("""library, station, museum, hotel, school, hospital, office, market, park, theatre,
 restaurant, airport, gym, bank, bakery, church""")
 ANIMAL = words("dog, cat, parrot, rabbit, horse, hamster, goat, turtle")
 RELATIVE = words("sister, brother, mother, father, uncle, aunt, cousin, neighbour, friend, boss")
-LANGUAGE = words("English, German, French, Spanish, Italian, Turkish, Polish, Arabic, Hindi, Korean")
+LANGUAGE = words(
+    "English, German, French, Spanish, Italian, Turkish, Polish, Arabic, Hindi, Korean"
+)
 SPORT = words("tennis, football, chess, golf, hockey, basketball, volleyball, rugby, judo")
 
 # One frame a block: the sentences, then questions as "slot? question"; a slot in [brackets] of the
@@ -197,13 +203,15 @@ Is the answer yes, no or not stated? {question}\\n{text}
 Passage: {text}\\nAnswer the question with "yes", "no" or "not stated": {question}
 Please answer yes, no or not stated. {text} {question}
 Statement: {text}\\nFrom the statement alone: {question} (yes, no, not stated)
-""").widen("""
+""").widen(
+    """
 (Text|Sentence|Statement|Given|Passage)(: |:\\n){text}\\n(\\n|)(Question: |Q: |){question}(\\n| )(Answer|Reply|Say|Choose) (yes, no or not stated|yes, no, or not stated|"yes", "no" or "not stated")(.|)
 (Question|Q): {question}\\n(Sentence|Statement|Passage): {text}\\n(Answer|A|yes, no or not stated)(:|?)
 (Read|Take|Look at) this(: |:\\n){text}\\n{question} (yes, no or not stated|Answer yes, no or not stated)(.|?)
 {question} (yes, no or not stated?|Answer yes, no or not stated.|Yes, no or not stated:) {text}
 (From|By) (the text|this sentence), {low} (yes, no or not stated?|Answer yes, no or not stated.)\\n{text}
-""")
+"""
+)
 CLAIM = lines("""
 Text: {text}\\nClaim: {claim}\\nIs the claim stated? Answer yes, no or not stated.
 Sentence: {text}\\nStatement: {claim}\\nDoes the sentence say so? yes, no or not stated
@@ -213,12 +221,14 @@ According to the text, is it true that {lowclaim}? Text: {text} Answer yes, no o
 Check the claim against the text. Answer yes (stated), no (contradicted) or not stated.\\nText: {text}\\nClaim: {claim}
 Text: {text}\\nClaim: {claim}\\nyes, no or not stated?
 Premise: {text}\\nHypothesis: {claim}\\nAnswer yes, no or not stated.
-""").widen("""
+""").widen(
+    """
 (Text|Sentence|Premise|Given)(: |:\\n){text}\\n(Claim|Statement|Hypothesis): {claim}\\n(yes, no or not stated|Answer yes, no or not stated|Is it so? yes, no or not stated)(.|?)
 {text}\\n(\\n|)(Does this mean that|Does it follow that|Does it say that) {lowclaim}? (Answer yes, no or not stated.|yes, no or not stated?)
 (Is it so that|Is it stated that) {lowclaim}? {text} (Yes, no or not stated|Answer yes, no or not stated)(.|)
 (Claim|Statement): {claim}\\n(Text|Sentence|Source): {text}\\n(yes, no or not stated|Answer yes, no or not stated)(.|?)
-""")
+"""
+)
 SYSTEM = lines("""
 Answer the question about the text with yes, no or not stated.
 You answer questions about a sentence. Reply only with yes, no or not stated.
@@ -232,14 +242,31 @@ Answer yes if the text says so, no if it says otherwise, not stated if it does n
 
 def parse(block):
     rows = block.strip().splitlines()
-    pick = lambda mark: [r[2:] for r in rows if r.startswith(mark)]
+
+    def pick(mark):
+        return [r[2:] for r in rows if r.startswith(mark)]
+
     return ([r for r in rows if r[:2] not in ("? ", "- ")], pick("? "), pick("- "))
 
 
 PARSED = [parse(block) for block in FRAMES.strip().split("\n\n")]
-FILL = {"name": FIRST, "color": COLOR, "thing": THING, "city": CITY, "city2": CITY, "job": JOB,
-        "weekday": Pool(WEEKDAYS), "month": Pool(MONTHS), "place": PLACE, "vehicle": VEHICLE,
-        "food": FOOD, "animal": ANIMAL, "relative": RELATIVE, "language": LANGUAGE, "sport": SPORT}
+FILL = {
+    "name": FIRST,
+    "color": COLOR,
+    "thing": THING,
+    "city": CITY,
+    "city2": CITY,
+    "job": JOB,
+    "weekday": Pool(WEEKDAYS),
+    "month": Pool(MONTHS),
+    "place": PLACE,
+    "vehicle": VEHICLE,
+    "food": FOOD,
+    "animal": ANIMAL,
+    "relative": RELATIVE,
+    "language": LANGUAGE,
+    "sport": SPORT,
+}
 
 
 def value(rng, slot):
@@ -267,8 +294,17 @@ def claim_of(question, answer):
     if words_[0] in ("Is", "Was") and words_[1] == "the" and len(words_) == 4:
         return f"the {words_[2]} {words_[0].lower()} {words_[3]}"
     if words_[0] == "Does" and words_[1][:1].isupper():
-        verb = {"have": "has", "work": "works", "speak": "speaks", "play": "plays", "own": "owns",
-                "live": "lives", "like": "likes", "earn": "earns", "drive": "drives"}.get(words_[2])
+        verb = {
+            "have": "has",
+            "work": "works",
+            "speak": "speaks",
+            "play": "plays",
+            "own": "owns",
+            "live": "lives",
+            "like": "likes",
+            "earn": "earns",
+            "drive": "drives",
+        }.get(words_[2])
         return f"{words_[1]} {verb} {' '.join(words_[3:])}" if verb else None
     return None
 
@@ -284,9 +320,11 @@ def case(rng, wanted):
     if wanted == "not stated":
         return articles(text), articles(fill(rng.choice(outside), **slots)), wanted
     question = rng.choice(inside)
-    slot = question[question.index("[") + 1:question.index("]")]
+    slot = question[question.index("[") + 1 : question.index("]")]
     other = value(rng, slot)
-    while other == slots[slot] or slot.startswith("city") and other in (slots["city"], slots.get("city2")):
+    while other == slots[slot] or (
+        slot.startswith("city") and other in (slots["city"], slots.get("city2"))
+    ):
         other = value(rng, slot)
     shown = slots[slot] if wanted == "yes" else other
     # The asked-for slot may also stand elsewhere in the question: only the brackets change.
@@ -300,12 +338,26 @@ def example(rng, split="train"):
     low = question[:1].lower() + question[1:]
     claim = claim_of(question, answer)
     if claim and rng.random() < 0.5:
-        asked = fill(unescape(CLAIM.pick(rng, split)), text=text, claim=sentence_case(claim) + ".",
-                     lowclaim=claim)
+        asked = fill(
+            unescape(CLAIM.pick(rng, split)),
+            text=text,
+            claim=sentence_case(claim) + ".",
+            lowclaim=claim,
+        )
     elif rng.random() < 0.15:
-        return [("system", SYSTEM.pick(rng, split)),
-                ("user", rng.choice([f"{text} {question}", f"{text}\n{question}",
-                                     f"Text: {text}\nQuestion: {question}"]))], answer
+        return [
+            ("system", SYSTEM.pick(rng, split)),
+            (
+                "user",
+                rng.choice(
+                    [
+                        f"{text} {question}",
+                        f"{text}\n{question}",
+                        f"Text: {text}\nQuestion: {question}",
+                    ]
+                ),
+            ),
+        ], answer
     else:
         asked = fill(unescape(ASK.pick(rng, split)), text=text, question=question, low=low)
     return [("user", asked)], answer

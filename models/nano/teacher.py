@@ -8,12 +8,13 @@ teaches: it labels lines that nobody wrote (intent_variants.py) with probabiliti
 decoder learns those (Hinton et al. 2015, arXiv 1503.02531). None is one more class: "not ours".
 
 Trained on training splits only: CLINC150 with the out-of-scope training lines of `data_full` and
-`data_oos_plus` (250 together), Banking77, and our own foreign questions. Validation chose the settings: CLINC150's own
-split, one line in ten of Banking77's training lines (HELD_EVERY).
+`data_oos_plus` (250 together), Banking77, and our own foreign questions. Validation chose the
+settings: CLINC150's own split, one line in ten of Banking77's training lines (HELD_EVERY).
 """
 
 import argparse
 import collections
+import itertools
 import json
 import math
 import pathlib
@@ -34,14 +35,14 @@ from intent_variants import joined, noisy, reworded
 from pools import seeded
 from soft_lines import SoftLines
 
-TOP = 8               # classes kept of a soft label; what is left over is under 1 % nearly always
+TOP = 8  # classes kept of a soft label; what is left over is under 1 % nearly always
 GRAM_MIN, GRAM_MAX = 2, 5
-SEEN_MIN = 5          # texts, COPIES of a line among them: an n-gram of one line cannot help another
+SEEN_MIN = 5  # texts, COPIES of a line among them: an n-gram of one line cannot help another
 BATCH = 256
 TEXT_CHARS_MAX = 300  # longer texts are cut: nothing in either set is longer by much
-UNKNOWN = "?"         # the label of a line of which only the teacher knows something
-OWN_SHARE = 0.4       # of the probability goes to the label of a line where that is known
-COPIES = 4            # variants of the training lines in one pass, the line itself among them
+UNKNOWN = "?"  # the label of a line of which only the teacher knows something
+OWN_SHARE = 0.4  # of the probability goes to the label of a line where that is known
+COPIES = 4  # variants of the training lines in one pass, the line itself among them
 
 
 def words_of(text):
@@ -58,15 +59,19 @@ class Grams:
             counts.update(set(self.split(text)))
         kept = sorted(g for g, n in counts.items() if n >= SEEN_MIN)
         self.index = {g: i for i, g in enumerate(kept)}
-        self.rarity = np.array([math.log((1 + len(texts)) / (1 + counts[g])) + 1 for g in kept],
-                               dtype=np.float32)
+        self.rarity = np.array(
+            [math.log((1 + len(texts)) / (1 + counts[g])) + 1 for g in kept], dtype=np.float32
+        )
 
     def of_word(self, word):
         found = self.cache.get(word)
         if found is None:
             padded = f"<{word}>"
-            found = ["w" + word] + [padded[i:i + n] for n in range(GRAM_MIN, GRAM_MAX + 1)
-                                    for i in range(len(padded) - n + 1)]
+            found = ["w" + word] + [
+                padded[i : i + n]
+                for n in range(GRAM_MIN, GRAM_MAX + 1)
+                for i in range(len(padded) - n + 1)
+            ]
             self.cache[word] = found
         return found
 
@@ -74,7 +79,7 @@ class Grams:
         words = words_of(text[:TEXT_CHARS_MAX])
         out = [g for w in words for g in self.of_word(w)]
         ends = ["^"] + words + ["$"]
-        return out + [a + " " + b for a, b in zip(ends, ends[1:])]
+        return out + [a + " " + b for a, b in itertools.pairwise(ends)]
 
     def encode(self, texts):
         """(ids, weights, offsets): row r is ids[offsets[r]:offsets[r + 1]]."""
@@ -96,9 +101,11 @@ def rows(encoded, chosen):
     ids, weights, offsets = encoded
     parts = [slice(offsets[r], offsets[r + 1]) for r in chosen]
     lengths = np.cumsum([0] + [p.stop - p.start for p in parts[:-1]])
-    return (torch.from_numpy(np.concatenate([ids[p] for p in parts])),
-            torch.from_numpy(np.concatenate([weights[p] for p in parts])),
-            torch.from_numpy(lengths))
+    return (
+        torch.from_numpy(np.concatenate([ids[p] for p in parts])),
+        torch.from_numpy(np.concatenate([weights[p] for p in parts])),
+        torch.from_numpy(lengths),
+    )
 
 
 class Bag(nn.Module):
@@ -137,7 +144,7 @@ def fit(model, encoded, classes, peak, passes):
         for at in range(0, count - BATCH + 1, BATCH):
             for group in optimizer.param_groups:
                 group["lr"] = peak * max(0.02, 1 - done / steps)
-            chosen = order[at:at + BATCH]
+            chosen = order[at : at + BATCH]
             loss = F.cross_entropy(model(*rows(encoded, chosen)), target[chosen])
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -149,8 +156,10 @@ def fit(model, encoded, classes, peak, passes):
 
 def foreign_questions(rng, count):
     """Foreign questions on one line each, from the generator of the task "other"."""
-    found = [task_other.question(rng, "train", task_other.training_corpus())[:TEXT_CHARS_MAX]
-             for _ in range(count)]
+    found = [
+        task_other.question(rng, "train", task_other.training_corpus())[:TEXT_CHARS_MAX]
+        for _ in range(count)
+    ]
     return [" ".join(t.split()) for t in found if t.split()]
 
 
@@ -194,7 +203,8 @@ def own_variant(rng, text, siblings):
 
 
 class Teacher:
-    """The mean of the members' probabilities. `labels` are the classes; None, "not ours", is last."""
+    """The mean of the members' probabilities. `labels` are the classes; None, "not ours", is
+    last."""
 
     def __init__(self, grams, models, labels):
         self.grams, self.models, self.labels = grams, models, labels
@@ -207,8 +217,11 @@ class Teacher:
         by_label = group(lines)
         labels = task.labels() + [None]
         number = {l: i for i, l in enumerate(labels)}
-        texts = [own_variant(rng, t, by_label[l]) if copy else t
-                 for copy in range(COPIES) for t, l in lines]
+        texts = [
+            own_variant(rng, t, by_label[l]) if copy else t
+            for copy in range(COPIES)
+            for t, l in lines
+        ]
         grams = Grams(texts)
         encoded = grams.encode(texts)
         classes = [number[l] for _, l in lines] * COPIES
@@ -227,8 +240,14 @@ class Teacher:
         path = pathlib.Path(out_dir) / f"teacher_{task.NAME}.pt"
         if not path.exists():
             teacher = cls.train(task, seed)
-            torch.save({"grams": list(teacher.grams.index), "rarity": teacher.grams.rarity,
-                        "states": [m.state_dict() for m in teacher.models]}, path)
+            torch.save(
+                {
+                    "grams": list(teacher.grams.index),
+                    "rarity": teacher.grams.rarity,
+                    "states": [m.state_dict() for m in teacher.models],
+                },
+                path,
+            )
             return teacher
         saved = torch.load(path, weights_only=False)  # our own file
         grams = Grams([])
@@ -246,7 +265,7 @@ class Teacher:
         """[n, classes] float32."""
         parts = []
         for at in range(0, len(texts), 2048):
-            encoded = self.grams.encode(texts[at:at + 2048])
+            encoded = self.grams.encode(texts[at : at + 2048])
             batch = rows(encoded, range(len(encoded[2]) - 1))
             parts.append(sum(m(*batch).softmax(-1) for m in self.models) / len(self.models))
         return torch.cat(parts)

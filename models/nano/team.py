@@ -1,7 +1,7 @@
 """Processes that train one model together: each has batches of its own, gradients are summed.
 
-Two processes with a thread each do nearly twice the work of one; two threads in one process do not, because
-most operations of a small model are too short to be divided.
+Two processes with a thread each do nearly twice the work of one; two threads in one process do not,
+because most operations of a small model are too short to be divided.
 """
 
 import os
@@ -18,8 +18,9 @@ class Team:
     def __init__(self, rank=0, size=1, meeting=None):
         self.rank, self.size = rank, size
         if size > 1:
-            dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank,
-                                    world_size=size)
+            dist.init_process_group(
+                "gloo", init_method=f"file://{meeting}", rank=rank, world_size=size
+            )
 
     def sum_gradients(self, params, numbers):
         """Sums the gradients in place and gives the sums of the numbers."""
@@ -29,7 +30,7 @@ class Team:
         dist.all_reduce(flat)
         at = 0
         for p in params:
-            p.grad.copy_(flat[at:at + p.numel()].view_as(p))
+            p.grad.copy_(flat[at : at + p.numel()].view_as(p))
             at += p.numel()
         return flat[at:].tolist()
 

@@ -1,18 +1,20 @@
 """The vocabulary: byte-level BPE with Qwen2's pre-tokenizer, control tokens, label tokens.
 
 Order of ids: 256 bytes, then merges up to BPE_SIZE, then the control tokens, then the labels of
-all tasks that answer with one. A label is ONE token of type NORMAL that no merge produces: the model can emit it and its
-text is the label, but tokenising input never yields it. (USER_DEFINED tokens would be cut
-out of every input text that contains "balance" or "yes".) A label whose text is already an
-ordinary token keeps that token's id.
+all tasks that answer with one. A label is ONE token of type NORMAL that no merge produces: the
+model can emit it and its text is the label, but tokenising input never yields it. (USER_DEFINED
+tokens would be cut out of every input text that contains "balance" or "yes".) A label whose text is
+already an ordinary token keeps that token's id.
 """
 
 import json
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-QWEN2 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-         r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 BPE_SIZE = 4096
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|not_mine|>"]
 BPE_DROPOUT = 0.1  # only for the noisy encoder of training inputs
@@ -23,9 +25,12 @@ TYPE_NORMAL, TYPE_CONTROL = 1, 3  # GGUF token types
 def pipeline(bpe):
     """A tokenizers pipeline: Qwen2's split, bytes to printable characters, BPE."""
     tok = Tokenizer(bpe)
-    tok.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(QWEN2), behavior="isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tok.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(QWEN2), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     tok.decoder = decoders.ByteLevel()
     return tok
 
@@ -33,8 +38,11 @@ def pipeline(bpe):
 def train_bpe(texts):
     """Returns (tokens, merges): 4096 token strings in id order, merges as (left, right)."""
     tok = pipeline(models.BPE())
-    trainer = trainers.BpeTrainer(vocab_size=BPE_SIZE, show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=BPE_SIZE,
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
     tok.train_from_iterator(texts, trainer)
     model = json.loads(tok.to_str())["model"]
     tokens = [t for t, _ in sorted(model["vocab"].items(), key=lambda kv: kv[1])]
@@ -66,8 +74,16 @@ class Vocabulary:
         return cls(tokens + new, merges, types + [TYPE_NORMAL] * len(new), labels)
 
     def save(self, path):
-        path.write_text(json.dumps({"tokens": self.tokens, "merges": self.merges,
-                                    "types": self.types, "labels": self.labels}))
+        path.write_text(
+            json.dumps(
+                {
+                    "tokens": self.tokens,
+                    "merges": self.merges,
+                    "types": self.types,
+                    "labels": self.labels,
+                }
+            )
+        )
 
     @classmethod
     def load(cls, path):

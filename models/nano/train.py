@@ -11,7 +11,6 @@ machine.
 """
 
 import argparse
-import math
 import pathlib
 import time
 
@@ -29,13 +28,13 @@ from pools import seeded
 from tokenizer import Vocabulary
 from validate import validate
 
-PIECE = 12000          # examples that a process makes and packs at a time
-MICRO_PER_STEP = 4     # batches of a step, of all processes together: 16384 tokens
-NOISY_SHARE = 0.4      # share of one-token answers whose prompt is read with BPE dropout
+PIECE = 12000  # examples that a process makes and packs at a time
+MICRO_PER_STEP = 4  # batches of a step, of all processes together: 16384 tokens
+NOISY_SHARE = 0.4  # share of one-token answers whose prompt is read with BPE dropout
 # Weights in the loss. The first token decides (label or not mine) and counts most; in an answer of
 # several tokens each has to be right; the fixed sentence after <|not_mine|> is learned in minutes.
 FIRST, LATER, AFTER_LABEL, AFTER_NOT_MINE = 1.0, 0.5, 0.1, 0.02
-EXIT_TRUTH = 0.5       # an exit learns this much from the data, the rest from the last layer
+EXIT_TRUTH = 0.5  # an exit learns this much from the data, the rest from the last layer
 
 
 def encode(example, vocab, rng):
@@ -102,7 +101,9 @@ class Trainer:
         self.net, self.mean = Nano(self.config), Nano(self.config)
         if args.grow:
             small = torch.load(args.grow, weights_only=True)
-            self.net.load_state_dict(grow.grown(small["state"], Config(**small["config"]), self.config))
+            self.net.load_state_dict(
+                grow.grown(small["state"], Config(**small["config"]), self.config)
+            )
         elif args.plant:
             copy_circuit.plant(self.net, args.seed)
         self.mean.load_state_dict(self.net.state_dict())
@@ -125,10 +126,16 @@ class Trainer:
         return max(self.tokens / (self.args.tokens * 1e6), self.minutes() / self.args.max_minutes)
 
     def state(self):
-        return {"net": self.net.state_dict(), "mean": self.mean.state_dict(),
-                "optimizers": [o.state_dict() for o in self.optimizers], "best": self.best,
-                "steps": self.steps, "piece": self.piece, "tokens": self.tokens,
-                "minutes": self.minutes()}
+        return {
+            "net": self.net.state_dict(),
+            "mean": self.mean.state_dict(),
+            "optimizers": [o.state_dict() for o in self.optimizers],
+            "best": self.best,
+            "steps": self.steps,
+            "piece": self.piece,
+            "tokens": self.tokens,
+            "minutes": self.minutes(),
+        }
 
     def resume(self):
         saved = torch.load(self.resume_path, weights_only=True)
@@ -176,18 +183,28 @@ class Trainer:
         """Validate, keep the best weights, and make the run resumable."""
         score, words = validate(self.mean, self.vocab)
         minutes = self.minutes()
-        print(f"piece={self.piece} step={self.steps} tokens={self.tokens / 1e6:.1f}M "
-              f"loss={loss:.4f} score={score:.4f} minutes={minutes:.1f} "
-              f"tokens_per_s={self.tokens / minutes / 60:.0f}\n    {words}", flush=True)
+        print(
+            f"piece={self.piece} step={self.steps} tokens={self.tokens / 1e6:.1f}M "
+            f"loss={loss:.4f} score={score:.4f} minutes={minutes:.1f} "
+            f"tokens_per_s={self.tokens / minutes / 60:.0f}\n    {words}",
+            flush=True,
+        )
         if score >= self.best:
             self.best = score
-            self.save(self.out / f"{self.args.model}.pt",
-                      {"config": self.config.__dict__, "state": self.mean.state_dict(),
-                       "minutes": minutes, "tokens": self.tokens})
+            self.save(
+                self.out / f"{self.args.model}.pt",
+                {
+                    "config": self.config.__dict__,
+                    "state": self.mean.state_dict(),
+                    "minutes": minutes,
+                    "tokens": self.tokens,
+                },
+            )
         self.save(self.resume_path, self.state())
 
     def groups(self):
-        """Batches of this process for step after step, without end. Piece N is the same in every run."""
+        """Batches of this process for step after step, without end. Piece N is the same in every
+        run."""
         share = max(1, MICRO_PER_STEP // self.team.size)
         while True:
             number = self.piece * self.team.size + self.team.rank
@@ -195,7 +212,7 @@ class Trainer:
             examples = stream.examples(self.args.seed, number, PIECE)
             ready = batches([encode(e, self.vocab, rng) for e in examples], rng)
             for at in range(0, len(ready) - share + 1, share):
-                yield ready[at:at + share]
+                yield ready[at : at + share]
             self.piece += 1
 
     def run(self):
@@ -225,11 +242,14 @@ def main():
     parser.add_argument("--matrix-lr", type=float, default=0.02, help="Muon's, for the layers")
     parser.add_argument("--other-lr", type=float, default=3e-3, help="AdamW's, embedding and norms")
     parser.add_argument("--decay", type=float, default=0.05)
-    parser.add_argument("--ema", type=float, default=0.995,
-                        help="decay of the average of the weights, a step")
+    parser.add_argument(
+        "--ema", type=float, default=0.995, help="decay of the average of the weights, a step"
+    )
     parser.add_argument("--exit-weights", type=float, nargs="*", default=[0.15, 0.3])
     parser.add_argument("--plant", type=int, default=1, help="0: do not plant the copy circuit")
-    parser.add_argument("--grow", type=pathlib.Path, help="weights of a model with fewer layers to begin with")
+    parser.add_argument(
+        "--grow", type=pathlib.Path, help="weights of a model with fewer layers to begin with"
+    )
     parser.add_argument("--compile", type=int, default=1, help="0 where there is no C++ compiler")
     parser.add_argument("--out", default="work")
     args = parser.parse_args()

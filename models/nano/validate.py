@@ -27,8 +27,10 @@ def auroc(inside, outside):
 @functools.cache
 def sets():
     """{name: [(task, messages, answer)]}"""
-    clinc = [("intent" if l else "other", [("user", u)], l or "")
-             for u, l in stream.corpora().clinc["val"]]
+    clinc = [
+        ("intent" if l else "other", [("user", u)], l or "")
+        for u, l in stream.corpora().clinc["val"]
+    ]
     return {"clinc": clinc} | stream.held_out(HELD_OUT)
 
 
@@ -45,8 +47,11 @@ def judge(net, vocab, examples):
         encoded.append(Encoded(vocab.encode_prompt(data.render(messages)), ids, [1.0] * len(ids)))
         encoded[-1].foreign = task == "other"
     out = []
-    padded = encoded + [Encoded([vocab.pad] * n, [vocab.pad], [0.0]) for n in (length - 1 for length in ROWS)
-                        for _ in range(40)]  # so that the last batch of each shape is whole
+    padded = encoded + [
+        Encoded([vocab.pad] * n, [vocab.pad], [0.0])
+        for n in (length - 1 for length in ROWS)
+        for _ in range(40)
+    ]  # so that the last batch of each shape is whole
     for rows, length in batches(padded, seeded("judge")):
         batch = Batch(rows, length, vocab.pad)
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -57,8 +62,14 @@ def judge(net, vocab, examples):
         at = 0
         for e in (e for row in rows for e in row):
             if e.weights[0] > 0:
-                out.append((e.foreign, all(hits[at:at + len(e.weights)]), best[at].item(),
-                            p[at, vocab.not_mine].item()))
+                out.append(
+                    (
+                        e.foreign,
+                        all(hits[at : at + len(e.weights)]),
+                        best[at].item(),
+                        p[at, vocab.not_mine].item(),
+                    )
+                )
             at += len(e.weights)
     net.train()
     return out
@@ -77,8 +88,10 @@ def validate(net, vocab):
         if outside:
             words.append(f"{name} refused {sum(r[1] for r in outside) / len(outside):.3f}")
         if inside and outside:
-            sure = [[(1 - r[3]) * (r[2] if r[2] != r[3] else 1) for r in part]
-                    for part in (inside, outside)]
+            sure = [
+                [(1 - r[3]) * (r[2] if r[2] != r[3] else 1) for r in part]
+                for part in (inside, outside)
+            ]
             parts.append(auroc(*sure))
             words.append(f"auroc {parts[-1]:.3f}")
     return sum(parts) / len(parts), ", ".join(words)

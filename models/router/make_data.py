@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Labelled lines for the default classifier, one JSON object a line for `tandem router train`.
 
-Real text comes from training splits alone: CLINC150 (CC BY 3.0), Banking77 (CC BY 4.0), GSM8K (MIT), WNUT 2017
-(CC BY 4.0; sentences to work on). The other kinds
+Real text comes from training splits alone: CLINC150 (CC BY 3.0), Banking77 (CC BY 4.0), GSM8K
+(MIT), WNUT 2017 (CC BY 4.0; sentences to work on). The other kinds
 of task are written from phrasings.py with the word lists of models/nano. What a line is labelled:
-a command, a classification and the like is what a small model gets right (local_ok), code, maths, reasoning,
-planning and what nobody foresaw (CLINC's out-of-scope lines) is for a strong one.
+a command, a classification and the like is what a small model gets right (local_ok), code, maths,
+reasoning, planning and what nobody foresaw (CLINC's out-of-scope lines) is for a strong one.
 
     make_data.py --split train|held [--seed S] > lines.jsonl
 
 `held` takes the phrasings and words that training never sees, and CLINC's validation lines.
 """
+
 import argparse
 import json
 import random
@@ -19,32 +20,95 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "nano"))
+import phrasings
+
 import corpora
 import other_words as words
-import phrasings
 from names import CITY, FIRST
 from task_extract import make_text
 
-# Does the local tier get it right? A small model is good at what has one short answer in the text; of facts it knows about half.
+# Does the local tier get it right? A small model is good at what has one short answer in the text;
+# of facts it knows about half.
 KINDS = {
-    "classification": (phrasings.CLASSIFICATION, True), "extraction": (phrasings.EXTRACTION, True),
-    "formatting": (phrasings.FORMATTING, True), "qa": (phrasings.QA, 0.5), "summarisation": (phrasings.SUMMARY, True),
-    "translation": (phrasings.TRANSLATION, True), "chat": (phrasings.CHAT, True), "code": (phrasings.CODE, False),
-    "maths": (phrasings.MATHS, False), "reasoning": (phrasings.REASONING, False), "synthesis": (phrasings.SYNTHESIS, False),
-    "creative": (phrasings.CREATIVE, False), "planning": (phrasings.PLANNING, False), "fresh": (phrasings.FRESH, False),
+    "classification": (phrasings.CLASSIFICATION, True),
+    "extraction": (phrasings.EXTRACTION, True),
+    "formatting": (phrasings.FORMATTING, True),
+    "qa": (phrasings.QA, 0.5),
+    "summarisation": (phrasings.SUMMARY, True),
+    "translation": (phrasings.TRANSLATION, True),
+    "chat": (phrasings.CHAT, True),
+    "code": (phrasings.CODE, False),
+    "maths": (phrasings.MATHS, False),
+    "reasoning": (phrasings.REASONING, False),
+    "synthesis": (phrasings.SYNTHESIS, False),
+    "creative": (phrasings.CREATIVE, False),
+    "planning": (phrasings.PLANNING, False),
+    "fresh": (phrasings.FRESH, False),
 }
 COMMAND = "command"  # "set an alarm": an utterance with an intent
-CHAT_LABELS = set("""who_made_you meaning_of_life who_do_you_work_for do_you_have_pets what_are_your_hobbies what_is_your_name
-    where_are_you_from goodbye thank_you greeting tell_joke are_you_a_bot how_old_are_you what_can_i_ask_you yes no maybe""".split())
-OTHER_LABELS = {"translate": "translation", "weather": "fresh", "traffic": "fresh", "exchange_rate": "fresh", "flight_status": "fresh",
-                "definition": "qa", "fun_fact": "qa", "spelling": "qa", "calculator": "maths", "measurement_conversion": "maths"}
-PHRASES = ["good morning", "where is the station", "thank you very much", "I would like to pay", "see you tomorrow", "how much is it",
-           "my name is Anna", "I don't understand", "have a nice day", "the bill, please"]
-FOREIGN = ["Guten Morgen, wie geht es Ihnen?", "Je ne sais pas où est la gare.", "¿Cuánto cuesta este libro?", "Ik heb geen tijd vandaag.",
-           "Il treno parte alle otto.", "Onde fica o hotel?", "Jag kommer från Sverige.", "Das Wetter ist heute schön."]
-LISTINGS = ["milk, eggs, bread, butter", "name: Anna, age: 30; name: Ben, age: 25", "red; green; blue; yellow", "first name, last name, e-mail",
-            "Berlin 3.6, Paris 2.1, Rome 2.8", "apple banana cherry banana", "id,price\n1,20\n2,35", "the quick start guide, the user manual"]
-OPENERS = ["", "", "", "", "", "", "Please ", "Can you help me? ", "Hi, ", "Quick question: ", "hey, "]
+CHAT_LABELS = set(
+    """who_made_you meaning_of_life who_do_you_work_for do_you_have_pets what_are_your_hobbies
+    what_is_your_name
+    where_are_you_from goodbye thank_you greeting tell_joke are_you_a_bot
+    how_old_are_you what_can_i_ask_you yes no maybe""".split()
+)
+OTHER_LABELS = {
+    "translate": "translation",
+    "weather": "fresh",
+    "traffic": "fresh",
+    "exchange_rate": "fresh",
+    "flight_status": "fresh",
+    "definition": "qa",
+    "fun_fact": "qa",
+    "spelling": "qa",
+    "calculator": "maths",
+    "measurement_conversion": "maths",
+}
+PHRASES = [
+    "good morning",
+    "where is the station",
+    "thank you very much",
+    "I would like to pay",
+    "see you tomorrow",
+    "how much is it",
+    "my name is Anna",
+    "I don't understand",
+    "have a nice day",
+    "the bill, please",
+]
+FOREIGN = [
+    "Guten Morgen, wie geht es Ihnen?",
+    "Je ne sais pas où est la gare.",
+    "¿Cuánto cuesta este libro?",
+    "Ik heb geen tijd vandaag.",
+    "Il treno parte alle otto.",
+    "Onde fica o hotel?",
+    "Jag kommer från Sverige.",
+    "Das Wetter ist heute schön.",
+]
+LISTINGS = [
+    "milk, eggs, bread, butter",
+    "name: Anna, age: 30; name: Ben, age: 25",
+    "red; green; blue; yellow",
+    "first name, last name, e-mail",
+    "Berlin 3.6, Paris 2.1, Rome 2.8",
+    "apple banana cherry banana",
+    "id,price\n1,20\n2,35",
+    "the quick start guide, the user manual",
+]
+OPENERS = [
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "Please ",
+    "Can you help me? ",
+    "Hi, ",
+    "Quick question: ",
+    "hey, ",
+]
 
 
 def number_of(rng):
@@ -56,7 +120,10 @@ def options_of(rng, split):
     items = [words.OBJECT.pick(rng, split) for _ in range(rng.randint(2, 5))]
     kind = rng.random()
     if kind < 0.3:
-        return "Options:\n" + "\n".join("- " + x for x in rng.choice([["Yes", "No"], ["True", "False"], ["valid", "invalid"], items]))
+        return "Options:\n" + "\n".join(
+            "- " + x
+            for x in rng.choice([["Yes", "No"], ["True", "False"], ["valid", "invalid"], items])
+        )
     marks = ["({})", "{}.", "{})"][rng.randrange(3)]
     listed = [marks.format("ABCDE"[i]) + " " + x for i, x in enumerate(items)]
     return ("Options:\n" if kind < 0.8 else "") + ("\n" if rng.random() < 0.7 else " ").join(listed)
@@ -64,13 +131,27 @@ def options_of(rng, split):
 
 def slot_value(kind, rng, split):
     makers = {
-        "number": lambda: number_of(rng), "b": lambda: number_of(rng), "c": lambda: number_of(rng),
-        "digit": lambda: str(rng.randint(2, 9)), "a": lambda: str(rng.randint(2, 9)),
-        "first": lambda: FIRST.pick(rng, split).title(), "name": lambda: FIRST.pick(rng, split).title(),
-        "city": lambda: CITY.pick(rng, split), "thing": lambda: words.OBJECT.pick(rng, split),
-        "opt": lambda: options_of(rng, split), "code": lambda: phrasings.CODE_LINES.pick(rng), "passage": lambda: passage(rng, split), "text": lambda: passage(rng, split),
-        "document": lambda: rng.choice(["\n", " "]).join(sentence(rng, split) for _ in range(rng.randint(3, 9))),
-        "phrase": lambda: rng.choice(PHRASES), "foreign": lambda: rng.choice(FOREIGN), "listing": lambda: rng.choice(LISTINGS),
+        "number": lambda: number_of(rng),
+        "b": lambda: number_of(rng),
+        "c": lambda: number_of(rng),
+        "digit": lambda: str(rng.randint(2, 9)),
+        "a": lambda: str(rng.randint(2, 9)),
+        "first": lambda: FIRST.pick(rng, split).title(),
+        "name": lambda: FIRST.pick(rng, split).title(),
+        "city": lambda: CITY.pick(rng, split),
+        "thing": lambda: words.OBJECT.pick(rng, split),
+        "opt": lambda: options_of(rng, split),
+        "code": lambda: phrasings.CODE_LINES.pick(rng),
+        "passage": lambda: passage(rng, split),
+        "text": lambda: passage(rng, split),
+        "document": (
+            lambda: rng.choice(["\n", " "]).join(
+                sentence(rng, split) for _ in range(rng.randint(3, 9))
+            )
+        ),
+        "phrase": lambda: rng.choice(PHRASES),
+        "foreign": lambda: rng.choice(FOREIGN),
+        "listing": lambda: rng.choice(LISTINGS),
     }
     if kind in makers:
         return makers[kind]()
@@ -80,12 +161,17 @@ def slot_value(kind, rng, split):
 
 def fill(template, rng, split):
     marked = template.replace("{{", "\0").replace("}}", "\1")
-    text = re.sub(r"\{([a-z]+)\d?\}", lambda m: slot_value(m.group(1), rng, split), marked).replace("\0", "{").replace("\1", "}")
+    text = (
+        re.sub(r"\{([a-z]+)\d?\}", lambda m: slot_value(m.group(1), rng, split), marked)
+        .replace("\0", "{")
+        .replace("\1", "}")
+    )
     return text.replace("\\n", "\n").replace('\\"', '"')
 
 
 def sentence(rng, split):
-    """A sentence that somebody else works on: it must say nothing about the kind of work, so every kind has it from everywhere."""
+    """A sentence that somebody else works on: it must say nothing about the kind of work, so every
+    kind has it from everywhere."""
     kind = rng.random()
     if kind < 0.3:
         return fill(phrasings.DOCUMENT.pick(rng, split), rng, split)
@@ -111,11 +197,24 @@ def passage(rng, split):
 def composed(kind, rng):
     """A request put together from parts, for training alone."""
     verbs, objects, tails = phrasings.PARTS[kind]
-    pick = lambda block: rng.choice([x.strip() for x in block.replace("\n", " ").split("|")])
+
+    def pick(block):
+        return rng.choice([x.strip() for x in block.replace("\n", " ").split("|")])
+
     text = " ".join(x for x in (pick(verbs), pick(objects), pick(tails)) if x)
-    body = {"summarisation": "{document}", "synthesis": "{document}\n\n{document}"}.get(kind, "{passage}")
+    body = {"summarisation": "{document}", "synthesis": "{document}\n\n{document}"}.get(
+        kind, "{passage}"
+    )
     if "{" not in text and kind in phrasings.WITH_TEXT:
-        text = rng.choice([text + ": " + body, text + ".\n\n" + body, body + "\n\n" + text, text + " " + body, text + "?\n" + body])
+        text = rng.choice(
+            [
+                text + ": " + body,
+                text + ".\n\n" + body,
+                body + "\n\n" + text,
+                text + " " + body,
+                text + "?\n" + body,
+            ]
+        )
     return fill(text, rng, "train")
 
 
@@ -163,11 +262,16 @@ def all_lines(split, rng, count):
     outside = [line for line in inside if line[1] is None]
     commands = [line for line in inside if line[1] == COMMAND]
     yield from outside
-    yield from commands[:2 * count]
+    yield from commands[: 2 * count]
     yield from (line for line in inside if line[1] not in (None, COMMAND))
     if split == "train":
-        yield from ((text, COMMAND, True) for text in rng.sample([line for line, _ in corpora.banking("train")], count))
-        yield from ((text, "maths", False) for text in rng.sample(corpora.gsm8k_train(), count // 2))
+        yield from (
+            (text, COMMAND, True)
+            for text in rng.sample([line for line, _ in corpora.banking("train")], count)
+        )
+        yield from (
+            (text, "maths", False) for text in rng.sample(corpora.gsm8k_train(), count // 2)
+        )
 
 
 def main():

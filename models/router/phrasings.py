@@ -5,7 +5,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "nano"))
 from other_more import CODING, REASON, ROLE, WRITE
-from other_templates import CODE as CODE_LINES, KNOWLEDGE, MATHS as MATHS_LINES
+from other_templates import CODE as CODE_LINES
+from other_templates import KNOWLEDGE
+from other_templates import MATHS as MATHS_LINES
 from pools import lines
 
 CLASSIFICATION = lines("""
@@ -454,10 +456,23 @@ The use of {tech} has doubled in {digit} years. Critics point to the cost, suppo
 """)
 
 # More of a kind, written for the embedded model; training alone.
-MORE = {"qa": (KNOWLEDGE,), "maths": (MATHS_LINES,), "code": (CODE_LINES, CODING), "creative": (WRITE, ROLE), "reasoning": (REASON, REASON)}
+MORE = {
+    "qa": (KNOWLEDGE,),
+    "maths": (MATHS_LINES,),
+    "code": (CODE_LINES, CODING),
+    "creative": (WRITE, ROLE),
+    "reasoning": (REASON, REASON),
+}
 
 # Requests in parts: what to do | to what | how. The first block of kinds has a text to work on after or before it.
-WITH_TEXT = {"classification", "extraction", "formatting", "summarisation", "synthesis", "translation"}
+WITH_TEXT = {
+    "classification",
+    "extraction",
+    "formatting",
+    "summarisation",
+    "synthesis",
+    "translation",
+}
 PARTS = {
     "classification": (
         "classify|categorise|categorize|label|tag|determine|decide|tell me|identify|say|judge|assess|what is|guess|predict|assign|check|choose",
@@ -466,14 +481,16 @@ PARTS = {
         "whether the claim is fact or opinion|the department for this ticket|the urgency of this request|if this is offensive|the genre|"
         "which label fits|whether the headline is about {theme}|the polarity of the opinion|the right class",
         "|with one word|as positive, negative or neutral|from these labels: bug, question, praise|yes or no|choose one of A, B, C|"
-        "from 1 to 5|and nothing else|(news, sports, business, science)|as a single label"),
+        "from 1 to 5|and nothing else|(news, sports, business, science)|as a single label",
+    ),
     "extraction": (
         "extract|list|find|pull out|get|return|give me|identify|collect|pick out|grab|locate|name|copy|note down|which are|show|what are|"
         "what is|look for|search for|who or what are",
         "all names|the dates|every email address|the phone numbers|the total amount|the order number|the companies|the places|"
         "all prices|the sender and the receiver|the deadline|the product names|the keywords|the quantities|the address|the people mentioned|"
         "the links|the quotes|the entities|the action items|the requirements|the figures",
-        "|from the text below|in this message|as JSON|mentioned here|that occur in the mail|as a list|in the following|contained in the document"),
+        "|from the text below|in this message|as JSON|mentioned here|that occur in the mail|as a list|in the following|contained in the document",
+    ),
     "formatting": (
         "convert|reformat|turn|rewrite|change|format|put|transform|arrange|make|restructure|lay out|clean up|render|order|sort|spell|number|pad|"
         "split|join|align|print|reverse the order of",
@@ -483,13 +500,15 @@ PARTS = {
         "{number}, {digit} and {number} by size|these words by length|{number} as Roman numerals|the amount {number} in letters|"
         "{number}000 with thousands separators|the times to 24 hours|the list from small to large|names as last name, first name|"
         "{listing}|{listing} as a table",
-        "|without changing the words|and keep the order|please|exactly|with one item a line|separated by commas|and remove duplicates"),
+        "|without changing the words|and keep the order|please|exactly|with one item a line|separated by commas|and remove duplicates",
+    ),
     "summarisation": (
         "summarise|summarize|sum up|condense|shorten|recap|boil down|give the gist of|outline|write a summary of|give me a brief version of|"
         "what are the key points of|compress|abridge|give a digest of|state the main idea of|reduce|write an abstract of|give an overview of",
         "this article|the text|this email|the report|the following|the story|this thread|the meeting notes|this paragraph|the chapter|"
         "the passage|the conversation|this letter|the news item|it",
-        "|in one sentence|in three bullet points|in fifty words|briefly|for a busy reader|in simple words|in a short paragraph|as a headline"),
+        "|in one sentence|in three bullet points|in fifty words|briefly|for a busy reader|in simple words|in a short paragraph|as a headline",
+    ),
     "translation": (
         "translate|translate|render|put|say|how do you say|what is the translation of|give me|write|express|could you translate|"
         "übersetzen Sie|vertaal|traduci|przetłumacz|traduza|översätt|traducir|traduire|what is",
@@ -497,13 +516,15 @@ PARTS = {
         "the word {object} to {tongue}|the text from {tongue} into English|{foreign} into English|this from English to {tongue}|"
         "the {tongue} name of a {object}|{object} in {tongue}|the {tongue} expression for {phrase}|naar het Nederlands|in italiano|na angielski|"
         "en inglés|en anglais|{foreign}",
-        "|please|politely|literally|word for word|as a native speaker would|for a letter"),
+        "|please|politely|literally|word for word|as a native speaker would|for a letter",
+    ),
     "synthesis": (
         "compare|combine|synthesise|reconcile|integrate|merge|relate|contrast|cross-check|weigh|trace|draw together|connect|analyse",
         "the documents|these reports|all the sources|the two contracts|the attached transcripts|the chapters|the studies|the interviews|"
         "both versions|all sections|the papers|the accounts of the witnesses|the positions of the authors|the minutes of all meetings",
         "and write one report|and say where they contradict each other|into a timeline|and draw conclusions|with evidence from each|"
-        "and explain the differences|across all of them|and recommend what to do|into a literature review|and list what they agree on"),
+        "and explain the differences|across all of them|and recommend what to do|into a literature review|and list what they agree on",
+    ),
     "reasoning": (
         "explain|decide|conclude|work out|justify|infer|reason about|figure out|determine|find out|deduce|argue|is it certain|say|discuss",
         "who is lying|which box holds the {object}|what follows from the premises|whether the argument holds|where {first} sits|"
@@ -512,43 +533,50 @@ PARTS = {
         "the flaw in this proof|how the {job} knew|which way {first} faces|who is the oldest|what must be false",
         "if {first} is older than {first2} and {first2} than {first3}|given that no {animal} is a {thing}|when {first} always lies|from the clues|"
         "step by step|and why|. {first} came before {first2}. {first3} came last|. Whoever has a {object} has a {instrument}|"
-        "considering that {first} saw {first2} at noon|. Either {first} or {first2} is a {job}, not both|, assuming that the {object} is heavy"),
+        "considering that {first} saw {first2} at noon|. Either {first} or {first2} is a {job}, not both|, assuming that the {object} is heavy",
+    ),
     "creative": (
         "write|compose|make up|invent|create|draft|tell me|come up with|imagine|craft|pen|improvise|dream up",
         "a poem|a story|a short story|a song|a haiku|a limerick|a fairy tale|a dialogue|a slogan|a joke|a speech|a scene|a letter from a pirate|"
         "a sonnet|a riddle|a blog post|an opening paragraph|a monologue|a rap|names for a band|a legend|a tagline|a toast",
         "about {theme}|about a {animal}|with a {job} as the hero|in the style of {person}|set in {country}|for my {relative}|"
-        "that makes people laugh|with a sad ending|about {object}s|that rhymes|for children|with a twist"),
+        "that makes people laugh|with a sad ending|about {object}s|that rhymes|for children|with a twist",
+    ),
     "planning": (
         "plan|organise|schedule|make a plan for|draw up a plan for|create a timetable for|help me plan|prepare|lay out the steps of|set up|"
         "design a programme for|break down into tasks|work out a schedule for|outline the milestones of|make a checklist for|arrange|map out",
         "a trip to {country}|a wedding|the launch of a product|a move to {city}|my week|learning {language}|a marathon training|a conference|"
         "the renovation of my house|an exam in {subject}|a charity event|the budget of a family|a career change to {job}|a garden|"
         "the migration of our servers|a holiday with my {relative}|a fitness routine|a company offsite|a research project",
-        "|in two weeks|with a budget of ${number}|step by step|day by day|for {digit} people|with deadlines|over six months|from start to end"),
+        "|in two weeks|with a budget of ${number}|step by step|day by day|for {digit} people|with deadlines|over six months|from start to end",
+    ),
     "fresh": (
         "what is|tell me|give me|show me|do you know|find|check|look up|any news about|what about",
         "the weather in {city}|the stock price of {firm}|the result of the {team} game|the latest news|the score|the newest version of {language}|"
         "the exchange rate|the headlines|the price of {object}s|the release date of the next {show}|the standings in {sport}|the traffic|"
         "what {person} said|the election results in {country}|the opening hours of the museum|what {firm} announced|the status of the trains",
-        "today|right now|this week|at the moment|tonight|yesterday|this morning|currently|as of now|this month|last night|in 2026|tomorrow"),
+        "today|right now|this week|at the moment|tonight|yesterday|this morning|currently|as of now|this month|last night|in 2026|tomorrow",
+    ),
     "qa": (
         "what is|who is|where is|when was|how big is|tell me|do you know|which is|define|explain in a sentence|what does one call",
         "the capital of {country}|the author of {book}|the inventor of {tech}|the meaning of {science}|the birthplace of {person}|"
         "the founder of {firm}|the habitat of the {animal}|the year of {history}|the colour of a {animal}|the population of {country}|"
         "the highest mountain of {country}|the number of players in {sport}|the language of {country}|{science}|{tech}|the first {instrument}",
-        "||||in short|please"),
+        "||||in short|please",
+    ),
     "code": (
         "write|implement|fix|debug|explain|refactor|optimise|test|review|port|complete|document|how do I write|show me",
         "a {language} function|this {language} code|a class|a SQL query|a unit test|a regex|a bash script|an API endpoint|a loop|the method|"
         "a parser|a sorting algorithm|a stack trace|the constructor|a Dockerfile|a recursive function|the following snippet",
         "that returns {things}|that counts {things}|which crashes with an exception|in {language}|that reads a file|with error handling|"
-        "without recursion|that runs in linear time|for a list of {things}|that validates an email|with type hints|using a hash map"),
+        "without recursion|that runs in linear time|for a list of {things}|that validates an email|with type hints|using a hash map",
+    ),
     "maths": (
         "calculate|compute|solve|find|determine|evaluate|prove|derive|what is|simplify|show|work out",
         "the integral of x^{digit} + {number}|{number} * {number} - {digit}|x in {digit}x + {number} = {number}|the area of a triangle with sides {digit}, {digit} and {number}|"
         "the probability of {digit} heads in {number} tosses|the derivative of sin({digit}x)|the sum of all even numbers up to {number}|"
         "the roots of x^2 - {number}x + {digit}|{digit} / {number} as a decimal|the volume of a cone of height {number}|the greatest common divisor of {number} and {number}|"
         "that {number} is not prime|the mean of {number}, {number} and {digit}|the rank of the matrix|the limit as n goes to infinity",
-        "|step by step|exactly|to two decimals|and show your work|without a calculator"),
+        "|step by step|exactly|to two decimals|and show your work|without a calculator",
+    ),
 }

@@ -1,12 +1,17 @@
+/* An arena is a list of chunks, and an allocation takes the next bytes of the newest chunk. Nothing
+ * is freed alone, so an allocation costs a few instructions and a request cannot leak. Chunks come
+ * zeroed from calloc, so every allocation is zeroed. The limit counts the bytes that callers asked
+ * for, without rounding, so that it means the same on every machine. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk's usual size: a chat request with its parsed messages fits into one. */
+/* The usual size of a chunk: a chat request with its parsed messages fits into one. */
 #define CHUNK_BYTES 16384
 
 struct chunk {
@@ -54,6 +59,7 @@ static struct chunk *chunk_add(struct arena *arena, size_t bytes)
 
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
+    assert(arena != NULL);
     const size_t align = alignof(max_align_t);
     if (bytes > arena->bytes_max - arena->used)
         return NULL;
@@ -87,7 +93,7 @@ char *arena_copy(struct arena *arena, struct td_str text)
     char *copy = arena_alloc(arena, text.len + 1);
     if (copy && text.len)
         memcpy(copy, text.data, text.len);
-    return copy; /* zeroed memory ends it */
+    return copy; /* the memory is zeroed, so the text ends with NUL */
 }
 
 char *arena_printf(struct arena *arena, const char *format, ...)

@@ -1,9 +1,13 @@
+/* A pool of threads for work that would block an event loop, such as reading a large prompt. Each
+ * task is a delivery (base/delivery.h): a thread runs it, and the result comes back on the loop
+ * that submitted it. A task that was cancelled while it waited is not run. */
 #include "base/background.h"
 
 #include "base/delivery.h"
 #include "base/error.h"
 #include "base/queue.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -53,6 +57,7 @@ static void *background_main(void *arg)
 
 struct background *background_new(uint32_t thread_count, uint32_t capacity)
 {
+    assert(thread_count > 0 && capacity > 0);
     struct background *background =
         calloc(1, sizeof *background + thread_count * sizeof *background->threads);
     if (!background)
@@ -87,6 +92,8 @@ void background_free(struct background *background)
 enum td_status background_submit(struct background *background, const struct background_work *work,
                                  struct background_task **out, struct td_error *err)
 {
+    assert(background != NULL && work != NULL && out != NULL);
+    assert(work->run != NULL && work->done != NULL && work->loop != NULL);
     struct background_task *task = calloc(1, sizeof *task);
     *out = NULL;
     if (!task)
@@ -97,7 +104,7 @@ enum td_status background_submit(struct background *background, const struct bac
     if (queue_push(background->queue, task))
         return TD_OK;
     *out = NULL;
-    task->work.free_ctx = NULL; /* the context stays the caller's */
+    task->work.free_ctx = NULL; /* the caller keeps the context */
     delivery_release(&task->delivery);
     delivery_release(&task->delivery);
     return error_set(err, TD_BUSY, "%u requests wait already to be prepared", background->capacity);
@@ -105,5 +112,6 @@ enum td_status background_submit(struct background *background, const struct bac
 
 void background_cancel(struct background_task *task)
 {
+    assert(task != NULL);
     delivery_cancel(&task->delivery);
 }

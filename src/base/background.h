@@ -1,6 +1,6 @@
-/* Work that would hold up an event loop: a few threads run it in the order in which it came, and
- * what comes after runs on the loop again. Any thread may submit; the callback, and cancelling, are
- * the loop's. */
+/* Runs work that would block an event loop on a few threads, in the order in which it came, and
+ * calls back on the loop. Any thread may submit. The callback comes on the loop, and only the loop
+ * may cancel. */
 #ifndef BASE_BACKGROUND_H
 #define BASE_BACKGROUND_H
 
@@ -10,26 +10,29 @@ struct background;
 struct background_task;
 
 struct background_work {
-    void (*run)(void *ctx); /* on a thread of the background; touches nothing but ctx */
-    /* Then on the loop, exactly once unless background_cancel was called. */
+    void (*run)(void *ctx); /* on a thread of the pool; uses ctx alone */
+    /* Then on the loop, exactly once, unless background_cancel was called. */
     void (*done)(void *ctx, void *owner);
-    /* Last: nobody looks at ctx any more. On any thread. */
+    /* Last, on any thread: ctx is no longer used. */
     void (*free_ctx)(void *ctx);
-    void *ctx;   /* **takes**, when the call succeeds */
-    void *owner; /* for `done` alone */
+    void *ctx;   /* **takes** it when the call succeeds */
+    void *owner; /* passed to `done` */
     struct loop *loop;
 };
 
-/* **returns new** (background_free), NULL without memory. capacity: tasks waiting. */
+/* **returns new** (background_free); NULL without memory. capacity: how many tasks may wait. */
 struct background *background_new(uint32_t thread_count, uint32_t capacity);
-/* What still waits is dropped: its loops have stopped. Waits for what runs. Accepts NULL. */
+/* Waits for the tasks that run, and drops those that wait. Their loops must have stopped. Accepts
+ * NULL. */
 void background_free(struct background *background);
 
-/* TD_BUSY when too many wait. *out is valid until `done` returns or background_cancel is called. */
+/* TD_BUSY when too many tasks wait. *out is valid until `done` returns or background_cancel is
+ * called. */
 TD_MUST_CHECK enum td_status background_submit(struct background *background,
                                                const struct background_work *work,
                                                struct background_task **out, struct td_error *err);
-/* No `done` after it returns. What runs goes on to its end, unseen. */
+/* After it returns, `done` is not called any more. A task that already runs goes on to its end
+ * without a result. */
 void background_cancel(struct background_task *task);
 
 #endif

@@ -1,7 +1,12 @@
+/* A buffer never holds more than its maximum. The first append that would exceed it, or that finds
+ * no memory, sets `failed`, and all later appends do nothing. So a writer makes its calls without
+ * checks and looks at `failed` once at the end. The capacity doubles, which keeps appending linear
+ * in time. */
 #include "base/buf.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +15,7 @@
 
 void buf_init(struct buf *buf, size_t bytes_max)
 {
+    assert(buf != NULL && bytes_max < SIZE_MAX);
     *buf = (struct buf){.bytes_max = bytes_max};
 }
 
@@ -30,6 +36,7 @@ void buf_clear(struct buf *buf)
 /* Makes room for `more` bytes and the NUL. */
 static bool buf_reserve(struct buf *buf, size_t more)
 {
+    assert(buf->len <= buf->bytes_max);
     if (buf->failed)
         return false;
     if (more > buf->bytes_max - buf->len) {
@@ -54,6 +61,7 @@ static bool buf_reserve(struct buf *buf, size_t more)
 
 void buf_append(struct buf *buf, const void *data, size_t len)
 {
+    assert(data != NULL || len == 0);
     if (!buf_reserve(buf, len))
         return;
     if (len)
@@ -138,7 +146,7 @@ char *buf_take(struct buf *buf)
 {
     if (buf->failed)
         return NULL;
-    buf_append(buf, "", 0); /* an empty buffer gives "" */
+    buf_append(buf, "", 0); /* so that an empty buffer gives "" */
     char *data = buf->data;
     if (data == NULL)
         return NULL;

@@ -1,3 +1,5 @@
+/* The system's clocks behind struct clock. Every function takes the clock as its first argument,
+ * and NULL means the system's, so code under test can be given any time. */
 #include "base/clock.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Time, injectable for tests. */
+/* Wall time and monotonic time behind one struct, so that tests can set them. Any thread. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -17,10 +17,10 @@ uint64_t clock_monotonic_ns(const struct clock *clock); /* NULL = clock_system *
 double clock_monotonic_ms(const struct clock *clock);
 uint64_t clock_wall_ms(const struct clock *clock);
 
-/* When the system's monotonic clock will stand `ms` later: for pthread_cond_timedwait. */
+/* The system's monotonic clock in `ms` milliseconds, for pthread_cond_timedwait. */
 struct timespec clock_deadline(uint32_t ms);
 
-/* "2026-11-21T09:30:00.123Z" into out[25]. */
+/* Writes "2026-11-21T09:30:00.123Z" to out[25]. */
 void clock_format_iso8601(uint64_t wall_ms, char out[static 25]);
 
 #endif

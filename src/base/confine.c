@@ -1,3 +1,7 @@
+/* Builds the seccomp filters of the confined worker. The filters list forbidden calls instead of
+ * allowed ones, because the engine, the C library and the thread library use many calls that change
+ * with their versions, while the ways to the network are few and known. confine_try proves the
+ * filter on a child process before anything depends on it. */
 #include "base/confine.h"
 
 #include "base/error.h"
@@ -12,8 +16,8 @@
 
 #define CALL(name) SCMP_SYS(name)
 
-/* recvmsg stays: it is how work comes in. A call that this machine's kernel headers do not know has a
- * negative number, which libseccomp leaves out. */
+/* recvmsg stays allowed, because work arrives by it. A call that the kernel headers of this machine
+ * do not know has a negative number, which libseccomp leaves out. */
 static const int network_calls[] = {
     CALL(socket),
     CALL(socketpair),
@@ -60,7 +64,7 @@ static enum td_status refuse(const int *calls, size_t count, struct td_error *er
     for (size_t i = 0; code == 0 && i < count; i++) {
         code = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
         if (code == -EDOM || code == -EINVAL)
-            code = 0; /* this architecture has no such call */
+            code = 0; /* this architecture does not have the call */
     }
     if (code == 0)
         code = seccomp_load(filter);
@@ -81,7 +85,7 @@ enum td_status confine_files(struct td_error *err)
     return refuse(file_calls, sizeof file_calls / sizeof *file_calls, err);
 }
 
-/* What the child says by its exit code. */
+/* What the child reports by its exit code. */
 enum found { FOUND_NOTHING, FOUND_NO_FILTER, FOUND_SOCKET, FOUND_FILE };
 
 static enum found look_for_ways_out(void)

@@ -1,19 +1,22 @@
-/* How fast a core is, the kernel says in one of two ways:
+/* The kernel tells in one of two ways how fast a core is:
  *
- *   cpuN/cpu_capacity              work done in a second, 1024 for the fastest. From the device
- *                                  tree (big.LITTLE), and on x86 since Linux 6.12
- *   cpuN/cpufreq/cpuinfo_max_freq  kHz; says nothing of how much a core does in a cycle
+ *   cpuN/cpu_capacity              work done in a second; 1024 for the fastest core. From the
+ *                                  device tree (big.LITTLE), and on x86 since Linux 6.12.
+ *   cpuN/cpufreq/cpuinfo_max_freq  kHz; does not tell how much a core does in a cycle.
  *
- * A step of the forward pass ends when its last item is done, and items are handed out from a
- * counter, so a slow core costs the others up to the length of its last item. A core with 60 % of
- * the fastest one's capacity counts as fast: the middle cores of phones with three kinds do, the
- * small ones (20 to 45 %) do not. Frequencies alone differ less between kinds (small cores reach 60
- * to 80 % of it), and between equal cores of which some may go higher by a few percent: 85 %.
+ * A step of the forward pass ends when its last item is done. Items are handed out from a counter,
+ * so a slow core delays the others by at most its last item. A core with 60 % of the fastest one's
+ * capacity counts as fast: the middle cores of phones with three kinds do, the small ones (20 to 45
+ * %) do not. Frequencies differ less. Small cores reach 60 to 80 % of the highest one, and among
+ * equal cores some may go higher by a few percent. So the bound there is 85 %.
  *
- * A quota (`cpu.max`, or `cpu.cfs_quota_us` of version 1) is rounded down: with one thread more
- * than it allows, all stand still for the rest of every period of 100 ms. */
+ * A quota (`cpu.max`, or `cpu.cfs_quota_us` of version 1) is rounded down. With one thread more
+ * than it allows, all threads stand still for the rest of every period of 100 ms. */
 #include "base/cores.h"
 
+#include "base/path.h"
+
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@
 #define FAST_FREQUENCY_MIN 0.85
 #define PATH_BYTES 4096
 
-/* The beginning of a small file; false when it cannot be read or is empty. */
+/* Reads the beginning of a small file; false when it cannot be read or is empty. */
 static bool read_text(const char *path, char *out, size_t capacity)
 {
     FILE *file = fopen(path, "re");
@@ -35,7 +38,7 @@ static bool read_text(const char *path, char *out, size_t capacity)
     return len > 0;
 }
 
-/* A positive number from root/format; 0 when there is none. */
+/* Reads a positive number from the file root/format; 0 when there is none. */
 TD_PRINTF(2, 3)
 static double read_number(const char *root, const char *format, ...)
 {
@@ -57,8 +60,8 @@ static double read_number(const char *root, const char *format, ...)
 
 /* ---- kinds of cores -------------------------------------------------------------------------- */
 
-/* Puts the cores into `fast_set` whose number is at least `least` of the largest; false, and
- * nothing done, when one of them has no number. */
+/* Puts into `fast_set` the cores whose number is at least `least` times the largest. False, with
+ * nothing changed, when a core has no number. */
 static bool choose_fast(const char *root, const char *file, double least, const cpu_set_t *allowed,
                         struct cores *out)
 {
@@ -78,8 +81,8 @@ static bool choose_fast(const char *root, const char *file, double least, const 
     return true;
 }
 
-/* Where all have the same capacity, some kernels do not know better: frequencies are asked as
- * well. */
+/* Some kernels give all cores the same capacity because they know no better, so frequencies are
+ * asked, too. */
 static void read_kinds(const char *root, const cpu_set_t *allowed, struct cores *out)
 {
     out->fast_set = *allowed;
@@ -94,8 +97,8 @@ static void read_kinds(const char *root, const cpu_set_t *allowed, struct cores 
 static double quota_v2(const char *root, const char *group)
 {
     char path[PATH_BYTES], text[64], *rest;
-    int len = snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/cpu.max", root, group);
-    if (len < 0 || (size_t)len >= sizeof path || !read_text(path, text, sizeof text))
+    if (path_format(path, sizeof path, NULL, "%s/sys/fs/cgroup%s/cpu.max", root, group) != TD_OK ||
+        !read_text(path, text, sizeof text))
         return 0;
     double quota = strtod(text, &rest); /* "max 100000" or "200000 100000", in us */
     double period = strtod(rest, NULL);
@@ -109,8 +112,8 @@ static double quota_v1(const char *root, const char *group)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The smallest quota of a group and of those around it. In a container the group's path may be one
- * of the host's, which does not exist here; its own group then stands at the top. */
+/* Takes the smallest quota of a group and of the groups around it. In a container, the group's path
+ * may be one of the host's, which does not exist here. Its own group then stands at the top. */
 static void narrow_quota(const char *root, char *group,
                          double (*quota_of)(const char *, const char *), struct cores *out)
 {
@@ -125,7 +128,7 @@ static void narrow_quota(const char *root, char *group,
     }
 }
 
-/* Whether a comma-separated list of controllers has `cpu`. */
+/* Whether `cpu` is in a comma-separated list of controllers. */
 static bool has_cpu(const char *list)
 {
     for (size_t len; *list != '\0'; list += len + (list[len] == ',')) {
@@ -136,12 +139,12 @@ static bool has_cpu(const char *list)
     return false;
 }
 
-/* Lines "number:controllers:path"; version 2 has no controllers there. */
+/* Reads lines "number:controllers:path"; in version 2 the controllers are empty. */
 static void read_quota(const char *root, struct cores *out)
 {
     char path[PATH_BYTES], text[16384], *lines = text;
-    int len = snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    if (len < 0 || (size_t)len >= sizeof path || !read_text(path, text, sizeof text))
+    if (path_join(path, sizeof path, root, "proc/self/cgroup", NULL) != TD_OK ||
+        !read_text(path, text, sizeof text))
         return;
     for (char *line; (line = strsep(&lines, "\n")) != NULL;) {
         char *controllers = strchr(line, ':'), *group;
@@ -160,13 +163,14 @@ static void read_quota(const char *root, struct cores *out)
 
 void cores_read(const char *root, const cpu_set_t *allowed, struct cores *out)
 {
+    assert(root != NULL && out != NULL);
     cpu_set_t own;
     *out = (struct cores){0};
     CPU_ZERO(&own);
     if (allowed == NULL && sched_getaffinity(0, sizeof own, &own) == 0)
         allowed = &own;
     if (allowed == NULL || CPU_COUNT(allowed) == 0) {
-        CPU_SET(0, &own); /* a machine whose mask does not fit (1024 processors) says nothing */
+        CPU_SET(0, &own); /* more than 1024 processors: the mask does not fit */
         allowed = &own;
     }
     read_kinds(root, allowed, out);

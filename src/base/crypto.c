@@ -1,5 +1,9 @@
+/* OpenSSL's digests and random numbers behind our own types, so that no OpenSSL type leaves this
+ * folder. What cannot fail with valid arguments is asserted, because a caller could do nothing
+ * about it. */
 #include "base/crypto.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -9,12 +13,13 @@
 
 void crypto_sha256(const void *data, size_t len, uint8_t out[static CRYPTO_SHA256_BYTES])
 {
+    assert(data != NULL || len == 0);
     int ok = EVP_Digest(data, len, out, NULL, EVP_sha256(), NULL);
     assert(ok == 1); /* fails only without memory for a context of fixed size */
     (void)ok;
 }
 
-/* Only a pointer to OpenSSL's state, so that no type of its leaves this file. */
+/* Never defined: a pointer to it is a pointer to OpenSSL's context under another name. */
 struct crypto_sha256 *crypto_sha256_begin(void)
 {
     EVP_MD_CTX *state = EVP_MD_CTX_new();
@@ -51,13 +56,15 @@ void crypto_hex(const uint8_t *data, size_t len, char *out)
     out[2 * len] = '\0';
 }
 
+/* Lower case only, so that bytes have exactly one spelling. */
 static int hex_value(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    return ascii_is_upper(c) ? -1 : ascii_hex_value(c);
 }
 
 bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)
 {
+    assert(out != NULL);
     if (text.len / 2 != len || text.len % 2 != 0)
         return false;
     for (size_t i = 0; i < len; i++) {
@@ -71,6 +78,7 @@ bool crypto_unhex(struct td_str text, uint8_t *out, size_t len)
 
 enum td_status crypto_random(void *out, size_t len, struct td_error *err)
 {
+    assert(out != NULL);
     if (len > INT32_MAX || RAND_bytes(out, (int)len) != 1)
         return error_set(err, TD_INTERNAL, "the system's random numbers are not available");
     return TD_OK;
@@ -88,6 +96,6 @@ void crypto_wipe(void *data, size_t len)
 
 __attribute__((noinline)) void crypto_wipe_stack(void)
 {
-    char below[512 * 1024]; /* more than any thread of ours uses; the least stack is 8 MB */
+    char below[512 * 1024]; /* more than any of our threads uses; their stacks have 8 MB or more */
     OPENSSL_cleanse(below, sizeof below);
 }

@@ -1,3 +1,5 @@
+/* Ed25519 by OpenSSL. A key is handled as its 32 raw bytes, so that key files have no format to
+ * parse. */
 #include "base/crypto_sign.h"
 
 #include "base/error.h"

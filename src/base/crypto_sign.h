@@ -4,7 +4,7 @@
 
 #include "tandem/types.h"
 
-#define CRYPTO_SIGN_KEY_BYTES 32 /* of the private seed and of the public key */
+#define CRYPTO_SIGN_KEY_BYTES 32 /* the private seed, and the public key */
 #define CRYPTO_SIGNATURE_BYTES 64
 
 TD_MUST_CHECK enum td_status crypto_sign_public(const uint8_t seed[static CRYPTO_SIGN_KEY_BYTES],
@@ -14,7 +14,7 @@ TD_MUST_CHECK enum td_status crypto_sign(const uint8_t seed[static CRYPTO_SIGN_K
                                          struct td_str message,
                                          uint8_t out[static CRYPTO_SIGNATURE_BYTES],
                                          struct td_error *err);
-/* False also for a key that is none. */
+/* False for a wrong signature and for bytes that are no valid key. */
 bool crypto_sign_verify(const uint8_t public_key[static CRYPTO_SIGN_KEY_BYTES],
                         struct td_str message,
                         const uint8_t signature[static CRYPTO_SIGNATURE_BYTES]);

@@ -1,13 +1,19 @@
+/* Carries a result from a working thread to an event loop exactly once, or not at all when its
+ * owner has cancelled. Two sides hold a delivery, and the last release frees it, so neither side
+ * needs to know whether the other one still exists. The mutex makes cancelling wait for a post that
+ * is under way, because the loop may be freed right after. */
 #include "base/delivery.h"
 
+#include <assert.h>
 #include <time.h>
 
-#define RETRY_NS 5000000L /* a loop whose queue was full is asked again so soon */
+#define RETRY_NS 5000000L /* pause before a loop with a full queue is tried again */
 
 void delivery_init(struct delivery *delivery, struct loop *loop,
                    void (*on_loop)(struct delivery *delivery),
                    void (*free_all)(struct delivery *delivery))
 {
+    assert(loop != NULL && on_loop != NULL && free_all != NULL);
     delivery->loop = loop;
     delivery->on_loop = on_loop;
     delivery->free_all = free_all;
@@ -24,19 +30,19 @@ void delivery_release(struct delivery *delivery)
     delivery->free_all(delivery);
 }
 
-/* On the loop, with the post's hold. */
+/* Runs on the loop and releases the hold of the post. */
 static void arrive(void *ctx)
 {
     struct delivery *delivery = ctx;
     if (delivery_is_wanted(delivery)) {
         delivery->on_loop(delivery);
-        delivery_release(delivery); /* the owner's */
+        delivery_release(delivery); /* the owner's hold */
     }
     delivery_release(delivery);
 }
 
-/* False when the loop took no post: try again later. The mutex makes delivery_cancel wait for a
- * post under way, after which the loop may be gone. */
+/* False when the loop's queue is full: the caller tries again. The mutex makes delivery_cancel wait
+ * for a post under way, after which the loop may be gone. */
 static bool post(struct delivery *delivery)
 {
     atomic_fetch_add(&delivery->holds, 1);

@@ -1,5 +1,5 @@
-/* What a thread has done for an event loop, told there once, unless nobody wants it any more. Two
- * hold a delivery: its owner, on the loop, and the thread that works for it. */
+/* Tells an event loop once that a thread has finished its work, unless the owner no longer wants to
+ * know. Two sides hold a delivery: its owner, on the loop, and the thread that works for it. */
 #ifndef BASE_DELIVERY_H
 #define BASE_DELIVERY_H
 
@@ -8,31 +8,32 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Embedded first in what is delivered. */
+/* Embedded as the first member of what is delivered. */
 struct delivery {
     struct loop *loop;
     void (*on_loop)(struct delivery *delivery);  /* the owner's hold ends when it returns */
-    void (*free_all)(struct delivery *delivery); /* the last hold is gone; any thread */
+    void (*free_all)(struct delivery *delivery); /* called when the last hold is gone; any thread */
     atomic_uint holds;
     pthread_mutex_t posting; /* held while a post is made */
     atomic_bool cancelled;
 };
 
-/* Held by both. */
+/* Initialised with two holds: the owner's and the thread's. */
 void delivery_init(struct delivery *delivery, struct loop *loop,
                    void (*on_loop)(struct delivery *delivery),
                    void (*free_all)(struct delivery *delivery));
-/* Any thread: whether the owner still waits. */
+/* Whether the owner still waits. Any thread. */
 static inline bool delivery_is_wanted(const struct delivery *delivery)
 {
     return !atomic_load(&delivery->cancelled);
 }
-/* The thread's end: posts, while the loop's queue is full again and again, until *stop. */
+/* The thread's last call: posts to the loop, again and again while its queue is full, until
+ * *stop. */
 void delivery_send(struct delivery *delivery, const atomic_bool *stop);
-/* The owner's end before on_loop, on the loop: there is no on_loop after it, and the loop may be
- * freed. */
+/* The owner's last call before on_loop, on the loop: on_loop is not called afterwards, and the loop
+ * may be freed. */
 void delivery_cancel(struct delivery *delivery);
-/* Ends one hold without a word. */
+/* Ends one hold; nobody is told. */
 void delivery_release(struct delivery *delivery);
 
 #endif

@@ -1,7 +1,13 @@
+/* Reads the state of the battery and the network from sysfs, for policies such as "on battery,
+ * prefer the cloud". The state is read at most every two seconds, because every exchange asks for
+ * it and sysfs is slow. Folders and files that are missing or malformed mean "unknown", never an
+ * error. */
 #include "base/device.h"
 
 #include "base/clock.h"
+#include "base/path.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
@@ -11,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A battery moves by a percent in minutes; a cable is pulled and noticed within this. */
+/* A battery changes by a percent in minutes; an unplugged cable is noticed within this time. */
 #define FRESH_MS 2000.0
 #define ENTRIES_MAX 64
 
@@ -24,12 +30,14 @@ struct device {
     struct device_state state;
 };
 
-/* First line of root/class/KIND/NAME/FILE without its newline; false when there is none. */
+/* Reads the first line of root/class/KIND/NAME/FILE; false when there is none. */
 static bool read_line(const struct device *device, const char *kind, const char *name,
                       const char *file, char out[static 64])
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/class/%s/%.128s/%s", device->root, kind, name, file);
+    if (path_format(path, sizeof path, NULL, "%s/class/%s/%s/%s", device->root, kind, name, file) !=
+        TD_OK)
+        return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
@@ -48,7 +56,8 @@ static void each_entry(const struct device *device, const char *kind, entry_fn *
                        struct device_state *state)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/class/%s", device->root, kind);
+    if (path_format(path, sizeof path, NULL, "%s/class/%s", device->root, kind) != TD_OK)
+        return;
     DIR *folder = opendir(path);
     const struct dirent *entry;
     int count = 0;
@@ -67,7 +76,7 @@ static void read_supply(const struct device *device, const char *name, struct de
     char text[64], *end;
     if (!read_line(device, "power_supply", name, "type", text) || strcmp(text, "Battery") != 0)
         return;
-    /* A mouse's battery says nothing about the machine. */
+    /* The battery of a mouse says nothing about the machine. */
     if (read_line(device, "power_supply", name, "scope", text) && strcmp(text, "Device") == 0)
         return;
     if (read_line(device, "power_supply", name, "capacity", text)) {
@@ -85,7 +94,7 @@ static void read_interface(const struct device *device, const char *name,
     char text[64];
     if (strcmp(name, "lo") == 0 || !read_line(device, "net", name, "operstate", text))
         return;
-    if (strcmp(text, "up") == 0 || strcmp(text, "unknown") == 0) /* tunnels do not say */
+    if (strcmp(text, "up") == 0 || strcmp(text, "unknown") == 0) /* tunnels say "unknown" */
         state->network = TD_NETWORK_ONLINE;
     else if (state->network == TD_NETWORK_UNKNOWN)
         state->network = TD_NETWORK_OFFLINE;
@@ -93,6 +102,7 @@ static void read_interface(const struct device *device, const char *name,
 
 struct device *device_new(const char *root, const struct clock *clock)
 {
+    assert(root != NULL);
     struct device *device = calloc(1, sizeof *device);
     if (!device || strlen(root) >= sizeof device->root) {
         free(device);
@@ -114,6 +124,7 @@ void device_free(struct device *device)
 
 void device_read(struct device *device, struct device_state *out)
 {
+    assert(device != NULL && out != NULL);
     double now_ms = clock_monotonic_ms(device->clock);
     pthread_mutex_lock(&device->lock);
     if (!device->known || now_ms - device->read_ms >= FRESH_MS) {

@@ -1,4 +1,5 @@
-/* What the machine says of its battery and its network, from sysfs, read at most every few seconds. Thread-safe. */
+/* The state of the machine's battery and network, from sysfs, read at most every two seconds.
+ * Thread-safe. */
 #ifndef BASE_DEVICE_H
 #define BASE_DEVICE_H
 
@@ -8,15 +9,15 @@ struct device;
 struct clock;
 
 struct device_state {
-    double battery;  /* percent of the least charged one; NAN = none, or not known */
-    bool on_battery; /* one is being emptied */
-    /* Offline: there are interfaces beside the loopback and none is up. Unknown: there are none (a container), or
-     * nothing can be read. Metered cannot be seen there. */
+    double battery;  /* percent, of the emptiest one; NAN = none or unknown */
+    bool on_battery; /* a battery is discharging */
+    /* Offline: no interface is up, but there are some besides the loopback. Unknown: there are none
+     * (a container), or nothing can be read. Metered networks cannot be recognised here. */
     enum td_network network;
 };
 
-/* root: the folder that holds `class/power_supply` and `class/net`, "/sys" on a real machine; copied. clock NULL = the system's.
- * **returns new** (device_free), or NULL. */
+/* root: the folder with `class/power_supply` and `class/net`, which is "/sys" on a real machine;
+ * copied. clock NULL = the system's. **returns new** (device_free), or NULL. */
 struct device *device_new(const char *root, const struct clock *clock);
 void device_free(struct device *device);
 void device_read(struct device *device, struct device_state *out);

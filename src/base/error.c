@@ -1,5 +1,10 @@
+/* The first failure is the cause, and what follows from it would hide it. So an error that is set
+ * stays, and later calls only put context before it. */
 #include "base/error.h"
 
+#include "base/str.h"
+
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +34,7 @@ const char *td_status_name(enum td_status status)
 
 enum td_status error_set(struct td_error *err, enum td_status status, const char *format, ...)
 {
+    assert(status != TD_OK && format != NULL);
     if (err == NULL || err->status != TD_OK)
         return status;
     va_list args;
@@ -51,4 +57,14 @@ void error_prefix(struct td_error *err, const char *format, ...)
     va_end(args);
     if (len >= 0 && (size_t)len < sizeof err->message)
         snprintf(err->message + len, sizeof err->message - (size_t)len, ": %s", old);
+}
+
+struct error_suggestion error_suggest(struct td_str name, const char *const *candidates,
+                                      size_t candidate_count)
+{
+    struct error_suggestion suggestion = {""};
+    const char *near = str_nearest(name, candidates, candidate_count);
+    if (near != NULL)
+        snprintf(suggestion.text, sizeof suggestion.text, "; did you mean '%.64s'?", near);
+    return suggestion;
 }

@@ -1,8 +1,13 @@
+/* Replaces a file so that a reader sees the old contents or the new ones, never a part: write
+ * beside it, flush to the disk, rename. The name of the draft has the process id, so two processes
+ * do not write to one draft. */
 #include "base/file.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +27,8 @@ static bool write_whole(int fd, struct td_str text)
     return true;
 }
 
-/* So that the new name outlives a loss of power. A file system that cannot has the rename all the same. */
+/* Makes the new name survive a loss of power. On a file system that cannot do this, the rename is
+ * valid all the same. */
 static void sync_folder(const char *path)
 {
     char folder[4096];
@@ -39,12 +45,13 @@ static void sync_folder(const char *path)
 enum td_status file_replace(const char *path, struct td_str text, unsigned mode,
                             struct td_error *err)
 {
+    assert(path != NULL);
     char partial[4096];
-    if (snprintf(partial, sizeof partial, "%s.%ld.part", path, (long)getpid()) >=
-        (int)sizeof partial)
-        return error_set(err, TD_INVALID, "a path is longer than %zu bytes", sizeof partial);
-    enum td_status status = TD_OK;
-    unlink(partial); /* of a process with our number that died over it */
+    enum td_status status =
+        path_format(partial, sizeof partial, err, "%s.%ld.part", path, (long)getpid());
+    if (status != TD_OK)
+        return status;
+    unlink(partial); /* left by a dead process with our id */
     int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0 || !write_whole(fd, text) || fsync(fd) != 0 || rename(partial, path) != 0)
         status = error_set(err, TD_IO, "cannot write %s: %s", path, strerror(errno));

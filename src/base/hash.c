@@ -1,3 +1,6 @@
+/* Hashes for tables and for noticing changes. Values of both functions are stored in files
+ * (checksums of sessions, classifiers and similarity tables), so neither may change. hash_words64
+ * exists for whole files of megabytes, where a byte at a time is too slow. */
 #include "base/hash.h"
 
 #include <string.h>

@@ -1,8 +1,12 @@
+/* The only file that knows jansson. It adds what jansson does not do: it limits the depth, and it
+ * turns invalid UTF-8 in built text into U+FFFD. Doubles are written with 15 significant digits,
+ * because with 17 the number 0.1 would become 0.10000000000000001. */
 #include "base/json.h"
 
 #include "base/error.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -18,7 +22,7 @@ static struct json *wrap(json_t *value)
     return (struct json *)value;
 }
 
-/* Deeper trees have no use in any format here and would cost stack in every walk. */
+/* No format here needs deeper trees, and each level costs stack in every walk. */
 #define DEPTH_MAX 64
 
 static bool too_deep(json_t *value, int depth_left)
@@ -56,11 +60,13 @@ static enum td_status load(struct td_str text, size_t flags, struct json **out,
 
 enum td_status json_parse(struct td_str text, struct json **out, struct td_error *err)
 {
+    assert(out != NULL);
     return load(text, JSON_REJECT_DUPLICATES, out, err);
 }
 
 enum td_status json_check(struct td_str text, enum json_kind *kind, struct td_error *err)
 {
+    assert(kind != NULL);
     struct json *value = NULL;
     enum td_status status = load(text, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &value, err);
     *kind = json_kind_of(value);
@@ -226,6 +232,7 @@ struct json *json_clone(const struct json *value)
 
 void json_put(struct json *object, const char *key, struct json *value)
 {
+    assert(key != NULL);
     if (value)
         json_object_set_new(raw(object), key, raw(value));
 }

@@ -1,10 +1,11 @@
-/* JSON values, strict reading and compact writing. jansson inside; no jansson type leaves json.c.
+/* JSON values: strict reading, compact writing. jansson is inside; no jansson type leaves json.c.
  *
- * Reading refuses duplicate keys, invalid UTF-8, trailing text, numbers that do not fit and nesting
- * deeper than 64: the privacy scan and a cloud must never see two different contents.
- * A parsed tree has one owner; accessors **borrow** until json_free of the root. Accessors accept
- * NULL (an absent member) and then answer "absent", so lookups chain. Not thread-safe while being
- * changed. */
+ * Reading refuses duplicate keys, invalid UTF-8, trailing text, numbers that do not fit, and
+ * nesting deeper than 64. Otherwise the privacy scan and a cloud could see two different contents.
+ *
+ * A parsed tree has one owner; accessors **borrow** until json_free of the root. They accept NULL
+ * (an absent member) and then answer "absent", so lookups can be chained. A tree may be read by
+ * several threads while none changes it. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -27,15 +28,15 @@ enum json_kind {
 /* **returns new** (json_free). TD_INVALID with line and column. */
 TD_MUST_CHECK enum td_status json_parse(struct td_str text, struct json **out,
                                         struct td_error *err);
-/* Whether the text is JSON, for handing it on as it stands: no value of it is kept, so that integers
- * of more than 64 bits and duplicate keys do no harm. *kind: of the whole. */
+/* Checks JSON that is passed on as it is. No value is kept, so integers of more than 64 bits and
+ * duplicate keys do no harm. *kind: of the whole text. */
 TD_MUST_CHECK enum td_status json_check(struct td_str text, enum json_kind *kind,
                                         struct td_error *err);
 void json_free(struct json *value);
 
 enum json_kind json_kind_of(const struct json *value);
-bool json_absent(const struct json *value);      /* not there, or null */
-const char *json_kind_name(enum json_kind kind); /* "string", "object", ... as JSON calls them */
+bool json_absent(const struct json *value);      /* not present, or null */
+const char *json_kind_name(enum json_kind kind); /* "string", "object", ... as JSON says */
 const struct json *json_get(const struct json *object, const char *key); /* NULL when absent */
 size_t json_count(const struct json *value); /* elements or members; 0 for anything else */
 const struct json *json_at(const struct json *array, size_t index);
@@ -45,13 +46,14 @@ int64_t json_int(const struct json *value, int64_t otherwise);
 double json_number(const struct json *value, double otherwise); /* int or double */
 bool json_bool(const struct json *value, bool otherwise);
 
-/* Walks an object's members in insertion order: start with *iterator = NULL; false at the end. */
+/* Walks the members of an object in insertion order. Start with *iterator = NULL; false at the
+ * end. */
 bool json_next(const struct json *object, void **iterator, const char **key,
                const struct json **value);
 
-/* Building. **returns new**, NULL when out of memory or (text) not UTF-8. json_put and json_push
- * **take** the value, also on failure, and accept NULL values by marking nothing: check once with
- * json_write. */
+/* Building. All **return new**; NULL when memory is short. json_put and json_push **take** the
+ * value, also on failure, and leave out a value that is NULL. So a tree can be built without a
+ * check after each call. */
 struct json *json_new_object(void);
 struct json *json_new_array(void);
 struct json *json_new_text(struct td_str text); /* invalid UTF-8 is replaced by U+FFFD */
@@ -65,9 +67,9 @@ void json_put(struct json *object, const char *key, struct json *value);
 void json_push(struct json *array, struct json *value);
 void json_remove(struct json *object, const char *key);
 
-/* Compact, UTF-8 as is. Doubles with 15 significant digits ("0.1", not "0.10000000000000001"). */
+/* Compact, with UTF-8 unescaped. Doubles have 15 significant digits: 0.1 stays "0.1". */
 void json_write(const struct json *value, struct buf *out);
-/* Appends `text` as a quoted JSON string (for hand-built hot-path output). */
+/* Appends `text` as a quoted JSON string, for output that is written by hand for speed. */
 void json_write_text(struct td_str text, struct buf *out);
 
 #endif

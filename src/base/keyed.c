@@ -1,5 +1,9 @@
+/* Message authentication and encryption under one 32-byte key, by OpenSSL. Sealed bytes are nonce,
+ * cipher text and tag in a row, with a fresh random nonce each time. The label is authenticated but
+ * not stored, so that a file cannot be swapped for another one sealed under the same key. */
 #include "base/keyed.h"
 
+#include "base/ascii.h"
 #include "base/crypto.h"
 #include "base/error.h"
 
@@ -8,7 +12,7 @@
 #include <openssl/hmac.h>
 #include <string.h>
 
-#define NONCE_BYTES 12 /* what GCM is defined for; random ones suffice for 2^32 files a key */
+#define NONCE_BYTES 12 /* as GCM defines it; random nonces are safe for 2^32 files per key */
 #define TAG_BYTES 16
 
 void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size_t len,
@@ -17,17 +21,8 @@ void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size
     unsigned int written = 0;
     unsigned char *ok =
         HMAC(EVP_sha256(), key, KEYED_KEY_BYTES, (const unsigned char *)data, len, out, &written);
-    assert(ok != NULL && written == KEYED_MAC_BYTES); /* fails only without memory for a context */
+    assert(ok != NULL && written == KEYED_MAC_BYTES); /* fails only when memory is short */
     (void)ok;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
 }
 
 enum td_status keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES],
@@ -35,7 +30,7 @@ enum td_status keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_
 {
     bool fits = text.len == (size_t)2 * KEYED_KEY_BYTES;
     for (size_t i = 0; fits && i < KEYED_KEY_BYTES; i++) {
-        int high = hex_value(text.data[2 * i]), low = hex_value(text.data[2 * i + 1]);
+        int high = ascii_hex_value(text.data[2 * i]), low = ascii_hex_value(text.data[2 * i + 1]);
         fits = high >= 0 && low >= 0;
         key[i] = (uint8_t)((high & 15) << 4 | (low & 15));
     }
@@ -45,7 +40,8 @@ enum td_status keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_
                             "-hex 32)");
 }
 
-/* Seals or opens `text` to `out`, which has room for as many bytes; tag is written or checked. */
+/* Encrypts or decrypts `text` to `out`, which has room for as many bytes. The tag is written or
+ * checked. */
 static bool run(bool sealing, const uint8_t *key, const uint8_t *nonce, struct td_str label,
                 struct td_str text, uint8_t *out, uint8_t *tag)
 {
@@ -68,7 +64,7 @@ static bool run(bool sealing, const uint8_t *key, const uint8_t *nonce, struct t
     return ok;
 }
 
-/* Room for `len` bytes at the end of the buffer, set to zero. */
+/* Adds `len` zero bytes to the buffer and returns them. */
 static uint8_t *extend(struct buf *out, size_t len)
 {
     static const uint8_t zeros[64];
@@ -106,7 +102,7 @@ enum td_status keyed_open(const uint8_t key[static KEYED_KEY_BYTES], struct td_s
     memcpy(nonce, sealed.data, NONCE_BYTES);
     memcpy(tag, text.data + text.len, TAG_BYTES);
     size_t begin = out->len;
-    uint8_t *room = extend(out, text.len + 1); /* never without a byte, also for an empty text */
+    uint8_t *room = extend(out, text.len + 1); /* one more byte: an empty text needs room, too */
     if (room == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory to decrypt %zu bytes", text.len);
     bool ok = run(false, key, nonce, label, text, room, tag);

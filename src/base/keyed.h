@@ -1,5 +1,5 @@
-/* Cryptography under a key (OpenSSL inside): HMAC-SHA-256, and AES-256-GCM for what is kept on disk.
- * Any thread. */
+/* Cryptography with a key (OpenSSL inside): HMAC-SHA-256, and AES-256-GCM for files on disk. Any
+ * thread. */
 #ifndef BASE_KEYED_H
 #define BASE_KEYED_H
 
@@ -11,16 +11,16 @@
 void keyed_mac(const uint8_t key[static KEYED_KEY_BYTES], const void *data, size_t len,
                uint8_t out[static KEYED_MAC_BYTES]);
 
-/* 64 hexadecimal digits. TD_INVALID without quoting them. */
+/* Reads 64 hexadecimal digits. The message of TD_INVALID does not quote them. */
 TD_MUST_CHECK enum td_status
 keyed_key_parse(struct td_str text, uint8_t key[static KEYED_KEY_BYTES], struct td_error *err);
 
 /* Appends a random nonce (12 bytes), the cipher text (as long as the text) and the tag (16 bytes).
- * label: bytes that are not stored but must be the same when it is opened. */
+ * label: bytes that are not stored, but must be the same when the text is opened. */
 TD_MUST_CHECK enum td_status keyed_seal(const uint8_t key[static KEYED_KEY_BYTES],
                                         struct td_str label, struct td_str text, struct buf *out,
                                         struct td_error *err);
-/* TD_DENIED when the key or the label is another or a bit was changed; *out is then empty. */
+/* TD_DENIED when the key or the label differs or a bit was changed; *out is then empty. */
 TD_MUST_CHECK enum td_status keyed_open(const uint8_t key[static KEYED_KEY_BYTES],
                                         struct td_str label, struct td_str sealed, struct buf *out,
                                         struct td_error *err);

@@ -1,7 +1,10 @@
+/* Writes one line per event with one write(2), so that lines of several threads do not mix. Control
+ * characters are replaced, so text from outside cannot forge a line. */
 #include "base/log.h"
 
 #include "base/clock.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,6 +30,7 @@ void log_set_fd(int fd)
 
 void log_event(enum log_level level, const char *event, const char *format, ...)
 {
+    assert(level < LOG_LEVEL_OFF && event != NULL && format != NULL);
     if ((int)level < atomic_load_explicit(&log_minimum, memory_order_relaxed))
         return;
     char line[LINE_BYTES], stamp[25];
@@ -49,5 +53,5 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
             line[i] = '?';
     line[total++] = '\n';
     ssize_t written = write(atomic_load_explicit(&log_output, memory_order_relaxed), line, total);
-    (void)written; /* nowhere left to report it */
+    (void)written; /* there is nowhere to report it */
 }

@@ -1,8 +1,9 @@
-/* The event loop as the layers above see it: timers, watched fds, wake-ups from other threads. An
- * interface: net/loop_event.c implements it on libevent, so that tiers and exchanges do not depend
- * on libevent and a C program that embeds the library can bring its own loop.
+/* The event loop as the higher layers see it: timers, watched file descriptors, and calls from
+ * other threads. It is an interface, which net/loop_event.c implements with libevent. So tiers and
+ * exchanges do not depend on libevent, and a C program that embeds the library can bring its own
+ * loop.
  *
- * All calls but loop_post belong to the loop's own thread. */
+ * All calls except loop_post belong to the loop's own thread. */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
@@ -24,12 +25,12 @@ struct loop_ops {
     bool (*post)(struct loop *loop, loop_fn *fn, void *ctx);
 };
 
-/* Embedded first in an implementation's own struct. */
+/* The first member of an implementation's own struct. */
 struct loop {
     const struct loop_ops *ops;
 };
 
-/* A one-shot timer, stopped at first; **returns new** (loop_timer_free), NULL without memory.
+/* A one-shot timer, not running at first. **returns new** (loop_timer_free); NULL without memory.
  * Starting a running timer restarts it. */
 static inline struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *ctx)
 {
@@ -48,7 +49,7 @@ static inline void loop_timer_free(struct loop *loop, struct loop_timer *timer)
     if (timer)
         loop->ops->timer_free(timer);
 }
-/* Calls back whenever fd is readable, until freed. The fd stays the caller's. */
+/* Calls back whenever fd is readable, until it is freed. The caller keeps the fd. */
 static inline struct loop_watch *loop_watch_new(struct loop *loop, int fd, loop_fn *fn, void *ctx)
 {
     return loop->ops->watch_new(loop, fd, fn, ctx);
@@ -58,7 +59,7 @@ static inline void loop_watch_free(struct loop *loop, struct loop_watch *watch)
     if (watch)
         loop->ops->watch_free(watch);
 }
-/* From any thread: run fn on the loop's thread soon. False when its queue is full or it has
+/* Any thread: runs fn on the loop's thread soon. False when the queue is full or the loop has
  * stopped. */
 static inline bool loop_post(struct loop *loop, loop_fn *fn, void *ctx)
 {

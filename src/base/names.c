@@ -1,8 +1,12 @@
+/* The tables of names, and for each the two directions: the name of a value, the value of a name.
+ * The names are part of interfaces (configuration, wire, ledger): a name that is there is never
+ * changed, and new values come last. */
 #include "base/names.h"
 
 #include "base/str.h"
 
-/* In the order of the enums: the index is the value. */
+#include <assert.h>
+
 const char *const names_places[] = {"device", "premises", "region", "cloud", NULL};
 const char *const names_modes[] = {"auto",         "only-local", "prefer-local",
                                    "prefer-cloud", "only-cloud", NULL};
@@ -14,114 +18,62 @@ static const char *const priorities[] = {"interactive", "batch", NULL};
 static const char *const roles[] = {"system", "developer", "user", "assistant", "tool", NULL};
 static const char *const finishes[] = {"stop", "length", "tool_calls", "content_filter", NULL};
 
-static const char *name_at(const char *const *names, size_t index)
+const char *names_table_name(const char *const *names, size_t value)
 {
+    assert(names != NULL);
     for (size_t i = 0; names[i]; i++)
-        if (i == index)
+        if (i == value)
             return names[i];
     return "unknown";
 }
 
-static bool name_find(const char *const *names, struct td_str text, size_t *index)
+bool names_table_find(const char *const *names, struct td_str text, size_t *value)
 {
+    assert(names != NULL && value != NULL);
     for (size_t i = 0; names[i]; i++) {
         if (str_equal(str_from(names[i]), text)) {
-            *index = i;
+            *value = i;
             return true;
         }
     }
     return false;
 }
 
-const char *names_place(enum td_place place)
+size_t names_table_count(const char *const *names)
 {
-    return name_at(names_places, (size_t)place);
+    size_t count = 0;
+    while (names[count])
+        count++;
+    return count;
 }
 
-const char *names_mode(enum td_mode mode)
-{
-    return name_at(names_modes, (size_t)mode);
-}
+#define NAME_OF(function, type, table)                 \
+    const char *function(enum type value)              \
+    {                                                  \
+        return names_table_name(table, (size_t)value); \
+    }
 
-const char *names_class(enum td_data_class data_class)
-{
-    return name_at(names_classes, (size_t)data_class);
-}
+#define PARSE_OF(function, type, table)                     \
+    bool function(struct td_str text, enum type *out)       \
+    {                                                       \
+        size_t value;                                       \
+        bool known = names_table_find(table, text, &value); \
+        if (known)                                          \
+            *out = (enum type)value;                        \
+        return known;                                       \
+    }
 
-const char *names_role(enum td_role role)
-{
-    return name_at(roles, (size_t)role);
-}
+NAME_OF(names_place, td_place, names_places)
+NAME_OF(names_mode, td_mode, names_modes)
+NAME_OF(names_class, td_data_class, names_classes)
+NAME_OF(names_role, td_role, roles)
+NAME_OF(names_finish, td_finish, finishes)
+NAME_OF(names_kv_type, td_kv_type, names_kv_types)
 
-const char *names_finish(enum td_finish finish)
-{
-    return name_at(finishes, (size_t)finish);
-}
-
-const char *names_kv_type(enum td_kv_type kv_type)
-{
-    return name_at(names_kv_types, (size_t)kv_type);
-}
-
-bool names_mode_parse(struct td_str text, enum td_mode *out)
-{
-    size_t index;
-    if (!name_find(names_modes, text, &index))
-        return false;
-    *out = (enum td_mode)index;
-    return true;
-}
-
-bool names_class_parse(struct td_str text, enum td_data_class *out)
-{
-    size_t index;
-    if (!name_find(names_classes, text, &index))
-        return false;
-    *out = (enum td_data_class)index;
-    return true;
-}
-
-bool names_network_parse(struct td_str text, enum td_network *out)
-{
-    size_t index;
-    if (!name_find(names_networks, text, &index))
-        return false;
-    *out = (enum td_network)index;
-    return true;
-}
-
-bool names_priority_parse(struct td_str text, enum td_priority *out)
-{
-    size_t index;
-    if (!name_find(priorities, text, &index))
-        return false;
-    *out = (enum td_priority)index;
-    return true;
-}
-
-bool names_role_parse(struct td_str text, enum td_role *out)
-{
-    size_t index;
-    if (!name_find(roles, text, &index))
-        return false;
-    *out = (enum td_role)index;
-    return true;
-}
-
-bool names_finish_parse(struct td_str text, enum td_finish *out)
-{
-    size_t index;
-    if (!name_find(finishes, text, &index))
-        return false;
-    *out = (enum td_finish)index;
-    return true;
-}
-
-bool names_kv_type_parse(struct td_str text, enum td_kv_type *out)
-{
-    size_t index;
-    if (!name_find(names_kv_types, text, &index))
-        return false;
-    *out = (enum td_kv_type)index;
-    return true;
-}
+PARSE_OF(names_mode_parse, td_mode, names_modes)
+PARSE_OF(names_class_parse, td_data_class, names_classes)
+PARSE_OF(names_network_parse, td_network, names_networks)
+PARSE_OF(names_priority_parse, td_priority, priorities)
+PARSE_OF(names_role_parse, td_role, roles)
+PARSE_OF(names_finish_parse, td_finish, finishes)
+PARSE_OF(names_kv_type_parse, td_kv_type, names_kv_types)

@@ -1,6 +1,10 @@
-/* Places, modes, data classes, priorities and networks, and the one spelling of these, of roles,
- * finish reasons and cache types: on the wire, in config, in the ledger and on the terminal. Pure
- * functions over constant tables; any thread. */
+/* The one spelling of every enum that is written somewhere: on the wire, in the configuration, in
+ * the ledger and on the terminal. Pure functions over constant tables; any thread.
+ *
+ * A table of names stands in the order of its enum, so that the index is the value, and ends with
+ * NULL. To give an enum names, add its table and its functions to names.c (one line each with
+ * NAME_OF and PARSE_OF), their declarations here, and a loop to tests/unit/base/test_names.c. A
+ * module that alone writes an enum may keep the table and use the names_table functions. */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
 
@@ -36,7 +40,13 @@ enum td_priority {
 
 enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };
 
-/* The name of a value; of one that no enum has: "unknown". */
+/* For any table: the name of a value ("unknown" when it has none), and the value of an exact name.
+ * *value is untouched when the answer is false. */
+const char *names_table_name(const char *const *names, size_t value);
+bool names_table_find(const char *const *names, struct td_str text, size_t *value);
+size_t names_table_count(const char *const *names); /* without the NULL: for error_suggest */
+
+/* The name of a value; "unknown" for a value outside the enum. */
 const char *names_place(enum td_place place);
 const char *names_mode(enum td_mode mode);
 const char *names_class(enum td_data_class data_class);
@@ -44,7 +54,7 @@ const char *names_role(enum td_role role);
 const char *names_finish(enum td_finish finish); /* as OpenAI spells them */
 const char *names_kv_type(enum td_kv_type kv_type);
 
-/* Exact names only; *out is untouched when the answer is false. */
+/* The value of an exact name; *out is untouched when the answer is false. */
 bool names_mode_parse(struct td_str text, enum td_mode *out);
 bool names_class_parse(struct td_str text, enum td_data_class *out);
 bool names_network_parse(struct td_str text, enum td_network *out);
@@ -53,7 +63,7 @@ bool names_role_parse(struct td_str text, enum td_role *out);
 bool names_finish_parse(struct td_str text, enum td_finish *out);
 bool names_kv_type_parse(struct td_str text, enum td_kv_type *out);
 
-/* The names in the order of the enums, then NULL: for config choices and "did you mean". */
+/* The tables that the configuration reads as choices, and for error_suggest. */
 extern const char *const names_places[];
 extern const char *const names_networks[];
 extern const char *const names_modes[];

@@ -1,7 +1,11 @@
+/* A ring of pointers behind a mutex. The eventfd is readable exactly while the queue is not empty,
+ * so an event loop can watch it. It is written only on the change from empty to not empty and read
+ * only on the change back, which costs one system call per burst and not per item. */
 #include "base/queue.h"
 
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,7 +16,7 @@ struct queue {
     pthread_mutex_t mutex;
     pthread_cond_t not_empty;
     size_t head, count, capacity;
-    int fd; /* readable exactly while count > 0 (or closed): written on 0 -> 1, read on 1 -> 0 */
+    int fd; /* readable while count > 0 or closed: written on 0 -> 1, read on 1 -> 0 */
     bool closed;
     void *items[];
 };
@@ -55,18 +59,19 @@ static void fd_raise(struct queue *queue)
 {
     uint64_t one = 1;
     ssize_t written = write(queue->fd, &one, sizeof one);
-    (void)written; /* EAGAIN means that it is readable already */
+    (void)written; /* EAGAIN: it is readable already */
 }
 
 static void fd_lower(struct queue *queue)
 {
     uint64_t value;
     ssize_t got = read(queue->fd, &value, sizeof value);
-    (void)got; /* EAGAIN means that it is lowered already */
+    (void)got; /* EAGAIN: it is not readable already */
 }
 
 bool queue_push(struct queue *queue, void *item)
 {
+    assert(item != NULL);
     pthread_mutex_lock(&queue->mutex);
     bool fits = !queue->closed && queue->count < queue->capacity;
     if (fits) {

@@ -1,12 +1,15 @@
+/* xoshiro256** as its authors published it (prng.di.unimi.it). Fast and seedable: a seed gives the
+ * same numbers on every machine, which answers with a fixed seed depend on. */
 #include "base/rng.h"
 
 #include "base/error.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <sys/random.h>
 
-/* State by splitmix64, as the authors of xoshiro advise: no seed gives the forbidden all-zero
- * state. */
+/* Fills the state by splitmix64, as the authors of xoshiro advise: no seed gives the all-zero
+ * state, which is invalid. */
 void rng_init(struct rng *rng, uint64_t seed)
 {
     for (int i = 0; i < 4; i++) {
@@ -47,8 +50,9 @@ double rng_double(struct rng *rng)
 
 uint64_t rng_below(struct rng *rng, uint64_t bound)
 {
+    assert(bound > 0);
     uint64_t skip = (0 - bound) % bound,
-             x; /* 2^64 mod bound values would be favoured: draw again */
+             x; /* the first 2^64 mod bound values would come more often: draw again */
     do
         x = rng_u64(rng);
     while (x < skip);

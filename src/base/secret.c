@@ -1,3 +1,5 @@
+/* Keeps an API key in its own allocation and wipes it before it is freed. The struct is hidden, so
+ * a secret can be neither printed nor logged nor compared by accident. */
 #include "base/secret.h"
 
 #include "base/crypto.h"

@@ -1,19 +1,19 @@
+/* Operations on string views. Views are not NUL-terminated and may be {NULL, 0}, so no function
+ * here uses the C string functions on them without a copy. */
 #include "base/str.h"
 
+#include "base/ascii.h"
+
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 bool str_equal_nocase(struct td_str a, struct td_str b)
 {
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.data[i]) != lower(b.data[i]))
+        if (ascii_lower(a.data[i]) != ascii_lower(b.data[i]))
             return false;
     return true;
 }
@@ -29,18 +29,13 @@ bool str_ends_with(struct td_str text, struct td_str suffix)
            str_equal(str_slice(text, text.len - suffix.len, text.len), suffix);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct td_str str_trim(struct td_str text)
 {
-    while (text.len && is_space(text.data[0])) {
+    while (text.len && ascii_is_space(text.data[0])) {
         text.data++;
         text.len--;
     }
-    while (text.len && is_space(text.data[text.len - 1]))
+    while (text.len && ascii_is_space(text.data[text.len - 1]))
         text.len--;
     return text;
 }
@@ -68,6 +63,7 @@ size_t str_find(struct td_str text, struct td_str needle, size_t from)
 
 bool str_next(struct td_str *rest, char separator, struct td_str *part)
 {
+    assert(rest != part);
     *part = (struct td_str){NULL, 0};
     if (rest->data == NULL || rest->len == 0)
         return false;
@@ -90,7 +86,7 @@ bool str_to_u64(struct td_str text, uint64_t *out)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
-        if (c < '0' || c > '9' || __builtin_mul_overflow(value, 10, &value) ||
+        if (!ascii_is_digit(c) || __builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, (uint64_t)(c - '0'), &value))
             return false;
     }
@@ -114,21 +110,21 @@ bool str_to_i64(struct td_str text, int64_t *out)
 
 bool str_to_double(struct td_str text, double *out)
 {
-    char copy[64]; /* more digits than any double needs */
+    char copy[64]; /* room for more digits than any double needs */
     if (text.len == 0 || text.len >= sizeof copy)
         return false;
     memcpy(copy, text.data, text.len);
     copy[text.len] = '\0';
     char *end;
     double value = strtod(copy, &end);
-    if (end != copy + text.len || is_space(copy[0]) || !isfinite(value))
+    if (end != copy + text.len || ascii_is_space(copy[0]) || !isfinite(value))
         return false;
     *out = value;
     return true;
 }
 
-/* Levenshtein distance of two names, or `limit + 1` when it is more; names over 63 bytes never
- * match. */
+/* The Levenshtein distance of two names without regard to ASCII case, or more than `limit` when it
+ * is larger. Names of more than 63 bytes never match. */
 static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 {
     size_t row[64];
@@ -140,7 +136,7 @@ static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            size_t cost = diagonal + (lower(a.data[i - 1]) != lower(b.data[j - 1]));
+            size_t cost = diagonal + (ascii_lower(a.data[i - 1]) != ascii_lower(b.data[j - 1]));
             diagonal = row[j];
             if (row[j] + 1 < cost)
                 cost = row[j] + 1;
@@ -154,7 +150,8 @@ static size_t edit_distance(struct td_str a, struct td_str b, size_t limit)
 
 const char *str_nearest(struct td_str text, const char *const *candidates, size_t candidate_count)
 {
-    size_t limit = text.len / 3 + 1; /* one slip in three letters is still recognisable */
+    assert(candidates != NULL || candidate_count == 0);
+    size_t limit = text.len / 3 + 1; /* one wrong letter in three is still recognisable */
     const char *best = NULL;
     for (size_t i = 0; i < candidate_count; i++) {
         size_t distance = edit_distance(text, str_from(candidates[i]), limit);

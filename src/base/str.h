@@ -1,4 +1,4 @@
-/* String views. A td_str borrows; nothing here allocates. */
+/* String views. A td_str **borrows**; nothing here allocates. Pure; any thread. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -26,21 +26,22 @@ bool str_ends_with(struct td_str text, struct td_str suffix);
 struct td_str str_trim(struct td_str text); /* ASCII white space at both ends */
 struct td_str str_slice(struct td_str text, size_t begin, size_t end); /* clamped to the text */
 
-/* Offset of the first `needle` at or after `from`, or SIZE_MAX. */
+/* The offset of the first `needle` at or after `from`; SIZE_MAX when there is none. */
 size_t str_find(struct td_str text, struct td_str needle, size_t from);
 
-/* Takes the part before the next `separator` off the front of *rest; false, with an empty part, when
- * nothing is left. rest and part are two. */
+/* Takes the part before the next `separator` off the front of *rest. False, with an empty part,
+ * when nothing is left. rest and part must be different variables. */
 bool str_next(struct td_str *rest, char separator, struct td_str *part);
 
-/* Whole view, decimal; u64 has no sign, i64 an optional one. False on overflow or other
- * characters. */
+/* Reads the whole view as a decimal number: u64 without a sign, i64 with an optional one. False on
+ * overflow and for any other character. */
 bool str_to_u64(struct td_str text, uint64_t *out);
 bool str_to_i64(struct td_str text, int64_t *out);
 bool str_to_double(struct td_str text, double *out); /* finite values only */
 
-/* The candidate nearest to `text` by edit distance, if near enough to be meant; else NULL. For "did
- * you mean". Candidates are NUL-terminated. */
+/* The candidate with the smallest edit distance to `text`, if it is near enough to be meant; else
+ * NULL. For messages, error_suggest (base/error.h) is the shorter way. Candidates are
+ * NUL-terminated. */
 const char *str_nearest(struct td_str text, const char *const *candidates, size_t candidate_count);
 
 #endif

@@ -1,15 +1,16 @@
-/* The gate is one word: a helper joins an open step by counting itself in with compare-and-swap,
- * the leader closes the step and waits until the count is back at zero. Whoever did not get in
- * before sees the next step. Waiting is a short spin (steps follow each other within microseconds),
- * then a futex on the gate. With more threads than cores nobody spins: the core that a spinning
- * thread holds is the one that the awaited thread needs.
+/* The gate is one word. A helper joins an open step by counting itself in with compare-and-swap.
+ * The leader closes the step and waits until the count is zero again. A helper that did not get in
+ * waits for the next step. Waiting is a short spin, because steps follow each other within
+ * microseconds, and then a futex on the gate. With more threads than cores nobody spins: the
+ * spinning thread would hold the core that the awaited thread needs.
  *
- * Beside a busy process of somebody else's a helper must not do harm: it offers its core where it
+ * A helper must do no harm beside a busy process of another program. So it offers its core while it
  * holds no work, and it does not compete with the leader for the leader's core. */
 #include "base/thread_pool.h"
 
 #include "base/clock.h"
 
+#include <assert.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,13 +20,14 @@
 
 #define GATE_JOINED 0x7fffu      /* helpers inside */
 #define GATE_OPEN 0x8000u        /* helpers may join */
-#define GATE_GENERATION_SHIFT 16 /* number of the step; wraps, which only matters to sleepers */
+#define GATE_GENERATION_SHIFT 16 /* number of the step; it wraps, which matters to sleepers only */
 
-/* Sleeping and waking costs about 50 us, the serial parts between two steps below 10 us. */
+/* Sleeping and waking cost about 50 us; the serial parts between two steps take below 10 us. */
 #define SPIN_NS 30000
 #define SPINS_PER_CLOCK_LOOK 16
 
-/* Less than the shortest time slices (700 us here); returns at once when nobody wants the core. */
+/* Below the shortest time slice (700 us on the machines measured). The call returns at once when no
+ * other thread wants the core. */
 #define OFFER_NS 500000
 
 #define THREADS_MAX 256 /* far below what the gate can count */
@@ -39,7 +41,7 @@ struct thread_pool {
     cpu_set_t places;       /* where helpers may run */
     atomic_int leader_core; /* where the leader began the step */
     _Alignas(64) atomic_uint gate;
-    _Alignas(64) atomic_uint sleepers; /* helpers in futex wait */
+    _Alignas(64) atomic_uint sleepers; /* helpers that sleep on the futex */
     atomic_bool leader_sleeps;
     atomic_bool stop;
 };
@@ -58,7 +60,7 @@ static void gate_sleep(struct thread_pool *pool, unsigned value)
     syscall(SYS_futex, &pool->gate, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-/* All, because leader and helpers sleep on the same word. */
+/* Wakes all, because leader and helpers sleep on the same word. */
 static void gate_wake(struct thread_pool *pool)
 {
     syscall(SYS_futex, &pool->gate, FUTEX_WAKE_PRIVATE, 0x7fffffff, NULL, NULL, 0);
@@ -75,7 +77,7 @@ static bool is_empty(unsigned gate, unsigned seen)
     return (gate & GATE_JOINED) == 0;
 }
 
-/* Spins until the gate is as `wanted`; false when the spinning time is over. */
+/* Spins until the gate is as `wanted`; false when the time for spinning is over. */
 static bool spin_until(struct thread_pool *pool, bool (*wanted)(unsigned, unsigned), unsigned seen)
 {
     uint64_t until = 0;
@@ -93,7 +95,7 @@ static bool spin_until(struct thread_pool *pool, bool (*wanted)(unsigned, unsign
     return true;
 }
 
-/* Waits for a step that this helper has not seen (or the end). */
+/* Waits for a step that this helper has not seen, or for the end. */
 static void wait_for_news(struct thread_pool *pool, unsigned seen)
 {
     if (spin_until(pool, is_news, seen))
@@ -105,7 +107,7 @@ static void wait_for_news(struct thread_pool *pool, unsigned seen)
     atomic_fetch_sub(&pool->sleepers, 1);
 }
 
-/* Counts itself in, unless the step has closed meanwhile. */
+/* Counts this helper in, unless the step has closed meanwhile. */
 static bool join_step(struct thread_pool *pool, unsigned *seen)
 {
     unsigned gate = atomic_load(&pool->gate);
@@ -117,8 +119,9 @@ static bool join_step(struct thread_pool *pool, unsigned *seen)
     return false;
 }
 
-/* On the leader's core, where a waking places it when the others are busy, a helper only takes turns
- * with the leader. It leaves for the others, and may be here again when the leader has moved. */
+/* When other cores are busy, waking places a helper on the leader's core, where it can only take
+ * turns with the leader. So it moves to the other cores. It may come back here after the leader has
+ * moved. */
 static void leave_leader_core(const struct thread_pool *pool)
 {
     int core = atomic_load_explicit(&pool->leader_core, memory_order_relaxed);
@@ -130,9 +133,9 @@ static void leave_leader_core(const struct thread_pool *pool)
         (void)sched_setaffinity(0, sizeof others, &others);
 }
 
-/* Offers the core to others between two steps, where this helper holds nothing. Who never does is
- * interrupted at the end of a time slice, most likely in the middle of a step, and the leader waits
- * out the other's slice of some milliseconds. */
+/* Offers the core to other threads between two steps, where this helper holds no work. A helper
+ * that never does is interrupted at the end of its time slice, most likely in the middle of a step,
+ * and the leader then waits for some milliseconds. */
 static void offer_core(uint64_t *offered_ns)
 {
     if (clock_monotonic_ns(NULL) - *offered_ns < OFFER_NS)
@@ -161,7 +164,7 @@ static void *helper_main(void *arg)
     return NULL;
 }
 
-/* Starts up to thread_count - 1 helpers; with fewer the results are the same. */
+/* Starts up to thread_count - 1 helpers; with fewer, the results are the same. */
 static void start_helpers(struct thread_pool *pool, const struct cores *cores,
                           uint32_t thread_count)
 {
@@ -171,7 +174,7 @@ static void start_helpers(struct thread_pool *pool, const struct cores *cores,
     bool all_fast = cores->fast < cores->usable && thread_count <= cores->fast;
     if (sched_getaffinity(0, sizeof pool->places, &pool->places) != 0)
         CPU_ZERO(&pool->places);
-    if (all_fast) { /* refused where the mask is not allowed: then helpers are where they may be */
+    if (all_fast) { /* if the mask is refused, helpers run where they may */
         (void)pthread_attr_setaffinity_np(&attributes, sizeof cores->fast_set, &cores->fast_set);
         pool->places = cores->fast_set;
     }
@@ -216,8 +219,7 @@ void thread_pool_free(struct thread_pool *pool)
     if (pool == NULL)
         return;
     atomic_store(&pool->stop, true);
-    atomic_fetch_add(&pool->gate,
-                     1u << GATE_GENERATION_SHIFT); /* so that nobody falls asleep on it */
+    atomic_fetch_add(&pool->gate, 1u << GATE_GENERATION_SHIFT); /* so that no helper falls asleep */
     gate_wake(pool);
     for (uint32_t i = 0; i + 1 < pool->thread_count; i++)
         pthread_join(pool->threads[i], NULL);
@@ -232,6 +234,7 @@ uint32_t thread_pool_count(const struct thread_pool *pool)
 
 void thread_pool_run(struct thread_pool *pool, thread_pool_fn *fn, void *ctx)
 {
+    assert(fn != NULL);
     if (pool->thread_count == 1) {
         fn(ctx);
         return;

@@ -1,8 +1,12 @@
+/* One function, character_len, decides what valid UTF-8 is; everything else asks it. Text from
+ * outside is checked with it before it is stored, sent or cut. */
 #include "base/utf8.h"
 
-/* Length of the valid character at p (1..4), 0 when invalid, -1 when it is a valid beginning that
- * the end of the text cuts. RFC 3629, section 4: no overlong forms, no surrogates, at most
- * U+10FFFF. */
+#include <assert.h>
+
+/* The length of the valid character at p (1..4); 0 when it is invalid; -1 when it is a valid
+ * beginning that the end of the text cuts off. RFC 3629, section 4: no overlong forms, no
+ * surrogates, at most U+10FFFF. */
 static int character_len(const unsigned char *p, size_t left)
 {
     unsigned char first = p[0];
@@ -42,6 +46,7 @@ size_t utf8_valid_prefix(struct td_str text)
 
 uint32_t utf8_next(struct td_str text, size_t *offset)
 {
+    assert(*offset < text.len);
     const unsigned char *p = (const unsigned char *)text.data + *offset;
     int len = character_len(p, text.len - *offset);
     if (len <= 0) {

@@ -1,5 +1,6 @@
 #include "ledger/egress_line.h"
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -91,8 +92,7 @@ enum td_status egress_line_write(const struct egress_entry *entry, struct egress
 static bool is_hex(struct td_str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!((text.data[i] >= '0' && text.data[i] <= '9') ||
-              (text.data[i] >= 'a' && text.data[i] <= 'f')))
+        if (ascii_is_upper(text.data[i]) || !ascii_is_hex(text.data[i]))
             return false;
     return true;
 }
@@ -188,7 +188,7 @@ static bool is_date(struct td_str text)
     if (text.len != EGRESS_DATE_BYTES)
         return false;
     for (size_t i = 0; i < text.len; i++)
-        if (i == 4 || i == 7 ? text.data[i] != '-' : text.data[i] < '0' || text.data[i] > '9')
+        if (i == 4 || i == 7 ? text.data[i] != '-' : !ascii_is_digit(text.data[i]))
             return false;
     return true;
 }

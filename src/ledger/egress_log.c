@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
 #include "ledger/egress_verify.h"
@@ -42,12 +43,6 @@ static enum td_status io_error(const struct egress_log *log, const char *what, s
                      strerror(errno));
 }
 
-static bool path_of(const struct egress_log *log, const char *name, char out[PATH_MAX])
-{
-    int len = snprintf(out, PATH_MAX, "%s/%s", log->folder, name);
-    return len > 0 && len < PATH_MAX;
-}
-
 static bool write_at(int fd, struct td_str bytes, off_t at)
 {
     while (bytes.len > 0) {
@@ -69,9 +64,10 @@ static enum td_status write_key(const struct egress_log *log, const char *path,
 {
     char draft[PATH_MAX], hex[2 * CRYPTO_SIGN_KEY_BYTES + 2];
     uint8_t seed[CRYPTO_SIGN_KEY_BYTES];
-    if (snprintf(draft, sizeof draft, "%s.new-%ld", path, (long)getpid()) >= (int)sizeof draft)
-        return error_set(err, TD_INVALID, "the path of the egress ledger is too long");
-    enum td_status status = crypto_random(seed, sizeof seed, err);
+    enum td_status status =
+        path_format(draft, sizeof draft, err, "%s.new-%ld", path, (long)getpid());
+    if (status == TD_OK)
+        status = crypto_random(seed, sizeof seed, err);
     if (status != TD_OK)
         return status;
     crypto_hex(seed, sizeof seed, hex);
@@ -124,8 +120,9 @@ static enum td_status publish_key(struct egress_log *log, struct td_error *err)
     crypto_hex(public_key, sizeof public_key, hex);
     memcpy(log->head.key, hex, sizeof log->head.key);
     hex[2 * sizeof public_key] = '\n';
-    if (!path_of(log, "key.pub", path))
-        return error_set(err, TD_INVALID, "the path of the egress ledger is too long");
+    status = path_join(path, sizeof path, log->folder, "key.pub", err);
+    if (status != TD_OK)
+        return status;
     int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
     bool ok = fd >= 0 && write_at(fd, (struct td_str){hex, 2 * sizeof public_key + 1}, 0);
     if (!ok)
@@ -139,9 +136,9 @@ static enum td_status open_key(struct egress_log *log, struct td_error *err)
 {
     char path[PATH_MAX];
     struct stat info;
-    if (!path_of(log, "key", path))
-        return error_set(err, TD_INVALID, "the path of the egress ledger is too long");
-    enum td_status status = read_key(log, path, err);
+    enum td_status status = path_join(path, sizeof path, log->folder, "key", err);
+    if (status == TD_OK)
+        status = read_key(log, path, err);
     if (status == TD_NOT_FOUND) {
         if (fstat(log->entries_fd, &info) != 0 || info.st_size > 0)
             return error_set(err, TD_CORRUPT, "egress ledger %s has lost its key; " MEND,
@@ -278,7 +275,7 @@ static enum td_status stat_in_place(const struct egress_log *log, const char *na
 {
     char path[PATH_MAX];
     struct stat named;
-    if (fstat(fd, out) != 0 || !path_of(log, name, path))
+    if (fstat(fd, out) != 0 || path_join(path, sizeof path, log->folder, name, NULL) != TD_OK)
         return io_error(log, "look at its files", err);
     if (lstat(path, &named) == 0 && named.st_dev == out->st_dev && named.st_ino == out->st_ino)
         return TD_OK;
@@ -317,10 +314,8 @@ static enum td_status look(struct egress_log *log, bool again, struct td_error *
 static int open_file(const struct egress_log *log, const char *name)
 {
     char path[PATH_MAX];
-    if (!path_of(log, name, path)) {
-        errno = ENAMETOOLONG;
+    if (path_join(path, sizeof path, log->folder, name, NULL) != TD_OK)
         return -1;
-    }
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 

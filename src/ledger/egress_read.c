@@ -4,6 +4,7 @@
 #include "ledger/egress_read.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "ledger/egress_line.h"
 
@@ -88,11 +89,8 @@ struct folder {
 static int open_in(const struct folder *folder, const char *name)
 {
     char path[PATH_MAX];
-    int len = snprintf(path, sizeof path, "%s/%s", folder->path, name);
-    if (len < 0 || len >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
+    if (path_join(path, sizeof path, folder->path, name, NULL) != TD_OK)
         return -1;
-    }
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 

@@ -10,6 +10,7 @@
 #include "ledger/file.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "ledger/schema_sql.h"
 
 #include <errno.h>
@@ -60,29 +61,6 @@ static enum td_status sql_error(sqlite3 *db, const char *path, struct td_error *
 static enum td_status run(sqlite3 *db, const char *path, const char *sql, struct td_error *err)
 {
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? TD_OK : sql_error(db, path, err);
-}
-
-static enum td_status make_directory(const char *path, struct td_error *err)
-{
-    char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
-    if (len == 0)
-        return TD_OK;
-    if (len >= sizeof directory)
-        return error_set(err, TD_INVALID, "ledger path is longer than %d bytes", PATH_MAX - 1);
-    memcpy(directory, path, len);
-    directory[len] = '\0';
-    for (size_t i = 1; i <= len; i++) {
-        char c = directory[i];
-        if (c != '/' && c != '\0')
-            continue;
-        directory[i] = '\0';
-        if (mkdir(directory, 0700) != 0 && errno != EEXIST)
-            return error_set(err, TD_IO, "cannot create %s: %s", directory, strerror(errno));
-        directory[i] = c;
-    }
-    return TD_OK;
 }
 
 /* Applies the migrations that the file lacks, all or none. */
@@ -137,10 +115,10 @@ static bool put_in_place(const char *draft, const char *path)
 static enum td_status create(const char *path, struct td_error *err)
 {
     char draft[PATH_MAX];
-    int len = snprintf(draft, sizeof draft, "%s.new-%ld", path, (long)getpid());
-    if (len < 0 || (size_t)len >= sizeof draft)
-        return error_set(err, TD_INVALID, "ledger path is longer than %d bytes", PATH_MAX - 20);
-    enum td_status status = make_directory(path, err);
+    enum td_status status =
+        path_format(draft, sizeof draft, err, "%s.new-%ld", path, (long)getpid());
+    if (status == TD_OK)
+        status = path_make_parents(path, 0700, err);
     if (status != TD_OK)
         return status;
     unlink(draft); /* of a process with our number that died here */

@@ -1,17 +1,19 @@
-/* Upstream transfers on libcurl's multi interface, driven by the loop through socket_action.
+/* Transfers to upstream servers, on libcurl's multi interface driven by the loop through
+ * socket_action.
  *
- * libcurl forbids to add or remove a transfer from inside its own callbacks, but our callers may
- * start and cancel from anywhere. So while libcurl is on the stack (`inside`) both are only noted,
- * and settled as soon as it has returned; a cancelled transfer's callbacks are cut at once. on_done
- * never runs under libcurl.
+ * libcurl forbids adding or removing a transfer inside its own callbacks, but our callers may start
+ * and cancel anywhere. So while libcurl is on the stack (`inside`), both are only noted, and they
+ * are carried out when it returns. A cancelled transfer gets no more callbacks from that moment.
+ * on_done never runs inside libcurl.
  *
- * Time-outs are ours, one timer a transfer, because libcurl has one error for all of them and no
- * notion of a first byte: a message should say which of connecting, first byte, silence or the
- * whole took too long.
+ * Time-outs are our own, with one timer per transfer. libcurl has one error for all of them and no
+ * notion of a first byte, while a message should say what took too long: connecting, the first
+ * byte, a silence, or the whole.
  *
- * Not to be proxied: loopback addresses and what is to be reached directly (client_request.direct),
- * whatever the environment says. Elsewhere the usual variables (https_proxy, no_proxy) count, as operators expect. Redirects are not followed: a key
- * must not travel to a host that the configuration does not name. */
+ * No proxy is used for loopback addresses and for requests marked `direct`, whatever the
+ * environment says. Elsewhere the usual variables (https_proxy, no_proxy) count, as operators
+ * expect. Redirects are not followed: a key must not travel to a host that the configuration does
+ * not name. */
 #include "net/client.h"
 
 #include "base/clock.h"
@@ -29,7 +31,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define HOST_CONNECTIONS_MAX 256L /* streams to one HTTP/1.1 upstream at a time */
+#define HOST_CONNECTIONS_MAX 256L /* connections to one HTTP/1.1 server */
 #define IDLE_CONNECTIONS_MAX 64L
 #define HOST_BYTES_MAX 256
 
@@ -38,7 +40,7 @@ struct client {
     CURLM *multi;
     struct event *timer;
     struct client_transfer *transfers;
-    bool inside; /* libcurl is on the stack */
+    bool inside; /* libcurl is on the stack now */
 };
 
 struct client_transfer {
@@ -47,18 +49,18 @@ struct client_transfer {
     CURL *easy;
     struct curl_slist *headers;
     struct event *timer;
-    struct client_request request; /* the strings in it are not kept */
+    struct client_request request; /* its strings are not kept */
     char host[HOST_BYTES_MAX];
     char retry_after[64];
     char curl_error[CURL_ERROR_SIZE];
 
-    bool to_add;    /* started from inside libcurl */
-    bool cancelled; /* from inside libcurl */
-    bool finished;  /* on_done is being called */
+    bool to_add;    /* started inside libcurl */
+    bool cancelled; /* cancelled inside libcurl */
+    bool finished;  /* inside on_done */
     bool connected, answered;
     uint64_t start_ns, connected_ns, last_byte_ns;
     size_t body_bytes;
-    struct td_error err; /* why we stopped it ourselves */
+    struct td_error err; /* why we stopped it */
 };
 
 static void global_init(void)
@@ -66,7 +68,7 @@ static void global_init(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* --- Life of a transfer --- */
+/* --- the life of a transfer --- */
 
 static void transfer_free(struct client_transfer *transfer)
 {
@@ -93,7 +95,7 @@ static void transfer_finish(struct client_transfer *transfer, enum td_status sta
 {
     long code = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
-    /* Off libcurl first, so that it cannot call back for this one any more. */
+    /* Removed from libcurl first, so that it cannot call back for this transfer. */
     curl_multi_remove_handle(transfer->client->multi, transfer->easy);
     event_del(transfer->timer);
     transfer->finished = true;
@@ -117,7 +119,7 @@ static enum td_status status_of(CURLcode code)
     case CURLE_OPERATION_TIMEDOUT:
         return TD_TIMEOUT;
     case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL: /* an answer in HTTP/0.9: not HTTP */
+    case CURLE_UNSUPPORTED_PROTOCOL: /* an answer in HTTP/0.9, which we refuse */
     case CURLE_BAD_CONTENT_ENCODING:
         return TD_CORRUPT;
     case CURLE_SSL_CACERT_BADFILE:
@@ -143,8 +145,8 @@ static const char *words_of(const struct client_transfer *transfer, CURLcode cod
     }
 }
 
-/* Ends what libcurl has finished. Callbacks may start and cancel others meanwhile; removing a
- * transfer also removes its message. */
+/* Ends the transfers that libcurl has finished. Callbacks may start and cancel others meanwhile;
+ * removing a transfer also removes its message. */
 static void take_finished(struct client *client)
 {
     int left;
@@ -172,7 +174,7 @@ static void transfer_add(struct client_transfer *transfer)
                   curl_multi_strerror(code));
 }
 
-/* What was asked for while libcurl was on the stack. */
+/* Carries out what was noted while libcurl was on the stack. */
 static void settle(struct client *client)
 {
     struct client_transfer *next;
@@ -185,8 +187,8 @@ static void settle(struct client *client)
     }
 }
 
-/* libcurl ran out of memory and cannot tell for whom: nobody may wait for what will not come. Each
- * ends from its timer event. */
+/* libcurl ran out of memory and cannot tell for which transfer, so all of them end, each by its own
+ * timer event: nobody may wait for an answer that cannot come. */
 static void fail_all(struct client *client, CURLMcode code)
 {
     struct client_transfer *transfer;
@@ -210,9 +212,10 @@ static void act(struct client *client, curl_socket_t fd, int what)
         fail_all(client, code);
 }
 
-/* --- Time-outs --- */
+/* --- time-outs --- */
 
-/* Whether the phase that began at from_ns and may take limit_ms is over; else shortens *left_ns. */
+/* Whether the phase that began at from_ns and may take limit_ms is over; if not, shortens
+ * *left_ns. */
 static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64_t *left_ns)
 {
     if (limit_ms == 0)
@@ -225,11 +228,11 @@ static bool is_over(uint64_t now_ns, uint64_t from_ns, uint32_t limit_ms, uint64
     return false;
 }
 
-/* Checks all limits, and sets the timer for the nearest. Arriving bytes do not touch the timer: it
- * finds out when it fires that it was too early. */
+/* Checks all limits and sets the timer for the nearest one. Bytes that arrive do not touch the
+ * timer: when it fires too early, it is set again. */
 static void watch_time(struct client_transfer *transfer)
 {
-    if (transfer->err.status != TD_OK) { /* memory: see fail_all and transfer_add */
+    if (transfer->err.status != TD_OK) { /* out of memory: see fail_all, transfer_add */
         fail(transfer, transfer->err.status, "");
         return;
     }
@@ -238,7 +241,7 @@ static void watch_time(struct client_transfer *transfer)
     const char *late = NULL;
     uint32_t limit_ms = 0;
     if (is_over(now_ns, transfer->start_ns, request->total_timeout_ms, &left_ns))
-        late = "no whole answer within", limit_ms = request->total_timeout_ms;
+        late = "no complete answer within", limit_ms = request->total_timeout_ms;
     if (!transfer->connected) {
         if (is_over(now_ns, transfer->start_ns, request->connect_timeout_ms, &left_ns))
             late = "no connection within", limit_ms = request->connect_timeout_ms;
@@ -277,7 +280,8 @@ static int on_connected(void *ctx, char *peer, char *local, int peer_port, int l
     struct client_transfer *transfer = ctx;
     transfer->connected = true;
     transfer->connected_ns = clock_monotonic_ns(NULL);
-    /* The limit of the next phase begins now, and may be nearer than what the timer is set for. */
+    /* The limit of the next phase begins now, and may come before the time that the timer is set
+     * for. */
     event_active(transfer->timer, EV_TIMEOUT, 1);
     return CURL_PREREQFUNC_OK;
 }
@@ -298,7 +302,7 @@ static void headers_ended(struct client_transfer *transfer)
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_TYPE, &content_type);
     if (code < 200 || transfer->request.on_headers == NULL)
-        return; /* 100 Continue and its like: the answer follows */
+        return; /* an interim answer such as 100 Continue */
     transfer->request.on_headers(transfer->request.ctx, (int)code, content_type,
                                  transfer->retry_after[0] ? transfer->retry_after : NULL);
 }
@@ -340,9 +344,9 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
     return transfer->cancelled ? 0 : len;
 }
 
-/* --- Starting --- */
+/* --- starting --- */
 
-/* Checks the URL and takes its host for messages. Loopback comes back as such. */
+/* Checks the URL and reads its host, for messages. *loopback: the host is this machine. */
 static enum td_status read_url(const struct client_request *request, char host[HOST_BYTES_MAX],
                                bool *loopback, struct td_error *err)
 {
@@ -356,7 +360,7 @@ static enum td_status read_url(const struct client_request *request, char host[H
     if (!good) {
         status = error_set(err, TD_INVALID, "an upstream's URL is malformed");
     } else if (with_user) {
-        status = error_set(err, TD_INVALID, "%s: credentials do not belong into a URL", name);
+        status = error_set(err, TD_INVALID, "%s: a URL may not hold a user name or password", name);
     } else if (strcasecmp(scheme, "https") != 0 &&
                (strcasecmp(scheme, "http") != 0 || !request->allow_http)) {
         status = error_set(err, TD_DENIED, "%s: only https is allowed, not %s", name, scheme);
@@ -371,7 +375,7 @@ static enum td_status read_url(const struct client_request *request, char host[H
     return status;
 }
 
-/* A header with a line end in it would write further headers. Its value is not told: it may be a
+/* A header with a line break would add further headers. The message does not quote it: it may be a
  * key. */
 static enum td_status copy_headers(struct client_transfer *transfer, const char *const *headers,
                                    struct td_error *err)
@@ -388,7 +392,7 @@ static enum td_status copy_headers(struct client_transfer *transfer, const char 
             return error_set(err, TD_NO_MEMORY, "no memory for a request's headers");
         transfer->headers = longer;
     }
-    /* libcurl would wait for "100 Continue", and call every body a web form. */
+    /* Without these, libcurl waits for "100 Continue" and sends every body as a web form. */
     const char *const without[] = {"Expect:", has_type ? NULL : "Content-Type:"};
     for (size_t i = 0; i < 2 && without[i]; i++) {
         struct curl_slist *longer = curl_slist_append(transfer->headers, without[i]);
@@ -405,7 +409,7 @@ static CURLcode set_method(CURL *easy, const struct client_request *request)
         return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     if (strcmp(request->method, "GET") == 0 && request->body.len == 0)
         return curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    /* The size first: with it, libcurl copies that many bytes instead of up to a NUL. */
+    /* The size comes first: libcurl then copies that many bytes, instead of up to a NUL. */
     CURLcode bad =
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
     const char *bytes = request->body.len ? request->body.data : "";
@@ -453,7 +457,7 @@ static CURLcode set_options(struct client_transfer *transfer)
     return bad;
 }
 
-/* Everything that may fail before the transfer is among the others. */
+/* Does everything that may fail before the transfer is added to libcurl. */
 static enum td_status transfer_prepare(struct client_transfer *transfer,
                                        const struct client_request *request, struct td_error *err)
 {
@@ -471,8 +475,9 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
     bad = bad ? bad : set_method(transfer->easy, request);
     bad = bad ? bad : set_security(transfer->easy, request, loopback || request->direct);
     bad = bad ? bad : set_options(transfer);
-    /* Waiting for a connection that could be shared: TLS says at once whether it is HTTP/2, plain
-     * HTTP only with the first answer, for which all others would wait. */
+    /* Over TLS, waits for a connection that can be shared: the handshake tells at once whether it
+     * is HTTP/2. Plain HTTP tells this only with the first answer, and all other transfers would
+     * wait for it. */
     if (!bad && strncasecmp(request->url, "https:", 6) == 0)
         bad = curl_easy_setopt(transfer->easy, CURLOPT_PIPEWAIT, 1L);
     if (bad)
@@ -485,6 +490,9 @@ static enum td_status transfer_prepare(struct client_transfer *transfer,
 enum td_status client_start(struct client *client, const struct client_request *request,
                             struct client_transfer **out, struct td_error *err)
 {
+    assert(client != NULL && out != NULL && request != NULL && request->on_done != NULL);
+    assert(request->method != NULL && request->url != NULL);
+    assert(request->body.data != NULL || request->body.len == 0);
     struct client_transfer *transfer = calloc(1, sizeof *transfer);
     if (transfer == NULL)
         return error_set(err, TD_NO_MEMORY, "no memory for a request");
@@ -492,7 +500,7 @@ enum td_status client_start(struct client *client, const struct client_request *
     struct td_error cause = {0};
     enum td_status status = transfer_prepare(transfer, request, &cause);
     if (status != TD_OK) {
-        CURL *easy = transfer->easy; /* never was in the multi, which may be busy now */
+        CURL *easy = transfer->easy; /* never was in the multi handle, which may be busy */
         transfer->easy = NULL;
         curl_easy_cleanup(easy);
         transfer_free(transfer);
@@ -511,7 +519,7 @@ enum td_status client_start(struct client *client, const struct client_request *
     transfer->to_add = true;
     if (!client->inside)
         transfer_add(transfer);
-    /* Also tells of a failed start, and from the loop: on_done never runs under client_start. */
+    /* A failed start is reported from the loop, too: on_done never runs inside client_start. */
     event_active(transfer->timer, EV_TIMEOUT, 1);
     *out = transfer;
     return TD_OK;
@@ -537,7 +545,7 @@ static void on_socket(evutil_socket_t fd, short what, void *ctx)
     act(ctx, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
-/* libcurl keeps the event of each of its sockets for us. */
+/* libcurl stores the event of each of its sockets for us. */
 static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *fd_ctx)
 {
     (void)easy;
@@ -553,7 +561,7 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
         event = event_new(client->base, fd, (short)events, on_socket, client);
         good = event && event_add(event, NULL) == 0;
         if (event && !good) {
-            event_free(event); /* libcurl gives up on all transfers, and forgets what it keeps */
+            event_free(event); /* libcurl then gives up all transfers and forgets its events */
             event = NULL;
         }
     }
@@ -567,7 +575,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
     act(ctx, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* libcurl forbids to act from here, so even "at once" goes through the loop. */
+/* libcurl may not be called from here, so even "at once" goes through the loop. */
 static int set_timer(CURLM *multi, long timeout_ms, void *ctx)
 {
     (void)multi;
@@ -578,10 +586,11 @@ static int set_timer(CURLM *multi, long timeout_ms, void *ctx)
     return evtimer_add(client->timer, &delay);
 }
 
-/* --- The client --- */
+/* --- the client --- */
 
 enum td_status client_new(struct loop *loop, struct client **out, struct td_error *err)
 {
+    assert(loop != NULL && out != NULL);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, global_init);
     struct client *client = calloc(1, sizeof *client);
@@ -613,8 +622,7 @@ void client_free(struct client *client)
     while (client->transfers)
         transfer_free(client->transfers);
     if (client->multi)
-        curl_multi_cleanup(
-            client->multi); /* closes idle connections, and so removes their watches */
+        curl_multi_cleanup(client->multi); /* closes idle connections and their watches */
     if (client->timer)
         event_free(client->timer);
     free(client);

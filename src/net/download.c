@@ -1,11 +1,14 @@
-/* Pieces of the file are handed to a few streams, each a request on one libcurl multi handle that
- * is driven here. A failed stream gives its piece back with what it had; all trouble is answered
- * the same way: wait a little, ask where the file is now (addresses that a hub signs for its
- * storage expire), go on. Only a server that contradicts itself ends it at once. When the file
- * turns out to be another one than the bytes that are there, it begins anew, once.
+/* A download hands the pieces of the file to a few streams. Each stream is a request on one libcurl
+ * multi handle, which is driven here. A stream that fails gives its piece back with the bytes that
+ * it has.
  *
- * Rejected: one process-wide speed test to choose the number of streams. Four saturate what one
- * connection cannot (a limit a connection, a long round trip) and cost nothing where it can. */
+ * All trouble is answered the same way: wait a little, ask again where the file is (signed
+ * addresses of a hub's storage expire), and go on. Only a server that contradicts itself ends the
+ * download at once. When the file turns out to differ from the one that the existing bytes belong
+ * to, the download starts again, once.
+ *
+ * Rejected: a speed test that chooses the number of streams. Four streams are faster where a single
+ * connection is limited (a limit per connection, a long round trip) and cost nothing elsewhere. */
 #include "net/download.h"
 
 #include "base/clock.h"
@@ -21,9 +24,9 @@
 #define STREAMS_DEFAULT 4
 #define POLL_MS 100
 #define PROGRESS_MS 200
-#define SAVE_MS 3000 /* what a power cut may cost */
+#define SAVE_MS 3000 /* how much a power cut may cost */
 #define BACKOFF_MS 250
-#define BACKOFF_DOUBLINGS_MAX 5 /* 8 seconds */
+#define BACKOFF_DOUBLINGS_MAX 5 /* at most 8 seconds */
 #define RESTARTS_MAX 1
 
 struct download;
@@ -32,30 +35,30 @@ struct stream {
     struct download *download;
     struct download_request request;
     bool active;
-    bool checked; /* the answer is the one that was asked for */
+    bool checked; /* the answer's head was checked */
     uint32_t piece;
-    struct td_error err; /* why we stopped it ourselves */
+    struct td_error err; /* why we stopped it */
 };
 
 struct download {
     const struct download_options *options;
     struct download_part part;
     struct download_place place;
-    char *identity; /* of the address, in the state */
+    char *identity; /* of the address, as the state file has it */
     CURLM *multi;
     struct stream streams[DOWNLOAD_STREAMS_MAX];
     uint32_t stream_count;
-    bool *taken; /* [piece_count]: a stream is at it */
+    bool *taken; /* [piece_count]: a stream fetches it */
     uint64_t resumed_bytes;
-    uint32_t failures; /* since the last byte */
+    uint32_t failures; /* in a row since the last byte */
     double retry_at_ms, report_at_ms, save_at_ms;
-    bool changed; /* the file is not the one that the part belongs to */
+    bool changed; /* the file is not the one of the part */
     struct td_error err;
 };
 
 /* --- one stream --- */
 
-/* Whether the answer's head is what was asked for; before any byte of it is kept. */
+/* Checks that the head of the answer is the requested one, before any byte of it is kept. */
 static bool check_answer(struct stream *stream)
 {
     struct download *download = stream->download;
@@ -64,7 +67,7 @@ static bool check_answer(struct stream *stream)
     long code = download_request_code(&stream->request);
     uint64_t begin = stream->piece * part->piece_bytes;
     if (code != 200 && code != 206)
-        return false; /* an error's page; judged when it has ended */
+        return false; /* the page of an error; judged at its end */
     if (headers->encoded) {
         error_set(&stream->err, TD_CORRUPT, "the server began to compress the file");
         return false;
@@ -94,7 +97,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *ctx)
     if (download_part_write(&download->part, stream->piece, data, size * count, &stream->err) !=
         TD_OK)
         return CURL_WRITEFUNC_ERROR;
-    /* Where each try begins at the front again, bytes are no progress. */
+    /* Without ranges each try begins at the front again, so bytes are no progress. */
     if (download->place.ranges)
         download->failures = 0;
     return size * count;
@@ -132,7 +135,7 @@ static enum td_status stream_start(struct stream *stream, uint32_t piece, struct
     return TD_OK;
 }
 
-/* --- all of them --- */
+/* --- all streams --- */
 
 static bool piece_is_whole(const struct download_part *part, uint32_t piece)
 {
@@ -157,8 +160,8 @@ static enum td_status start_idle(struct download *download, struct td_error *err
     return TD_OK;
 }
 
-/* Worth another try, unless there were too many. The signed address may have expired, so that
- * being refused by another place than the one that was named is no verdict. */
+/* Notes a failure and decides whether another try is worth it. A refusal by another place than the
+ * one that the user named decides nothing: its signed address may have expired. */
 static void note_trouble(struct download *download, const struct td_error *trouble)
 {
     enum td_status status = trouble->status;
@@ -170,7 +173,7 @@ static void note_trouble(struct download *download, const struct td_error *troub
         return;
     }
     if (download->retry_at_ms > 0)
-        return; /* several streams fell with one connection: that is one failure */
+        return; /* several streams failed with one connection: one failure */
     uint32_t doublings =
         download->failures < BACKOFF_DOUBLINGS_MAX ? download->failures : BACKOFF_DOUBLINGS_MAX;
     download->failures++;
@@ -186,13 +189,13 @@ static void stream_end(struct stream *stream, CURLcode code)
     uint64_t *done = &download->part.done[stream->piece];
     stream_stop(stream);
     if (code == CURLE_OK && right_code && download->part.total == UINT64_MAX && *done > 0) {
-        download->part.total = *done; /* the end tells the size */
+        download->part.total = *done; /* the end of the file tells its size */
         return;
     }
     if (code == CURLE_OK && right_code && piece_is_whole(&download->part, stream->piece))
         return;
     if (!download->place.ranges)
-        *done = 0; /* the next try begins at the front again */
+        *done = 0; /* the next try begins at the front */
     if (http == 416 && download->place.ranges) {
         download->changed = true;
         error_set(&err, TD_CORRUPT, "the file became shorter while it was fetched");
@@ -260,7 +263,8 @@ static enum td_status plan(struct download *download, struct td_error *err)
     return TD_OK;
 }
 
-/* Where is it now, and is it still the same? Other streams wait in the kernel meanwhile. */
+/* Asks again where the file is and whether it is the same. Other streams wait in the kernel
+ * meanwhile. */
 static void resolve_again(struct download *download)
 {
     struct download_place place;
@@ -292,7 +296,8 @@ static bool all_whole(const struct download *download)
     return download_part_done_bytes(&download->part) == download->part.total;
 }
 
-/* A full disk shows here or at the next write; what is whole needs no state. */
+/* An error is not reported: a full disk shows at the next write, and a complete file needs no
+ * state. */
 static void save(struct download *download)
 {
     struct td_error err = {0};
@@ -321,12 +326,12 @@ static void step(struct download *download)
         download->save_at_ms = now_ms + SAVE_MS;
     }
     if (download_cancelled(download->options))
-        error_set(&download->err, TD_CANCELLED, "interrupted; the same command takes it up again");
+        error_set(&download->err, TD_CANCELLED, "interrupted; run the same command to continue");
     if (download->err.status == TD_OK && !all_whole(download))
         curl_multi_poll(download->multi, NULL, 0, POLL_MS, NULL);
 }
 
-/* Until everything is there or something is wrong for good. */
+/* Runs until all bytes have come or a failure is final. */
 static enum td_status fetch(struct download *download)
 {
     while (download->err.status == TD_OK && !all_whole(download))
@@ -352,7 +357,7 @@ static enum td_status run(struct download *download, struct td_error *err)
         status = fetch(download);
         if (!download->changed || restarts == RESTARTS_MAX)
             break;
-        /* Another file under the same name: what is there belongs to the old one. */
+        /* Another file has the same name now: the existing bytes belong to the old one. */
         status = download_part_clear(&download->part, err);
         if (status == TD_OK) {
             download_place_deinit(&download->place);
@@ -366,7 +371,7 @@ static enum td_status run(struct download *download, struct td_error *err)
     return status;
 }
 
-/* The first question may meet trouble that passes, too. */
+/* The first request may meet passing trouble, too. */
 static enum td_status find_file(struct download *download, struct td_error *err)
 {
     for (uint32_t tries = 0;; tries++) {
@@ -389,6 +394,8 @@ static enum td_status find_file(struct download *download, struct td_error *err)
 enum td_status download_file(const struct download_options *options, struct download_result *result,
                              struct td_error *err)
 {
+    assert(options != NULL && result != NULL);
+    assert(options->url != NULL && options->path != NULL);
     struct download download = {.options = options};
     *result = (struct download_result){0};
     for (uint32_t i = 0; i < DOWNLOAD_STREAMS_MAX; i++)
@@ -398,7 +405,7 @@ enum td_status download_file(const struct download_options *options, struct down
     if (status == TD_OK && download.multi == NULL)
         status = error_set(err, TD_NO_MEMORY, "no memory for a download");
     if (status == TD_OK && (download.identity = download_url_identity(options->url)) == NULL)
-        status = error_set(err, TD_INVALID, "the source is no URL that can be read");
+        status = error_set(err, TD_INVALID, "the source is not a valid URL");
     if (status == TD_OK)
         status = find_file(&download, err);
     if (status == TD_OK)

@@ -1,10 +1,14 @@
-/* Formats: Content-Range RFC 9110 14.4, ETag 8.8.3, If-Range 13.1.5 (weak tags and dates younger
- * than a second must not be used; of dates we only ask for equality). X-Linked-ETag is Hugging
- * Face's: for a file of its large file storage it is the file's SHA-256, for others the 40 digits
- * of a git blob, which are no hash of the bytes. */
+/* Reads the headers that say which bytes of which file came. Formats: Content-Range (RFC 9110,
+ * 14.4), ETag (8.8.3) and If-Range (13.1.5). If-Range forbids weak tags and dates younger than a
+ * second. Dates are only compared for equality here. X-Linked-ETag is Hugging Face's: for files in
+ * its large storage it is the SHA-256 of the file, for others the 40 digits of a git blob, which is
+ * no hash of the bytes. */
 #include "net/download_headers.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
+
+#include <assert.h>
 
 bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_HEX + 1])
 {
@@ -14,20 +18,17 @@ bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_H
         return false;
     char lower[DOWNLOAD_SHA256_HEX + 1];
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        if (c >= 'A' && c <= 'F')
-            c = (char)(c + 32);
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+        if (!ascii_is_hex(text.data[i]))
             return false;
-        lower[i] = c;
+        lower[i] = (char)ascii_lower(text.data[i]);
     }
     lower[DOWNLOAD_SHA256_HEX] = '\0';
     memcpy(out, lower, sizeof lower);
     return true;
 }
 
-/* "bytes 0-99/1000" or, of a 416, an asterisk for the range. A total that is not known is refused:
- * nobody could tell whether the file is whole. */
+/* "bytes 0-99/1000", or with an asterisk for the range in a 416. An unknown total is refused: it
+ * would not show whether the file is complete. */
 static void read_content_range(struct download_headers *headers, struct td_str value)
 {
     struct td_str unit, range, first;
@@ -51,7 +52,7 @@ static void read_content_range(struct download_headers *headers, struct td_str v
     headers->total = total;
 }
 
-/* What can be sent back in a header: printable, and not too long. */
+/* Keeps a value that can be sent back in a header: printable and not too long. */
 static bool keep(char *out, size_t size, struct td_str value)
 {
     if (value.len == 0 || value.len >= size)
@@ -73,6 +74,7 @@ static void read_etag(struct download_headers *headers, struct td_str value)
 
 void download_headers_feed(struct download_headers *headers, struct td_str line)
 {
+    assert(headers != NULL);
     if (str_starts_with(line, STR("HTTP/"))) {
         *headers = (struct download_headers){0};
         return;

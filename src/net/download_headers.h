@@ -1,5 +1,5 @@
-/* What the headers of one HTTP answer say about a file. Pure functions on hostile bytes: nothing is
- * believed that does not parse whole. */
+/* What the headers of one HTTP answer say about a file. Pure functions on hostile bytes: a header
+ * that does not parse completely is ignored. Any thread. */
 #ifndef NET_DOWNLOAD_HEADERS_H
 #define NET_DOWNLOAD_HEADERS_H
 
@@ -11,22 +11,22 @@
 struct download_headers {
     bool has_length; /* Content-Length */
     uint64_t length;
-    bool has_range; /* Content-Range: bytes begin-end/total, end exclusive here */
+    bool has_range; /* Content-Range: bytes begin-end/total; `end` is exclusive here */
     uint64_t begin, end, total;
-    bool total_alone; /* Content-Range gave the total alone, as a 416 does */
+    bool total_alone; /* Content-Range gave only the total, as in a 416 */
     char validator
-        [DOWNLOAD_TAG_BYTES]; /* strong ETag, else Last-Modified; "" = none: for If-Range */
-    char sha256[DOWNLOAD_SHA256_HEX + 1]; /* lower-case; X-Linked-ETag of Hugging Face; "" = none */
-    bool is_etag;                         /* validator is an ETag */
-    bool encoded; /* Content-Encoding other than identity: not the file's bytes */
+        [DOWNLOAD_TAG_BYTES]; /* for If-Range: the strong ETag, else Last-Modified; "" = none */
+    char sha256[DOWNLOAD_SHA256_HEX + 1]; /* X-Linked-ETag of Hugging Face; "" = none */
+    bool is_etag;                         /* the validator is an ETag */
+    bool encoded; /* a Content-Encoding other than identity: the bytes are not the file's */
 };
 
-/* One header line, with or without its line end, into *headers (zeroed before the first). Unknown
- * and malformed lines change nothing. A status line begins a new answer and forgets what was
- * before. */
+/* Reads one header line, with or without its line end, into *headers (zeroed before the first
+ * line). Unknown and malformed lines change nothing. A status line begins a new answer and clears
+ * what came before. */
 void download_headers_feed(struct download_headers *headers, struct td_str line);
 
-/* 64 hex digits, in either case, optionally quoted: into out in lower case. */
+/* Reads 64 hexadecimal digits in either case, perhaps quoted; writes them to out in lower case. */
 bool download_sha256_parse(struct td_str text, char out[static DOWNLOAD_SHA256_HEX + 1]);
 
 #endif

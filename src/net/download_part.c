@@ -1,12 +1,13 @@
-/* PATH.part.json:
+/* The bytes of a download and the state file beside them. PATH.part.json:
+ *
  *   {"version":1, "url":U, "validator":V, "total":N, "piece_bytes":P,
  *    "done":[bytes of piece 0, ...]}
  *
- * The state is believed only when url, size and validator (ETag or date) are those of the answer
- * that the server just gave: otherwise a file that changed in between would become two halves of
- * different files. Without a validator nothing is resumed. It is written to another name and
- * renamed, after the bytes themselves have been synchronised, so that a power cut leaves an older
- * state, never a wrong one. */
+ * The state is used only when URL, size and validator (ETag or date) are those of the answer that
+ * the server just gave. Otherwise a file that changed in between would become halves of two files.
+ * Without a validator, nothing is continued. The state is written under another name and renamed,
+ * after the bytes themselves are on the disk. So a power cut leaves an older state, never a wrong
+ * one. */
 #include "net/download_part.h"
 
 #include "base/buf.h"
@@ -24,15 +25,16 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A piece is what one request asks for: large enough that requests cost nothing, small enough that
- * parallel streams end together. At most PIECES of them, so that the state stays small. */
+/* A piece is what one request asks for: large enough that requests cost nothing, and small enough
+ * that parallel streams end together. The number of pieces is limited, so that the state stays
+ * small. */
 #define PIECE_BYTES_MIN (UINT64_C(1) << 20)
 #define PIECE_BYTES_MAX (UINT64_C(64) << 20)
 #define PIECES_WANTED 64
 #define PIECES_MAX 65536
 #define STATE_BYTES_MAX (2u << 20)
 #define STATE_VERSION 1
-/* Left free beside the file, so that other programs do not fail because of it. */
+/* Room left on the disk, so that other programs do not fail. */
 #define SPACE_LEFT_BYTES (UINT64_C(1) << 20)
 
 static char *with_suffix(const char *path, const char *suffix)
@@ -41,8 +43,8 @@ static char *with_suffix(const char *path, const char *suffix)
     return asprintf(&out, "%s%s", path, suffix) < 0 ? NULL : out;
 }
 
-/* The file may get its final name, or be removed, between being opened and being locked: what is locked then
- * is no part any more, and writing to it would damage a model. */
+/* The file may be renamed or removed between being opened and being locked. What is locked then is
+ * no longer a part, and writing to it would damage a model. */
 static bool still_named(int fd, const char *path)
 {
     struct stat opened, named;
@@ -52,6 +54,7 @@ static bool still_named(int fd, const char *path)
 
 enum td_status download_part_lock(const char *part_path, bool create, int *fd, struct td_error *err)
 {
+    assert(part_path != NULL && fd != NULL);
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0);
     for (;;) {
         *fd = open(part_path, flags, 0644);
@@ -70,6 +73,7 @@ enum td_status download_part_lock(const char *part_path, bool create, int *fd, s
 enum td_status download_part_open(struct download_part *part, const char *path,
                                   struct td_error *err)
 {
+    assert(part != NULL && path != NULL);
     *part = (struct download_part){.fd = -1, .total = UINT64_MAX};
     part->path = with_suffix(path, ".part");
     part->state_path = with_suffix(path, ".part.json");
@@ -81,10 +85,10 @@ enum td_status download_part_open(struct download_part *part, const char *path,
 void download_part_close(struct download_part *part)
 {
     struct stat file;
-    /* Ours is locked since it was opened; what has its name now may be somebody else's. */
+    /* Our file was locked since it was opened, but another file may have its name now. */
     if (part->fd >= 0 && fstat(part->fd, &file) == 0 && file.st_size == 0 &&
         still_named(part->fd, part->path)) {
-        unlink(part->path); /* nothing came: leave nothing behind */
+        unlink(part->path); /* no bytes came, so no file stays */
         unlink(part->state_path);
     }
     if (part->fd >= 0)
@@ -143,6 +147,7 @@ uint64_t download_part_done_bytes(const struct download_part *part)
 enum td_status download_part_write(struct download_part *part, uint32_t piece, const void *data,
                                    size_t len, struct td_error *err)
 {
+    assert(piece < part->piece_count && part->fd >= 0);
     if (len > download_part_piece_bytes(part, piece) - part->done[piece])
         return error_set(err, TD_CORRUPT, "the server sent more bytes than it was asked for");
     const char *bytes = data;
@@ -195,7 +200,7 @@ static bool load_state(struct download_part *part)
     bool good = part->total != UINT64_MAX && *part->validator && fstat(part->fd, &file) == 0 &&
                 buf_read_file(&text, part->state_path, NULL) == TD_OK &&
                 download_part_read_state(part, buf_view(&text));
-    /* What lies behind the end of the file cannot have been written. */
+    /* Bytes beyond the end of the file cannot have been written. */
     for (uint32_t i = 0; good && i < part->piece_count; i++)
         good =
             part->done[i] == 0 || i * part->piece_bytes + part->done[i] <= (uint64_t)file.st_size;
@@ -217,6 +222,7 @@ enum td_status download_part_clear(struct download_part *part, struct td_error *
 enum td_status download_part_plan(struct download_part *part, const char *url, uint64_t total,
                                   const char *validator, uint64_t *resumed, struct td_error *err)
 {
+    assert(part->fd >= 0);
     part->url = url;
     part->total = total;
     snprintf(part->validator, sizeof part->validator, "%s", validator);
@@ -225,7 +231,7 @@ enum td_status download_part_plan(struct download_part *part, const char *url, u
         *resumed = download_part_done_bytes(part);
         return TD_OK;
     }
-    /* What cannot be taken up is fetched as one. */
+    /* A download that cannot be continued is one piece. */
     bool whole = total == UINT64_MAX || !*part->validator;
     if (!set_pieces(part, whole ? UINT64_MAX : choose_piece_bytes(total)))
         return error_set(err, TD_NO_MEMORY, "no memory for a download");
@@ -246,7 +252,7 @@ static enum td_status write_file(const char *path, struct td_str text, struct td
 enum td_status download_part_save(struct download_part *part, struct td_error *err)
 {
     if (part->total == UINT64_MAX || part->total > INT64_MAX || !*part->validator)
-        return TD_OK; /* could not be taken up anyway */
+        return TD_OK; /* it could not be continued anyway */
     struct json *state = json_new_object(), *done = json_new_array();
     json_put(state, "version", json_new_int(STATE_VERSION));
     json_put(state, "url", json_new_cstr(part->url));
@@ -285,7 +291,7 @@ enum td_status download_part_check_space(const struct download_part *part, struc
     struct stat file;
     if (part->total == UINT64_MAX || fstatvfs(part->fd, &system) != 0 ||
         fstat(part->fd, &file) != 0)
-        return TD_OK; /* writing will tell */
+        return TD_OK; /* a write will show it */
     uint64_t free_bytes, there = (uint64_t)file.st_blocks * 512;
     if (__builtin_mul_overflow((uint64_t)system.f_bavail, (uint64_t)system.f_frsize, &free_bytes))
         return TD_OK;

@@ -1,13 +1,15 @@
-/* The first question is a GET of one byte, not a HEAD: addresses that a hub signs for its storage
- * often allow only GET, and the answer to a range says all that is needed: 206 with the total, or
- * 200 when there are no ranges. Redirects are followed by hand, so that each hop is checked and the
- * token is never carried along. */
+/* Prepares the requests of a download and finds the file behind redirects. The first request is a
+ * GET of one byte and not a HEAD: signed addresses of a hub's storage often allow only GET, and the
+ * answer to a range says all that is needed (206 with the total, or 200 without ranges). Redirects
+ * are followed here and not by libcurl, so that each hop is checked and the token never travels
+ * along. */
 #include "net/download_request.h"
 
 #include "base/error.h"
 #include "base/str.h"
 #include "net/download_url.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +67,8 @@ static bool add_line(struct download_request *request, const char *line)
     return longer != NULL;
 }
 
-/* The token for its own origin over TLS, and nowhere else: not for another port of its host, and
- * not where another origin sent us back to it. */
+/* Adds the token for its own origin over TLS and nowhere else: not for another port of its host,
+ * and not when another origin has redirected us back to it. */
 static bool add_bearer(struct download_request *request, const struct download_options *options,
                        const char *url)
 {
@@ -110,7 +112,7 @@ static CURLcode set_all(struct download_request *request, const struct download_
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    /* HTTP/2 would put all ranges on one connection, which is what they are to avoid. */
+    /* HTTP/2 would put all ranges on one connection, which parallel streams are to avoid. */
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     bad = bad ? bad : curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -137,6 +139,7 @@ enum td_status download_request_prepare(struct download_request *request,
                                         uint64_t begin, uint64_t end, const char *validator,
                                         download_write_fn *write, void *ctx, struct td_error *err)
 {
+    assert(request != NULL && options != NULL);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, global_init);
     struct download_url parts;
@@ -151,9 +154,10 @@ enum td_status download_request_prepare(struct download_request *request,
     request->words[0] = '\0';
     bool read = download_url_read(&parts, url);
     if (!read)
-        status = error_set(err, TD_INVALID, "the source is no URL that can be read");
+        status = error_set(err, TD_INVALID, "the source is not a valid URL");
     else if (parts.has_user)
-        status = error_set(err, TD_INVALID, "%s: credentials do not belong into a URL", parts.host);
+        status = error_set(err, TD_INVALID, "%s: a URL may not hold a user name or password",
+                           parts.host);
     else if (!download_url_is_web(&parts))
         status = error_set(err, TD_INVALID, "%s: only http and https, not %.32s", parts.host,
                            parts.scheme);
@@ -194,7 +198,7 @@ static enum td_status fail_http(const char *host, long code, struct td_error *er
         return error_set(err, TD_CORRUPT, "%s: the file is empty (HTTP 416)", host);
     if (code == 408 || code == 429 || code >= 500)
         return error_set(err, TD_UNAVAILABLE, "%s: HTTP %ld; try again later", host, code);
-    return error_set(err, TD_CORRUPT, "%s: HTTP %ld is no answer to a download", host, code);
+    return error_set(err, TD_CORRUPT, "%s: HTTP %ld is not an answer to a download", host, code);
 }
 
 enum td_status download_request_fail(const struct download_request *request, CURLcode code,
@@ -241,10 +245,10 @@ enum td_status download_request_fail(const struct download_request *request, CUR
 
 struct probe {
     struct download_request request;
-    size_t page_bytes; /* of a redirect's page, which nobody reads but libcurl to its end */
+    size_t page_bytes; /* of the page of a redirect, which libcurl reads to its end */
 };
 
-/* One byte tells enough; a server without ranges would send the whole file. */
+/* One byte is enough; a server without ranges would send the whole file. */
 static size_t write_nothing(char *data, size_t size, size_t count, void *ctx)
 {
     (void)data;
@@ -262,7 +266,7 @@ static enum td_status check_redirect(const char *from, const char *to, struct td
     good &= download_url_read(&b, to);
     enum td_status status = TD_OK;
     if (!good || !download_url_is_web(&b))
-        status = error_set(err, TD_CORRUPT, "%s redirects to what is no web address",
+        status = error_set(err, TD_CORRUPT, "%s redirects to an address that is not http or https",
                            a.host ? a.host : "the server");
     else if (strcasecmp(a.scheme, "https") == 0 && strcasecmp(b.scheme, "https") != 0)
         status = error_set(err, TD_DENIED, "%s redirects from https to http (%s): refused", a.host,
@@ -279,7 +283,7 @@ static enum td_status take_place(struct download_request *request, struct downlo
     long code = download_request_code(request);
     if (headers->encoded)
         return error_set(err, TD_CORRUPT,
-                         "the server compresses the file, so that ranges of it mean nothing");
+                         "the server compresses the file, so its ranges are of no use");
     if (code != 206 && code != 200)
         return download_request_fail(request, CURLE_OK, err);
     if (code == 206 && (!headers->has_range || headers->begin != 0 || headers->end != 1))
@@ -297,7 +301,7 @@ static enum td_status take_place(struct download_request *request, struct downlo
     return TD_OK;
 }
 
-/* One hop. *next: where to go on; **returns new** (free); NULL = here is the file. */
+/* Follows one hop. *next: where to go on, **returns new** (free); NULL = the file is here. */
 static enum td_status ask(struct probe *probe, const struct download_options *options,
                           struct download_place *place, bool first, char **next,
                           struct td_error *err)
@@ -311,7 +315,8 @@ static enum td_status ask(struct probe *probe, const struct download_options *op
         return status;
     CURLcode code = curl_easy_perform(request->easy);
     long http = download_request_code(request);
-    /* Of whoever was asked, not of where that sent us: it is a promise of the hub's. */
+    /* The hash comes from the hub itself and not from the place it redirects to: it is the hub's
+     * promise. */
     if (first)
         memcpy(place->sha256, request->headers.sha256, sizeof place->sha256);
     char *location = NULL;
@@ -331,6 +336,7 @@ static enum td_status ask(struct probe *probe, const struct download_options *op
 enum td_status download_resolve(const struct download_options *options,
                                 struct download_place *place, struct td_error *err)
 {
+    assert(options != NULL);
     struct probe probe = {0};
     *place = (struct download_place){.url = strdup(options->url)};
     enum td_status status = TD_OK;

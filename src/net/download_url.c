@@ -1,11 +1,13 @@
-/* libcurl's own parser reads them, so that what is compared here is what will be connected to: a
- * second reading of a URL is where a token goes astray. */
+/* Reads URLs with libcurl's own parser, so that what is compared here is exactly what libcurl
+ * connects to. A second parser that reads a URL differently is how a token reaches the wrong
+ * host. */
 #include "net/download_url.h"
 
 #include "base/crypto.h"
 #include "base/str.h"
 #include "net/loopback.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +24,14 @@ static bool has_part(CURLU *url, CURLUPart part)
 
 bool download_url_read(struct download_url *out, const char *text)
 {
+    assert(out != NULL && text != NULL);
     *out = (struct download_url){0};
     CURLU *url = curl_url();
     bool good =
         url && curl_url_set(url, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK;
     good = good && curl_url_get(url, CURLUPART_SCHEME, &out->scheme, 0) == CURLUE_OK &&
            curl_url_get(url, CURLUPART_HOST, &out->host, 0) == CURLUE_OK;
-    /* Schemes that are not known have none. */
+    /* Schemes that libcurl does not know have no default port. */
     if (good && curl_url_get(url, CURLUPART_PORT, &out->port, CURLU_DEFAULT_PORT) != CURLUE_OK)
         out->port = NULL;
     out->has_user = good && (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD));
@@ -85,6 +88,7 @@ bool download_url_may_see_token(const char *url, const char *origin)
 
 char *download_url_public(const char *text, bool *cut)
 {
+    assert(text != NULL && cut != NULL);
     static const CURLUPart secrets[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS,
                                         CURLUPART_QUERY, CURLUPART_FRAGMENT};
     char *shown = NULL, *copy = NULL;

@@ -1,25 +1,25 @@
-/* See the header for what is refused. Everything works on one NUL-terminated copy of the head that
- * is cut up in place, so a request needs one allocation for its head and no field can outlive
- * it. */
+/* Reads request heads and chunked bodies; the header lists what is refused. A head is one
+ * NUL-terminated copy that is cut up in place. So a request needs one allocation for its head, and
+ * no field outlives it. */
 #include "net/http_lint.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
-/* An honest chunk-size line is a few bytes; extensions are legal, unused, and a known way to make a
- * server read much for little. */
+/* The chunk-size line of an honest client has a few bytes. Extensions are legal, unused, and a
+ * known way to make a server read much for little. */
 #define CHUNK_LINE_BYTES_MAX 256
 #define TRAILER_BYTES_MAX 4096
 #define METHOD_BYTES_MAX 32
 
 static bool is_token_char(unsigned char c)
 {
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-        return true;
-    return c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL;
+    return ascii_is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
 bool http_is_token(struct td_str text)
@@ -45,6 +45,7 @@ bool http_is_field_value(struct td_str text)
 
 size_t http_head_end(struct td_str bytes, size_t *scanned)
 {
+    assert(scanned != NULL && *scanned <= bytes.len);
     size_t at = *scanned;
     while (at < bytes.len) {
         const char *feed = memchr(bytes.data + at, '\n', bytes.len - at);
@@ -57,7 +58,7 @@ size_t http_head_end(struct td_str bytes, size_t *scanned)
         if (next < bytes.len && bytes.data[next] == '\r')
             next++;
         if (next >= bytes.len) {
-            *scanned = at; /* what follows this line feed decides */
+            *scanned = at; /* the next bytes decide */
             return 0;
         }
         if (bytes.data[next] == '\n')
@@ -73,26 +74,15 @@ static int refuse(const char **reason, int code, const char *text)
     return code;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
-/* Decodes %XX in place. False: a broken encoding, a control byte, not UTF-8. */
+/* Decodes %XX in place. False for a broken encoding, a control byte, and what is not UTF-8. */
 static bool decode_path(char *path)
 {
     char *out = path;
     for (const char *in = path; *in; in++) {
         unsigned char byte = (unsigned char)*in;
         if (byte == '%') {
-            int high = hex_digit(in[1]);
-            int low = high < 0 ? -1 : hex_digit(in[2]);
+            int high = ascii_hex_value(in[1]);
+            int low = high < 0 ? -1 : ascii_hex_value(in[2]);
             if (low < 0)
                 return false;
             byte = (unsigned char)(high * 16 + low);
@@ -106,7 +96,7 @@ static bool decode_path(char *path)
     return utf8_is_valid((struct td_str){path, (size_t)(out - path)});
 }
 
-/* "." and ".." as whole segments: nobody who means well sends them, clients resolve them. */
+/* "." and ".." as whole segments: honest clients resolve them before they send. */
 static bool has_dot_segment(const char *path)
 {
     struct td_str rest = str_from(path), segment;
@@ -119,13 +109,13 @@ static bool has_dot_segment(const char *path)
 static bool query_is_encoded(const char *query)
 {
     for (const char *in = query; *in; in++)
-        if (*in == '%' && (hex_digit(in[1]) < 0 || hex_digit(in[2]) < 0))
+        if (*in == '%' && (ascii_hex_value(in[1]) < 0 || ascii_hex_value(in[2]) < 0))
             return false;
     return true;
 }
 
-/* The target: "/path?query", "*" for OPTIONS, or "http://host/path" as to a proxy (RFC 9112,
- * 3.2.2), whose host comes back in *authority to be compared with the Host header. */
+/* Reads the target: "/path?query", "*" for OPTIONS, or "http://host/path" as for a proxy (RFC 9112,
+ * 3.2.2). The host of the last form goes to *authority, to be compared with the Host header. */
 static int parse_target(struct http_head *head, char *target, struct td_str *authority,
                         const char **reason)
 {
@@ -148,7 +138,7 @@ static int parse_target(struct http_head *head, char *target, struct td_str *aut
         return refuse(reason, 400, "the request target must be a path that begins with /");
     char *question = strchr(target, '?');
     if (question) {
-        /* In an absolute target the authority stands before, so cutting here leaves it alone. */
+        /* The authority stands before the question mark, so cutting here leaves it whole. */
         *question = '\0';
         head->query = question + 1;
         if (!query_is_encoded(head->query))
@@ -162,7 +152,7 @@ static int parse_target(struct http_head *head, char *target, struct td_str *aut
     return 0;
 }
 
-/* "GET /path HTTP/1.1", single spaces. */
+/* Reads "GET /path HTTP/1.1" with single spaces. */
 static int parse_request_line(struct http_head *head, char *line, struct td_str *authority,
                               const char **reason)
 {
@@ -180,8 +170,8 @@ static int parse_request_line(struct http_head *head, char *line, struct td_str 
         return refuse(reason, 400, "the request line is malformed");
     *target_end = '\0';
     const char *version = target_end + 1;
-    if (strncmp(version, "HTTP/", 5) != 0 || version[5] < '0' || version[5] > '9' ||
-        version[6] != '.' || version[7] < '0' || version[7] > '9' || version[8] != '\0')
+    if (strncmp(version, "HTTP/", 5) != 0 || !ascii_is_digit(version[5]) || version[6] != '.' ||
+        !ascii_is_digit(version[7]) || version[8] != '\0')
         return refuse(reason, 400, "the HTTP version is malformed");
     if (version[5] != '1' || version[7] > '1')
         return refuse(reason, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
@@ -209,15 +199,12 @@ static int parse_header_line(struct http_head *head, char *line, const char **re
     return 0;
 }
 
-/* host[:port] or [ipv6][:port]. No user info, no list, no path. */
+/* Accepts host[:port] or [ipv6][:port]; no user, no list, no path. */
 static bool is_host(const char *value)
 {
-    for (const char *c = value; *c; c++) {
-        bool plain =
-            (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-        if (!plain && strchr("-._~:[]%", *c) == NULL)
+    for (const char *c = value; *c; c++)
+        if (!ascii_is_alnum(*c) && strchr("-._~:[]%", *c) == NULL)
             return false;
-    }
     return *value != '\0';
 }
 
@@ -251,7 +238,7 @@ static void take_connection(const char *value, bool *close, bool *keep)
     }
 }
 
-/* The headers that say where this request ends and whom it is for. */
+/* Reads the headers that say where this request ends and which host it is for. */
 static int read_framing(struct http_head *head, struct td_str authority, const char **reason)
 {
     const char *host = NULL;
@@ -292,6 +279,7 @@ static int read_framing(struct http_head *head, struct td_str authority, const c
 
 int http_head_parse(struct http_head *head, char *text, size_t len, const char **reason)
 {
+    assert(head != NULL && text != NULL && reason != NULL);
     memset(head, 0, sizeof *head);
     if (memchr(text, '\0', len) != NULL)
         return refuse(reason, 400, "the head has a NUL byte");
@@ -305,7 +293,7 @@ int http_head_parse(struct http_head *head, char *text, size_t len, const char *
             return refuse(reason, 400, "a line of the head does not end in CR LF");
         feed[-1] = '\0';
         if (feed - 1 == line)
-            break; /* the blank line */
+            break; /* the empty line */
         if (strchr(line, '\r') != NULL)
             return refuse(reason, 400, "there is a CR inside a line of the head");
         int code = first ? parse_request_line(head, line, &authority, reason)
@@ -343,7 +331,7 @@ enum chunk_state {
     CHUNKS_END_LF
 };
 
-/* Past 15 digits the size might not fit; it is far over every limit long before. */
+/* With more than 15 digits the size might overflow; it is far above every limit before that. */
 #define CHUNK_DIGITS_MAX 15
 
 static bool feed_size_line(struct http_chunks *chunks, char c)
@@ -366,7 +354,7 @@ static bool feed_size_line(struct http_chunks *chunks, char c)
         chunks->state = CHUNK_EXTENSION;
         return chunks->digits > 0;
     }
-    int digit = hex_digit(c);
+    int digit = ascii_hex_value(c);
     if (digit < 0 || chunks->digits == CHUNK_DIGITS_MAX)
         return false;
     chunks->digits++;
@@ -374,7 +362,7 @@ static bool feed_size_line(struct http_chunks *chunks, char c)
     return true;
 }
 
-/* Trailers are checked and dropped: nothing that we act on may come in them. */
+/* Trailers are checked and dropped: they may not carry anything that we act on. */
 static bool feed_trailer(struct http_chunks *chunks, char c)
 {
     if (++chunks->line_bytes > TRAILER_BYTES_MAX)
@@ -400,6 +388,7 @@ static bool feed_trailer(struct http_chunks *chunks, char c)
 enum http_chunks_result http_chunks_feed(struct http_chunks *chunks, struct td_str bytes,
                                          size_t *used, struct td_str *data)
 {
+    assert(chunks != NULL);
     size_t at = 0;
     bool good = true;
     while (good && at < bytes.len) {

@@ -1,11 +1,11 @@
-/* Strict framing of HTTP/1.1 requests (RFC 9110, RFC 9112): what we answer is what every proxy
- * before us understood, or it is refused. No state but the structs; no allocation; any thread.
+/* Strict framing of HTTP/1.1 requests (RFC 9110, RFC 9112). A request that a proxy before us may
+ * have understood differently is refused. No state except the structs, no allocation; any thread.
  *
- * Refused, where lenient servers guess: bare LF, obs-fold, white space around a header's name, NUL
- * and other control bytes, no Host or two, Content-Length that is not plain digits or is there
- * twice, Content-Length with Transfer-Encoding, any transfer coding but one "chunked", chunk sizes
- * with anything but hex digits, broken percent encodings, fragments and dot segments in the
- * path. */
+ * Refused, although lenient servers accept them: bare LF; folded headers; white space around a
+ * header's name; NUL and other control bytes; no Host or two; Content-Length that is not plain
+ * digits or comes twice; Content-Length with Transfer-Encoding; any transfer coding except one
+ * "chunked"; chunk sizes with other characters than hexadecimal digits; broken percent encodings;
+ * fragments and dot segments in the path. */
 #ifndef NET_HTTP_LINT_H
 #define NET_HTTP_LINT_H
 
@@ -32,38 +32,38 @@ struct http_head {
     bool version_1_1; /* else 1.0 */
 };
 
-/* How many of the bytes belong to the head, its blank line included; 0 = not whole yet. *scanned is
- * the caller's, 0 at first: the bytes that need not be looked at again. */
+/* The length of the head, with its empty line; 0 = not complete yet. *scanned belongs to the caller
+ * and is 0 at first: the bytes that were searched before. */
 size_t http_head_end(struct td_str bytes, size_t *scanned);
 
-/* Reads a whole head in place: text[len] must be writable and `head` borrows from text. Returns 0,
- * or the code to refuse with and a reason. */
+/* Reads a complete head in place: text[len] must be writable, and `head` **borrows** from text.
+ * Returns 0, or the HTTP code to refuse with and a reason. */
 TD_MUST_CHECK int http_head_parse(struct http_head *head, char *text, size_t len,
                                   const char **reason);
 
-/* The first header of this name (any case), or NULL. */
+/* The first header of this name, in any case of letters; NULL when there is none. */
 const char *http_head_find(const struct http_head *head, const char *name);
 
-/* Names and values that may be written into a head. */
+/* Whether a name or a value may be written into a head. */
 bool http_is_token(struct td_str text);
 bool http_is_field_value(struct td_str text);
 
-/* A chunked body, fed in pieces cut anywhere. Start with {0}. */
+/* Reads a chunked body, fed in pieces that are cut anywhere. Start with {0}. */
 struct http_chunks {
-    uint64_t left;       /* bytes of the current chunk still to come */
+    uint64_t left;       /* bytes of the current chunk that are still to come */
     uint32_t line_bytes; /* of the current size line, or of all trailers */
     uint8_t digits;      /* of the chunk size so far */
     uint8_t state;
 };
 
 enum http_chunks_result {
-    HTTP_CHUNKS_MORE, /* all taken, the body goes on */
+    HTTP_CHUNKS_MORE, /* all bytes taken; the body goes on */
     HTTP_CHUNKS_DATA, /* *data is a piece of the body; feed the rest again */
-    HTTP_CHUNKS_END,  /* the body is whole; what is left belongs to the next request */
+    HTTP_CHUNKS_END,  /* the body is complete; the rest belongs to the next request */
     HTTP_CHUNKS_BAD   /* refuse with 400 */
 };
 
-/* Takes *used of the bytes; *data points into them. */
+/* Reads *used of the bytes; *data borrows from them. */
 enum http_chunks_result http_chunks_feed(struct http_chunks *chunks, struct td_str bytes,
                                          size_t *used, struct td_str *data);
 

@@ -1,13 +1,13 @@
-/* The event loop on libevent's core: epoll, timers, and a wake-up by eventfd for posts of other
+/* The event loop on libevent's core: epoll, timers, and an eventfd that wakes it for posts of other
  * threads.
  *
- * libevent's own locking is left off: only the loop's thread touches the base, and the one thing
- * that other threads may do, posting, goes through our bounded ring under our mutex. So a full ring
- * is an answer to the producer and never a wait, which libevent's own activation queue could not
- * give.
+ * libevent's own locking is off. Only the loop's thread touches the event base. Other threads can
+ * only post, and a post goes through our bounded ring under our mutex. So a full ring is an answer
+ * to the producer and never a wait; libevent's own activation queue has no such limit.
  *
- * SIGPIPE: libevent writes sockets with writev, which raises it when the peer is gone. A library
- * must not change the process's signals, so the loop's thread blocks it while the loop runs. */
+ * SIGPIPE: libevent writes sockets with writev, which raises SIGPIPE when the peer is gone. A
+ * library must not change the signals of the process, so the loop's thread blocks SIGPIPE while the
+ * loop runs. */
 #include "net/loop_event.h"
 
 #include "base/error.h"
@@ -25,8 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A loop serves thousands of streams, and a producer coalesces its wake-ups: one post a stream at a
- * time. */
+/* A loop serves thousands of streams, and a producer posts once per stream at a time. */
 #define POSTS_MAX 16384
 
 struct post {
@@ -42,7 +41,7 @@ struct loop_event {
     struct client *client;
 
     pthread_mutex_t mutex;
-    struct post *posts; /* a ring of POSTS_MAX */
+    struct post *posts; /* a ring of POSTS_MAX posts */
     size_t post_first, post_count;
     bool stopped;
 };
@@ -140,8 +139,8 @@ static void watch_free(struct loop_watch *watch)
     free(watch);
 }
 
-/* The eventfd's counter cannot overflow by ones in the life of a machine, so the write cannot
- * fail. */
+/* The counter of the eventfd grows by ones and cannot overflow in practice, so the write
+ * succeeds. */
 static void wake_up(struct loop_event *self)
 {
     uint64_t one = 1;
@@ -181,8 +180,9 @@ static struct loop_event *from_loop(struct loop *loop)
     return (struct loop_event *)loop;
 }
 
-/* Runs what is posted now, not what these posts post: they must not keep the sockets waiting. But
- * once stopped everything: nothing new comes in then, and what was accepted must run. */
+/* Runs the posts that are there now. Posts that they add wait for the next turn, so that the
+ * sockets are served in between. Once the loop is stopped, all are run: no new ones come, and what
+ * was accepted must run. */
 static void run_posts(struct loop_event *self)
 {
     pthread_mutex_lock(&self->mutex);
@@ -196,7 +196,7 @@ static void run_posts(struct loop_event *self)
         next.fn(next.ctx);
         pthread_mutex_lock(&self->mutex);
     }
-    /* Posted meanwhile while the ring was not empty, so nobody woke us for it. */
+    /* Posted while the ring was not empty, so nobody woke us. */
     if (self->post_count > 0)
         wake_up(self);
     bool stopped = self->stopped;
@@ -210,12 +210,13 @@ static void on_wake(evutil_socket_t fd, short what, void *ctx)
     (void)what;
     uint64_t count;
     ssize_t got = read(fd, &count, sizeof count);
-    (void)got; /* non-blocking; a wake-up without a count is harmless */
+    (void)got; /* non-blocking; a wake-up with no count is harmless */
     run_posts(ctx);
 }
 
 enum td_status loop_event_new(struct loop **out, struct td_error *err)
 {
+    assert(out != NULL);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_library_log);
 
@@ -259,7 +260,7 @@ void loop_event_free(struct loop *loop)
     free(self);
 }
 
-/* Blocks SIGPIPE for this thread; true when it was not blocked before. */
+/* Blocks SIGPIPE for this thread; true if it was not blocked before. */
 static bool pipe_signal_block(void)
 {
     sigset_t pipe_only, before;
@@ -269,7 +270,7 @@ static bool pipe_signal_block(void)
     return sigismember(&before, SIGPIPE) == 0;
 }
 
-/* Takes what our writes raised off the pending set, so that unblocking does not deliver it. */
+/* Removes a SIGPIPE that our writes raised, so that unblocking does not deliver it. */
 static void pipe_signal_unblock(void)
 {
     sigset_t pipe_only;

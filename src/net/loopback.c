@@ -1,3 +1,6 @@
+/* A tier on this machine may be reached over plain http, and data that must not leave may go to it.
+ * So an address counts as this machine only if no name server and no configuration can make it
+ * another one. URLs are read by libcurl, as they will be when it connects. */
 #include "net/loopback.h"
 
 #include "base/str.h"

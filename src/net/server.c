@@ -1,26 +1,27 @@
-/* The HTTP/1.1 server: listener and connections. Requests and replies are in server_request.c, the
- * reading of heads and chunks in http_lint.c.
+/* The HTTP/1.1 server: listener and connections. server_request.c has requests and replies,
+ * http_lint.c the reading of heads and chunks.
  *
- * Why not evhttp on top of libevent's core: it has to be guarded from outside against a client that
- * leaves unnoticed, a time-out that kills quiet streams and lets slow headers live, lenient
- * framing, and refusals whose body is not ours; and a strict reader before it, which these guards
- * come to, leaves it nothing to do. So the five guards are properties here:
- *   1. A leaving client is seen at once, before and during a reply, because the socket is always
- *      being read. What pipelines in meanwhile is kept up to a limit; above it the connection ends
- *      with the current reply and the rest is dropped. (Watching EV_CLOSED alone would miss resets:
- *      libevent reports those as readable.) A client that only shuts its sending side counts as
- *      gone, for on the wire the two are the same; a reply that is already complete is still
+ * Why not evhttp, which libevent has: it overlooks clients that leave, its time-out kills quiet
+ * streams and lets slow headers live, its framing is lenient, and the bodies of its refusals are
+ * its own. A strict reader before it would have to guard against all of that, and would leave
+ * evhttp nothing to do. So five guards are built in here:
+ *
+ *   1. A leaving client is noticed at once, before and during a reply, because the socket is
+ *      always being read. Pipelined requests are kept up to a limit. Above it, the connection ends
+ *      with the current reply, and the rest is dropped. (Watching EV_CLOSED alone would miss
+ *      resets, which libevent reports as readable.) A client that shuts its sending side counts as
+ *      gone, because on the wire both look the same. A reply that is already complete is still
  *      delivered.
- *   2. No time-out runs while a reply is quiet; one runs only while the peer does not take what was
- *      sent.
- *   3. A request must arrive whole within header_timeout_ms, however its bytes are spaced.
+ *   2. No time-out runs while a reply is quiet. One runs only while the peer does not take what
+ *      was sent.
+ *   3. A request must arrive completely within header_timeout_ms, however its bytes are spaced.
  *   4. Above connection_max a connection gets 503, and above a second small limit it is closed.
  *   5. Framing is strict: what http_lint.h lists is refused before anything acts on the request.
  *
- * Closing: after the last reply we shut our sending side and read on until the peer has closed too,
- * for a second at most; closing with unread bytes would reset the connection and could destroy the
+ * Closing: after the last reply we shut our sending side and read until the peer has closed, too,
+ * for a second at most. Closing with unread bytes would reset the connection and could destroy the
  * reply on its way. A connection is freed only in its own event callbacks, server_stop_accepting
- * and server_free, never under a handler. */
+ * and server_free, never below a handler. */
 #include "net/server_internal.h"
 
 #include "base/error.h"
@@ -40,11 +41,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PIPELINE_BYTES_MAX (64 * 1024) /* kept of further requests while one is being answered */
-#define OUT_BYTES_MAX (256 * 1024)     /* no further request is begun above it */
-#define REFUSED_MAX 64                 /* connections being told 503 */
+#define PIPELINE_BYTES_MAX (64 * 1024) /* kept of pipelined requests during a reply */
+#define OUT_BYTES_MAX (256 * 1024)     /* above it, no further request is begun */
+#define REFUSED_MAX 64                 /* connections that get 503 */
 #define LINGER_MS 1000
-#define STALL_MS 60000 /* a peer that takes nothing of what was sent */
+#define STALL_MS 60000 /* how long a peer may take nothing */
 #define ACCEPT_RETRY_MS 100
 #define LISTEN_BACKLOG 1024
 
@@ -56,7 +57,7 @@ static void timer_set(struct conn *conn, uint32_t delay_ms)
     }
     struct timeval delay = {.tv_sec = delay_ms / 1000, .tv_usec = delay_ms % 1000 * 1000};
     if (evtimer_add(conn->timer, &delay) != 0) {
-        conn->broken = true; /* better none than one without a deadline */
+        conn->broken = true; /* a connection must have a deadline */
         conn_flush_soon(conn);
     }
 }
@@ -88,8 +89,8 @@ static void conn_free(struct conn *conn)
     free(conn);
 }
 
-/* The end, with whatever is unsent. The request's owner is told after the connection is gone, so
- * that nothing it does can reach it. */
+/* Ends the connection, even with unsent bytes. The owner of the request is told after the
+ * connection is gone, so that nothing it does can reach it. */
 static void conn_close(struct conn *conn)
 {
     struct http_request *request = conn->request;
@@ -105,8 +106,8 @@ void conn_put(struct conn *conn, const void *bytes, size_t len)
         conn->broken = true;
 }
 
-/* Writes when the callbacks that are due have run: many small events of one turn become one packet.
- * While the socket is full the pending write event will do it. */
+/* Writes after the callbacks of this turn, so that many small events become one packet. While the
+ * socket is full, the pending write event does it. */
 void conn_flush_soon(struct conn *conn)
 {
     if (!event_pending(conn->write_event, EV_WRITE, NULL))
@@ -130,7 +131,7 @@ const char *server_date(struct server *server)
     return server->date_text;
 }
 
-/* No more requests: what is in `out` goes out, then the connection ends. */
+/* Accepts no more requests: sends what is in `out`, then ends the connection. */
 static void conn_linger(struct conn *conn)
 {
     conn->state = CONN_LINGER;
@@ -141,7 +142,7 @@ static void conn_linger(struct conn *conn)
     conn_flush_soon(conn);
 }
 
-/* Answers what is no request of ours, and ends the connection. */
+/* Answers bytes that are no valid request, and ends the connection. */
 static void conn_refuse(struct conn *conn, int code, const char *reason)
 {
     struct server *server = conn->server;
@@ -162,13 +163,13 @@ static void conn_refuse(struct conn *conn, int code, const char *reason)
              code == 503 ? "Retry-After: 1\r\n" : "", body.len);
     conn_put(conn, rest, strlen(rest));
     conn_put(conn, body.data, body.len);
-    /* Debug only: whoever sends garbage may not fill the disk with it. */
+    /* Logged for debugging only: a client that sends garbage must not fill the disk. */
     log_event(LOG_LEVEL_DEBUG, "http_refused", "code=%d peer=%s reason=\"%s\"", code, conn->peer,
               reason);
     conn_linger(conn);
 }
 
-/* --- Reading requests. Each step returns whether another may follow at once. --- */
+/* --- reading requests; each step returns whether another may follow at once --- */
 
 static struct td_str input(struct conn *conn)
 {
@@ -202,7 +203,7 @@ static bool head_step(struct conn *conn)
 {
     struct server *server = conn->server;
     struct td_str bytes = input(conn);
-    size_t blank = 0; /* empty lines before a request are legal (RFC 9112, 2.2) */
+    size_t blank = 0; /* empty lines may come before a request (RFC 9112, 2.2) */
     while (!conn->begun && blank + 1 < bytes.len && memcmp(bytes.data + blank, "\r\n", 2) == 0)
         blank += 2;
     evbuffer_drain(conn->in, blank);
@@ -212,7 +213,7 @@ static bool head_step(struct conn *conn)
     if (!conn->begun) {
         conn->begun = true;
         timer_set(conn, server->options.header_timeout_ms);
-        /* TLS or noise: no line end may ever come. */
+        /* TLS or noise, in which a line end may never come. */
         if (!http_is_token(str_slice(bytes, 0, 1))) {
             conn_refuse(conn, 400, "this is not HTTP");
             return false;
@@ -244,7 +245,8 @@ static bool head_step(struct conn *conn)
     return body_start(conn);
 }
 
-/* Moves what has come of the body. 1 = whole, 0 = not yet, else the code to refuse with. */
+/* Moves the bytes of the body that have come. 1 = complete, 0 = not yet, otherwise the code to
+ * refuse with. */
 static int body_take(struct conn *conn, const char **reason)
 {
     struct http_request *request = conn->request;
@@ -263,7 +265,7 @@ static int body_take(struct conn *conn, const char **reason)
         result =
             http_chunks_feed(&request->chunks, str_slice(bytes, taken, bytes.len), &used, &data);
         taken += used;
-        /* Also what a chunk only announces: its size is refused as soon as it is read. */
+        /* The announced size of a chunk counts, too: it is refused before its bytes come. */
         if (data.len + request->chunks.left > request->body.bytes_max - request->body.len) {
             *reason = "the body is larger than the limit";
             return 413;
@@ -298,8 +300,8 @@ static bool body_step(struct conn *conn)
     return true;
 }
 
-/* Begins requests until one is being answered or input runs out. A handler that replies at once
- * returns here, not deeper: pipelined requests do not nest. */
+/* Begins requests until one waits for its reply or the input ends. A handler that replies at once
+ * returns to this loop, so pipelined requests do not nest. */
 static void conn_process(struct conn *conn)
 {
     if (conn->processing)
@@ -314,7 +316,7 @@ static void conn_process(struct conn *conn)
     }
     conn->processing = false;
     if (conn->broken)
-        conn_flush_soon(conn); /* which closes it */
+        conn_flush_soon(conn); /* this closes it */
 }
 
 void conn_reply_ended(struct conn *conn)
@@ -327,9 +329,9 @@ void conn_reply_ended(struct conn *conn)
         conn_flush_soon(conn);
 }
 
-/* --- Events of a connection --- */
+/* --- events of a connection --- */
 
-/* Everything is with the kernel: what may come next? */
+/* All bytes have gone to the kernel. Decides what comes next. */
 static void conn_drained(struct conn *conn)
 {
     switch (conn->state) {
@@ -373,7 +375,7 @@ static void on_writable(evutil_socket_t fd, short what, void *ctx)
             break;
         if (event_add(conn->write_event, NULL) != 0)
             break;
-        /* While a request is coming in, its own deadline runs. */
+        /* While a request arrives, its own deadline runs. */
         if (!conn->begun && (progress || !evtimer_pending(conn->timer, NULL)))
             timer_set(conn, STALL_MS);
         return;
@@ -384,7 +386,7 @@ static void on_writable(evutil_socket_t fd, short what, void *ctx)
         conn_drained(conn);
 }
 
-/* The peer sends no more. With a request unanswered it has left; a reply on its way is still
+/* The peer sends no more. With a request unanswered, it counts as gone; a reply on its way is still
  * delivered. */
 static void conn_peer_closed(struct conn *conn)
 {
@@ -437,7 +439,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         conn_close(conn);
 }
 
-/* --- Accepting --- */
+/* --- accepting --- */
 
 static struct conn *conn_new(struct server *server, int fd, struct sockaddr *address, socklen_t len)
 {
@@ -469,8 +471,7 @@ static struct conn *conn_new(struct server *server, int fd, struct sockaddr *add
     return conn;
 }
 
-/* Events go out at once; a peer whose machine vanished without a word is noticed after about a
- * minute. */
+/* Small writes go out at once. A peer whose machine vanished is noticed after about a minute. */
 static void set_socket_options(int fd)
 {
     int on = 1, idle_s = 30, interval_s = 10, probes = 3;
@@ -506,7 +507,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     }
 }
 
-/* Out of descriptors, most likely: the listener would report it again at once, for ever. */
+/* Most likely out of descriptors. The listener would report this again at once, for ever, so it
+ * pauses. */
 static void on_accept_error(struct evconnlistener *listener, void *ctx)
 {
     struct server *server = ctx;
@@ -529,7 +531,7 @@ static void on_later(evutil_socket_t fd, short what, void *ctx)
     request_run_later(ctx);
 }
 
-/* A bound socket for the address, or -1 with *err set. */
+/* A bound socket for the address; -1 with *err set. */
 static int bind_socket(const struct server_options *options, struct td_error *err)
 {
     char port[8];
@@ -572,6 +574,7 @@ static uint16_t bound_port(int fd)
 enum td_status server_new(struct loop *loop, const struct server_options *options,
                           server_fn *handler, void *ctx, struct server **out, struct td_error *err)
 {
+    assert(loop != NULL && options != NULL && out != NULL);
     struct td_error cause = {0};
     int fd = bind_socket(options, &cause);
     if (fd < 0)
@@ -583,13 +586,13 @@ enum td_status server_new(struct loop *loop, const struct server_options *option
     }
     server->base = loop_event_base(loop);
     server->options = *options;
-    server->options.host = NULL; /* the caller's, for this call */
+    server->options.host = NULL; /* borrowed for this call only */
     server->handler = handler;
     server->ctx = ctx;
     server->port = bound_port(fd);
     server->accept_retry = evtimer_new(server->base, on_accept_retry, server);
     server->later_event = evtimer_new(server->base, on_later, server);
-    /* Enabled apart, because only then a failure to do so is told. */
+    /* Enabled separately: otherwise a failure to do so is not reported. */
     unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED;
     server->listener =
         evconnlistener_new(server->base, on_accept, server, flags, LISTEN_BACKLOG, fd);
@@ -657,10 +660,10 @@ void server_free(struct server *server)
     struct http_request *next;
     for (struct http_request *request = server->requests; request; request = next) {
         next = request->next;
-        request_gone(request); /* if its owner asked only after the client had left */
+        request_gone(request); /* for an owner that asked after the client had left */
         if (request->ended) {
             request_free(request);
-        } else { /* its handler still has it, and ends it */
+        } else { /* the handler still has it, and ends it */
             request->server = NULL;
             request_drained(request);
         }

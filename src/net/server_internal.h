@@ -1,5 +1,5 @@
-/* What server.c (listener, connections) and server_request.c (requests and replies) share. Not for
- * other folders. Everything on the loop's thread. */
+/* What server.c (listener, connections) and server_request.c (requests, replies) share. For these
+ * two files alone. Everything runs on the loop's thread. */
 #ifndef NET_SERVER_INTERNAL_H
 #define NET_SERVER_INTERNAL_H
 
@@ -27,9 +27,9 @@ struct server {
     bool stopping;
 
     struct conn *conns;
-    uint32_t conn_count, refused_count; /* served; being told 503 */
-    struct http_request *requests;      /* all that are not freed yet */
-    struct http_request *later;         /* with something to do when the loop turns */
+    uint32_t conn_count, refused_count; /* served; those that get 503 */
+    struct http_request *requests;      /* all requests that are not freed */
+    struct http_request *later;         /* those with something to do in the next turn */
     struct event *later_event;
 
     time_t date_second; /* of date_text, "Sun, 06 Nov 1994 08:49:37 GMT" */
@@ -37,10 +37,10 @@ struct server {
 };
 
 enum conn_state {
-    CONN_HEAD,  /* waiting for, or in, a request's head */
-    CONN_BODY,  /* in its body */
+    CONN_HEAD,  /* waits for a head or reads it */
+    CONN_BODY,  /* reads a body */
     CONN_REPLY, /* the handler has it */
-    CONN_LINGER /* last bytes out, then wait for the peer to close: see server.c */
+    CONN_LINGER /* sends the last bytes, then waits for the peer to close (server.c) */
 };
 
 struct conn {
@@ -51,21 +51,21 @@ struct conn {
     struct evbuffer *in, *out;
     struct http_request *request; /* in CONN_BODY and CONN_REPLY */
     enum conn_state state;
-    size_t scanned;       /* of the head */
+    size_t scanned;       /* bytes of the head searched */
     bool begun;           /* a byte of the next request has come */
-    bool processing;      /* in conn_process, further down the stack */
+    bool processing;      /* conn_process is on the stack */
     bool close_after;     /* no further request on this connection */
-    bool discard;         /* what still comes in is dropped */
-    bool peer_closed;     /* it sends no more */
+    bool discard;         /* further input is dropped */
+    bool peer_closed;     /* the peer sends no more */
     bool shut;            /* we send no more */
-    bool broken;          /* out of memory while writing: to be closed */
-    bool counted_refused; /* in refused_count, not conn_count */
+    bool broken;          /* out of memory while writing: close it */
+    bool counted_refused; /* counted in refused_count instead of conn_count */
     char peer[PEER_BYTES];
 };
 
 struct http_request {
-    struct server *server;                /* NULL once the server was freed */
-    struct conn *conn;                    /* NULL once the client is gone or the reply has ended */
+    struct server *server;                /* NULL after the server was freed */
+    struct conn *conn;                    /* NULL after the client left or the reply ended */
     struct http_request *previous, *next; /* in server->requests */
     struct http_request *later_next;
     bool on_later;
@@ -80,9 +80,9 @@ struct http_request {
 
     bool dispatched; /* the handler was called */
     bool started;    /* the reply's head was written */
-    bool chunked;    /* the reply is */
+    bool chunked;    /* the reply is chunked */
     bool bodyless;   /* HEAD, 204, 304 */
-    bool ended;      /* nothing more may happen but freeing */
+    bool ended;      /* only to be freed */
     struct buf reply_headers;
     loop_fn *gone_fn, *drain_fn;
     void *gone_ctx, *drain_ctx;
@@ -91,21 +91,21 @@ struct http_request {
 /* server.c */
 void conn_put(struct conn *conn, const void *bytes, size_t len);
 void conn_flush_soon(struct conn *conn);
-/* After a reply has ended: the next request, or the end of the connection. */
+/* After the end of a reply: goes on to the next request, or ends the connection. */
 void conn_reply_ended(struct conn *conn);
 const char *server_date(struct server *server);
 
 /* server_request.c */
 struct http_request *request_new(struct server *server, struct conn *conn, struct td_str head_text);
-void request_free(struct http_request *request); /* leaves the server's lists too */
-/* The client is gone: tells the owner, who may not use the request after. */
+void request_free(struct http_request *request); /* also removes it from the server's lists */
+/* The client is gone: tells the owner, who may not use the request afterwards. */
 void request_gone(struct http_request *request);
 void request_set_method(struct http_request *request);
-/* Everything sent was taken by the kernel. */
+/* The kernel has taken everything. */
 void request_drained(struct http_request *request);
 void request_run_later(struct server *server);
-/* Writes the status line and the headers common to all replies, up to but without the blank
- * line. */
+/* Writes the status line and the headers that all replies have, without the empty line at the
+ * end. */
 void reply_put_head(struct conn *conn, int code, const char *content_type);
 
 #endif

@@ -1,10 +1,11 @@
-/* Requests as the handler sees them, and the writing of replies.
+/* Requests as handlers see them, and the writing of replies.
  *
- * Life of a request: made with its head, dispatched when its body is whole, ended by the end of the
- * reply or by the client's leaving. It is freed when the loop turns after its end, so that a second
- * http_stream_end from the same callback, or a reply from inside the on_gone callback, meets a live
- * object and does nothing. A request whose client left while nobody had asked to be told stays,
- * without a connection, until its handler answers it: what it writes is dropped. */
+ * The life of a request: it is made with its head and given to the handler when its body is
+ * complete. It ends with the end of the reply, or when the client leaves. It is freed in the next
+ * turn of the loop after its end, so a second http_stream_end in the same callback, or a reply
+ * inside on_gone, meets a live object and does nothing. If the client leaves and nobody asked to be
+ * told, the request stays without a connection until the handler answers it, and the answer is
+ * dropped. */
 #include "net/server_internal.h"
 
 #include "base/str.h"
@@ -130,7 +131,7 @@ static void free_soon(struct http_request *request)
         request_free(request);
 }
 
-/* Calls the owner's gone callback, after which the request is nobody's. */
+/* Calls the owner's callback; the request is nobody's afterwards. */
 static void tell_gone(struct http_request *request)
 {
     loop_fn *fn = request->gone_fn;
@@ -194,6 +195,7 @@ const char *http_request_query(const struct http_request *request)
 
 const char *http_request_header(const struct http_request *request, const char *name)
 {
+    assert(request != NULL && name != NULL);
     return http_head_find(&request->head, name);
 }
 
@@ -209,6 +211,7 @@ const char *http_request_peer(const struct http_request *request)
 
 void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx)
 {
+    assert(request != NULL && fn != NULL);
     if (request->ended)
         return;
     request->gone_fn = fn;
@@ -217,7 +220,7 @@ void http_request_on_gone(struct http_request *request, loop_fn *fn, void *ctx)
         run_soon(request);
 }
 
-/* Framing belongs to this folder: these from a caller are not sent. */
+/* Framing belongs to this folder: such headers from a caller are not sent. */
 static bool is_framing(const char *name)
 {
     return strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0 ||
@@ -226,12 +229,13 @@ static bool is_framing(const char *name)
 
 void http_reply_header(struct http_request *request, const char *name, const char *value)
 {
+    assert(name != NULL && value != NULL);
     assert(!request->started || request->ended);
     if (!http_is_token(str_from(name)) || !http_is_field_value(str_from(value)) || is_framing(name))
         return;
     size_t before = request->reply_headers.len;
     buf_printf(&request->reply_headers, "%s: %s\r\n", name, value);
-    if (request->reply_headers.failed) { /* drop this one header, whole */
+    if (request->reply_headers.failed) { /* leave out this header */
         request->reply_headers.len = before;
         request->reply_headers.failed = false;
     }
@@ -257,12 +261,13 @@ void reply_put_head(struct conn *conn, int code, const char *content_type)
     }
 }
 
-/* The head but its framing header and blank line. Decides whether the connection is kept. */
+/* Writes the head without its framing header and empty line, and decides whether the connection is
+ * kept. */
 static void start_reply(struct http_request *request, int code, const char *content_type)
 {
     assert(content_type == NULL || http_is_field_value(str_from(content_type)));
     struct conn *conn = request->conn;
-    if (code < 200 || code > 599) /* an upstream's, passed on: no status that may end an exchange */
+    if (code < 200 || code > 599) /* passed on from upstream, but not a code of a final answer */
         code = 502;
     request->started = true;
     request->bodyless = request->method == HTTP_HEAD || code == 204 || code == 304;
@@ -322,7 +327,7 @@ void http_stream_start(struct http_request *request, int code, const char *conte
     struct conn *conn = request->conn;
     request->chunked = request->head.version_1_1;
     if (conn && !request->chunked)
-        conn->close_after = true; /* the end of a stream to HTTP/1.0 is the connection's */
+        conn->close_after = true; /* for HTTP/1.0, the end of the connection ends the stream */
     start_reply(request, code, content_type);
     if (request->bodyless)
         request->chunked = false;
@@ -341,8 +346,7 @@ void http_stream_write(struct http_request *request, struct td_str bytes)
         return;
     assert(request->started);
     struct conn *conn = request->conn;
-    if (conn == NULL || request->bodyless ||
-        bytes.len == 0) /* a chunk of no bytes would be the end */
+    if (conn == NULL || request->bodyless || bytes.len == 0) /* an empty chunk would be the end */
         return;
     if (request->chunked) {
         char size[24];
@@ -362,6 +366,7 @@ size_t http_stream_pending(const struct http_request *request)
 
 void http_stream_on_drain(struct http_request *request, loop_fn *fn, void *ctx)
 {
+    assert(request != NULL && fn != NULL);
     if (request->ended)
         return;
     request->drain_fn = fn;

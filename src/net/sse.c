@@ -1,21 +1,22 @@
-/* Server-sent events as the WHATWG's HTML standard interprets an event stream (section 9.2.6).
+/* Server-sent events, as the WHATWG's HTML standard interprets an event stream (section 9.2.6).
  *
- * The reader is a state machine over bytes, so it does not matter where the network cut the stream:
- * CR, LF and CRLF all end a line, and a CR at the end of one chunk remembers to skip an LF at the
- * start of the next. `id` and `retry` only matter to reconnecting browsers and are dropped. Data is
- * passed on without looking into it: NULs and broken UTF-8 are for the reader of the payload to
- * judge. */
+ * The reader is a state machine over bytes, so it does not matter where the network cut the stream.
+ * CR, LF and CRLF all end a line; after a CR at the end of a chunk, an LF at the start of the next
+ * one is skipped. `id` and `retry` matter only to browsers that reconnect, and are dropped. Data is
+ * passed on unchecked: NULs and broken UTF-8 are for the reader of the payload to judge. */
 #include "net/sse.h"
 
 #include "base/error.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char utf8_bom[3] = {'\xef', '\xbb', '\xbf'};
 
 void sse_reader_init(struct sse_reader *reader, size_t event_bytes_max)
 {
+    assert(reader != NULL);
     *reader = (struct sse_reader){0};
     buf_init(&reader->line, event_bytes_max);
     buf_init(&reader->data, event_bytes_max);
@@ -29,12 +30,12 @@ void sse_reader_deinit(struct sse_reader *reader)
     buf_deinit(&reader->event);
 }
 
-/* A blank line: hands the event over, if it has data at all. */
+/* An empty line: gives out the event if it has data. */
 static void dispatch(struct sse_reader *reader, sse_fn *fn, void *ctx)
 {
     struct td_str data = buf_view(&reader->data);
     if (data.len > 0) {
-        data.len--; /* the line feed after the last data line */
+        data.len--; /* the line feed after the last line */
         struct td_str event = reader->event.len ? buf_view(&reader->event) : STR("message");
         fn(ctx, event, data);
     }
@@ -59,7 +60,7 @@ static void take_line(struct sse_reader *reader, sse_fn *fn, void *ctx)
         struct td_str value = str_slice(line, colon ? name_len + 1 : line.len, line.len);
         if (value.len > 0 && value.data[0] == ' ')
             value = str_slice(value, 1, value.len);
-        if (str_equal(name, STR("data"))) { /* a comment has an empty name: no match, ignored */
+        if (str_equal(name, STR("data"))) { /* a comment has an empty name and matches none */
             buf_append_str(&reader->data, value);
             buf_append_char(&reader->data, '\n');
         } else if (str_equal(name, STR("event"))) {
@@ -73,6 +74,7 @@ static void take_line(struct sse_reader *reader, sse_fn *fn, void *ctx)
 enum td_status sse_reader_feed(struct sse_reader *reader, struct td_str bytes, sse_fn *fn,
                                void *ctx, struct td_error *err)
 {
+    assert(fn != NULL);
     size_t offset = 0;
     while (offset < bytes.len) {
         if (reader->skip_lf) {

@@ -1,3 +1,7 @@
+/* The only code that hands bytes for a tier to the HTTP client. One place makes the rule checkable:
+ * a request leaves when its class may reach the tier's place and the egress ledger has its record,
+ * and otherwise not at all. What cannot be decided (no pass, no detectors, no record) counts as a
+ * refusal, because data that has left cannot be called back. */
 #include "tier/door.h"
 
 #include "base/clock.h"
@@ -6,52 +10,42 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "net/loopback.h"
-#include "privacy/scan/privacy.h"
 #include "router/plan/reach.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 bool egress_allowed(enum td_data_class data_class, const struct tier_facts *facts)
 {
+    assert(facts != NULL);
     return reach_allowed(facts, data_class);
 }
 
 const char *egress_purpose_name(enum egress_purpose purpose)
 {
-    switch (purpose) {
-    case EGRESS_ATTEMPT:
-        return "attempt";
-    case EGRESS_RETRY:
-        return "retry";
-    case EGRESS_HEDGE:
-        return "hedge";
-    case EGRESS_SHADOW:
-        return "shadow";
-    case EGRESS_VERIFICATION:
-        return "verification";
-    case EGRESS_HEALTH_CHECK:
-        return "health_check";
-    }
-    return "unknown";
+    static const char *const names[] = {"attempt",      "retry",        "hedge", "shadow",
+                                        "verification", "health_check", NULL};
+    return names_table_name(names, (size_t)purpose);
 }
 
-/* A health check has no text, so that no detector has to have looked at it. */
+/* Whether these bytes may leave. A health check holds no text, so it needs no detectors. */
 static enum td_status judge(const struct door *door, const struct egress_pass *pass,
                             const struct client_request *request, struct td_error *err)
 {
     const struct tier_facts *facts = door->facts;
     struct td_str body = request->body;
     if (!pass)
-        return error_set(err, TD_DENIED, "nobody said what class the data for it has");
+        return error_set(err, TD_DENIED, "the class of its data is not known");
     if (pass->purpose == EGRESS_HEALTH_CHECK && body.len > 0)
         return error_set(err, TD_DENIED, "a health check may not hold data");
-    if (pass->purpose != EGRESS_HEALTH_CHECK && !privacy_is_ready())
+    if (pass->purpose != EGRESS_HEALTH_CHECK && !pass->scanned)
         return error_set(err, TD_DENIED, "the detectors of private data are not loaded");
     if (!egress_allowed(pass->data_class, facts))
-        return error_set(err, TD_DENIED, "%s data may not reach it", names_class(pass->data_class));
+        return error_set(err, TD_DENIED, "%s data may not be sent to it",
+                         names_class(pass->data_class));
     if (facts->place == TD_PLACE_DEVICE && !loopback_is_url(str_from(request->url)))
-        return error_set(err, TD_DENIED, "place device is for a loopback address, and it has none");
+        return error_set(err, TD_DENIED, "a tier with place device must have a loopback address");
     return TD_OK;
 }
 
@@ -81,11 +75,13 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
                          struct client *client, const struct client_request *request,
                          struct client_transfer **out, struct td_error *err)
 {
+    assert(door != NULL && door->facts != NULL && door->host != NULL);
+    assert(request != NULL && out != NULL);
     struct td_error cause = {0};
     enum td_status status = judge(door, pass, request, &cause);
     if (status == TD_OK)
         status = put_on_record(door, pass, request->body, &cause);
-    /* What a tier near by may see, a proxy elsewhere may not. */
+    /* A tier on the device or the premises may see data that a proxy elsewhere may not. */
     struct client_request sent = *request;
     sent.direct = door->facts->place == TD_PLACE_DEVICE || door->facts->place == TD_PLACE_PREMISES;
     if (status == TD_OK)
@@ -98,6 +94,7 @@ enum td_status door_send(const struct door *door, const struct egress_pass *pass
 
 char *door_host(const char *url)
 {
+    assert(url != NULL);
     struct td_str text = str_from(url);
     size_t begin = str_find(text, STR("://"), 0);
     bool https = str_starts_with(text, STR("https"));

@@ -1,9 +1,10 @@
-/* Passive health: what the attempts themselves tell. Three failures in a row, because one is noise
- * and two are a retry; rests double from one to thirty seconds, so that a dead peer costs an
- * exchange one refused plan and not a connect time-out, and a recovered one is found within half a
- * minute. */
+/* Passive health: the attempts themselves tell whether a tier works, and nothing is sent to ask.
+ * Three failures in a row make a tier rest, because one failure is noise and two are a retry. Rests
+ * double from one to thirty seconds. So a dead peer costs an exchange one plan without it instead
+ * of a connect time-out, and a recovered peer is found within half a minute. */
 #include "tier/tier.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 
 struct record {
     uint32_t failures; /* in a row */
-    uint64_t rest_ms;  /* length of the last rest; 0 = none since the last success */
+    uint64_t rest_ms;  /* of the last rest; 0 = none since the last success */
     uint64_t rest_until_ms;
 };
 
@@ -45,6 +46,7 @@ void tier_health_free(struct tier_health *health)
 
 bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms)
 {
+    assert(health != NULL);
     if (tier_index >= health->tier_count)
         return false;
     pthread_mutex_lock(&health->lock);
@@ -55,7 +57,7 @@ bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t 
 
 static void fail_locked(struct record *record, uint64_t now_ms)
 {
-    if (now_ms < record->rest_until_ms) /* an attempt that began before the rest */
+    if (now_ms < record->rest_until_ms) /* the attempt began before the rest */
         return;
     if (record->failures < FAILURES_TO_REST)
         record->failures++;
@@ -69,6 +71,7 @@ static void fail_locked(struct record *record, uint64_t now_ms)
 
 void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms)
 {
+    assert(health != NULL);
     if (tier_index >= health->tier_count)
         return;
     pthread_mutex_lock(&health->lock);

@@ -1,7 +1,11 @@
-/* Running histograms: four buckets to a doubling (19 % wide), from 1 ms to 1 ms * 2^21 = 35 minutes. A quantile is the geometric middle of its bucket,
- * so at most 9 % off. Old measurements fade by halves (half-life five minutes), lazily, when the histogram is next touched. */
+/* Running histograms of how long each tier takes, which the router plans with. Four buckets per
+ * doubling (each 19 % wide) reach from 1 ms to 1 ms * 2^21 = 35 minutes. A quantile is the
+ * geometric middle of its bucket, so the error is at most 9 %. Old measurements fade with a
+ * half-life of five minutes. The fading is done when the histogram is next touched, so no timer is
+ * needed. */
 #include "tier/tier.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +13,7 @@
 #define BUCKETS_A_DOUBLING 4
 #define BUCKET_COUNT (21 * BUCKETS_A_DOUBLING)
 #define HALF_LIFE_MS 300000.0
-/* A 95th percentile of fewer is the largest of them: rather nothing. */
+/* The 95th percentile of fewer would be their maximum, which says too little. */
 #define KNOWN_MIN 5.0
 
 struct histogram {
@@ -55,7 +59,7 @@ static size_t bucket_of(double ms)
     return at < BUCKET_COUNT - 1 ? (size_t)at : BUCKET_COUNT - 1;
 }
 
-/* `at` of its bucket's width: 0.5 is the middle, 1 the upper edge. */
+/* at: where in the bucket the quantile is read; 0.5 is the middle, 1 the upper edge. */
 static double quantile(const struct histogram *histogram, double q, double at)
 {
     double below = 0;
@@ -80,7 +84,7 @@ static void fade(struct histogram *histogram, double factor)
     histogram->sum *= factor;
 }
 
-/* Not for every request: what is younger than a tenth of the half-life has lost 7 % at most. */
+/* Fades only after a tenth of the half-life: younger measurements have lost at most 7 %. */
 static void fade_locked(struct record *record, uint64_t now_ms)
 {
     if (now_ms < record->touched_ms + (uint64_t)(HALF_LIFE_MS / 10))
@@ -94,6 +98,7 @@ static void fade_locked(struct record *record, uint64_t now_ms)
 void tier_latency_add(struct tier_latency *latency, size_t tier_index, double ttft_ms,
                       double total_ms, uint64_t now_ms)
 {
+    assert(latency != NULL);
     if (tier_index >= latency->tier_count)
         return;
     pthread_mutex_lock(&latency->lock);
@@ -107,6 +112,7 @@ void tier_latency_add(struct tier_latency *latency, size_t tier_index, double tt
 void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
                            uint64_t now_ms)
 {
+    assert(latency != NULL);
     if (tier_index >= latency->tier_count)
         return;
     pthread_mutex_lock(&latency->lock);
@@ -118,6 +124,7 @@ void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, doub
 
 double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q, uint64_t now_ms)
 {
+    assert(latency != NULL && q >= 0 && q <= 1);
     if (tier_index >= latency->tier_count)
         return 0;
     pthread_mutex_lock(&latency->lock);
@@ -131,6 +138,7 @@ double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double
 void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
                        struct tier_state *out)
 {
+    assert(latency != NULL && out != NULL);
     out->ttft_p95_ms = out->total_p50_ms = out->total_p95_ms = 0;
     if (tier_index >= latency->tier_count)
         return;
@@ -148,6 +156,7 @@ void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t
 void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
                        size_t to_index)
 {
+    assert(from != NULL && to != NULL && from != to);
     if (from_index >= from->tier_count || to_index >= to->tier_count)
         return;
     pthread_mutex_lock(&from->lock);

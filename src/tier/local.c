@@ -1,5 +1,7 @@
-/* The tier that is this process: chat messages to ids, a job for the engine's scheduler, its tokens
- * to pieces. The attempt is the job's context and dies with it. */
+/* The tier that is the engine in this process. It turns messages into token ids, starts a job with
+ * the engine's scheduler, and turns the job's tokens into pieces. The attempt is the job's context
+ * and ends with it. Requests whose data may not leave the machine go to the confined worker instead
+ * (tier/sandbox.h), when there is one. */
 #include "tier/tier.h"
 
 #include "base/clock.h"
@@ -15,15 +17,15 @@
 #include "tier/text_logprobs.h"
 #include "tier/tool_parser.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* Most tokens for a request that names no number; a longer answer of a small model is seldom
- * wanted. */
+/* Tokens of an answer when the request sets no limit; a small model is seldom useful beyond. */
 #define ANSWER_TOKENS_DEFAULT 1024
-/* No vocabulary spells more bytes than this a token on average, so a longer prompt cannot fit and
- * is not worth tokenizing on the event loop just to be refused. */
+/* No vocabulary has more bytes per token on average. A longer prompt cannot fit, so it is refused
+ * before the event loop spends time on tokenizing it. */
 #define BYTES_PER_TOKEN_MAX 64
-/* Text that a tool parser gives out at a time: what it may hold, and some more. */
+/* What a tool parser may give out at once: the text it has held back, with room to spare. */
 #define PLAIN_BYTES_MAX ((size_t)4 << 20)
 
 struct local {
@@ -39,11 +41,11 @@ struct local {
 struct tier_attempt {
     struct tier_sink sink;
     struct job *job;
-    struct sandbox_call *confined; /* in place of a job: the confined worker answers */
+    struct sandbox_call *confined; /* instead of a job: the confined worker answers */
     double start_ms, first_ms;
     uint32_t prompt_tokens;
     const struct td_model *model;
-    struct tool_parser parser;              /* format NONE: the answer is text and nothing else */
+    struct tool_parser parser;              /* format NONE: the answer has no calls */
     const struct td_completion *completion; /* NULL = a chat */
     int32_t *ids;                           /* of a completion's prompt */
     struct text_logprobs logprobs;          /* of a completion */
@@ -66,8 +68,8 @@ static void attempt_free(struct tier_attempt *attempt)
     free(attempt);
 }
 
-/* Gives out a piece with the calls in it (taken), in the form of OpenAI's stream. The attempt may
- * be gone afterwards. */
+/* Gives out a piece, with the calls in the form of OpenAI's stream. **takes** plain and calls. The
+ * attempt may be gone afterwards. */
 static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct buf *plain,
                  struct json *calls)
 {
@@ -89,7 +91,8 @@ static void emit(struct tier_attempt *attempt, struct tier_piece *piece, struct 
     buf_deinit(plain);
 }
 
-/* What the parser lets through. A mark that is a control token has no text of its own. */
+/* Gives out what the parser lets through. A mark that is a control token has no text of its own, so
+ * its spelling is looked up. */
 static void parse_token(struct tier_attempt *attempt, const struct td_token *token,
                         struct td_str text, struct tier_piece *piece)
 {
@@ -105,7 +108,8 @@ static void parse_token(struct tier_attempt *attempt, const struct td_token *tok
     emit(attempt, piece, &plain, calls);
 }
 
-/* A piece of a completion, with its log-probabilities (taken) in the form of OpenAI's stream. */
+/* Gives out a piece of a completion, with log-probabilities in the form of OpenAI's stream.
+ * **takes** logprobs. */
 static void give_text(const struct tier_sink *sink, struct tier_piece *piece, struct json *logprobs)
 {
     struct json *choice = logprobs ? json_new_object() : NULL;
@@ -116,8 +120,8 @@ static void give_text(const struct tier_sink *sink, struct tier_piece *piece, st
     json_free(choice);
 }
 
-/* The prompt, as the beginning of the answer. False when the attempt was cancelled meanwhile;
- * whoever calls frees it then. */
+/* Gives out the prompt as the beginning of the answer (echo). False when the callback cancelled the
+ * attempt; the caller then frees it. */
 static bool echo_prompt(struct tier_attempt *attempt)
 {
     const struct td_completion *completion = attempt->completion;
@@ -132,7 +136,7 @@ static bool echo_prompt(struct tier_attempt *attempt)
         logprobs = text_logprobs_prompt(&attempt->logprobs, &prompt);
     }
     bool ending = attempt->ending;
-    attempt->ending = true; /* cancelling leaves it to us */
+    attempt->ending = true; /* a cancel now only marks the attempt */
     give_text(&attempt->sink, &piece, logprobs);
     attempt->ending = ending;
     return !attempt->cancelled;
@@ -171,10 +175,10 @@ static void on_token(void *ctx, const struct td_token *token, struct td_str text
         parse_token(attempt, token, text, &piece);
     else
         attempt->sink.on_piece(attempt->sink.ctx, &piece);
-    /* each may cancel: the attempt is gone then */
+    /* Each of these may cancel, so the attempt may be gone here. */
 }
 
-/* What the parser has held back. False when the attempt was cancelled meanwhile. */
+/* Gives out what the parser has held back. False when the callback cancelled the attempt. */
 static bool end_parser(struct tier_attempt *attempt, struct tier_result *out)
 {
     struct buf plain;
@@ -232,7 +236,7 @@ static uint32_t answer_tokens_max(const struct local *local, const struct td_req
 {
     uint32_t wanted = request->tokens_max;
     if (request->completion &&
-        request->completion->prompt_only) /* a whole context is scored, too */
+        request->completion->prompt_only) /* scoring may use the whole context */
         return prompt_count <= local->context_tokens;
     if (wanted == 0)
         wanted = ANSWER_TOKENS_DEFAULT;
@@ -253,13 +257,14 @@ static struct job_request job_of(const struct td_request *request, uint32_t toke
         .on_token = on_token,
         .on_done = on_done,
     };
-    /* One caller's time to first token must not tell what another has asked. */
+    /* The cache is shared within one caller only: a fast first token must not tell a caller what
+     * another one has asked. */
     if (request->caller)
         crypto_sha256(request->caller, strlen(request->caller), job.scope.bytes);
     return job;
 }
 
-/* Number of the adapter that a choice means; SIZE_MAX when there is none. */
+/* Index of the adapter that a choice means; SIZE_MAX when there is none. */
 static size_t find_choice(const struct local *local, const struct td_adapter_choice *choice)
 {
     if (choice->name)
@@ -267,8 +272,8 @@ static size_t find_choice(const struct local *local, const struct td_adapter_cho
     return choice->number < local->tier.facts.adapter_count ? choice->number : SIZE_MAX;
 }
 
-/* The adapter that the request names as its model, those it lists, or those that are always on.
- * **returns new** (adapter_set_release). */
+/* The adapters for a request: the one named as its model plus those it lists; the always-on
+ * adapters when it names none. **returns new** (adapter_set_release). */
 static enum td_status choose_adapters(const struct local *local, const struct td_request *request,
                                       struct adapter_set **out, struct td_error *err)
 {
@@ -305,13 +310,15 @@ static const struct json *tools_of(const struct td_request *request)
     return none || request->tool_count == 0 ? NULL : request_value(request, REQUEST_TOOLS);
 }
 
-/* As `tandem score` and `generate` read their prompts: BOS where the vocabulary asks for it, and
- * what spells a control token is one, for who completes texts writes the whole of them. */
+/* Reads the prompt as `tandem score` and `generate` do: with BOS where the vocabulary wants it, and
+ * with control tokens recognised by their spelling. A completion's client writes the whole text
+ * itself, special tokens included. */
 static enum td_status tokenize_text(const struct td_model *model,
                                     const struct td_completion *completion, int32_t **ids,
                                     size_t *count, struct td_error *err)
 {
-    /* Never more tokens than bytes, but for BOS, EOS and the leading space of SentencePiece. */
+    /* A text has at most as many tokens as bytes, plus BOS, EOS and the leading space of
+     * SentencePiece. */
     size_t capacity = completion->ids ? completion->id_count : completion->text.len + 3;
     *ids = malloc((capacity + 1) * sizeof **ids);
     if (!*ids)
@@ -359,7 +366,7 @@ static void begin_completion(struct tier_attempt *attempt, const struct td_reque
     job->prompt_only = completion->prompt_only;
 }
 
-/* --- what is restricted --- */
+/* --- the confined worker --- */
 
 static void on_confined_piece(void *ctx, const struct tier_piece *piece)
 {
@@ -375,7 +382,7 @@ static void on_confined_done(void *ctx, const struct tier_result *result)
     sink.on_done(sink.ctx, result);
 }
 
-/* Whatever nobody has said to be less is restricted. */
+/* Without a pass nobody has declared the data harmless, so it counts as restricted. */
 static bool is_restricted(const struct tier_sink *sink)
 {
     return !sink->pass || sandbox_is_for(sink->pass->data_class);
@@ -405,6 +412,8 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
                                   const struct td_request *request, const struct tier_sink *sink,
                                   struct tier_attempt **out, struct td_error *err)
 {
+    assert(loop != NULL && request != NULL && out != NULL);
+    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct local *local = local_of(tier);
     if (local->sandbox && is_restricted(sink))
         return start_confined(local, loop, request, sink, out, err);
@@ -446,7 +455,7 @@ static enum td_status local_start(struct tier *tier, struct loop *loop,
     job.ctx = attempt;
     status = scheduler_submit(local->scheduler, &job, &attempt->job, err);
 out:
-    adapter_set_release(job.adapters); /* the job has taken its own */
+    adapter_set_release(job.adapters); /* the job holds its own reference */
     free(ids);
     if (status == TD_OK)
         *out = attempt;
@@ -501,6 +510,8 @@ enum td_status tier_local_new(const struct tier_facts *facts,
                               const struct tier_local_options *options, struct tier **out,
                               struct td_error *err)
 {
+    assert(facts != NULL && options != NULL && out != NULL);
+    assert(facts->adapter_count == 0 || options->adapters != NULL);
     struct local *local = calloc(1, sizeof *local);
     if (!local)
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);

@@ -1,9 +1,9 @@
-/* Any OpenAI-compatible server over the loop's HTTP client: one attempt is one exchange of bytes
- * with at most one repetition before anything of an answer was passed on.
+/* A tier behind any OpenAI-compatible server, over the loop's HTTP client. An attempt is one
+ * request, repeated at most once, and only while nothing of an answer has been passed on.
  *
- * Whoever is called back may cancel. The transfer cannot be taken away from under the client that
- * is just handing over its bytes, so what ends an attempt from inside such a call is done by the
- * attempt's timer, in the loop's next turn; until then the attempt is silent. */
+ * A callback may cancel its attempt. The HTTP client that is just handing over bytes must keep its
+ * transfer until the call returns. So an attempt that ends inside a callback is freed or finished
+ * by its own timer in the loop's next turn, and stays silent until then. */
 #include "tier/tier.h"
 
 #include "base/clock.h"
@@ -14,6 +14,7 @@
 #include "tier/door.h"
 #include "tier/openai_wire.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,12 +22,12 @@
 #define RESPONSE_BYTES_MAX (64 * 1024 * 1024)
 #define ERROR_BODY_BYTES_MAX (16 * 1024)
 #define RETRIES_MAX 1
-#define KEY_BYTES_MIN 8    /* what is shorter is no secret */
-#define BACKOFF_MS_MIN 200 /* long enough for a hiccup to pass, short against a first token */
+#define KEY_BYTES_MIN 8    /* shorter texts are no secrets */
+#define BACKOFF_MS_MIN 200 /* outlasts a hiccup; short compared with a first token */
 #define BACKOFF_MS_SPAN 200
-#define RETRY_AFTER_MS_MAX 2000 /* a longer wait is the next rung's chance */
-/* After [DONE] the peer ends the response within the same packet or two, which keeps the connection
- * for reuse; one that does not is not waited for. */
+#define RETRY_AFTER_MS_MAX 2000 /* for longer waits, the next tier is the better choice */
+/* After [DONE] the peer usually ends the response within a packet or two, and the connection can
+ * then be reused. A peer that takes longer is not waited for. */
 #define LINGER_MS 50
 
 struct openai {
@@ -45,18 +46,18 @@ struct tier_attempt {
     struct tier_sink sink;
     struct client_transfer *transfer;
     struct loop_timer *timer;
-    enum pending pending; /* what the timer will do */
+    enum pending pending; /* what the timer does next */
     struct buf body;
     struct openai_stream stream;
-    struct buf refusal; /* first bytes of an error body */
+    struct buf refusal; /* the first bytes of an error response */
     int http_status;
-    uint64_t retry_after_ms; /* UINT64_MAX = the peer named none */
+    uint64_t retry_after_ms; /* UINT64_MAX = none from the peer */
     uint32_t retry_count, prompt_estimate;
     uint64_t egress_bytes;
     double start_ms, first_ms;
-    struct td_error err; /* with PENDING_FINISH */
-    bool completion;     /* a text is completed: no chat */
-    bool passed_on;      /* a piece of an answer */
+    struct td_error err; /* the result for PENDING_FINISH */
+    bool completion;     /* a completion of a text, not a chat */
+    bool passed_on;      /* the sink has a piece of the answer */
     bool in_callback, dead;
 };
 
@@ -88,16 +89,16 @@ static struct tier_usage usage_of(const struct tier_attempt *attempt)
 {
     if (attempt->stream.usage.exact)
         return attempt->stream.usage;
-    /* Four bytes a token is the rule of thumb for English; the record says that it is an
-     * estimate. */
+    /* Four bytes per token is the rule of thumb for English. The record marks it as an estimate. */
     return (struct tier_usage){
         .prompt_tokens = attempt->passed_on ? attempt->prompt_estimate : 0,
         .completion_tokens = (uint32_t)((attempt->stream.text_bytes + 3) / 4),
     };
 }
 
-/* A peer may repeat the key that it refuses; its words go to the client, whose key it is not. What
- * is cut at the end of the message may be the beginning of a key. */
+/* Hides our API key in a peer's message, which goes to the client: peers repeat keys that they
+ * refuse. A part of the key at the end of the message is hidden too, because the message may have
+ * been cut there. */
 static void hide_key(const struct tier_attempt *attempt, char *message)
 {
     struct td_str key = secret_reveal(attempt->tier->options.api_key);
@@ -111,7 +112,7 @@ static void hide_key(const struct tier_attempt *attempt, char *message)
     }
 }
 
-/* The attempt is gone afterwards. */
+/* Reports the result. The attempt is gone afterwards. */
 static void deliver(struct tier_attempt *attempt, const struct td_error *err)
 {
     struct tier_result result = {
@@ -139,8 +140,8 @@ static uint64_t backoff_ms(void)
     return BACKOFF_MS_MIN + random % (BACKOFF_MS_SPAN + 1);
 }
 
-/* A failure that another try may mend, while nobody has seen anything of an answer. A hedge is itself the second try, and has the first one
- * beside it. */
+/* Whether a second try may help: the failure is a passing one, and nothing of an answer was passed
+ * on. A hedge is not repeated, because it is itself the second try beside the first. */
 static bool may_retry(const struct tier_attempt *attempt, enum td_status status)
 {
     const struct egress_pass *pass = attempt->sink.pass;
@@ -176,7 +177,7 @@ static void on_piece(void *ctx, const struct tier_piece *piece)
 static void on_headers(void *ctx, int code, const char *content_type, const char *retry_after)
 {
     struct tier_attempt *attempt = ctx;
-    (void)content_type; /* servers mislabel both forms: the first byte tells (openai_stream.c) */
+    (void)content_type; /* often wrong; the first byte of the body decides (openai_stream.c) */
     attempt->http_status = code;
     attempt->retry_after_ms = openai_retry_after_ms(retry_after);
 }
@@ -207,13 +208,13 @@ static void on_body(void *ctx, struct td_str bytes)
         later(attempt, PENDING_FINISH, LINGER_MS);
 }
 
-/* What the ended transfer amounts to. */
+/* Decides what the ended transfer means for the attempt. */
 static void judge(struct tier_attempt *attempt, enum td_status status, const struct td_error *err)
 {
     bool whole = attempt->stream.finished || attempt->stream.done;
     if (attempt->pending == PENDING_FINISH || (status != TD_OK && whole))
-        return; /* decided already; a cut after the last word of an answer loses nothing */
-    if (status == TD_LIMIT) /* the answer is too large: the peer's fault, not the request's */
+        return;             /* decided before, or cut after the complete answer */
+    if (status == TD_LIMIT) /* the size of an answer is the peer's fault */
         status = TD_CORRUPT;
     if (status != TD_OK)
         error_set(&attempt->err, status, "%s",
@@ -229,10 +230,10 @@ static void on_done(void *ctx, enum td_status status, int code, const struct td_
     struct tier_attempt *attempt = ctx;
     attempt->transfer = NULL;
     if (attempt->dead)
-        return; /* the timer frees */
+        return; /* the timer frees it */
     if (code)
         attempt->http_status = code;
-    attempt->in_callback = true; /* a whole (not streamed) answer gives its piece only now */
+    attempt->in_callback = true; /* an answer that is not streamed gives its piece now */
     judge(attempt, status, err);
     attempt->in_callback = false;
     if (attempt->dead)
@@ -337,6 +338,8 @@ static enum td_status openai_start(struct tier *tier, struct loop *loop,
                                    const struct td_request *request, const struct tier_sink *sink,
                                    struct tier_attempt **out, struct td_error *err)
 {
+    assert(loop != NULL && request != NULL && out != NULL);
+    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct tier_attempt *attempt = calloc(1, sizeof *attempt);
     if (!attempt)
         return error_set(err, TD_NO_MEMORY, "no memory for an attempt on %s", tier->facts.name);
@@ -409,7 +412,7 @@ static char *url_of(const char *base_url, const char *path)
     return asprintf(&url, STR_FMT "/%s", STR_ARG(base), path) < 0 ? NULL : url;
 }
 
-/* A key with a line break in it would write headers of its own. */
+/* A key with a line break would add headers of its own to the request. */
 static bool key_is_clean(const struct secret *key)
 {
     struct td_str text = secret_reveal(key);
@@ -428,6 +431,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
                                const struct tier_openai_options *options, struct tier **out,
                                struct td_error *err)
 {
+    assert(facts != NULL && options != NULL && options->base_url != NULL && out != NULL);
     enum td_status status = openai_check_url(str_from(options->base_url), options->allow_http, err);
     if (status == TD_OK && !key_is_clean(options->api_key))
         status = error_set(err, TD_INVALID, "the API key has a space or control character");
@@ -440,7 +444,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
         return error_set(err, TD_NO_MEMORY, "no memory for tier %s", facts->name);
     openai->tier = (struct tier){.ops = &openai_ops, .facts = *facts};
     openai->tier.facts.lacks |= CAPABILITY_GRAMMAR |
-                                CAPABILITY_ADAPTERS | /* no such members in OpenAI's API */
+                                CAPABILITY_ADAPTERS | /* OpenAI's API has no such members */
                                 CAPABILITY_PROMPT_IDS;
     openai->options = *options;
     openai->options.connect_timeout_ms = or_default(options->connect_timeout_ms, 5000);
@@ -452,7 +456,7 @@ enum td_status tier_openai_new(const struct tier_facts *facts,
     openai->door = (struct door){&openai->tier.facts, openai->host, options->egress};
     openai->ca_file = options->ca_file ? strdup(options->ca_file) : NULL;
     openai->pinned_key = options->pinned_key ? strdup(options->pinned_key) : NULL;
-    openai->options.base_url = NULL; /* the caller's; ours are above */
+    openai->options.base_url = NULL; /* the caller's; the copies are above */
     openai->options.ca_file = openai->options.pinned_key = NULL;
     if (!openai->chat_url || !openai->completion_url || !openai->host ||
         (options->ca_file && !openai->ca_file) || (options->pinned_key && !openai->pinned_key)) {

@@ -1,4 +1,7 @@
-/* Reading an answer: chat.completion.chunk events, or one chat.completion object. */
+/* Reads an answer of an OpenAI-compatible server: chat.completion.chunk events, or one
+ * chat.completion object, which some servers send although a stream was requested. Both become the
+ * same pieces: a whole object is turned into the one chunk that says the same. What does not have
+ * the documented shape ends the stream with TD_CORRUPT. */
 #include "tier/openai_wire.h"
 
 #include "base/error.h"
@@ -6,11 +9,12 @@
 #include "base/names.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <math.h>
 
-/* One event carries a few tokens; a megabyte is a tool call with a very large argument. */
+/* One event carries a few tokens; a megabyte is a tool call with very long arguments. */
 #define EVENT_BYTES_MAX (1024 * 1024)
-/* A whole answer: 16k tokens of text with log-probabilities. */
+/* A whole answer of 16k tokens with log-probabilities. */
 #define WHOLE_BYTES_MAX (8 * 1024 * 1024)
 
 static enum td_status malformed(struct openai_stream *stream, const char *what)
@@ -61,8 +65,8 @@ static void read_finish(struct openai_stream *stream, const struct json *reason)
         stream->finish = TD_FINISH_STOP; /* a server's own reason ("eos") means stop */
 }
 
-/* Log-probability at temperature 1, and the margin when at least two alternatives came along.
- * Entropy is not known from a few alternatives and stays 0. */
+/* The log-probability at temperature 1, and the margin if two alternatives or more came along. The
+ * entropy cannot be known from a few alternatives and stays 0. */
 static bool read_stats(const struct json *entry, struct td_token_stats *out)
 {
     const struct json *logprob = json_get(entry, "logprob");
@@ -76,7 +80,7 @@ static bool read_stats(const struct json *entry, struct td_token_stats *out)
     return true;
 }
 
-/* Members of a delta that are more than plain text. */
+/* Whether a delta has more than plain text: tool calls, a refusal, ... */
 static bool has_more_than_text(const struct json *delta)
 {
     void *iterator = NULL;
@@ -89,9 +93,9 @@ static bool has_more_than_text(const struct json *delta)
     return false;
 }
 
-/* One piece with the text and the first token's stats; further tokens of the same chunk follow as
- * pieces of stats only (confidence counts them; the log-probabilities themselves are in
- * raw_delta). */
+/* Gives out one piece with the text and the first token's stats. Further tokens of the same chunk
+ * follow as pieces with stats only, for the confidence. Their log-probabilities are in
+ * raw_delta. */
 static void emit_choice(struct openai_stream *stream, const struct json *choice,
                         const struct json *delta)
 {
@@ -114,7 +118,7 @@ static void emit_choice(struct openai_stream *stream, const struct json *choice,
     }
 }
 
-/* Of a completion: text, and its log-probabilities as arrays side by side. */
+/* A choice of a completion: its text, and its log-probabilities as parallel arrays. */
 static void read_text_choice(struct openai_stream *stream, const struct json *choice)
 {
     const struct json *logprobs = json_get(choice, "logprobs");
@@ -142,7 +146,7 @@ static void read_choice(struct openai_stream *stream, const struct json *choice)
         malformed(stream, "a choice is not an object");
         return;
     }
-    if (json_int(json_get(choice, "index"), 0) != 0) /* n is 1: not ours */
+    if (json_int(json_get(choice, "index"), 0) != 0) /* n is 1: not the answer we asked for */
         return;
     if (is_text_choice(stream, choice)) {
         read_text_choice(stream, choice);
@@ -225,7 +229,7 @@ static void on_event(void *ctx, struct td_str event, struct td_str data)
     json_free(root);
 }
 
-/* A message's tool calls come in order, a delta's say which one they mean. */
+/* In a message, the order of the tool calls numbers them; in a delta, each call has its index. */
 static struct json *delta_of_message(const struct json *message)
 {
     struct json *delta = json_clone(message);
@@ -243,7 +247,7 @@ static struct json *delta_of_message(const struct json *message)
     return delta;
 }
 
-/* Turns {choices: [{message}]} into the chunk that says the same, and reads that. */
+/* Turns {choices: [{message}]} into the chunk that says the same, and reads that chunk. */
 static void read_whole(struct openai_stream *stream, const struct json *root)
 {
     const struct json *choices = json_get(root, "choices");
@@ -278,6 +282,7 @@ static void read_whole(struct openai_stream *stream, const struct json *root)
 void openai_stream_init(struct openai_stream *stream, bool completion, openai_piece_fn *on_piece,
                         void *ctx)
 {
+    assert(stream != NULL && on_piece != NULL);
     *stream = (struct openai_stream){.on_piece = on_piece, .ctx = ctx, .completion = completion};
     sse_reader_init(&stream->events, EVENT_BYTES_MAX);
     buf_init(&stream->whole, WHOLE_BYTES_MAX);
@@ -289,7 +294,7 @@ void openai_stream_deinit(struct openai_stream *stream)
     buf_deinit(&stream->whole);
 }
 
-/* The first byte that is not white space tells: no event stream begins with a brace. */
+/* The first byte after white space decides: no event stream begins with a brace. */
 static enum openai_form form_of(struct td_str bytes)
 {
     struct td_str text = str_trim(bytes);
@@ -306,6 +311,7 @@ static enum td_status failure(const struct openai_stream *stream, struct td_erro
 enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str bytes,
                                   struct td_error *err)
 {
+    assert(stream->on_piece != NULL);
     if (stream->err.status != TD_OK)
         return failure(stream, err);
     if (stream->form == OPENAI_FORM_UNKNOWN)
@@ -324,6 +330,7 @@ enum td_status openai_stream_feed(struct openai_stream *stream, struct td_str by
 
 enum td_status openai_stream_end(struct openai_stream *stream, struct td_error *err)
 {
+    assert(stream->on_piece != NULL);
     if (stream->err.status == TD_OK && stream->form == OPENAI_FORM_WHOLE) {
         struct json *root = NULL;
         if (json_parse(buf_view(&stream->whole), &root, NULL) != TD_OK)

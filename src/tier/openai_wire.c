@@ -1,4 +1,6 @@
-/* What is sent to an OpenAI-compatible server, and what its refusals mean. */
+/* Writes requests for an OpenAI-compatible server and reads its refusals. A chat keeps the client's
+ * own JSON and only what the tier decides is replaced (model, streaming, our options), so members
+ * that this version does not know reach the server unchanged. */
 #include "tier/openai_wire.h"
 
 #include "base/error.h"
@@ -13,7 +15,7 @@
 
 /* --- the address --- */
 
-/* The host of "host:port/path", brackets of an IPv6 address included. */
+/* The host of "host:port/path", with the brackets of an IPv6 address. */
 static struct td_str host_of(struct td_str rest)
 {
     size_t end = 0;
@@ -73,7 +75,7 @@ static struct json *messages_of(const struct td_request *request)
     return list;
 }
 
-/* A float's shortest decimal, so that 0.7f is sent as 0.7 and not as 0.699999988079071. */
+/* The shortest decimal of a float: 0.7f is sent as 0.7 and not as 0.699999988079071. */
 static struct json *number_of(float value)
 {
     char text[32];
@@ -91,7 +93,7 @@ static struct json *body_from_messages(const struct td_request *request)
     json_put(body, "messages", messages_of(request));
     if (request->tokens_max)
         json_put(body, "max_tokens", json_new_int(request->tokens_max));
-    /* What a client leaves to the tier is the tier's to choose: some models take no temperature. */
+    /* What a client leaves open is left to the tier: some models take no temperature. */
     if (!(request->left_to_model & SETTING_TEMPERATURE))
         json_put(body, "temperature", number_of(sampling->temperature));
     if (sampling->top_p < 1)
@@ -119,8 +121,8 @@ static struct json *body_from_members(const struct td_request *request)
     return body;
 }
 
-/* The upstream request is always streamed, whatever the client asked: the first byte is what
- * time-outs watch, and a client that left stops the work. */
+/* The upstream request is always streamed, whatever the client asked for. Time-outs then watch the
+ * first byte, and a client that disconnects stops the work. */
 static void ask_for_stream(struct json *body)
 {
     const struct json *given = json_get(body, "stream_options");
@@ -149,13 +151,14 @@ enum td_status openai_pad_body(struct buf *body, uint32_t multiple, struct td_er
 enum td_status openai_write_body(const struct td_request *request, const struct tier_facts *facts,
                                  struct buf *out, struct td_error *err)
 {
+    assert(request != NULL && facts != NULL && facts->model != NULL && out != NULL);
     assert(request->member_count > 0 || !request->completion);
     struct json *body =
         request->member_count > 0 ? body_from_members(request) : body_from_messages(request);
     if (!body)
         return error_set(err, TD_NO_MEMORY, "no memory for a request to %s", facts->name);
     if (request->no_retention && json_bool(json_get(body, "store"), false))
-        json_put(body, "store", json_new_bool(false)); /* the promise was asked for */
+        json_put(body, "store", json_new_bool(false)); /* nothing may be kept */
     json_put(body, "model", json_new_cstr(facts->model));
     ask_for_stream(body);
     json_write(body, out);
@@ -185,7 +188,7 @@ enum td_status openai_status_of_http(int code)
     }
 }
 
-/* The places where OpenAI and the servers that follow it put their words. */
+/* Where OpenAI and the servers that follow it put the text of an error. */
 static struct td_str error_text(const struct json *root)
 {
     const struct json *error = json_get(root, "error");
@@ -199,7 +202,8 @@ static struct td_str error_text(const struct json *root)
 
 #define PEER_TEXT_BYTES 240
 
-/* A peer's words go to logs, headers and terminals: no control characters, one line, bounded. */
+/* A peer's text goes to logs, headers and terminals, so it becomes one bounded line without control
+ * characters. */
 static void copy_clean(struct td_str text, char out[PEER_TEXT_BYTES])
 {
     size_t len = text.len < PEER_TEXT_BYTES - 1 ? text.len : PEER_TEXT_BYTES - 1;
@@ -213,6 +217,7 @@ static void copy_clean(struct td_str text, char out[PEER_TEXT_BYTES])
 
 void openai_read_error(int code, struct td_str body, struct td_error *err)
 {
+    assert(err != NULL);
     char text[PEER_TEXT_BYTES] = "";
     struct json *root = NULL;
     if (json_parse(body, &root, NULL) == TD_OK)

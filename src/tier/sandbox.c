@@ -1,3 +1,7 @@
+/* Starts the confined worker, hands it requests and reads its answers. The worker is a process that
+ * has the engine and no network (tier/sandbox.h says why it works this way). A lock protects the
+ * worker's process id and control socket, which all loops share. Each call belongs to one loop and
+ * reads its own pipe there. */
 #include "tier/sandbox.h"
 
 #include "base/clock.h"
@@ -5,6 +9,7 @@
 #include "base/log.h"
 #include "tier/sandbox_wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +24,7 @@
 
 #define ARGUMENTS_MAX 16
 #define READ_BYTES 65536
-#define OLD_MAX 8 /* workers that were renewed and have requests left */
+#define OLD_MAX 8 /* workers that were replaced and still answer requests */
 
 extern char **environ;
 
@@ -28,15 +33,15 @@ struct sandbox {
     char *arguments[ARGUMENTS_MAX + 2]; /* argv of the worker */
     pid_t pid;                          /* 0 = none */
     int control;                        /* -1 = none */
-    pid_t old[OLD_MAX];                 /* to be waited for */
+    pid_t old[OLD_MAX];                 /* ended or ending; waitpid is due */
 };
 
-/* The vectors that are to come. */
+/* The vectors that a call waits for. */
 struct vectors {
     void (*on_done)(void *ctx, enum td_status status, const struct embedding_answer *answer,
-                    const struct td_error *err); /* NULL: the call is for an answer */
+                    const struct td_error *err); /* NULL: the call is not for vectors */
     void *ctx;
-    size_t count, size, come; /* come: floats that are there */
+    size_t count, size, come; /* come: floats received */
     float *floats;            /* [count, size] */
 };
 
@@ -47,16 +52,17 @@ struct sandbox_call {
     struct tier_sink sink;
     struct vectors vectors;
     struct buf in;
-    int fd, request_fd; /* the answer's pipe; the request, for another worker */
+    int fd, request_fd; /* the pipe of the answer; the request, kept to send it again */
     double start_ms, first_ms;
     bool in_callback, dead;
-    bool repeated; /* the worker had ended before it began; this is the second */
+    bool repeated; /* the second try: the first worker had ended */
 };
 
 /* --- the worker --- */
 
 struct sandbox *sandbox_new(const char *const *arguments)
 {
+    assert(arguments != NULL);
     struct sandbox *sandbox = calloc(1, sizeof *sandbox);
     if (!sandbox)
         return NULL;
@@ -71,7 +77,7 @@ struct sandbox *sandbox_new(const char *const *arguments)
     return NULL;
 }
 
-/* Those that have ended are waited for, so that they do not stay in the table of processes. */
+/* Waits for the workers that have ended, so that no zombie processes stay. */
 static void reap_locked(struct sandbox *sandbox)
 {
     for (size_t i = 0; i < OLD_MAX; i++)
@@ -79,7 +85,7 @@ static void reap_locked(struct sandbox *sandbox)
             sandbox->old[i] = 0;
 }
 
-/* Lets go of the worker: it reads the end of the control socket and ends. */
+/* Releases the worker: it reads the end of its control socket and exits after its last answer. */
 static void drop_locked(struct sandbox *sandbox)
 {
     if (sandbox->control >= 0)
@@ -91,7 +97,7 @@ static void drop_locked(struct sandbox *sandbox)
     size_t slot = 0;
     while (slot < OLD_MAX && sandbox->old[slot] > 0)
         slot++;
-    if (slot == OLD_MAX) { /* reloads in a row while long answers run: the oldest is cut */
+    if (slot == OLD_MAX) { /* many reloads during long answers: the oldest is killed */
         kill(sandbox->old[0], SIGKILL);
         waitpid(sandbox->old[0], NULL, 0);
         memmove(sandbox->old, sandbox->old + 1, (OLD_MAX - 1) * sizeof *sandbox->old);
@@ -103,6 +109,7 @@ static void drop_locked(struct sandbox *sandbox)
 
 void sandbox_renew(struct sandbox *sandbox)
 {
+    assert(sandbox != NULL);
     pthread_mutex_lock(&sandbox->lock);
     drop_locked(sandbox);
     pthread_mutex_unlock(&sandbox->lock);
@@ -125,8 +132,8 @@ void sandbox_free(struct sandbox *sandbox)
     free(sandbox);
 }
 
-/* Nothing of ours but the standard streams and its end of the socket pair goes along: everything else
- * is opened with O_CLOEXEC, and the worker closes what it finds. */
+/* The worker inherits the standard streams and its end of the socket pair, and nothing else: all
+ * other files are opened with O_CLOEXEC, and the worker closes what it finds. */
 static enum td_status spawn_locked(struct sandbox *sandbox, struct td_error *err)
 {
     int ends[2];
@@ -136,16 +143,17 @@ static enum td_status spawn_locked(struct sandbox *sandbox, struct td_error *err
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return error_set(err, TD_UNAVAILABLE, "no socket pair for the confined worker: %s",
                          strerror(errno));
-    sigemptyset(&none); /* the server blocks the signals that it waits for */
+    sigemptyset(&none); /* the server blocks signals that the worker needs */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
-    /* Ctrl-C in a terminal is for the server, which ends the worker. */
+    /* Ctrl-C in a terminal goes to the server alone, which then ends the worker. */
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
     posix_spawn_file_actions_adddup2(&actions, 0, 1);
-    /* Above the standard streams, which may be closed in the server and are opened in the worker. */
+    /* The server may have closed its standard streams; the descriptor must not take their
+     * numbers. */
     int end = fcntl(ends[1], F_DUPFD_CLOEXEC, SANDBOX_CONTROL_FD + 1);
     posix_spawn_file_actions_adddup2(&actions, end, SANDBOX_CONTROL_FD);
     int code = posix_spawn(&sandbox->pid, "/proc/self/exe", &actions, &attributes,
@@ -166,7 +174,7 @@ static enum td_status spawn_locked(struct sandbox *sandbox, struct td_error *err
     return TD_OK;
 }
 
-/* False with errno. */
+/* False on failure, with errno. */
 static bool send_files(int control, int request_fd, int answer_fd)
 {
     union {
@@ -191,7 +199,7 @@ static bool send_files(int control, int request_fd, int answer_fd)
     return done == 1;
 }
 
-/* A worker that has ended is noticed here, and replaced once. */
+/* Sends the files to the worker. A worker that has ended is noticed here and replaced once. */
 static enum td_status hand_over(struct sandbox *sandbox, int request_fd, int answer_fd,
                                 struct td_error *err)
 {
@@ -217,6 +225,7 @@ static enum td_status hand_over(struct sandbox *sandbox, int request_fd, int ans
 
 bool sandbox_receive(int control, int *request_fd, int *answer_fd, bool *ended)
 {
+    assert(control >= 0 && request_fd != NULL && answer_fd != NULL && ended != NULL);
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(2 * sizeof(int))];
@@ -241,7 +250,7 @@ bool sandbox_receive(int control, int *request_fd, int *answer_fd, bool *ended)
 
 /* --- a request --- */
 
-/* The bytes as a file that nobody can change any more; -1 with err. */
+/* Puts the bytes into a memory file that nobody can change any more. -1 on failure. */
 static int sealed_file(const struct buf *bytes, struct td_error *err)
 {
     int fd = bytes->failed ? -1 : memfd_create("tandem-request", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -346,7 +355,7 @@ static bool take_vectors(struct sandbox_call *call, struct td_str floats)
     return true;
 }
 
-/* Gives what has come whole. False: the call is gone. */
+/* Gives out all frames that are complete. False: the call is gone. */
 static bool take_frames(struct sandbox_call *call)
 {
     struct sandbox_frame frame;
@@ -381,8 +390,8 @@ static bool take_frames(struct sandbox_call *call)
 
 static enum td_status begin_call(struct sandbox_call *call, struct td_error *err);
 
-/* The worker ended. What it had not begun to answer is asked of the next one, once: it may have been
- * ending already when the request was handed to it. */
+/* The worker has ended. A call that it had not begun to answer goes to the next worker, once: the
+ * old worker may have been exiting when it got the request. */
 static void worker_ended(struct sandbox_call *call)
 {
     struct td_error err = {0};
@@ -461,6 +470,8 @@ enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct l
                              const struct td_request *request, const struct tier_sink *sink,
                              struct sandbox_call **out, struct td_error *err)
 {
+    assert(sandbox != NULL && tier != NULL && loop != NULL && request != NULL && out != NULL);
+    assert(sink != NULL && sink->on_piece != NULL && sink->on_done != NULL);
     struct sandbox_call *call = call_new(sandbox, loop);
     if (!call)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
@@ -474,6 +485,8 @@ enum td_status sandbox_start(struct sandbox *sandbox, const char *tier, struct l
 enum td_status sandbox_embed(struct sandbox *sandbox, const struct embedding_request *request,
                              size_t vector_size, struct sandbox_call **out, struct td_error *err)
 {
+    assert(sandbox != NULL && request != NULL && request->on_done != NULL && out != NULL);
+    assert(request->input_count > 0 && vector_size > 0);
     struct sandbox_call *call = call_new(sandbox, request->loop);
     if (!call)
         return error_set(err, TD_NO_MEMORY, "no memory for another request");
@@ -501,6 +514,7 @@ bool sandbox_is_for(enum td_data_class data_class)
 
 void sandbox_cancel(struct sandbox_call *call)
 {
+    assert(call != NULL && !call->dead);
     if (call->in_callback)
         call->dead = true;
     else

@@ -1,12 +1,18 @@
+/* The bytes between a server and its confined worker. Requests are trusted (the server wrote them),
+ * frames are not: the worker reads text that may try to take it over. So every count, text and enum
+ * of a frame is checked against the bytes that are there, and one failed read makes the whole frame
+ * malformed. One reader (struct source) serves both directions, so requests are checked the same
+ * way. */
 #include "tier/sandbox_wire.h"
 
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/sampling/sampler.h"
 
+#include <assert.h>
 #include <string.h>
 
-#define NO_TEXT UINT32_MAX /* a length: NULL, not "" */
+#define NO_TEXT UINT32_MAX /* the length that stands for NULL */
 
 /* --- writing --- */
 
@@ -77,6 +83,7 @@ enum work { WORK_ANSWER, WORK_EMBEDDING };
 
 void sandbox_write_request(const char *tier, const struct td_request *request, struct buf *out)
 {
+    assert(tier != NULL && request != NULL);
     struct td_sampling sampling = request->sampling;
     put_u32(out, WORK_ANSWER);
     put_cstr(out, tier);
@@ -117,6 +124,7 @@ void sandbox_write_request(const char *tier, const struct td_request *request, s
 
 void sandbox_write_embedding(const struct embedding_request *request, struct buf *out)
 {
+    assert(request != NULL && (request->input_count == 0 || request->inputs != NULL));
     put_u32(out, WORK_EMBEDDING);
     put_u32(out, request->input_count);
     for (size_t i = 0; i < request->input_count; i++) {
@@ -130,7 +138,7 @@ void sandbox_write_embedding(const struct embedding_request *request, struct buf
     put_cstr(out, request->caller);
 }
 
-/* Room for the length, which `end_frame` fills in. */
+/* Leaves room for the length, which end_frame fills in. */
 static size_t begin_frame(struct buf *out, enum sandbox_frame_kind kind)
 {
     size_t begin = out->len;
@@ -149,6 +157,7 @@ static void end_frame(struct buf *out, size_t begin)
 
 void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
 {
+    assert(piece != NULL);
     size_t begin = begin_frame(out, SANDBOX_PIECE);
     size_t top_count =
         piece->top_count < TD_TOP_LOGPROBS_MAX ? piece->top_count : TD_TOP_LOGPROBS_MAX;
@@ -164,6 +173,7 @@ void sandbox_write_piece(const struct tier_piece *piece, struct buf *out)
 
 void sandbox_write_vectors(const float *floats, size_t count, struct buf *out)
 {
+    assert(floats != NULL || count == 0);
     while (count > 0) {
         size_t part = count < SANDBOX_FLOATS_MAX ? count : SANDBOX_FLOATS_MAX;
         size_t begin = begin_frame(out, SANDBOX_VECTORS);
@@ -176,6 +186,7 @@ void sandbox_write_vectors(const float *floats, size_t count, struct buf *out)
 
 void sandbox_write_done(const struct tier_result *result, struct buf *out)
 {
+    assert(result != NULL);
     size_t begin = begin_frame(out, SANDBOX_DONE);
     put_u32(out, (size_t)result->status);
     put_cstr(out, result->err.message);
@@ -213,7 +224,7 @@ static uint32_t get_u32(struct source *source)
     return number;
 }
 
-/* At most `max`, and so many that each of `each` bytes can be there. */
+/* A count of at most `max` items that the rest of the bytes can hold, at `each` bytes or more. */
 static uint32_t get_count(struct source *source, uint32_t max, size_t each)
 {
     uint32_t count = get_u32(source);
@@ -222,7 +233,7 @@ static uint32_t get_count(struct source *source, uint32_t max, size_t each)
     return source->failed ? 0 : count;
 }
 
-/* bool members are read as bytes: a bool of another value would be no bool. */
+/* A bool is read as a byte and checked: any other value in a bool is undefined behaviour. */
 static bool get_bool(struct source *source)
 {
     unsigned char byte;
@@ -231,7 +242,7 @@ static bool get_bool(struct source *source)
     return byte == 1;
 }
 
-/* Borrows. *none: it was NULL. */
+/* Borrows the bytes. *none: the text was NULL. */
 static struct td_str get_text(struct source *source, bool *none)
 {
     uint32_t len = get_u32(source);
@@ -256,7 +267,7 @@ static const char *get_cstr(struct source *source, struct arena *arena)
     return copy;
 }
 
-/* Text that stays where the bytes are. */
+/* A required text. Borrows the bytes. */
 static struct td_str get_view(struct source *source)
 {
     bool none;
@@ -473,6 +484,7 @@ static void get_vectors(struct source *source, struct sandbox_frame *out)
 enum td_status sandbox_read_frame(struct td_str bytes, size_t *used, struct sandbox_frame *out,
                                   struct td_error *err)
 {
+    assert(used != NULL && out != NULL);
     uint32_t len;
     *used = 0;
     memset(out, 0, sizeof *out);

@@ -1,16 +1,20 @@
+/* Builds the log-probability arrays of OpenAI's completions. The difficulty is text_offset: it
+ * counts characters, while a token may end inside one. So the state carries the unfinished bytes of
+ * the last character from token to token, and counts a character where it begins. */
 #include "tier/text_logprobs.h"
 
 #include "base/str.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
-/* OpenAI's convention: stands for "practically impossible". */
+/* OpenAI's number for "practically impossible", because JSON has no infinity. */
 #define LOGPROB_LEAST (-9999.0)
 #define TOKEN_NAME_BYTES 1024
 
-/* As they are sent: every byte that is no UTF-8 becomes a U+FFFD. */
+/* Characters as they are sent: each byte that is not valid UTF-8 becomes a U+FFFD. */
 static uint32_t count_characters(struct td_str text)
 {
     uint32_t count = 0;
@@ -19,11 +23,11 @@ static uint32_t count_characters(struct td_str text)
     return count;
 }
 
-/* Goes on by a token's text, which may end inside a character. Returns the number of the character
- * in which it begins: the tokens that one character is spelt with all have the same. */
+/* Moves on by a token's text, which may end inside a character. Returns the offset of the character
+ * in which the token begins; all tokens that spell one character have the same offset. */
 static uint32_t advance(struct text_logprobs *state, struct td_str text)
 {
-    char seam[sizeof state->partial + 4]; /* enough to see what became of the partial bytes */
+    char seam[sizeof state->partial + 4]; /* enough to see what the partial bytes become */
     size_t before = state->partial_len, taken = text.len < 4 ? text.len : 4, at = 0;
     memcpy(seam, state->partial, before);
     memcpy(seam + before, taken ? text.data : "", taken);
@@ -45,7 +49,7 @@ static uint32_t advance(struct text_logprobs *state, struct td_str text)
     return begins_in;
 }
 
-/* The name of a token in `tokens` and as a member of `top_logprobs`: its text, or its bytes. */
+/* How a token is written in `tokens` and as a member of `top_logprobs`: its text, or its bytes. */
 static struct td_str name_of(struct td_str text, char out[static TOKEN_NAME_BYTES])
 {
     size_t used = 6;
@@ -63,7 +67,7 @@ static struct json *number_of(float logprob)
     return json_new_double(isfinite(logprob) ? (double)logprob : LOGPROB_LEAST);
 }
 
-/* The likelier of two tokens with the same text stays: they come likeliest first. */
+/* Tokens come likeliest first, so of two with the same text the first one stays. */
 static void put_alternative(struct json *object, struct td_str text, float logprob)
 {
     char bytes[TOKEN_NAME_BYTES], key[TOKEN_NAME_BYTES];
@@ -75,14 +79,14 @@ static void put_alternative(struct json *object, struct td_str text, float logpr
 }
 
 struct row {
-    struct td_str text;  /* as it stands in the text */
-    struct td_str piece; /* of the vocabulary: what alternatives are named by, too */
+    struct td_str text;  /* as the text has it */
+    struct td_str piece; /* as the vocabulary has it; alternatives are written like this */
     float logprob;
     const struct td_top_logprob *top;
     size_t top_count;
 };
 
-/* The object's arrays, side by side. */
+/* The parallel arrays of the object. */
 struct columns {
     struct json *tokens, *logprobs, *top, *offsets;
 };
@@ -102,7 +106,7 @@ static struct json *columns_finish(struct columns *columns)
     return object;
 }
 
-/* first: of the whole text, which has no probability. */
+/* first: the first token of a text has no probability, because nothing stands before it. */
 static void add_row(struct text_logprobs *state, struct columns *to, const struct row *row,
                     bool first)
 {
@@ -121,8 +125,8 @@ static void add_row(struct text_logprobs *state, struct columns *to, const struc
     json_push(to->offsets, json_new_int(advance(state, row->text)));
 }
 
-/* Where a token stands in the text: its piece, its piece without the space that SentencePiece puts
- * before a text, or nothing (BOS). */
+/* How the text writes a token: its piece, its piece without the leading space of SentencePiece, or
+ * nothing (BOS). */
 static struct td_str find_in_text(struct td_str text, size_t at, struct td_str piece)
 {
     struct td_str rest = str_slice(text, at, text.len);
@@ -136,6 +140,7 @@ static struct td_str find_in_text(struct td_str text, size_t at, struct td_str p
 
 struct json *text_logprobs_prompt(struct text_logprobs *state, const struct text_prompt *prompt)
 {
+    assert(prompt->count == 0 || (prompt->ids != NULL && prompt->scores != NULL));
     struct columns out = columns_new();
     size_t at = 0;
     for (size_t i = 0; i < prompt->count; i++) {
@@ -149,7 +154,7 @@ struct json *text_logprobs_prompt(struct text_logprobs *state, const struct text
         at += row.text.len;
         add_row(state, &out, &row, i == 0);
     }
-    state->offset = count_characters(prompt->text); /* it is sent apart from the answer */
+    state->offset = count_characters(prompt->text); /* the prompt is sent apart from the answer */
     state->partial_len = 0;
     return columns_finish(&out);
 }
@@ -161,6 +166,7 @@ void text_logprobs_skip(struct text_logprobs *state, struct td_str text)
 
 struct json *text_logprobs_token(struct text_logprobs *state, const struct td_token *token)
 {
+    assert(state != NULL && token != NULL);
     struct columns out = columns_new();
     struct row row = {.text = token->piece,
                       .piece = td_token_piece(state->model, token->id, true),

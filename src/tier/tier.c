@@ -1,17 +1,22 @@
 #include "tier/tier.h"
 
+#include <assert.h>
+
 void tier_cancel(struct tier *tier, struct tier_attempt *attempt)
 {
+    assert(tier != NULL && attempt != NULL);
     tier->ops->cancel(attempt);
 }
 
 uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request)
 {
+    assert(tier != NULL && request != NULL);
     return tier->ops->count_prompt(tier, request);
 }
 
 uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *attempt)
 {
+    assert(tier != NULL && attempt != NULL);
     return tier->ops->egress_bytes ? tier->ops->egress_bytes(attempt) : 0;
 }
 

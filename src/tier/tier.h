@@ -1,8 +1,9 @@
-/* A tier: where inference runs. One interface, one file a kind (local.c, openai.c).
+/* A tier is a place where inference runs: the engine in this process (local.c) or a server with
+ * OpenAI's API (openai.c). Both have one interface.
  *
- * A tier is shared by all loops; an attempt belongs to one loop and calls back there. Exactly one
- * on_done ends an attempt unless tier_cancel came first. Either way the attempt is gone
- * afterwards. */
+ * All loops share a tier. An attempt belongs to one loop, and its callbacks come from that loop. An
+ * attempt ends with exactly one on_done, or with tier_cancel before it. In both cases the attempt
+ * is gone afterwards. */
 #ifndef TIER_TIER_H
 #define TIER_TIER_H
 
@@ -16,30 +17,30 @@ struct tier;
 struct tier_attempt;
 
 struct tier_piece {
-    struct td_str text; /* certain text, may be empty; complete UTF-8 */
+    struct td_str text; /* final text, may be empty; complete UTF-8 */
     bool has_stats;
     struct td_token_stats stats;      /* of one generated token */
-    struct td_str token_text;         /* bytes of that token (for logprobs) */
-    const struct td_top_logprob *top; /* local tier: ids of its model */
+    struct td_str token_text;         /* the bytes of that token, for logprobs */
+    const struct td_top_logprob *top; /* local tier: with ids of its model */
     size_t top_count;
-    /* openai tier: the choice object, when it holds more than plain text (tool calls, refusal, ...,
-     * logprobs: then those of all tokens of `text`, and token_text is empty). Always in the form of
-     * a stream's delta. Else NULL. */
+    /* The choice object when it has more than plain text (tool calls, a refusal, logprobs), always
+     * in the form of a stream's delta; else NULL. Its logprobs are those of all tokens of `text`,
+     * and token_text is then empty. */
     const struct json *raw_delta;
 };
 
 struct tier_usage {
     uint32_t prompt_tokens, completion_tokens, cached_tokens;
-    bool exact; /* false: our own estimate because the tier sent none */
+    bool exact; /* false: the tier sent none, this is our estimate */
 };
 
 struct tier_result {
     enum td_status status; /* TD_OK, or why it ended early */
     struct td_error err;
-    int http_status; /* openai: of the peer; 0 = none */
+    int http_status; /* openai: the peer's code; 0 = none */
     enum td_finish finish;
     struct tier_usage usage;
-    double first_ms, total_ms; /* since start; first_ms 0 when nothing came */
+    double first_ms, total_ms; /* since the start; first_ms is 0 when no text came */
     uint32_t retry_count;
     uint64_t egress_bytes; /* sent off the device, retries included */
 };
@@ -48,8 +49,8 @@ struct tier_sink {
     void (*on_piece)(void *ctx, const struct tier_piece *piece);
     void (*on_done)(void *ctx, const struct tier_result *result);
     void *ctx;
-    /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing leaves the
-     * device for it. */
+    /* What the attempt may send (tier/door.h), borrowed until it ends. NULL: nothing may leave the
+     * device for this attempt. */
     const struct egress_pass *pass;
 };
 
@@ -60,14 +61,14 @@ struct tier_ops {
     void (*cancel)(struct tier_attempt *attempt);
     uint32_t (*count_prompt)(struct tier *tier, const struct td_request *request);
     void (*free)(struct tier *tier);
-    /* Sent so far, for an attempt that is about to be cancelled. NULL = a tier that sends
+    /* Bytes sent so far, for an attempt that is about to be cancelled. NULL for a tier that sends
      * nothing. */
     uint64_t (*egress_bytes)(const struct tier_attempt *attempt);
 };
 
 struct tier {
     const struct tier_ops *ops;
-    struct tier_facts facts; /* its strings are borrowed until tier_free */
+    struct tier_facts facts; /* borrows its strings until tier_free */
 };
 
 static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
@@ -78,11 +79,11 @@ static inline enum td_status tier_start(struct tier *tier, struct loop *loop,
     return tier->ops->start(tier, loop, request, sink, out, err);
 }
 
-/* After it returns no callback comes; upstream work stops. Attempts know their tier. May be called
- * from inside on_piece, not from inside on_done. */
+/* Stops the attempt; no callback comes after it returns. `tier` is the attempt's own tier. Allowed
+ * inside on_piece, but not inside on_done. */
 void tier_cancel(struct tier *tier, struct tier_attempt *attempt);
 uint64_t tier_egress_bytes(const struct tier *tier, const struct tier_attempt *attempt);
-/* Prompt tokens as this tier counts them (local: exact; openai: bytes / 4 + 4 a message). */
+/* Tokens of the prompt, exact for the local tier; else bytes / 4 + 4 per message. */
 uint32_t tier_count_prompt(struct tier *tier, const struct td_request *request);
 void tier_free(struct tier *tier);
 
@@ -91,19 +92,19 @@ struct scheduler;
 /* An adapter that requests may ask for. */
 struct tier_adapter {
     const struct td_adapter *adapter;
-    float scale; /* where the request names none */
-    bool always; /* also for requests that say nothing of adapters */
+    float scale; /* when the request gives none */
+    bool always; /* also for requests that name no adapters */
 };
 
 struct tier_local_options {
     const struct td_model *model;
     struct scheduler *scheduler;
-    const struct tier_adapter *adapters; /* [facts->adapter_count], named there */
-    struct sandbox *sandbox; /* answers what is restricted; NULL = the engine here does */
+    const struct tier_adapter *adapters; /* [facts->adapter_count], in the order of its names */
+    struct sandbox *sandbox; /* for data that must not leave; NULL = the engine here answers */
 };
 
-/* The engine in this process. Borrows what the options name until tier_free; answers under way keep
- * their adapters. **returns new** (tier_free). */
+/* The engine in this process. Borrows what the options name until tier_free. A running answer keeps
+ * its adapters. **returns new** (tier_free). */
 TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
                                             const struct tier_local_options *options,
                                             struct tier **out, struct td_error *err);
@@ -111,50 +112,50 @@ TD_MUST_CHECK enum td_status tier_local_new(const struct tier_facts *facts,
 struct egress_log;
 struct secret;
 struct tier_openai_options {
-    /* "https://api.example.com/v1"; plain http only to loopback unless allow_http */
+    /* "https://api.example.com/v1"; http is for loopback, or any host with allow_http */
     const char *base_url;
     const struct secret *api_key; /* borrowed until tier_free; NULL = none */
     bool allow_http;
-    const char *ca_file;         /* NULL = the system's */
-    const char *pinned_key;      /* NULL = any; as in net/client.h */
+    const char *ca_file;         /* NULL = the system's certificates */
+    const char *pinned_key;      /* as in net/client.h; NULL = any key */
     uint32_t connect_timeout_ms; /* 5000 */
     uint32_t first_timeout_ms;   /* to the first byte of the answer: 20000 */
     uint32_t idle_timeout_ms;    /* between bytes: 15000 */
     uint32_t total_timeout_ms;   /* 0 = none */
-    uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not */
+    uint32_t pad_bytes;          /* bodies are padded to a multiple of it; 0 = not padded */
     struct egress_log *egress;   /* borrowed until tier_free; NULL = no record */
 };
 TD_MUST_CHECK enum td_status tier_openai_new(const struct tier_facts *facts,
                                              const struct tier_openai_options *options,
                                              struct tier **out, struct td_error *err);
 
-/* Passive health: after 3 failures in a row a tier rests for 1 s, doubling to 30 s; a success
- * clears. Thread-safe. now_ms is monotonic. */
+/* Passive health: after 3 failures in a row a tier rests for 1 s, and longer rests follow, up to 30
+ * s. A success clears the count. Thread-safe. now_ms is monotonic. */
 struct tier_health;
 struct tier_health *tier_health_new(size_t tier_count);
 void tier_health_free(struct tier_health *health);
 bool tier_health_usable(struct tier_health *health, size_t tier_index, uint64_t now_ms);
 void tier_health_report(struct tier_health *health, size_t tier_index, bool ok, uint64_t now_ms);
 
-/* How long the tiers took lately: to the first text and to the whole answer. A measurement counts half after five minutes; with
- * fewer than five left nothing is known, so that a tier that nobody asks any more gets another chance. Thread-safe. now_ms is
- * monotonic. */
+/* How long the tiers took lately: to the first text, and to the end of the answer. A measurement
+ * counts half after five minutes. When fewer than five are left, nothing is known, so a tier that
+ * nobody asks any more gets another chance. Thread-safe. now_ms is monotonic. */
 struct tier_latency;
 struct tier_latency *
 tier_latency_new(size_t tier_count); /* **returns new** (tier_latency_free), or NULL */
 void tier_latency_free(struct tier_latency *latency);
 void tier_latency_add(struct tier_latency *latency, size_t tier_index, double ttft_ms,
                       double total_ms, uint64_t now_ms);
-/* Of an attempt that was given up before its first text: it would have taken so long at least. */
+/* An attempt was given up before its first text, which would have taken at least waited_ms. */
 void tier_latency_add_wait(struct tier_latency *latency, size_t tier_index, double waited_ms,
                            uint64_t now_ms);
-/* A time to the first text that a share q of the measured ones does not exceed; 0 = not known. */
+/* The time to the first text that a share q of the measurements does not exceed; 0 = unknown. */
 double tier_latency_ttft(struct tier_latency *latency, size_t tier_index, double q,
                          uint64_t now_ms);
-/* Fills ttft_p95_ms, total_p50_ms and total_p95_ms; 0 = not known. */
+/* Fills ttft_p95_ms, total_p50_ms and total_p95_ms; 0 = unknown. */
 void tier_latency_read(struct tier_latency *latency, size_t tier_index, uint64_t now_ms,
                        struct tier_state *out);
-/* What is known of one tier becomes known of another one of `to`. */
+/* Copies what is known of a tier of `from` to a tier of `to`, after a reload. */
 void tier_latency_copy(struct tier_latency *from, size_t from_index, struct tier_latency *to,
                        size_t to_index);
 

@@ -1,14 +1,20 @@
+/* Finds tool calls in the text of a model while it is generated. The text runs through a buffer
+ * that holds only what may still turn out to be a call: the beginning of a mark, or everything
+ * after one. A call is given out whole or not at all. Text that only looked like a call is given
+ * out as text, so nothing of an answer is lost. */
 #include "tier/tool_parser.h"
 
 #include "base/crypto.h"
 #include "base/str.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A call with larger arguments is given out as text. */
+/* Calls with longer arguments are given out as text. */
 #define HELD_BYTES_MAX ((size_t)1 << 20)
-/* Arguments are written anew: 1e14 becomes 100000000000000.0, the worst that a number can grow. */
+/* Arguments are written again: 1e14 becomes 100000000000000.0, which is the worst growth of a
+ * number. */
 #define ARGUMENTS_BYTES_MAX (4 * HELD_BYTES_MAX)
 
 struct marks {
@@ -31,6 +37,7 @@ static struct marks marks_of(enum tool_format format)
 
 void tool_parser_init(struct tool_parser *parser, enum tool_format format, const struct json *tools)
 {
+    assert(format != TOOL_FORMAT_NONE);
     *parser = (struct tool_parser){.format = format, .tools = json_clone(tools)};
     buf_init(&parser->held, HELD_BYTES_MAX);
 }
@@ -59,7 +66,7 @@ static bool is_offered(const struct tool_parser *parser, struct td_str name)
     return false;
 }
 
-/* {"name", "arguments" or "parameters"} in OpenAI's form, or NULL when it is none. */
+/* A call {"name", "arguments" or "parameters"} in OpenAI's form; NULL when it is not a call. */
 static struct json *call_of(const struct tool_parser *parser, const struct json *value,
                             size_t index)
 {
@@ -80,7 +87,7 @@ static struct json *call_of(const struct tool_parser *parser, const struct json 
         json_write(arguments, &text);
     else
         buf_append_str(&text, STR("{}"));
-    if (text.failed) { /* a call with a part of its arguments would be another call */
+    if (text.failed) { /* half of the arguments would make another call */
         buf_deinit(&text);
         return NULL;
     }
@@ -95,7 +102,7 @@ static struct json *call_of(const struct tool_parser *parser, const struct json 
     return call;
 }
 
-/* A call or an array of calls: all of it, or nothing. */
+/* Reads a call or an array of calls: all of them or none. */
 static bool add_calls(struct tool_parser *parser, struct td_str text, struct json **calls)
 {
     struct json *value = NULL, *added = json_new_array();
@@ -124,7 +131,7 @@ static bool add_calls(struct tool_parser *parser, struct td_str text, struct jso
 
 /* --- text --- */
 
-/* White space between calls is no text of the answer. */
+/* White space between calls does not belong to the answer. */
 static void give_text(struct tool_parser *parser, struct td_str text, struct buf *plain)
 {
     if (parser->call_count > 0 && str_trim(text).len == 0)
@@ -139,7 +146,7 @@ static void consume(struct tool_parser *parser, size_t len, struct buf *plain)
     buf_consume(&parser->held, len);
 }
 
-/* Length of the longest end of `text` that `mark` begins with. */
+/* How many bytes at the end of `text` are the beginning of `mark`. */
 static size_t half_mark(struct td_str text, struct td_str mark)
 {
     size_t len = mark.len - 1 < text.len ? mark.len - 1 : text.len;
@@ -148,7 +155,7 @@ static size_t half_mark(struct td_str text, struct td_str mark)
     return len;
 }
 
-/* Outside of a call. False: nothing more can be said before more comes. */
+/* One step outside of a call. False: no more can be decided before more text comes. */
 static bool step_text(struct tool_parser *parser, struct buf *plain)
 {
     struct td_str held = buf_view(&parser->held), open = marks_of(parser->format).open;
@@ -157,7 +164,7 @@ static bool step_text(struct tool_parser *parser, struct buf *plain)
         spaces++;
     if (parser->format == TOOL_FORMAT_LLAMA && !parser->began && spaces < held.len &&
         held.data[spaces] == '{') {
-        parser->in_call = true; /* without a mark: the whole answer is a call, or none of it is */
+        parser->in_call = true; /* no mark: the whole answer is a call or none of it is */
         return true;
     }
     parser->began = parser->began || spaces < held.len;
@@ -191,6 +198,7 @@ static bool step_call(struct tool_parser *parser, struct buf *plain, struct json
 void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf *plain,
                       struct json **calls)
 {
+    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL && calls != NULL);
     *calls = NULL;
     buf_append_str(&parser->held, text);
     if (parser->held.failed) { /* too long for a call */
@@ -210,6 +218,7 @@ void tool_parser_feed(struct tool_parser *parser, struct td_str text, struct buf
 
 void tool_parser_end(struct tool_parser *parser, struct buf *plain, struct json **calls)
 {
+    assert(parser->format != TOOL_FORMAT_NONE && plain != NULL && calls != NULL);
     struct td_str held = buf_view(&parser->held);
     *calls = NULL;
     bool called = parser->in_call && add_calls(parser, held, calls);

@@ -1,26 +1,45 @@
-"""The official Anthropic client for Python (pinned in requirements.txt) against the real program: run by
-test_python.py inside the environment that has it."""
+"""The official Anthropic client for Python (pinned in requirements.txt) against the real program:
+run by test_python.py inside the environment that has it."""
+
 import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import anthropic
+
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, wait_until
 
 CLOUD = {"x-tandem-mode": "only-cloud"}
 HELLO = [{"role": "user", "content": "Say hello."}]
-TOOL = {"name": "weather", "description": "The weather of a city.",
-        "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
-CALL = {"tool_calls": [{"index": 0, "id": "call_7", "type": "function",
-                        "function": {"name": "weather", "arguments": '{"city": '}}]}
+TOOL = {
+    "name": "weather",
+    "description": "The weather of a city.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+    },
+}
+CALL = {
+    "tool_calls": [
+        {
+            "index": 0,
+            "id": "call_7",
+            "type": "function",
+            "function": {"name": "weather", "arguments": '{"city": '},
+        }
+    ]
+}
 REST = {"tool_calls": [{"index": 0, "function": {"arguments": '"Oslo"}'}}]}
 
 
 def connect(tandem, **options):
-    return anthropic.Anthropic(base_url=tandem.url, api_key="any", max_retries=0, default_headers=CLOUD, **options)
+    return anthropic.Anthropic(
+        base_url=tandem.url, api_key="any", max_retries=0, default_headers=CLOUD, **options
+    )
 
 
 def server(cloud, more="", env=None):
@@ -36,20 +55,38 @@ def test_a_whole_message():
     cloud = ScriptedCloud(Script(text="Hello there.", usage=True))
     with server(cloud) as tandem:
         raw = connect(tandem).messages.with_raw_response.create(
-            model="auto", max_tokens=50, system="Be brief.", messages=HELLO, stop_sequences=["END"],
-            metadata={"user_id": "u1"}, extra_body={"temperature": 0.2, "top_k": 5})
+            model="auto",
+            max_tokens=50,
+            system="Be brief.",
+            messages=HELLO,
+            stop_sequences=["END"],
+            metadata={"user_id": "u1"},
+            extra_body={"temperature": 0.2, "top_k": 5},
+        )
         message = raw.parse()
         equal(message.content[0].type, "text")
         equal(message.content[0].text, "Hello there.")
-        equal((message.type, message.role, message.stop_reason, message.stop_sequence),
-              ("message", "assistant", "end_turn", None))
-        assert message.id.startswith("msg_") and message.usage.output_tokens == 2 and message.usage.input_tokens > 0
+        equal(
+            (message.type, message.role, message.stop_reason, message.stop_sequence),
+            ("message", "assistant", "end_turn", None),
+        )
+        assert (
+            message.id.startswith("msg_")
+            and message.usage.output_tokens == 2
+            and message.usage.input_tokens > 0
+        )
         equal(message.tandem["place"], "cloud")
         equal(raw.headers["x-tandem-tier"], "cloud")
         assert message._request_id.startswith("req_"), message._request_id
         body = sent(cloud)
-        equal(body["messages"], [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say hello."}])
-        equal((body["max_completion_tokens"], body["stop"], body["temperature"], body["user"]), (50, ["END"], 0.2, "u1"))
+        equal(
+            body["messages"],
+            [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say hello."}],
+        )
+        equal(
+            (body["max_completion_tokens"], body["stop"], body["temperature"], body["user"]),
+            (50, ["END"], 0.2, "u1"),
+        )
         for name in ("system", "max_tokens", "stop_sequences", "metadata"):
             assert name not in body, body
 
@@ -59,8 +96,22 @@ def test_a_stream_has_the_sequence_of_events():
     cloud = ScriptedCloud(Script(text="Hello there you."))
     with server(cloud) as tandem:
         client = connect(tandem)
-        events = [event.type for event in client.messages.create(model="auto", max_tokens=50, messages=HELLO, stream=True)]
-        equal(events[:2] + events[-3:], ["message_start", "content_block_start", "content_block_stop", "message_delta", "message_stop"])
+        events = [
+            event.type
+            for event in client.messages.create(
+                model="auto", max_tokens=50, messages=HELLO, stream=True
+            )
+        ]
+        equal(
+            events[:2] + events[-3:],
+            [
+                "message_start",
+                "content_block_start",
+                "content_block_stop",
+                "message_delta",
+                "message_stop",
+            ],
+        )
         equal(set(events[2:-3]), {"content_block_delta"})
         with client.messages.stream(model="auto", max_tokens=50, messages=HELLO) as stream:
             equal("".join(stream.text_stream), "Hello there you.")
@@ -68,8 +119,17 @@ def test_a_stream_has_the_sequence_of_events():
         equal(message.stop_reason, "end_turn")
         equal(message.usage.output_tokens, 3)
         assert message.usage.input_tokens > 0, message.usage
-        raw = tandem.request("POST", "/v1/messages", {"model": "auto", "max_tokens": 5, "messages": HELLO, "stream": True}, CLOUD)
-        names = [line.split(": ")[1] for line in raw.body.decode().split("\n") if line.startswith("event: ")]
+        raw = tandem.request(
+            "POST",
+            "/v1/messages",
+            {"model": "auto", "max_tokens": 5, "messages": HELLO, "stream": True},
+            CLOUD,
+        )
+        names = [
+            line.split(": ")[1]
+            for line in raw.body.decode().split("\n")
+            if line.startswith("event: ")
+        ]
         equal(names[:3], ["message_start", "ping", "content_block_start"])
         assert "[DONE]" not in raw.body.decode()
 
@@ -81,32 +141,89 @@ def test_tools_there_and_back():
     with server(cloud) as tandem:
         client = connect(tandem)
         for streamed in (False, True):
-            ask = dict(model="auto", max_tokens=50, messages=HELLO, tools=[TOOL], tool_choice={"type": "any"})
+            ask = {
+                "model": "auto",
+                "max_tokens": 50,
+                "messages": HELLO,
+                "tools": [TOOL],
+                "tool_choice": {"type": "any"},
+            }
             if streamed:
                 with client.messages.stream(**ask) as stream:
-                    kinds = [event.type for event in stream if event.type not in ("input_json", "text")]
+                    kinds = [
+                        event.type for event in stream if event.type not in ("input_json", "text")
+                    ]
                     message = stream.get_final_message()
-                equal(kinds, ["message_start", "content_block_start", "content_block_delta", "content_block_delta",
-                              "content_block_stop", "message_delta", "message_stop"])
+                equal(
+                    kinds,
+                    [
+                        "message_start",
+                        "content_block_start",
+                        "content_block_delta",
+                        "content_block_delta",
+                        "content_block_stop",
+                        "message_delta",
+                        "message_stop",
+                    ],
+                )
             else:
                 message = client.messages.create(**ask)
             call = message.content[0]
-            equal((call.type, call.id, call.name, call.input), ("tool_use", "call_7", "weather", {"city": "Oslo"}))
+            equal(
+                (call.type, call.id, call.name, call.input),
+                ("tool_use", "call_7", "weather", {"city": "Oslo"}),
+            )
             equal(message.stop_reason, "tool_use")
-        equal(sent(cloud)["tools"], [{"type": "function", "function": {
-            "name": "weather", "description": TOOL["description"], "parameters": TOOL["input_schema"]}}])
+        equal(
+            sent(cloud)["tools"],
+            [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "weather",
+                        "description": TOOL["description"],
+                        "parameters": TOOL["input_schema"],
+                    },
+                }
+            ],
+        )
         equal(sent(cloud)["tool_choice"], "required")
         del cloud._delta
         cloud.script = Script(text="Rain.")
-        turns = HELLO + [{"role": "assistant", "content": message.content},
-                         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_7", "content": [
-                             {"type": "text", "text": "rain"}]}, {"type": "text", "text": "So?"}]}]
+        turns = HELLO + [
+            {"role": "assistant", "content": message.content},
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "call_7",
+                        "content": [{"type": "text", "text": "rain"}],
+                    },
+                    {"type": "text", "text": "So?"},
+                ],
+            },
+        ]
         answer = client.messages.create(model="auto", max_tokens=50, messages=turns, tools=[TOOL])
         equal(answer.content[0].text, "Rain.")
-        equal(sent(cloud)["messages"][1:], [
-            {"role": "assistant", "content": None, "tool_calls": [{"id": "call_7", "type": "function", "function": {
-                "name": "weather", "arguments": '{"city":"Oslo"}'}}]},
-            {"role": "tool", "content": "rain", "tool_call_id": "call_7"}, {"role": "user", "content": "So?"}])
+        equal(
+            sent(cloud)["messages"][1:],
+            [
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {
+                            "id": "call_7",
+                            "type": "function",
+                            "function": {"name": "weather", "arguments": '{"city":"Oslo"}'},
+                        }
+                    ],
+                },
+                {"role": "tool", "content": "rain", "tool_call_id": "call_7"},
+                {"role": "user", "content": "So?"},
+            ],
+        )
 
 
 @case
@@ -117,7 +234,9 @@ def test_errors_are_the_clients_own():
 
         def refused(kind, needle, **ask):
             try:
-                client.messages.create(**{"model": "auto", "max_tokens": 50, "messages": HELLO, **ask})
+                client.messages.create(
+                    **{"model": "auto", "max_tokens": 50, "messages": HELLO, **ask}
+                )
             except anthropic.APIStatusError as error:
                 assert isinstance(error, kind), error
                 equal(error.body["type"], "error")
@@ -125,15 +244,23 @@ def test_errors_are_the_clients_own():
                 return error.body["error"]
             raise AssertionError("no error")
 
-        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+        image = {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "AA=="},
+        }
         bad = anthropic.BadRequestError
-        equal(refused(bad, "image", messages=[{"role": "user", "content": [image]}])["param"], "messages[0].content[0].type")
+        equal(
+            refused(bad, "image", messages=[{"role": "user", "content": [image]}])["param"],
+            "messages[0].content[0].type",
+        )
         refused(bad, "prefill", messages=HELLO + [{"role": "assistant", "content": "I"}])
         refused(bad, "max_tokens", max_tokens=0)
         refused(bad, "web_search", tools=[{"type": "web_search_20250305", "name": "web_search"}])
         equal(refused(bad, "user", metadata={"user_id": "x" * 300})["param"], "metadata.user_id")
         equal(refused(anthropic.NotFoundError, "nobody", model="nobody")["type"], "not_found_error")
-        equal(refused(anthropic.APIStatusError, "", extra_headers=CLOUD)["type"], "overloaded_error")
+        equal(
+            refused(anthropic.APIStatusError, "", extra_headers=CLOUD)["type"], "overloaded_error"
+        )
         missing = tandem.request("POST", "/v1/messages", {"model": "auto", "messages": HELLO})
         equal((missing.status, missing.json["error"]["type"]), (400, "invalid_request_error"))
         equal(tandem.get("/v1/messages/batches").json["error"]["type"], "not_found_error")
@@ -144,8 +271,13 @@ def test_errors_are_the_clients_own():
         except anthropic.AuthenticationError as error:
             equal(error.body["error"]["type"], "authentication_error")
         cloud.script = Script(text="In.")
-        opened = anthropic.Anthropic(base_url=tandem.url, api_key="sesame", max_retries=0, default_headers=CLOUD)
-        equal(opened.messages.create(model="auto", max_tokens=5, messages=HELLO).content[0].text, "In.")
+        opened = anthropic.Anthropic(
+            base_url=tandem.url, api_key="sesame", max_retries=0, default_headers=CLOUD
+        )
+        equal(
+            opened.messages.create(model="auto", max_tokens=5, messages=HELLO).content[0].text,
+            "In.",
+        )
 
 
 @case
@@ -154,7 +286,9 @@ def test_a_failure_in_a_stream_is_an_error_event():
     with server(cloud) as tandem:
         got = ""
         try:
-            with connect(tandem).messages.stream(model="auto", max_tokens=50, messages=HELLO) as stream:
+            with connect(tandem).messages.stream(
+                model="auto", max_tokens=50, messages=HELLO
+            ) as stream:
                 for text in stream.text_stream:
                     got += text
             raise AssertionError("no error")
@@ -176,16 +310,31 @@ def test_a_client_that_leaves_stops_the_work():
 def test_the_local_model_answers_and_counts():
     cloud = ScriptedCloud(Script(status=500))
     with server(cloud) as tandem:
-        client = anthropic.Anthropic(base_url=tandem.url, api_key="any", max_retries=0,
-                                     default_headers={"x-tandem-mode": "only-local"})
+        client = anthropic.Anthropic(
+            base_url=tandem.url,
+            api_key="any",
+            max_retries=0,
+            default_headers={"x-tandem-mode": "only-local"},
+        )
         count = client.messages.count_tokens(model="auto", messages=HELLO, system="Be brief.")
-        message = client.messages.create(model="auto", max_tokens=8, messages=HELLO, system="Be brief.")
+        message = client.messages.create(
+            model="auto", max_tokens=8, messages=HELLO, system="Be brief."
+        )
         equal(message.tandem["place"], "device")
         usage = message.usage
         equal(usage.input_tokens + usage.cache_read_input_tokens, count.input_tokens)
-        schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
-        formed = client.messages.create(model="auto", max_tokens=60, messages=HELLO,
-                                        output_config={"format": {"type": "json_schema", "schema": schema}})
+        schema = {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}},
+            "required": ["n"],
+            "additionalProperties": False,
+        }
+        formed = client.messages.create(
+            model="auto",
+            max_tokens=60,
+            messages=HELLO,
+            output_config={"format": {"type": "json_schema", "schema": schema}},
+        )
         assert isinstance(json.loads(formed.content[0].text)["n"], int), formed
         equal(len(cloud.requests), 0)
 

@@ -1,26 +1,48 @@
-"""The official OpenAI client for Python (pinned in requirements.txt), its Responses API, against the real program:
-run by test_python.py inside the environment that has it."""
+"""The official OpenAI client for Python (pinned in requirements.txt), its Responses API, against
+the real program: run by test_python.py inside the environment that has it."""
+
 import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import openai
-from check import case, equal, main
 from pydantic import BaseModel
+
+from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, wait_until
 
 CLOUD = {"x-tandem-mode": "only-cloud"}
-TOOL = {"type": "function", "name": "weather", "description": "The weather of a city.", "strict": True, "parameters": {
-    "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}}
-CALL = {"tool_calls": [{"index": 0, "id": "call_7", "type": "function",
-                        "function": {"name": "weather", "arguments": '{"city": '}}]}
+TOOL = {
+    "type": "function",
+    "name": "weather",
+    "description": "The weather of a city.",
+    "strict": True,
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+}
+CALL = {
+    "tool_calls": [
+        {
+            "index": 0,
+            "id": "call_7",
+            "type": "function",
+            "function": {"name": "weather", "arguments": '{"city": '},
+        }
+    ]
+}
 REST = {"tool_calls": [{"index": 0, "function": {"arguments": '"Oslo"}'}}]}
 
 
 def connect(tandem, headers=CLOUD):
-    return openai.OpenAI(base_url=f"{tandem.url}/v1", api_key="any", max_retries=0, default_headers=headers)
+    return openai.OpenAI(
+        base_url=f"{tandem.url}/v1", api_key="any", max_retries=0, default_headers=headers
+    )
 
 
 def server(cloud):
@@ -36,22 +58,58 @@ def test_a_whole_response():
     cloud = ScriptedCloud(Script(text="Hello there.", logprob=-0.5))
     with server(cloud) as tandem:
         raw = connect(tandem).responses.with_raw_response.create(
-            model="auto", instructions="Be brief.", input="Say hello.", max_output_tokens=50, temperature=0.2, user="u1",
-            metadata={"a": "b"}, include=["message.output_text.logprobs"], store=True, reasoning={"effort": "low"})
+            model="auto",
+            instructions="Be brief.",
+            input="Say hello.",
+            max_output_tokens=50,
+            temperature=0.2,
+            user="u1",
+            metadata={"a": "b"},
+            include=["message.output_text.logprobs"],
+            store=True,
+            reasoning={"effort": "low"},
+        )
         response = raw.parse()
         equal(response.output_text, "Hello there.")
-        equal((response.object, response.status, response.error, response.store), ("response", "completed", None, False))
-        equal((response.instructions, response.metadata, response.temperature), ("Be brief.", {"a": "b"}, 0.2))
+        equal(
+            (response.object, response.status, response.error, response.store),
+            ("response", "completed", None, False),
+        )
+        equal(
+            (response.instructions, response.metadata, response.temperature),
+            ("Be brief.", {"a": "b"}, 0.2),
+        )
         assert response.id.startswith("resp_") and response.output[0].id.startswith("msg_")
-        equal((response.usage.output_tokens, response.usage.total_tokens), (2, response.usage.input_tokens + 2))
+        equal(
+            (response.usage.output_tokens, response.usage.total_tokens),
+            (2, response.usage.input_tokens + 2),
+        )
         equal(response.tandem["place"], "cloud")
         equal(raw.headers["x-tandem-tier"], "cloud")
         equal([entry.logprob for entry in response.output[0].content[0].logprobs], [-0.5, -0.5])
         body = sent(cloud)
-        equal(body["messages"], [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say hello."}])
-        equal((body["max_completion_tokens"], body["temperature"], body["user"], body["reasoning_effort"]),
-              (50, 0.2, "u1", "low"))
-        for name in ("instructions", "input", "max_output_tokens", "store", "include", "metadata", "reasoning"):
+        equal(
+            body["messages"],
+            [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say hello."}],
+        )
+        equal(
+            (
+                body["max_completion_tokens"],
+                body["temperature"],
+                body["user"],
+                body["reasoning_effort"],
+            ),
+            (50, 0.2, "u1", "low"),
+        )
+        for name in (
+            "instructions",
+            "input",
+            "max_output_tokens",
+            "store",
+            "include",
+            "metadata",
+            "reasoning",
+        ):
             assert name not in body, body
 
 
@@ -61,21 +119,44 @@ def test_a_stream_has_the_sequence_of_events():
     with server(cloud) as tandem:
         client = connect(tandem)
         events = list(client.responses.create(model="auto", input="Say hello.", stream=True))
-        equal([event.type for event in events], [
-            "response.created", "response.in_progress", "response.output_item.added", "response.content_part.added",
-            "response.output_text.delta", "response.output_text.delta", "response.output_text.done",
-            "response.content_part.done", "response.output_item.done", "response.completed"])
+        equal(
+            [event.type for event in events],
+            [
+                "response.created",
+                "response.in_progress",
+                "response.output_item.added",
+                "response.content_part.added",
+                "response.output_text.delta",
+                "response.output_text.delta",
+                "response.output_text.done",
+                "response.content_part.done",
+                "response.output_item.done",
+                "response.completed",
+            ],
+        )
         equal([event.sequence_number for event in events], list(range(len(events))))
         equal(events[6].text, "Hello there.")
         with client.responses.stream(model="auto", input="Say hello.") as stream:
-            final = [event.response for event in stream if event.type == "response.completed"][0]
-        equal((final.output_text, final.status, final.usage.output_tokens), ("Hello there.", "completed", 2))
+            final = next(event.response for event in stream if event.type == "response.completed")
+        equal(
+            (final.output_text, final.status, final.usage.output_tokens),
+            ("Hello there.", "completed", 2),
+        )
         equal(final.tandem["tier"], "cloud")
         cloud.script = Script(text="Hello there.", finish="length")
         last = list(client.responses.create(model="auto", input="Say hello.", stream=True))[-1]
-        equal((last.type, last.response.status, last.response.incomplete_details.reason, last.response.output[0].status),
-              ("response.incomplete", "incomplete", "max_output_tokens", "incomplete"))
-        raw = tandem.request("POST", "/v1/responses", {"model": "auto", "input": "x", "stream": True}, CLOUD)
+        equal(
+            (
+                last.type,
+                last.response.status,
+                last.response.incomplete_details.reason,
+                last.response.output[0].status,
+            ),
+            ("response.incomplete", "incomplete", "max_output_tokens", "incomplete"),
+        )
+        raw = tandem.request(
+            "POST", "/v1/responses", {"model": "auto", "input": "x", "stream": True}, CLOUD
+        )
         assert b"[DONE]" not in raw.body
 
 
@@ -86,35 +167,88 @@ def test_tools_there_and_back():
     with server(cloud) as tandem:
         client = connect(tandem)
         for streamed in (False, True):
-            ask = dict(model="auto", input="Rain?", tools=[TOOL], tool_choice="required", parallel_tool_calls=False)
+            ask = {
+                "model": "auto",
+                "input": "Rain?",
+                "tools": [TOOL],
+                "tool_choice": "required",
+                "parallel_tool_calls": False,
+            }
             if streamed:
                 with client.responses.stream(**ask) as stream:
                     kinds = [event.type for event in stream]
                     response = stream.get_final_response()
-                equal(kinds, ["response.created", "response.in_progress", "response.output_item.added",
-                              "response.function_call_arguments.delta", "response.function_call_arguments.delta",
-                              "response.function_call_arguments.done", "response.output_item.done", "response.completed"])
+                equal(
+                    kinds,
+                    [
+                        "response.created",
+                        "response.in_progress",
+                        "response.output_item.added",
+                        "response.function_call_arguments.delta",
+                        "response.function_call_arguments.delta",
+                        "response.function_call_arguments.done",
+                        "response.output_item.done",
+                        "response.completed",
+                    ],
+                )
             else:
                 response = client.responses.create(**ask)
             call = response.output[0]
-            equal((call.type, call.call_id, call.name, call.status), ("function_call", "call_7", "weather", "completed"))
+            equal(
+                (call.type, call.call_id, call.name, call.status),
+                ("function_call", "call_7", "weather", "completed"),
+            )
             equal(json.loads(call.arguments), {"city": "Oslo"})
-        equal(sent(cloud)["tools"], [{"type": "function", "function": {
-            name: TOOL[name] for name in ("name", "description", "parameters", "strict")}}])
+        equal(
+            sent(cloud)["tools"],
+            [
+                {
+                    "type": "function",
+                    "function": {
+                        name: TOOL[name] for name in ("name", "description", "parameters", "strict")
+                    },
+                }
+            ],
+        )
         equal((sent(cloud)["tool_choice"], sent(cloud)["parallel_tool_calls"]), ("required", False))
         del cloud._delta
         cloud.script = Script(text="Rain.")
-        turns = [{"role": "user", "content": "Rain?"}, *response.output,
-                 {"type": "function_call_output", "call_id": "call_7", "output": "rain"}]
+        turns = [
+            {"role": "user", "content": "Rain?"},
+            *response.output,
+            {"type": "function_call_output", "call_id": "call_7", "output": "rain"},
+        ]
         answer = client.responses.create(model="auto", input=turns, tools=[TOOL])
         equal(answer.output_text, "Rain.")
-        equal(sent(cloud)["messages"][1:], [
-            {"role": "assistant", "content": None, "tool_calls": [{"id": "call_7", "type": "function", "function": {
-                "name": "weather", "arguments": '{"city": "Oslo"}'}}]},
-            {"role": "tool", "content": "rain", "tool_call_id": "call_7"}])
-        client.responses.create(model="auto", input=[*turns, *answer.output, {"role": "user", "content": [
-            {"type": "input_text", "text": "Sure?"}]}])
-        equal(sent(cloud)["messages"][3:], [{"role": "assistant", "content": "Rain."}, {"role": "user", "content": "Sure?"}])
+        equal(
+            sent(cloud)["messages"][1:],
+            [
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {
+                            "id": "call_7",
+                            "type": "function",
+                            "function": {"name": "weather", "arguments": '{"city": "Oslo"}'},
+                        }
+                    ],
+                },
+                {"role": "tool", "content": "rain", "tool_call_id": "call_7"},
+            ],
+        )
+        client.responses.create(
+            model="auto",
+            input=[
+                *turns,
+                *answer.output,
+                {"role": "user", "content": [{"type": "input_text", "text": "Sure?"}]},
+            ],
+        )
+        equal(
+            sent(cloud)["messages"][3:],
+            [{"role": "assistant", "content": "Rain."}, {"role": "user", "content": "Sure?"}],
+        )
 
 
 @case
@@ -135,8 +269,13 @@ def test_errors_are_the_clients_own():
         bad = openai.BadRequestError
         image = {"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}
         equal(refused(bad, "input_image", input=[image]), "input[0].content[0].type")
-        equal(refused(bad, "nothing is kept", previous_response_id="resp_1"), "previous_response_id")
-        equal(refused(bad, "send the item", input=[{"type": "item_reference", "id": "msg_1"}]), "input[0].type")
+        equal(
+            refused(bad, "nothing is kept", previous_response_id="resp_1"), "previous_response_id"
+        )
+        equal(
+            refused(bad, "send the item", input=[{"type": "item_reference", "id": "msg_1"}]),
+            "input[0].type",
+        )
         equal(refused(bad, "web_search", tools=[{"type": "web_search"}]), "tools[0].type")
         equal(refused(bad, "kept", background=True), "background")
         equal(refused(bad, "from 1", max_output_tokens=0), "max_output_tokens")
@@ -148,7 +287,10 @@ def test_errors_are_the_clients_own():
         events = list(connect(tandem).responses.create(model="auto", input="x", stream=True))
         equal((events[-1].type, events[-1].response.status), ("response.failed", "failed"))
         assert events[-1].response.error.message, events[-1]
-        equal("".join(event.delta for event in events if event.type == "response.output_text.delta"), "a b")
+        equal(
+            "".join(event.delta for event in events if event.type == "response.output_text.delta"),
+            "a b",
+        )
 
 
 @case
@@ -171,13 +313,21 @@ def test_the_local_model_answers_in_a_schema():
     cloud = ScriptedCloud(Script(status=500))
     with server(cloud) as tandem:
         client = connect(tandem, {"x-tandem-mode": "only-local"})
-        parsed = client.responses.parse(model="auto", input="Say 7.", text_format=Number, max_output_tokens=60)
+        parsed = client.responses.parse(
+            model="auto", input="Say 7.", text_format=Number, max_output_tokens=60
+        )
         assert isinstance(parsed.output_parsed.n, int)
         equal(parsed.tandem["place"], "device")
-        with client.responses.stream(model="auto", input="Say 7.", text_format=Number, max_output_tokens=60) as stream:
+        with client.responses.stream(
+            model="auto", input="Say 7.", text_format=Number, max_output_tokens=60
+        ) as stream:
             assert isinstance(stream.get_final_response().output_parsed.n, int)
-        answer = client.responses.create(model="auto", input="Say 7.", text={"format": {"type": "json_object"}},
-                                         max_output_tokens=60)
+        answer = client.responses.create(
+            model="auto",
+            input="Say 7.",
+            text={"format": {"type": "json_object"}},
+            max_output_tokens=60,
+        )
         assert isinstance(json.loads(answer.output_text), dict), answer.output_text
         equal(len(cloud.requests), 0)
 

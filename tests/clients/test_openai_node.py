@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Runs the official OpenAI client for Node against the real program and a scripted cloud."""
+
 import re
 import shutil
 import subprocess
@@ -18,27 +19,42 @@ def installed():
         return True
     if not shutil.which("npm"):
         return False
-    return subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=HERE,
-                          capture_output=True).returncode == 0
+    return (
+        subprocess.run(
+            ["npm", "ci", "--no-audit", "--no-fund"], cwd=HERE, capture_output=True
+        ).returncode
+        == 0
+    )
 
 
 def run_script(name, script):
     cloud = ScriptedCloud(script)
     with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
-        done = subprocess.run(["node", str(HERE / name), f"{tandem.url}/v1"], text=True, timeout=120,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    found = re.findall(r"^(\d+) passed, (\d+) failed$", done.stdout, re.M)
+        done = subprocess.run(
+            ["node", str(HERE / name), f"{tandem.url}/v1"],
+            text=True,
+            timeout=120,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+    found = re.findall(r"^(\d+) passed, (\d+) failed$", done.stdout, re.MULTILINE)
     print(re.sub(r"(?m)^\d+ passed, \d+ failed$\n?", "", done.stdout), end="")
     return tuple(map(int, found[-1])) if found else (0, 1)
 
 
 def main():
     if not shutil.which("node") or not installed():
-        print("SKIP openai_node: node or the pinned client is not installed and no registry answers")
+        print(
+            "SKIP openai_node: node or the pinned client is not installed and no registry answers"
+        )
         print("0 passed, 0 failed, 1 skipped")
         return 0
-    results = [run_script("client_openai.mjs", Script(logprob=-0.1)),
-               run_script("client_broken_cloud.mjs", Script(text="a b c d", cut_after=2, piece_delay=0.05))]
+    results = [
+        run_script("client_openai.mjs", Script(logprob=-0.1)),
+        run_script(
+            "client_broken_cloud.mjs", Script(text="a b c d", cut_after=2, piece_delay=0.05)
+        ),
+    ]
     passed, failed = (sum(column) for column in zip(*results))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0

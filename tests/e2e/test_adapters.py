@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """LoRA adapters from the outside: asked for by name, listed, swapped while serving, refused."""
+
 import json
 import os
 import signal
@@ -14,8 +15,11 @@ from gguf import write_adapter
 from tandem import NANO, Tandem, run, wait_until
 
 EASY = "Classify the intent: play some music"
-CHANGES = [(f"blk.{layer}.{part}.weight", columns, 256)
-           for layer in range(6) for part, columns in (("attn_output", 256), ("ffn_down", 768))]
+CHANGES = [
+    (f"blk.{layer}.{part}.weight", columns, 256)
+    for layer in range(6)
+    for part, columns in (("attn_output", 256), ("ffn_down", 768))
+]
 CONFIG = """
 engine:
   adapters:
@@ -42,8 +46,13 @@ class Serving:
         self.folder.cleanup()
 
     def ask(self, **members):
-        body = {"messages": [{"role": "user", "content": EASY}], "temperature": 0, "max_tokens": 16,
-                "logprobs": True, **members}
+        body = {
+            "messages": [{"role": "user", "content": EASY}],
+            "temperature": 0,
+            "max_tokens": 16,
+            "logprobs": True,
+            **members,
+        }
         answer = self.tandem.request("POST", "/v1/chat/completions", body)
         if answer.status != 200:
             self.error = answer.json["error"]
@@ -52,7 +61,9 @@ class Serving:
         return 200, [(token["token"], round(token["logprob"], 4)) for token in tokens]
 
     def reloads(self):
-        return sum("config_reloaded" in line or "config_rejected" in line for line in self.tandem.log)
+        return sum(
+            "config_reloaded" in line or "config_rejected" in line for line in self.tandem.log
+        )
 
     def reload(self):
         before = self.reloads()
@@ -83,7 +94,10 @@ def test_each_way_to_ask_for_an_adapter_gives_its_answer():
 def test_adapters_are_listed_as_models():
     with Serving() as serving:
         rows = {row["id"]: row for row in serving.tandem.get("/v1/models").json["data"]}
-        equal((rows["strange"]["tandem"]["kind"], rows["other"]["tandem"]["tier"]), ("adapter", "local"))
+        equal(
+            (rows["strange"]["tandem"]["kind"], rows["other"]["tandem"]["tier"]),
+            ("adapter", "local"),
+        )
 
 
 @case
@@ -103,7 +117,12 @@ def test_unknown_and_malformed_adapters_are_refused_by_name():
 @case
 def test_an_adapter_is_swapped_while_requests_run():
     with Serving() as serving:
-        plain, strange, failed, stop = serving.ask(), serving.ask(model="strange"), [], threading.Event()
+        plain, strange, failed, stop = (
+            serving.ask(),
+            serving.ask(model="strange"),
+            [],
+            threading.Event(),
+        )
 
         def keep_asking():
             while not stop.is_set():
@@ -130,8 +149,10 @@ def test_a_broken_adapter_leaves_the_old_one_in_use():
         strange = serving.ask(model="strange")
         write_adapter(serving.path / "strange.gguf", [("blk.0.attn_output.weight", 128, 256)])
         serving.reload()
-        assert any("config_rejected" in line and "made for another model" in line
-                   for line in serving.tandem.log), serving.tandem.log
+        assert any(
+            "config_rejected" in line and "made for another model" in line
+            for line in serving.tandem.log
+        ), serving.tandem.log
         equal(serving.ask(model="strange"), strange)
 
 
@@ -143,7 +164,9 @@ def test_the_commands_take_adapters_and_refuse_wrong_ones():
         arguments = ["generate", "-m", NANO, "--ids", "5,6,7", "-n", "8", "--temp", "0", "--json"]
         plain = json.loads(run(*arguments)[1])["logprobs"]
         assert json.loads(run(*arguments, "--lora", path)[1])["logprobs"] != plain
-        equal(json.loads(run(*arguments, "--lora", path, "--lora-scale", "0")[1])["logprobs"], plain)
+        equal(
+            json.loads(run(*arguments, "--lora", path, "--lora-scale", "0")[1])["logprobs"], plain
+        )
         twice = json.loads(run(*arguments, "--lora-scale=2", "--lora", path)[1])["logprobs"]
         once = json.loads(run(*arguments, "--lora", path, "--lora-scale", 2)[1])["logprobs"]
         equal(once, twice)

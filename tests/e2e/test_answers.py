@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The main job: answered locally, escalated by confidence, disclosed without a cloud; explained each time."""
+"""The main job: answered locally, escalated by confidence, disclosed without a cloud; explained
+each time."""
+
 import json
 import sys
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud, unused_port
-from tandem import EDGE_FIRST, Tandem, edge_first, run, stream_text
+from tandem import Tandem, edge_first, run, stream_text
 
 EASY = "Classify the intent: please transfer one hundred dollars from checking to savings"
 HARD = "Explain in three sentences why the French revolution began."
@@ -33,8 +35,12 @@ def test_easy_question_is_answered_locally():
         assert answer.json["usage"]["completion_tokens"] >= 1
         equal(answer.json["choices"][0]["finish_reason"], "stop")
         equal(len(cloud.requests), 0, "requests that reached the cloud")
-        easy = tandem.get(f"/tandem/v1/exchanges/{answer.tandem['exchange']}").json["signals"]["not_mine"]
-        hard = tandem.get(f"/tandem/v1/exchanges/{tandem.chat(HARD).tandem['exchange']}").json["signals"]["not_mine"]
+        easy = tandem.get(f"/tandem/v1/exchanges/{answer.tandem['exchange']}").json["signals"][
+            "not_mine"
+        ]
+        hard = tandem.get(f"/tandem/v1/exchanges/{tandem.chat(HARD).tandem['exchange']}").json[
+            "signals"
+        ]["not_mine"]
         assert 0 <= easy < 0.5 < hard <= 1, (easy, hard)
 
 
@@ -56,10 +62,12 @@ def test_hard_question_escalates_invisibly():
 
 @case
 def test_streams_carry_the_same_and_end_well():
-    cloud, tandem = with_cloud(Script(text="Bread was dear.", piece_delay=0.01))
+    _cloud, tandem = with_cloud(Script(text="Bread was dear.", piece_delay=0.01))
     with tandem:
         for prompt, tier in ((EASY, "local"), (HARD, "cloud")):
-            status, headers, chunks, done = tandem.stream(prompt, stream_options={"include_usage": True})
+            status, headers, chunks, done = tandem.stream(
+                prompt, stream_options={"include_usage": True}
+            )
             equal(status, 200)
             equal(headers["x-tandem-tier"], tier)
             assert done, "no [DONE]"
@@ -75,7 +83,9 @@ def test_streams_carry_the_same_and_end_well():
 
 @case
 def test_without_a_cloud_the_local_answer_is_disclosed():
-    with Tandem(edge_first(f"http://127.0.0.1:{unused_port()}/v1"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        edge_first(f"http://127.0.0.1:{unused_port()}/v1"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
         answer = tandem.chat(HARD)
         equal(answer.status, 200)
         equal(answer.tandem["tier"], "local")
@@ -122,11 +132,15 @@ def test_the_start_page_names_this_server():
 
 @case
 def test_modes_decide_the_tier():
-    cloud, tandem = with_cloud(Script(text="Cloud."))
+    _cloud, tandem = with_cloud(Script(text="Cloud."))
     with tandem:
-        for mode, prompt, tier in (("only-local", HARD, "local"), ("only-cloud", EASY, "cloud"),
-                                   ("prefer-cloud", EASY, "cloud"), ("prefer-local", EASY, "local"),
-                                   ("auto", EASY, "local")):
+        for mode, prompt, tier in (
+            ("only-local", HARD, "local"),
+            ("only-cloud", EASY, "cloud"),
+            ("prefer-cloud", EASY, "cloud"),
+            ("prefer-local", EASY, "local"),
+            ("auto", EASY, "local"),
+        ):
             answer = tandem.chat(prompt, {"x-tandem-mode": mode})
             equal((mode, answer.tandem["tier"]), (mode, tier))
             answer = tandem.chat(prompt, tandem={"mode": mode})
@@ -135,7 +149,7 @@ def test_modes_decide_the_tier():
 
 @case
 def test_tier_and_model_names_select_the_tier():
-    cloud, tandem = with_cloud(Script(text="Cloud."))
+    _cloud, tandem = with_cloud(Script(text="Cloud."))
     with tandem:
         for model, tier in (("local", "local"), ("cloud", "cloud"), ("scripted", "cloud")):
             equal(tandem.chat(EASY, model=model).tandem["tier"], tier)
@@ -148,7 +162,7 @@ def test_tier_and_model_names_select_the_tier():
 
 @case
 def test_each_answer_is_explained():
-    cloud, tandem = with_cloud(Script(text="Cloud."))
+    _cloud, tandem = with_cloud(Script(text="Cloud."))
     with tandem:
         for prompt, tier in ((EASY, "local"), (HARD, "cloud")):
             answer = tandem.chat(prompt)
@@ -180,23 +194,39 @@ def test_local_logprobs_stops_seed_and_limits():
         short = tandem.chat(text, max_tokens=3).json
         equal(short["choices"][0]["finish_reason"], "length")
         equal(short["usage"]["completion_tokens"], 3)
-        sampled = [tandem.chat(HARD, {"x-tandem-mode": "only-local"}, temperature=1.5, seed=7).text
-                   for _ in range(3)]
+        sampled = [
+            tandem.chat(HARD, {"x-tandem-mode": "only-local"}, temperature=1.5, seed=7).text
+            for _ in range(3)
+        ]
         equal(len(set(sampled)), 1, "answers from one seed")
 
 
 @case
 def test_cloud_gets_members_that_are_not_ours_untouched():
-    call = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function",
-                            "function": {"name": "weather", "arguments": "{}"}}]}
+    call = {
+        "tool_calls": [
+            {
+                "index": 0,
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "weather", "arguments": "{}"},
+            }
+        ]
+    }
     cloud, tandem = with_cloud(Script(text="", pieces=[], extra_delta=call, finish="tool_calls"))
-    tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
+    tools = [
+        {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+    ]
     with tandem:
         _, _, chunks, done = tandem.stream("Weather?", {"x-tandem-mode": "only-cloud"}, tools=tools)
         assert done
         equal(cloud.requests[0]["json"]["tools"], tools)
-        calls = [c for chunk in chunks for choice in chunk["choices"]
-                 for c in choice["delta"].get("tool_calls", [])]
+        calls = [
+            c
+            for chunk in chunks
+            for choice in chunk["choices"]
+            for c in choice["delta"].get("tool_calls", [])
+        ]
         equal(calls[0]["function"]["name"], "weather")
         answer = tandem.chat("Weather?", {"x-tandem-mode": "only-cloud"}, tools=tools).json
         equal(answer["choices"][0]["message"]["tool_calls"][0]["id"], "call_1")
@@ -206,10 +236,13 @@ def test_cloud_gets_members_that_are_not_ours_untouched():
 @case
 def test_router_split_sends_long_prompts_to_the_cloud_at_once():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    config = edge_first(cloud.base_url) + """    gates:
+    config = (
+        edge_first(cloud.base_url)
+        + """    gates:
       g0:
         tokens_over: 50
 """
+    )
     with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
         answer = tandem.chat("word " * 100)
         equal(answer.tandem["tier"], "cloud")
@@ -222,8 +255,10 @@ def test_example_policies_serve():
     examples = Path(__file__).resolve().parent.parent.parent / "examples"
     cloud = ScriptedCloud(Script(text="Cloud."))
     for name in ("edge-first.yaml", "router-split.yaml", "rollout.yaml"):
-        with Tandem((examples / name).read_text(),
-                    env={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": cloud.base_url}) as tandem:
+        with Tandem(
+            (examples / name).read_text(),
+            env={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": cloud.base_url},
+        ) as tandem:
             equal(tandem.chat(EASY).status, 200, name)
 
 

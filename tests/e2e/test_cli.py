@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The subcommands' machine-readable forms, against golden data where there is some."""
+
 import gzip
 import json
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import Skip, case, equal, main
-from tandem import NANO, SHARED, ROOT, Tandem, clean_environment, run
+from tandem import NANO, ROOT, SHARED, clean_environment, run
 
 GOLDEN = SHARED / "golden"
 STORIES = GOLDEN / "real" / "stories260K-f32.gguf"
@@ -27,9 +28,11 @@ def golden(path):
 def test_help_lists_every_verb_and_each_explains_itself():
     code, out, _ = run("help")
     equal(code, 0)
-    for verb in ("serve chat explain doctor models scan redact egress forget tokenize detokenize template generate embed logits perplexity score "
-                 "bench router report version help").split():
-        assert re.search(rf"^\s+{verb}\b", out.decode(), re.M), verb
+    for verb in (
+        "serve chat explain doctor models scan redact egress forget tokenize detokenize template"
+        " generate embed logits perplexity score bench router report version help"
+    ).split():
+        assert re.search(rf"^\s+{verb}\b", out.decode(), re.MULTILINE), verb
         code, text, err = run(verb, "--help")
         equal((verb, code), (verb, 0), err)
         assert text.strip(), verb
@@ -60,10 +63,19 @@ def test_tokenize_takes_vocabulary_only_files():
             wanted = json.loads(line)
             if "text" not in wanted:
                 continue
-            code, out, err = run("tokenize", "-m", vocabulary.name, "--no-bos", "--no-special", "--json",
-                                 stdin=wanted["text"].encode())
+            code, out, _ = run(
+                "tokenize",
+                "-m",
+                vocabulary.name,
+                "--no-bos",
+                "--no-special",
+                "--json",
+                stdin=wanted["text"].encode(),
+            )
             equal((code, json.loads(out)), (0, wanted["ids"]), wanted["text"])
-            code, out, err = run("tokenize", "-m", vocabulary.name, "--json", stdin=wanted["text"].encode())
+            code, out, _err = run(
+                "tokenize", "-m", vocabulary.name, "--json", stdin=wanted["text"].encode()
+            )
             equal((code, json.loads(out)), (0, wanted["ids_add_parse_special"]), wanted["text"])
 
 
@@ -75,8 +87,16 @@ def test_logits_match_the_golden():
     expected = struct.unpack(f"<{24 * 512}f", (GOLDEN / wanted["golden"]).read_bytes())
     for cpu in ("ref", "avx2", "avx512", "neon"):
         with tempfile.NamedTemporaryFile() as out:
-            code, _, err = run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])),
-                               "-o", out.name, f"--cpu={cpu}")
+            code, _, err = run(
+                "logits",
+                "-m",
+                model,
+                "--ids",
+                ",".join(map(str, wanted["ids"])),
+                "-o",
+                out.name,
+                f"--cpu={cpu}",
+            )
             if code and "CPU" in err:
                 continue
             equal(code, 0, err)
@@ -84,24 +104,46 @@ def test_logits_match_the_golden():
         error = sum((a - b) ** 2 for a, b in zip(got, expected)) / sum(b * b for b in expected)
         assert error < 1e-6, (cpu, error)
     with tempfile.NamedTemporaryFile() as out:
-        run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])), "--last", "2", "-o", out.name)
+        run(
+            "logits",
+            "-m",
+            model,
+            "--ids",
+            ",".join(map(str, wanted["ids"])),
+            "--last",
+            "2",
+            "-o",
+            out.name,
+        )
         equal(len(Path(out.name).read_bytes()), 2 * 512 * 4)
 
 
 @case
 def test_logits_says_to_a_program_what_it_wrote():
     info = json.loads(run("models", "info", "--json")[1])
-    name, words = info["fingerprint"], next(t["dims"][1] for t in info["tensors"] if t["name"] == "token_embd.weight")
+    name, words = (
+        info["fingerprint"],
+        next(t["dims"][1] for t in info["tensors"] if t["name"] == "token_embd.weight"),
+    )
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "below").mkdir()
         path = Path(folder).resolve() / "numbers"
-        for arguments, content, shape, first in ((("--last", "2"), "logits", [2, words], 1),
-                                                 (("--hidden-layer", "3"), "hidden", [3, 256], 0)):
-            code, out, err = run("logits", "--ids", "1,2,3", *arguments, "-o", f"{folder}/below/../numbers", "--json")
+        for arguments, content, shape, first in (
+            (("--last", "2"), "logits", [2, words], 1),
+            (("--hidden-layer", "3"), "hidden", [3, 256], 0),
+        ):
+            code, out, err = run(
+                "logits", "--ids", "1,2,3", *arguments, "-o", f"{folder}/below/../numbers", "--json"
+            )
             equal(code, 0, err)
             said = json.loads(out)
-            equal((said["path"], said["content"], said["shape"], said["first_position"]), (str(path), content, shape, first))
-            equal((said["type"], said["byte_order"], said["fingerprint"]), ("float32", "little", name))
+            equal(
+                (said["path"], said["content"], said["shape"], said["first_position"]),
+                (str(path), content, shape, first),
+            )
+            equal(
+                (said["type"], said["byte_order"], said["fingerprint"]), ("float32", "little", name)
+            )
             equal(said["bytes"], path.stat().st_size)
             equal(said["bytes"], 4 * shape[0] * shape[1])
             equal(said.get("layer"), 3 if content == "hidden" else None)
@@ -117,31 +159,73 @@ def test_the_path_of_the_embedded_model_has_no_steps_up():
 @case
 def test_llama_cpp_s_names_of_sampling_options_mean_the_same():
     def text(*arguments):
-        code, out, err = run("generate", "-p", "Write in upper case: hello hello world", "-n", "24", "--seed", "3", "--temp", "1.5", *arguments)
+        code, out, err = run(
+            "generate",
+            "-p",
+            "Write in upper case: hello hello world",
+            "-n",
+            "24",
+            "--seed",
+            "3",
+            "--temp",
+            "1.5",
+            *arguments,
+        )
         equal(code, 0, err)
         return out
+
     plain = text()
     for ours, theirs in (
-            (("--dynamic-temp", "1.5", "--temp", "2"), ("--dynatemp-range", "1.5", "--temperature", "2")),
-            (("--repeat-penalty", "5", "--repeat-window", "4"), ("--repeat-last-n", "4", "--repetition-penalty", "5")),
-            (("--typical", "0.2"), ("--typical-p", "0.2")),
-            (("--mirostat", "2", "--mirostat-eta", "0.5"), ("--mirostat-ent", "2", "--mirostat-lr", "0.5")),
-            (("--top-n-sigma", "0.5"), ("--top-nsigma", "0.5")),
-            (("--dry-multiplier", "50", "--dry-allowed", "1"), ("--dry-allowed-length", "1", "--dry-multiplier", "50"))):
+        (
+            ("--dynamic-temp", "1.5", "--temp", "2"),
+            ("--dynatemp-range", "1.5", "--temperature", "2"),
+        ),
+        (
+            ("--repeat-penalty", "5", "--repeat-window", "4"),
+            ("--repeat-last-n", "4", "--repetition-penalty", "5"),
+        ),
+        (("--typical", "0.2"), ("--typical-p", "0.2")),
+        (
+            ("--mirostat", "2", "--mirostat-eta", "0.5"),
+            ("--mirostat-ent", "2", "--mirostat-lr", "0.5"),
+        ),
+        (("--top-n-sigma", "0.5"), ("--top-nsigma", "0.5")),
+        (
+            ("--dry-multiplier", "50", "--dry-allowed", "1"),
+            ("--dry-allowed-length", "1", "--dry-multiplier", "50"),
+        ),
+    ):
         equal(text(*ours), text(*theirs), ours)
         assert text(*ours) != plain, ours
-    equal(text("--repeat-penalty", "5", "--repeat-last-n", "0", "--top-k", "-1", "--top-n-sigma", "-1"), plain)
-    for arguments in (("--repeat-last-n", "-2"), ("--dynatemp-range", "x"), ("--dry-allowed-length", "0"), ("--top-k", "1.5")):
+    equal(
+        text(
+            "--repeat-penalty", "5", "--repeat-last-n", "0", "--top-k", "-1", "--top-n-sigma", "-1"
+        ),
+        plain,
+    )
+    for arguments in (
+        ("--repeat-last-n", "-2"),
+        ("--dynatemp-range", "x"),
+        ("--dry-allowed-length", "0"),
+        ("--top-k", "1.5"),
+    ):
         code, _, err = run("generate", "-p", "x", *arguments)
         assert code == 2 and arguments[0] in err and "from" in err, err
 
 
 @case
 def test_options_that_cannot_be_read_are_wrong_use():
-    for command in (["serve", "--listen", "nowhere"], ["serve", "--listen", "a:99999"], ["generate", "--ids", "1,x"],
-                    ["generate", "--logit-bias", "1:2"], ["generate", "--logit-bias", "1=x"], ["detokenize", "--ids", "-1"],
-                    ["generate", "--grammar", "a", "--json-schema", "b"], ["logits", "-o", "/dev/null", "--ids", "1;2"],
-                    ["models", "pull", "x", "--sha256", "1g" * 32]):
+    for command in (
+        ["serve", "--listen", "nowhere"],
+        ["serve", "--listen", "a:99999"],
+        ["generate", "--ids", "1,x"],
+        ["generate", "--logit-bias", "1:2"],
+        ["generate", "--logit-bias", "1=x"],
+        ["detokenize", "--ids", "-1"],
+        ["generate", "--grammar", "a", "--json-schema", "b"],
+        ["logits", "-o", "/dev/null", "--ids", "1;2"],
+        ["models", "pull", "x", "--sha256", "1g" * 32],
+    ):
         code, _, err = run(*command, stdin=b"")
         assert code == 2 and command[-2] in err and "--help" in err, (command, code, err)
     # What a file or standard input holds is not how the command was used.
@@ -156,7 +240,9 @@ def test_logits_of_a_short_prompt_use_the_rope_factors_of_the_whole_context():
     wanted = next(c for c in index["cases"] if c["name"] == "phi3-longrope/f32/n24")
     expected = struct.unpack(f"<{24 * 512}f", (GOLDEN / wanted["golden"]).read_bytes())
     with tempfile.NamedTemporaryFile() as out:
-        code, _, err = run("logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])), "-o", out.name)
+        code, _, err = run(
+            "logits", "-m", model, "--ids", ",".join(map(str, wanted["ids"])), "-o", out.name
+        )
         equal(code, 0, err)
         got = struct.unpack(f"<{24 * 512}f", Path(out.name).read_bytes())
     error = sum((a - b) ** 2 for a, b in zip(got, expected)) / sum(b * b for b in expected)
@@ -172,7 +258,9 @@ def test_generate_and_perplexity_match_the_golden():
     equal(code, 0, err)
     expected = ppl.get("ppl") or ppl.get("perplexity")
     assert expected and abs(json.loads(out)["perplexity"] / expected - 1) < 0.01, (out, expected)
-    code, out, err = run("generate", "-m", STORIES, "-p", "Once upon a time", "-n", "16", "--temp", "0", "--json")
+    code, out, err = run(
+        "generate", "-m", STORIES, "-p", "Once upon a time", "-n", "16", "--temp", "0", "--json"
+    )
     equal(code, 0, err)
     got = json.loads(out)
     equal(len(got["ids"]), 16)
@@ -182,7 +270,7 @@ def test_generate_and_perplexity_match_the_golden():
 
 @case
 def test_embed_turns_lines_into_vectors_of_length_one():
-    code, out, err = run("embed", "-m", NANO, "--json", stdin="set a timer\n\nplay jazz\n".encode())
+    code, out, err = run("embed", "-m", NANO, "--json", stdin=b"set a timer\n\nplay jazz\n")
     equal(code, 0, err)
     answer = json.loads(out)
     equal([row["index"] for row in answer["data"]], [0, 1])
@@ -192,7 +280,9 @@ def test_embed_turns_lines_into_vectors_of_length_one():
         assert abs(sum(x * x for x in row["embedding"]) - 1) < 1e-4
     code, out, err = run("embed", "-m", NANO, "set a timer")
     equal(code, 0, err)
-    assert max(abs(float(a) - b) for a, b in zip(out.split(), answer["data"][0]["embedding"])) < 1e-6
+    assert (
+        max(abs(float(a) - b) for a, b in zip(out.split(), answer["data"][0]["embedding"])) < 1e-6
+    )
     code, out, err = run("embed", "-m", NANO, "--dimensions", "8", "set a timer")
     equal(len(out.split()), 8, err)
     assert abs(sum(float(x) ** 2 for x in out.split()) - 1) < 1e-4
@@ -206,8 +296,17 @@ def test_embed_turns_lines_into_vectors_of_length_one():
 def test_template_renders_messages():
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}]
     code, out, err = run("template", "-m", NANO, stdin=json.dumps(messages).encode())
-    equal((code, out.decode().rstrip("\n")), (0, "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n"
-                                "<|im_start|>assistant"), err)
+    equal(
+        (code, out.decode().rstrip("\n")),
+        (
+            0,
+            (
+                "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n"
+                "<|im_start|>assistant"
+            ),
+        ),
+        err,
+    )
 
 
 @case
@@ -231,13 +330,35 @@ def test_bench_engine_prints_rates():
         equal(part["measured_tokens_per_s"], rates[f"{phase}_tokens_per_s"])
         assert part["bottleneck"] in ("memory", "compute", "overhead"), part
         assert part["limit_tokens_per_s"] > part["measured_tokens_per_s"] / 4, part
-        assert abs(part["of_predicted"] * part["predicted_tokens_per_s"] / part["measured_tokens_per_s"] - 1) < 1e-6
+        assert (
+            abs(
+                part["of_predicted"]
+                * part["predicted_tokens_per_s"]
+                / part["measured_tokens_per_s"]
+                - 1
+            )
+            < 1e-6
+        )
 
 
 @case
 def test_bench_engine_measures_one_and_all_threads_and_depths():
-    code, out, err = run("bench", "engine", "-m", NANO, "-p", "16", "-n", "4", "-r", "1", "--depth", "100",
-                         "--no-roofline", "--json")
+    code, out, err = run(
+        "bench",
+        "engine",
+        "-m",
+        NANO,
+        "-p",
+        "16",
+        "-n",
+        "4",
+        "-r",
+        "1",
+        "--depth",
+        "100",
+        "--no-roofline",
+        "--json",
+    )
     equal(code, 0, err)
     runs = [json.loads(line) for line in out.splitlines()]
     equal([entry["threads"] for entry in runs], sorted({1, os.cpu_count()}))
@@ -253,8 +374,11 @@ def test_models_and_version_and_doctor():
     code, out, err = run("models", "--json")
     equal(code, 0, err)
     with tempfile.TemporaryDirectory() as state:
-        code, out, err = run("doctor", "--json", env=clean_environment(TANDEM_STATE_DIR=state,
-                                                                       TANDEM_LISTEN="127.0.0.1:0"))
+        code, out, err = run(
+            "doctor",
+            "--json",
+            env=clean_environment(TANDEM_STATE_DIR=state, TANDEM_LISTEN="127.0.0.1:0"),
+        )
         checks = json.loads(out)["checks"]
         equal(code, 0, out)
         assert all(c["status"] in ("ok", "warn") for c in checks), checks
@@ -264,8 +388,15 @@ def test_models_and_version_and_doctor():
 def test_a_broken_model_file_is_refused_with_file_field_and_reason():
     whole = NANO.read_bytes()
     with tempfile.NamedTemporaryFile(suffix=".gguf") as broken:
-        for data in (b"", b"GGUF", whole[:1000], whole[:-100000], b"JUNK" + whole[4:],
-                     whole[:8] + b"\xff" * 8 + whole[16:], whole[:16] + b"\xff" * 8 + whole[24:]):
+        for data in (
+            b"",
+            b"GGUF",
+            whole[:1000],
+            whole[:-100000],
+            b"JUNK" + whole[4:],
+            whole[:8] + b"\xff" * 8 + whole[16:],
+            whole[:16] + b"\xff" * 8 + whole[24:],
+        ):
             broken.seek(0)
             broken.truncate()
             broken.write(data)
@@ -278,12 +409,27 @@ def test_a_broken_model_file_is_refused_with_file_field_and_reason():
 
 @case
 def test_what_has_no_effect_or_another_purpose_is_refused_with_what_to_do():
-    for arguments, words in ((("--lora-scale", "0.5"), "--lora"), (("--draft-tokens", "4"), "--speculate"),
-                             (("--context-keep", "4"), "--context-shift"), (("--lora-scale", "1e300"), "number from -")):
+    for arguments, words in (
+        (("--lora-scale", "0.5"), "--lora"),
+        (("--draft-tokens", "4"), "--speculate"),
+        (("--context-keep", "4"), "--context-shift"),
+        (("--lora-scale", "1e300"), "number from -"),
+    ):
         code, _, err = run("generate", "-p", "hello", "-n", "1", *arguments)
         equal(code, 2, err)
         assert arguments[0] in err and words in err, err
-    code, _, err = run("generate", "-p", "hello", "-n", "9", "--context", "8", "--context-shift", "--context-keep", "8")
+    code, _, err = run(
+        "generate",
+        "-p",
+        "hello",
+        "-n",
+        "9",
+        "--context",
+        "8",
+        "--context-shift",
+        "--context-keep",
+        "8",
+    )
     assert code == 1 and "context_keep is 8" in err and "fewer" in err, err
     for arguments in ((), ("-l", "a", "--text", "b")):
         code, _, err = run("score", "-p", "hello", *arguments)
@@ -307,7 +453,11 @@ def test_an_unsupported_architecture_is_named_with_those_that_are():
 @case
 def test_chat_answers_one_question_from_the_command_line():
     with tempfile.TemporaryDirectory() as state:
-        code, out, err = run("chat", "Classify the intent: play some music", env=clean_environment(TANDEM_STATE_DIR=state))
+        code, out, err = run(
+            "chat",
+            "Classify the intent: play some music",
+            env=clean_environment(TANDEM_STATE_DIR=state),
+        )
         equal(code, 0, err)
         text = out.decode() + err
         assert "play_music" in text and "local" in text, text
@@ -316,8 +466,14 @@ def test_chat_answers_one_question_from_the_command_line():
 @case
 def test_chat_answers_every_line_of_its_input():
     with tempfile.TemporaryDirectory() as state:
-        code, out, err = run("chat", "--mode", "only-local", stdin=b"hello\nwhat can you do?\nthanks\n",
-                             env=clean_environment(TANDEM_STATE_DIR=state), timeout=30)
+        code, out, err = run(
+            "chat",
+            "--mode",
+            "only-local",
+            stdin=b"hello\nwhat can you do?\nthanks\n",
+            env=clean_environment(TANDEM_STATE_DIR=state),
+            timeout=30,
+        )
     equal(code, 0, err)
     equal(out.count(b"[local ("), 3, out)
 
@@ -325,8 +481,11 @@ def test_chat_answers_every_line_of_its_input():
 @case
 def test_the_stripped_program_is_at_most_2_mb():
     import subprocess
+
     with tempfile.NamedTemporaryFile() as stripped:
-        subprocess.run(["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True)
+        subprocess.run(
+            ["strip", "-o", stripped.name, str((ROOT / "build" / "tandem").resolve())], check=True
+        )
         size = Path(stripped.name).stat().st_size
     assert size <= 2_000_000, size
 

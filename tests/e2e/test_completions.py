@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Texts to go on with: /v1/completions by the local tier and by clouds that have it."""
+
 import json
 import sys
 from pathlib import Path
@@ -10,12 +11,16 @@ from scripted_cloud import Script, ScriptedCloud
 from tandem import NANO, Tandem, edge_first, parse_sse, run
 
 LOCAL = "tiers:\n  - {name: local, kind: local}\n"
-TEXT = "Classify the intent: play some music, then zażółć gęślą jaźń and \U0001F600 too"
+TEXT = "Classify the intent: play some music, then zażółć gęślą jaźń and \U0001f600 too"
 
 
 def complete(tandem, prompt, headers=None, **members):
-    return tandem.request("POST", "/v1/completions", {"model": "auto", "prompt": prompt, "temperature": 0, **members},
-                          headers)
+    return tandem.request(
+        "POST",
+        "/v1/completions",
+        {"model": "auto", "prompt": prompt, "temperature": 0, **members},
+        headers,
+    )
 
 
 def score(prompt, text):
@@ -42,17 +47,26 @@ def test_a_scored_prompt_has_the_log_probabilities_of_tandem_score():
             logprobs = choice["logprobs"]
             equal((choice["text"], choice["finish_reason"]), (head + tail, "length"))
             equal(usage["completion_tokens"], 0)
-            equal("".join(logprobs["tokens"] if not any(t.startswith("bytes:") for t in logprobs["tokens"]) else
-                          [choice["text"]]), choice["text"])
+            equal(
+                "".join(
+                    logprobs["tokens"]
+                    if not any(t.startswith("bytes:") for t in logprobs["tokens"])
+                    else [choice["text"]]
+                ),
+                choice["text"],
+            )
             skipped = usage["prompt_tokens"] - len(scored["tokens"])
             equal(len(ids_of(head)), skipped, "the head is tokens of its own")
             equal(logprobs["token_logprobs"][0], None)
-            equal(logprobs["token_logprobs"][skipped:], [token["logprob"] for token in scored["tokens"]])
+            equal(
+                logprobs["token_logprobs"][skipped:],
+                [token["logprob"] for token in scored["tokens"]],
+            )
             for name, value in zip(logprobs["tokens"][1:], logprobs["top_logprobs"][1:]):
                 assert name in value and value[name] <= max(value.values()), (name, value)
             for offset, name in zip(logprobs["text_offset"], logprobs["tokens"]):
                 if not name.startswith("bytes:"):
-                    equal(choice["text"][offset:offset + len(name)], name)
+                    equal(choice["text"][offset : offset + len(name)], name)
 
 
 @case
@@ -89,28 +103,57 @@ def test_what_harnesses_send_has_one_token_behind_each_prompt():
 @case
 def test_a_stream_says_what_a_whole_answer_says():
     with Tandem(LOCAL) as tandem:
-        for members in ({"echo": True, "logprobs": 2}, {"n": 2, "seed": 7, "temperature": 1}, {"stop": ["u"]}):
+        for members in (
+            {"echo": True, "logprobs": 2},
+            {"n": 2, "seed": 7, "temperature": 1},
+            {"stop": ["u"]},
+        ):
             whole = complete(tandem, [TEXT, "hello there"], max_tokens=6, **members).json
-            answer = complete(tandem, [TEXT, "hello there"], max_tokens=6, stream=True,
-                              stream_options={"include_usage": True}, **members)
+            answer = complete(
+                tandem,
+                [TEXT, "hello there"],
+                max_tokens=6,
+                stream=True,
+                stream_options={"include_usage": True},
+                **members,
+            )
             chunks, done = parse_sse(answer.body)
             equal((answer.status, done), (200, True))
             equal(chunks[-1]["usage"]["completion_tokens"], whole["usage"]["completion_tokens"])
             for choice in whole["choices"]:
-                own = [c["choices"][0] for c in chunks if c["choices"] and c["choices"][0]["index"] == choice["index"]]
+                own = [
+                    c["choices"][0]
+                    for c in chunks
+                    if c["choices"] and c["choices"][0]["index"] == choice["index"]
+                ]
                 equal("".join(c["text"] for c in own), choice["text"])
-                equal([c["finish_reason"] for c in own if c["finish_reason"]], [choice["finish_reason"]])
+                equal(
+                    [c["finish_reason"] for c in own if c["finish_reason"]],
+                    [choice["finish_reason"]],
+                )
                 if choice["logprobs"]:
-                    equal(sum((c["logprobs"]["tokens"] for c in own if c["logprobs"]), []), choice["logprobs"]["tokens"])
-                    equal(sum((c["logprobs"]["text_offset"] for c in own if c["logprobs"]), []),
-                          choice["logprobs"]["text_offset"])
+                    equal(
+                        sum((c["logprobs"]["tokens"] for c in own if c["logprobs"]), []),
+                        choice["logprobs"]["tokens"],
+                    )
+                    equal(
+                        sum((c["logprobs"]["text_offset"] for c in own if c["logprobs"]), []),
+                        choice["logprobs"]["text_offset"],
+                    )
 
 
 @case
 def test_a_seed_gives_different_choices_that_come_again():
     with Tandem(LOCAL) as tandem:
-        texts = [[c["text"] for c in complete(tandem, "hello", n=4, seed=3, temperature=2, max_tokens=12).json["choices"]]
-                 for _ in range(2)]
+        texts = [
+            [
+                c["text"]
+                for c in complete(tandem, "hello", n=4, seed=3, temperature=2, max_tokens=12).json[
+                    "choices"
+                ]
+            ]
+            for _ in range(2)
+        ]
         equal(texts[0], texts[1])
         assert len(set(texts[0])) > 1, texts
 
@@ -120,17 +163,32 @@ def test_clouds_are_asked_only_when_they_complete_and_the_data_may_leave():
     cloud = ScriptedCloud(Script(text="and so on.", logprob=-0.5))
     with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         refused = complete(tandem, "Once", {"x-tandem-mode": "only-cloud"})
-        assert refused.status == 403 and "only chats" in refused.json["error"]["message"], refused.body
-    with Tandem(edge_first(cloud.base_url, "    completions: true\n"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
-        answer = complete(tandem, ["Once upon", "a time"], {"x-tandem-mode": "only-cloud"}, logprobs=1, max_tokens=9)
+        assert refused.status == 403 and "only chats" in refused.json["error"]["message"], (
+            refused.body
+        )
+    with Tandem(
+        edge_first(cloud.base_url, "    completions: true\n"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
+        answer = complete(
+            tandem,
+            ["Once upon", "a time"],
+            {"x-tandem-mode": "only-cloud"},
+            logprobs=1,
+            max_tokens=9,
+        )
         equal([c["text"] for c in answer.json["choices"]], ["and so on."] * 2, answer.body)
         equal(answer.json["choices"][0]["logprobs"]["token_logprobs"], [-0.5] * 3)
         equal({r["path"] for r in cloud.requests}, {"/v1/completions"})
         equal(sorted(r["json"]["prompt"] for r in cloud.requests), ["Once upon", "a time"])
-        equal([(r["json"]["logprobs"], r["json"]["max_tokens"]) for r in cloud.requests], [(1, 9)] * 2)
+        equal(
+            [(r["json"]["logprobs"], r["json"]["max_tokens"]) for r in cloud.requests], [(1, 9)] * 2
+        )
         cloud.clear()
         cloud.script = Script(text="whole", ignore_stream=True)
-        equal(complete(tandem, "Once", {"x-tandem-mode": "only-cloud"}).json["choices"][0]["text"], "whole")
+        equal(
+            complete(tandem, "Once", {"x-tandem-mode": "only-cloud"}).json["choices"][0]["text"],
+            "whole",
+        )
         cloud.clear()
         card = "my card is 4111 1111 1111 1111"
         for prompt in (card, ids_of(card), ["nothing", card]):
@@ -145,28 +203,52 @@ def test_clouds_are_asked_only_when_they_complete_and_the_data_may_leave():
 
 @case
 def test_what_cannot_be_honoured_is_refused_by_name():
-    bad = [({}, "prompt"), ({"prompt": ""}, "prompt"), ({"prompt": []}, "prompt"), ({"prompt": [1, "a"]}, "prompt"),
-           ({"prompt": ["a", 5]}, "prompt[1]"), ({"prompt": [[1], [-1]]}, "prompt[1]"), ({"prompt": {"a": 1}}, "prompt"),
-           ({"prompt": "a", "suffix": "b"}, "suffix"), ({"prompt": "a", "best_of": 2}, "best_of"),
-           ({"prompt": "a", "n": 0}, "n"), ({"prompt": ["a"] * 9, "n": 100}, "prompt"),
-           ({"prompt": "a", "logprobs": 6}, "logprobs"), ({"prompt": "a", "logprobs": True}, "logprobs"),
-           ({"prompt": "a", "echo": 1}, "echo"), ({"prompt": "a", "max_tokens": -1}, "max_tokens"),
-           ({"prompt": "a", "grammar": "root ::= [a]"}, "grammar"), ({"prompt": "a", "stop": [""]}, "stop[0]"),
-           ({"prompt": "a", "model": "nobody"}, "model"), ({"prompt": "word " * 9000}, "prompt")]
+    bad = [
+        ({}, "prompt"),
+        ({"prompt": ""}, "prompt"),
+        ({"prompt": []}, "prompt"),
+        ({"prompt": [1, "a"]}, "prompt"),
+        ({"prompt": ["a", 5]}, "prompt[1]"),
+        ({"prompt": [[1], [-1]]}, "prompt[1]"),
+        ({"prompt": {"a": 1}}, "prompt"),
+        ({"prompt": "a", "suffix": "b"}, "suffix"),
+        ({"prompt": "a", "best_of": 2}, "best_of"),
+        ({"prompt": "a", "n": 0}, "n"),
+        ({"prompt": ["a"] * 9, "n": 100}, "prompt"),
+        ({"prompt": "a", "logprobs": 6}, "logprobs"),
+        ({"prompt": "a", "logprobs": True}, "logprobs"),
+        ({"prompt": "a", "echo": 1}, "echo"),
+        ({"prompt": "a", "max_tokens": -1}, "max_tokens"),
+        ({"prompt": "a", "grammar": "root ::= [a]"}, "grammar"),
+        ({"prompt": "a", "stop": [""]}, "stop[0]"),
+        ({"prompt": "a", "model": "nobody"}, "model"),
+        ({"prompt": "word " * 9000}, "prompt"),
+    ]
     with Tandem(LOCAL) as tandem:
         for body, param in bad:
             answer = tandem.request("POST", "/v1/completions", body)
-            equal((str(body)[:60], answer.status, answer.json["error"]["param"]),
-                  (str(body)[:60], 404 if param == "model" else 400, param))
+            equal(
+                (str(body)[:60], answer.status, answer.json["error"]["param"]),
+                (str(body)[:60], 404 if param == "model" else 400, param),
+            )
             assert answer.json["error"]["code"], body
         equal(complete(tandem, "a", max_tokens=1).status, 200)
 
 
 @case
 def test_members_that_say_nothing_are_taken_and_kept_from_clouds():
-    neutral = {"suffix": "", "grammar": "", "tools": [], "response_format": {"type": "text"}, "best_of": 1, "seed": None}
+    neutral = {
+        "suffix": "",
+        "grammar": "",
+        "tools": [],
+        "response_format": {"type": "text"},
+        "best_of": 1,
+        "seed": None,
+    }
     cloud = ScriptedCloud(Script(text="and so on."))
-    with Tandem(edge_first(cloud.base_url, "    completions: true\n"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        edge_first(cloud.base_url, "    completions: true\n"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
         for mode in ("only-local", "only-cloud"):
             answer = complete(tandem, "Once", {"x-tandem-mode": mode}, max_tokens=2, **neutral)
             equal(answer.status, 200, answer.body)
@@ -179,13 +261,18 @@ def test_the_bodies_of_many_choices_are_not_all_in_memory_at_once():
         answer = complete(tandem, ["hi", "ho"], n=128, max_tokens=1, metadata="x" * 3_000_000)
         equal(answer.status, 200, answer.body)
         equal(len(answer.json["choices"]), 256)
-        assert tandem.rss_bytes("VmHWM") < 400 << 20, tandem.rss_bytes("VmHWM")  # one body each: 768 MB
+        assert tandem.rss_bytes("VmHWM") < 400 << 20, tandem.rss_bytes(
+            "VmHWM"
+        )  # one body each: 768 MB
 
 
 @case
 def test_an_adapter_that_is_not_there_is_named_by_the_member_that_asked_for_it():
     with Tandem(LOCAL) as tandem:
-        for members, param in (({"lora": [{"name": "none"}]}, "lora"), ({"tandem": {"adapters": ["none"]}}, "tandem.adapters")):
+        for members, param in (
+            ({"lora": [{"name": "none"}]}, "lora"),
+            ({"tandem": {"adapters": ["none"]}}, "tandem.adapters"),
+        ):
             answer = tandem.request("POST", "/v1/completions", {"prompt": "hi", **members})
             equal((answer.status, answer.json["error"]["param"]), (400, param), answer.body)
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""A confidence model is trained from the default model's own answers, put to work, and not used for another model."""
+"""A confidence model is trained from the default model's own answers, put to work, and not used for
+another model."""
+
 import json
 import sys
 import tempfile
@@ -12,11 +14,23 @@ from tandem import NANO, Tandem, edge_first, run
 
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-confidence-"))
 # What the default model was trained to do, and what it was not.
-INTENTS = {"what is my balance": "balance", "set an alarm for seven": "alarm", "whats the weather like": "weather",
-           "play some music": "play_music", "translate good morning to french": "translate", "what time is it": "time"}
+INTENTS = {
+    "what is my balance": "balance",
+    "set an alarm for seven": "alarm",
+    "whats the weather like": "weather",
+    "play some music": "play_music",
+    "translate good morning to french": "translate",
+    "what time is it": "time",
+}
 PLACES = ["", " please", " now", " today", " for me", " again", " if you can", " quickly"]
-FOREIGN = ["prove lemma {}", "write chapter {} of a novel", "who won race {}", "derive formula {}", "sort the list of {} items",
-           "why is {} prime"]
+FOREIGN = [
+    "prove lemma {}",
+    "write chapter {} of a novel",
+    "who won race {}",
+    "derive formula {}",
+    "sort the list of {} items",
+    "why is {} prime",
+]
 
 
 def judged():
@@ -49,7 +63,10 @@ def test_training_says_what_it_is_worth_on_answers_not_seen():
 
 
 def with_confidence(base_url, path, gates="g3: {confidence_min: 0.5}"):
-    return edge_first(base_url) + f"    gates:\n      g2: {{tokens: 0}}\n      {gates}\nrouter:\n  confidence: {path}\n"
+    return (
+        edge_first(base_url)
+        + f"    gates:\n      g2: {{tokens: 0}}\n      {gates}\nrouter:\n  confidence: {path}\n"
+    )
 
 
 @case
@@ -64,7 +81,7 @@ def test_a_server_answers_with_calibrated_confidences_and_says_so():
         assert "tandem_confidence_calibrated 1" in tandem.get("/metrics").body.decode()
         record = tandem.get("/tandem/v1/exchanges/last").json
         equal(len(record["signals"]["confidence_model"]), 16)
-        code, text, err = run("doctor", "--json", env=tandem.environment)
+        _code, text, _err = run("doctor", "--json", env=tandem.environment)
         assert "calibrated by" in text.decode(), text
 
 
@@ -82,7 +99,7 @@ def test_another_quantisation_makes_it_stale_visibly():
         assert "confidence_stale" in log and "Q4_0" in log and "Q8_0" in log, log
         assert "tandem_confidence_calibrated -1" in tandem.get("/metrics").body.decode()
         assert "confidence_model" not in tandem.get("/tandem/v1/exchanges/last").json["signals"]
-        code, text, err = run("doctor", "--json", env=tandem.environment)
+        _code, text, _err = run("doctor", "--json", env=tandem.environment)
         assert "is not used" in text.decode(), text
 
 
@@ -90,17 +107,29 @@ def test_another_quantisation_makes_it_stale_visibly():
 def test_thresholds_of_another_making_are_not_used():
     out, _ = trained()
     path = FOLDER / "foreign.thresholds"
-    path.write_text(json.dumps({"tandem_thresholds": 1, "gate": "g3", "risk": 0.05, "samples": 100, "threshold": None}))
+    path.write_text(
+        json.dumps(
+            {"tandem_thresholds": 1, "gate": "g3", "risk": 0.05, "samples": 100, "threshold": None}
+        )
+    )
     cloud = ScriptedCloud(Script(text="Done."))
-    with Tandem(with_confidence(cloud.base_url, out, f"g3: {{confidence_min: 0.1, thresholds: {path}}}"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        with_confidence(cloud.base_url, out, f"g3: {{confidence_min: 0.1, thresholds: {path}}}"),
+        env={"TEST_CLOUD_KEY": "k"},
+    ) as tandem:
         equal(tandem.chat("set an alarm for seven").tandem["tier"], "local")
         assert "thresholds_stale" in "".join(tandem.log), tandem.log
     lines = FOLDER / "scores.jsonl"
-    lines.write_text("".join(json.dumps({"confidence": 0.9, "right": True}) + "\n" for _ in range(30)))
+    lines.write_text(
+        "".join(json.dumps({"confidence": 0.9, "right": True}) + "\n" for _ in range(30))
+    )
     code, _, err = run("router", "tune", lines, "--risk", "0.05", "--confidence", out, "-o", path)
     equal(code, 0, err)
     assert len(json.loads(path.read_text())["confidence"]) == 16
-    with Tandem(with_confidence(cloud.base_url, out, f"g3: {{thresholds: {path}}}"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        with_confidence(cloud.base_url, out, f"g3: {{thresholds: {path}}}"),
+        env={"TEST_CLOUD_KEY": "k"},
+    ) as tandem:
         equal(tandem.chat("what can you do?").status, 200)
         assert "thresholds_stale" not in "".join(tandem.log), tandem.log
 
@@ -108,14 +137,21 @@ def test_thresholds_of_another_making_are_not_used():
 @case
 def test_broken_lines_and_files_are_refused():
     lines = FOLDER / "bad.jsonl"
-    for text, word in [('{"prompt": "a"}', "'right' and 'answer'"), ('{"prompt": "a", "right": 1}', "'right'"),
-                       ('{"prompt": "a", "answer": [7]}', "'answer'"), ('{"right": true}', "'prompt' and 'messages'"), ("{", "line 1")]:
+    for text, word in [
+        ('{"prompt": "a"}', "'right' and 'answer'"),
+        ('{"prompt": "a", "right": 1}', "'right'"),
+        ('{"prompt": "a", "answer": [7]}', "'answer'"),
+        ('{"right": true}', "'prompt' and 'messages'"),
+        ("{", "line 1"),
+    ]:
         lines.write_text(text + "\n")
         code, _, err = run("router", "confidence", lines, "-o", FOLDER / "none")
         assert code == 1 and "line 1" in err and word in err, err
     broken = FOLDER / "broken.confidence"
     broken.write_text('{"tandem_confidence": 1}')
-    tandem = Tandem(with_confidence("http://127.0.0.1:9/v1", broken), env={"TEST_CLOUD_KEY": "k"}, wait=False)
+    tandem = Tandem(
+        with_confidence("http://127.0.0.1:9/v1", broken), env={"TEST_CLOUD_KEY": "k"}, wait=False
+    )
     tandem.ended(20)
     assert tandem.process.returncode != 0 and "broken.confidence" in "".join(tandem.log), tandem.log
     assert NANO.exists()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Restricted requests are answered by a process without a network, as well as any other; and nowhere else when it
-fails."""
+"""Restricted requests are answered by a process without a network, as well as any other; and
+nowhere else when it fails."""
+
 import json
 import os
 import signal
@@ -28,8 +29,11 @@ def test_a_restricted_request_is_answered_by_a_process_that_lost_its_rights():
         equal(tandem.chat("What is the weather?", {"x-tandem-mode": "only-local"}).status, 200)
         equal(workers(tandem), [], "nobody needs one yet")
         answer = tandem.chat(SECRET)
-        equal((answer.status, answer.tandem["tier"], answer.tandem["data_class"]), (200, "local", "restricted"))
-        worker, = workers(tandem)
+        equal(
+            (answer.status, answer.tandem["tier"], answer.tandem["data_class"]),
+            (200, "local", "restricted"),
+        )
+        (worker,) = workers(tandem)
         tasks = list(Path(f"/proc/{worker}/task").glob("*/status"))
         assert tasks
         for task in tasks:  # every thread: filtered, and it cannot get rights back
@@ -44,15 +48,24 @@ def test_a_restricted_request_is_answered_by_a_process_that_lost_its_rights():
 @case
 def test_the_confined_answer_is_the_same_as_any_other():
     """Same model, same request: bit for bit the same choice, whatever the request asks for."""
-    schema = {"type": "object", "properties": {"city": {"type": "string"}, "sunny": {"type": "boolean"}},
-              "required": ["city", "sunny"], "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "sunny": {"type": "boolean"}},
+        "required": ["city", "sunny"],
+        "additionalProperties": False,
+    }
     cases = [
         {},
         {"max_tokens": 3},
         {"temperature": 1, "seed": 7, "max_tokens": 20},
         {"logprobs": True, "top_logprobs": 3, "max_tokens": 8},
         {"stop": ["e"]},
-        {"response_format": {"type": "json_schema", "json_schema": {"name": "w", "schema": schema}}},
+        {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "w", "schema": schema},
+            }
+        },
         {"response_format": {"type": "json_object"}, "max_tokens": 40},
         {"grammar": 'root ::= "yes" | "no"'},
         {"logit_bias": {"100": -50}, "max_tokens": 8},
@@ -60,10 +73,19 @@ def test_the_confined_answer_is_the_same_as_any_other():
     with server() as tandem:
         for members in cases:
             for stream in (False, True):
-                plain = tandem.chat("What is the weather in Paris?", {"x-tandem-mode": "only-local"}, stream=stream, **members)
-                confined = tandem.chat("What is the weather in Paris?", RESTRICTED, stream=stream, **members)
+                plain = tandem.chat(
+                    "What is the weather in Paris?",
+                    {"x-tandem-mode": "only-local"},
+                    stream=stream,
+                    **members,
+                )
+                confined = tandem.chat(
+                    "What is the weather in Paris?", RESTRICTED, stream=stream, **members
+                )
                 equal((plain.status, confined.status), (200, 200), str(members))
-                equal(choices(confined, stream), choices(plain, stream), f"{members} stream={stream}")
+                equal(
+                    choices(confined, stream), choices(plain, stream), f"{members} stream={stream}"
+                )
         for members in ({"max_tokens": 5, "echo": True, "logprobs": 2}, {"max_tokens": 4}):
             body = {"model": "auto", "prompt": "The weather in Paris", "temperature": 0, **members}
             plain = tandem.request("POST", "/v1/completions", body, {"x-tandem-mode": "only-local"})
@@ -83,7 +105,9 @@ def choices(answer, stream):
 
 
 def vectors(tandem, texts, headers=None):
-    answer = tandem.request("POST", "/v1/embeddings", {"model": "auto", "input": texts}, headers or {})
+    answer = tandem.request(
+        "POST", "/v1/embeddings", {"model": "auto", "input": texts}, headers or {}
+    )
     equal(answer.status, 200, answer.body.decode())
     return [row["embedding"] for row in answer.json["data"]], answer.json["usage"]
 
@@ -96,7 +120,7 @@ def test_private_texts_are_embedded_by_it_too():
         vectors(tandem, "mail ann@example.com")
         equal(workers(tandem), [], "public and sensitive texts need none")
         equal(vectors(tandem, plain, RESTRICTED), wanted, "the same numbers")
-        worker, = workers(tandem)
+        (worker,) = workers(tandem)
         equal(vectors(tandem, plain, {"x-tandem-data-class": "contractual"}), wanted)
         secret = vectors(tandem, [plain[0], SECRET])[0]
         equal((len(secret), secret[0]), (2, wanted[0][0]))
@@ -106,10 +130,21 @@ def test_private_texts_are_embedded_by_it_too():
         os.kill(worker, signal.SIGKILL)
         wait_until(lambda: worker not in workers(tandem), what="the kill")
         equal(vectors(tandem, [plain[0], SECRET])[0], secret, "a new worker")
-        recorded = lambda: sorted(record["data_class"] for record in tandem.get("/tandem/v1/exchanges?limit=50").json["data"])
+
+        def recorded():
+            return sorted(
+                record["data_class"]
+                for record in tandem.get("/tandem/v1/exchanges?limit=50").json["data"]
+            )
+
         wanted_classes = ["contractual", "public", *["restricted"] * 5, "sensitive"]
         wait_until(lambda: recorded() == wanted_classes, what="the records")
-        answer = tandem.request("POST", "/v1/embeddings", {"model": "auto", "input": "x"}, {"x-tandem-data-class": "secret"})
+        answer = tandem.request(
+            "POST",
+            "/v1/embeddings",
+            {"model": "auto", "input": "x"},
+            {"x-tandem-data-class": "secret"},
+        )
         equal(answer.status, 400)
     with server(extra="privacy:\n  data_class: restricted\n") as tandem:
         equal(vectors(tandem, plain), wanted)
@@ -121,18 +156,24 @@ def test_a_killed_worker_is_replaced_and_nothing_leaves():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
         equal(tandem.chat(SECRET).status, 200)
-        first, = workers(tandem)
+        (first,) = workers(tandem)
         os.kill(first, signal.SIGKILL)
         wait_until(lambda: first not in workers(tandem), what="the kill")
         equal(tandem.chat(SECRET, {"x-tandem-mode": "prefer-cloud"}).status, 200)
-        second, = workers(tandem)
+        (second,) = workers(tandem)
         assert second != first
         # In the middle of an answer: stopped, so that it cannot be faster, then killed.
         os.kill(second, signal.SIGSTOP)
         answers = []
-        asking = threading.Thread(target=lambda: answers.append(tandem.chat(SECRET + " Tell all.", {"x-tandem-mode": "prefer-cloud"})))
+        asking = threading.Thread(
+            target=lambda: answers.append(
+                tandem.chat(SECRET + " Tell all.", {"x-tandem-mode": "prefer-cloud"})
+            )
+        )
         asking.start()
-        equal(tandem.chat("Hello?", {"x-tandem-mode": "only-local"}).status, 200, "others do not wait")
+        equal(
+            tandem.chat("Hello?", {"x-tandem-mode": "only-local"}).status, 200, "others do not wait"
+        )
         os.kill(second, signal.SIGKILL)
         asking.join(30)
         assert answers, "no answer after the worker's end"
@@ -144,7 +185,7 @@ def test_a_killed_worker_is_replaced_and_nothing_leaves():
 def test_a_reload_gives_a_new_worker_and_a_client_that_leaves_frees_its_place():
     with server(extra="engine:\n  slots: 1\n") as tandem:
         equal(tandem.chat(SECRET).status, 200)
-        first, = workers(tandem)
+        (first,) = workers(tandem)
         tandem.process.send_signal(signal.SIGHUP)
         wait_until(lambda: any("config_reloaded" in line for line in tandem.log), what="reload")
         equal(tandem.chat(SECRET).status, 200)
@@ -163,7 +204,7 @@ def test_it_can_be_switched_off_and_the_doctor_tries_it():
     with server(extra="privacy:\n  confine: false\n") as tandem:
         equal(tandem.chat(SECRET).status, 200)
         equal(workers(tandem), [])
-    code, out, _ = run("doctor", "--offline", "--json", env=clean_environment())
+    _code, out, _ = run("doctor", "--offline", "--json", env=clean_environment())
     checks = {check["name"]: check for check in json.loads(out)["checks"]}
     equal(checks["confinement"]["status"], "ok", checks["confinement"]["text"])
 
@@ -172,11 +213,16 @@ def test_it_can_be_switched_off_and_the_doctor_tries_it():
 def test_a_server_that_is_killed_leaves_no_worker():
     tandem = server()
     equal(tandem.chat(SECRET).status, 200)
-    worker, = workers(tandem)
+    (worker,) = workers(tandem)
     tandem.process.kill()
     tandem.ended()
-    wait_until(lambda: not Path(f"/proc/{worker}").exists() or "Z" in status_of(Path(f"/proc/{worker}/status"))["State"],
-               what="the worker's end")
+    wait_until(
+        lambda: (
+            not Path(f"/proc/{worker}").exists()
+            or "Z" in status_of(Path(f"/proc/{worker}/status"))["State"]
+        ),
+        what="the worker's end",
+    )
     tandem.stop()
 
 

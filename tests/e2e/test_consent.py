@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Consents that a route asks for, and promises of tiers that a request asks for: without them nothing leaves."""
+"""Consents that a route asks for, and promises of tiers that a request asks for: without them
+nothing leaves."""
+
 import json
 import sys
 import time
@@ -14,7 +16,9 @@ CLOUD = {"x-tandem-mode": "only-cloud"}
 
 
 def server(cloud, route="", tier=""):
-    return Tandem(edge_first(cloud.base_url, tier).rstrip("\n") + "\n" + route, env={"TEST_CLOUD_KEY": "k"})
+    return Tandem(
+        edge_first(cloud.base_url, tier).rstrip("\n") + "\n" + route, env={"TEST_CLOUD_KEY": "k"}
+    )
 
 
 def soon(seconds=600):
@@ -31,7 +35,9 @@ def test_without_a_consent_nothing_leaves_and_with_one_it_does_until_it_is_taken
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud, "    consent: required\n") as tandem:
         refused_for(tandem.chat("Hello", CLOUD), "names no consent")
-        refused_for(tandem.chat("Hello", {**CLOUD, "x-tandem-consent": "nobody-gave"}), "nobody gave")
+        refused_for(
+            tandem.chat("Hello", {**CLOUD, "x-tandem-consent": "nobody-gave"}), "nobody gave"
+        )
         stays = tandem.chat("Hello", {"x-tandem-mode": "prefer-cloud"})
         equal((stays.status, stays.tandem["place"]), (200, "device"))
         equal(len(cloud.requests), 0)
@@ -58,9 +64,16 @@ def test_a_request_does_not_give_its_own_consent():
         refused_for(tandem.chat("Hello", CLOUD, tandem={"consent": own}), "nobody gave")
         short = {"id": "form-18", "scope": "auto", "expires": soon(9)}
         equal(tandem.request("POST", "/tandem/v1/consents", short).status, 200)
-        equal(tandem.chat("Hello", CLOUD, tandem={"consent": {**short, "scope": "*", "expires": soon()}}).status, 200)
-        equal(tandem.get("/tandem/v1/consents").json["data"],
-              [{**short, "user": None, "state": "valid"}])
+        equal(
+            tandem.chat(
+                "Hello", CLOUD, tandem={"consent": {**short, "scope": "*", "expires": soon()}}
+            ).status,
+            200,
+        )
+        equal(
+            tandem.get("/tandem/v1/consents").json["data"],
+            [{**short, "user": None, "state": "valid"}],
+        )
         again = tandem.request("POST", "/tandem/v1/consents", {**short, "scope": "*"})
         refused_for(again, "give another")
         equal(len(cloud.requests), 1)
@@ -69,8 +82,11 @@ def test_a_request_does_not_give_its_own_consent():
 @case
 def test_a_consent_is_of_the_key_that_gave_it():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    with Tandem(edge_first(cloud.base_url).rstrip("\n") + "\n    consent: required\nserver: {api_keys_env: KEYS}\n",
-                env={"TEST_CLOUD_KEY": "k", "KEYS": "key-of-one,key-of-two"}) as tandem:
+    with Tandem(
+        edge_first(cloud.base_url).rstrip("\n")
+        + "\n    consent: required\nserver: {api_keys_env: KEYS}\n",
+        env={"TEST_CLOUD_KEY": "k", "KEYS": "key-of-one,key-of-two"},
+    ) as tandem:
         one, two = ({"Authorization": f"Bearer key-of-{name}"} for name in ("one", "two"))
         wish = {"scope": "auto", "expires": soon(), "user": "ann", "id": "ann-1"}
         equal(tandem.request("POST", "/tandem/v1/consents", wish, one).status, 200)
@@ -79,7 +95,10 @@ def test_a_consent_is_of_the_key_that_gave_it():
         equal(tandem.get("/tandem/v1/consents", headers=two).json["data"], [])
         equal(tandem.request("DELETE", "/tandem/v1/consents/ann-1", headers=two).status, 404)
         equal(tandem.chat("Hello", {**asked, **one}).status, 200)
-        equal([item["id"] for item in tandem.get("/tandem/v1/consents", headers=one).json["data"]], ["ann-1"])
+        equal(
+            [item["id"] for item in tandem.get("/tandem/v1/consents", headers=one).json["data"]],
+            ["ann-1"],
+        )
         assert "key-of" not in (tandem.state / "consents.json").read_text()
         equal(tandem.request("DELETE", "/tandem/v1/consents/ann-1", headers=one).status, 200)
         refused_for(tandem.chat("Hello", {**asked, **one}), "taken back")
@@ -88,23 +107,38 @@ def test_a_consent_is_of_the_key_that_gave_it():
 @case
 def test_a_consent_in_the_body_holds_for_its_scope_and_time_and_stays_taken_back():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    with server(cloud, "    consent: required\nprivacy: {consents: {in_requests: true}}\n") as tandem:
+    with server(
+        cloud, "    consent: required\nprivacy: {consents: {in_requests: true}}\n"
+    ) as tandem:
+
         def ask(consent, user=None):
-            return tandem.chat("Hello", CLOUD, tandem={"consent": consent, **({"user": user} if user else {})})
+            return tandem.chat(
+                "Hello", CLOUD, tandem={"consent": consent, **({"user": user} if user else {})}
+            )
+
         equal(ask({"id": "form-17", "scope": "*", "expires": soon()}).status, 200)
         equal(ask("form-17").status, 200)
-        refused_for(ask({"id": "form-18", "scope": "another", "expires": soon()}), "for another route")
+        refused_for(
+            ask({"id": "form-18", "scope": "another", "expires": soon()}), "for another route"
+        )
         refused_for(ask({"id": "form-19", "scope": "auto", "expires": soon(-5)}), "nobody gave")
         equal(ask({"id": "of-ann", "scope": "auto", "expires": soon()}, user="ann").status, 200)
         refused_for(ask("of-ann", user="bob"), "another user")
         equal(ask({"id": "of-ann", "scope": "*", "expires": soon(9999)}, user="ann").status, 200)
-        kept = {item["id"]: item for item in tandem.get("/tandem/v1/consents").json["data"]}["of-ann"]
+        kept = {item["id"]: item for item in tandem.get("/tandem/v1/consents").json["data"]}[
+            "of-ann"
+        ]
         assert kept["scope"] == "auto" and kept["expires"] <= soon(), kept
         equal(tandem.request("DELETE", "/tandem/v1/consents/form-17").status, 200)
         refused_for(ask({"id": "form-17", "scope": "*", "expires": soon()}), "taken back")
         equal(ask(7).status, 400)
-        for wrong in ({"scope": "auto"}, {"scope": "auto", "expires": soon(-1)}, {"expires": soon()},
-                      {"scope": "auto", "expires": soon(), "id": "a b"}, {"scope": 5, "expires": soon()}):
+        for wrong in (
+            {"scope": "auto"},
+            {"scope": "auto", "expires": soon(-1)},
+            {"expires": soon()},
+            {"scope": "auto", "expires": soon(), "id": "a b"},
+            {"scope": 5, "expires": soon()},
+        ):
             equal(tandem.request("POST", "/tandem/v1/consents", wrong).status, 400, wrong)
 
 
@@ -114,12 +148,21 @@ def test_consents_are_kept_in_a_file_and_an_expired_one_does_not_hold():
     with server(cloud, "    consent: required\n") as tandem:
         state = tandem.state
         expires = soon(5)
-        short = tandem.request("POST", "/tandem/v1/consents", {"scope": "auto", "expires": expires, "id": "short"})
+        short = tandem.request(
+            "POST", "/tandem/v1/consents", {"scope": "auto", "expires": expires, "id": "short"}
+        )
         equal(short.status, 200, short.body)
-        equal(tandem.request("POST", "/tandem/v1/consents", {"scope": "auto", "expires": soon(), "id": "gone"}).status, 200)
+        equal(
+            tandem.request(
+                "POST", "/tandem/v1/consents", {"scope": "auto", "expires": soon(), "id": "gone"}
+            ).status,
+            200,
+        )
         equal(tandem.request("DELETE", "/tandem/v1/consents/gone").status, 200)
         stored = json.loads((state / "consents.json").read_text())
-        equal([(item["id"], "revoked" in item) for item in stored], [("short", False), ("gone", True)])
+        equal(
+            [(item["id"], "revoked" in item) for item in stored], [("short", False), ("gone", True)]
+        )
         equal((state / "consents.json").stat().st_mode & 0o777, 0o600)
         while time.time() <= expires:
             time.sleep(0.1)
@@ -136,7 +179,12 @@ def test_promises_of_tiers_are_asked_for_by_request_and_route():
         equal(tandem.chat("Hello", {**CLOUD, "x-tandem-no-train": "perhaps"}).status, 400)
         equal(tandem.chat("Hello", CLOUD, tandem={"no_train": "yes"}).status, 400)
     with server(cloud, tier="    no_train: true\n    no_retention: true\n") as tandem:
-        equal(tandem.chat("Hello", {**CLOUD, "x-tandem-no-train": "true", "x-tandem-no-retention": "1"}).status, 200)
+        equal(
+            tandem.chat(
+                "Hello", {**CLOUD, "x-tandem-no-train": "true", "x-tandem-no-retention": "1"}
+            ).status,
+            200,
+        )
     with server(cloud, "    no_retention: true\n", tier="    no_train: true\n") as tandem:
         refused_for(tandem.chat("Hello", CLOUD), "not to keep")
 
@@ -146,13 +194,22 @@ def test_a_request_for_a_region_stays_there():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud, tier="    region: us-east-1\n") as tandem:
         equal(tandem.chat("Hello", {**CLOUD, "x-tandem-region": "us"}).status, 200)
-        for headers, members in (({"x-tandem-region": "eu"}, {}), ({}, {"region": "eu"}),
-                                 ({"x-tandem-region": "us"}, {"region": "EU"})):
-            refused_for(tandem.chat("Hello", {**CLOUD, **headers}, tandem=members), "and the region of")
-            stays = tandem.chat("Write an essay", {"x-tandem-mode": "prefer-cloud", **headers}, tandem=members)
+        for headers, members in (
+            ({"x-tandem-region": "eu"}, {}),
+            ({}, {"region": "eu"}),
+            ({"x-tandem-region": "us"}, {"region": "EU"}),
+        ):
+            refused_for(
+                tandem.chat("Hello", {**CLOUD, **headers}, tandem=members), "and the region of"
+            )
+            stays = tandem.chat(
+                "Write an essay", {"x-tandem-mode": "prefer-cloud", **headers}, tandem=members
+            )
             equal((stays.status, stays.tandem["place"]), (200, "device"))
         why = tandem.get(f"/tandem/v1/exchanges/{stays.tandem['exchange']}").body.decode()
-        assert "removed_region" in why and "must stay in region EU" in why and "is us-east-1" in why, why
+        assert (
+            "removed_region" in why and "must stay in region EU" in why and "is us-east-1" in why
+        ), why
         for wrong in ("e u", "", "x" * 33, "eu,us"):
             equal(tandem.chat("Hello", CLOUD, tandem={"region": wrong}).status, 400, wrong)
         equal(tandem.chat("Hello", CLOUD, tandem={"region": 5}).status, 400)

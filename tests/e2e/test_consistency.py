@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The same user with a similar question starts on the same tier: after a restart, until forgotten, never against what is forbidden; a
-conversation stays where it was answered; and all of it is explained, counted and reported."""
+"""The same user with a similar question starts on the same tier: after a restart, until forgotten,
+never against what is forbidden; a conversation stays where it was answered; and all of it is
+explained, counted and reported."""
+
 import json
 import shutil
 import sys
@@ -16,28 +18,44 @@ ASKED = ["what is the capital of france", "please tell me the capital of france"
 
 
 def gains():
-    code, out, err = run("router", "score", "--jsonl", stdin="".join(json.dumps({"text": text}) + "\n" for text in ASKED).encode())
+    code, out, err = run(
+        "router",
+        "score",
+        "--jsonl",
+        stdin="".join(json.dumps({"text": text}) + "\n" for text in ASKED).encode(),
+    )
     equal(code, 0, err)
     return [json.loads(line)["gain"] for line in out.splitlines()]
 
 
 class World:
-    """A state folder that outlives servers. The gate's bound lies between the two questions' gains: the first one starts in the cloud, the
-    second would start on the device."""
+    """A state folder that outlives servers. The gate's bound lies between the two questions' gains:
+    the first one starts in the cloud, the second would start on the device."""
 
     def __init__(self, more=""):
         self.folder = Path(tempfile.mkdtemp(prefix="tandem-test-consistency-"))
         self.cloud = ScriptedCloud(Script(text="Paris."))
         first, second = gains()
-        assert second < first < second + 0.1, f"the classifier no longer tells {ASKED} apart a little: {first}, {second}"
-        gates = f"    gates: {{g0: {{gain_over: {(first + second) / 2}}}, g2: {{tokens: 0}}, g3: {{confidence_min: 0}}}}\n"
+        assert second < first < second + 0.1, (
+            f"the classifier no longer tells {ASKED} apart a little: {first}, {second}"
+        )
+        gates = (
+            f"    gates: {{g0: {{gain_over: {(first + second) / 2}}}, g2: {{tokens: 0}}, g3:"
+            " {confidence_min: 0}}\n"
+        )
         self.config = edge_first(self.cloud.base_url) + gates + more
         (self.folder / "tandem.yaml").write_text(self.config)
         # of programs beside no server: port 1 is nobody's
-        self.environment = clean_environment(TANDEM_STATE_DIR=self.folder, TANDEM_CONFIG=self.folder / "tandem.yaml", TANDEM_LISTEN="127.0.0.1:1")
+        self.environment = clean_environment(
+            TANDEM_STATE_DIR=self.folder,
+            TANDEM_CONFIG=self.folder / "tandem.yaml",
+            TANDEM_LISTEN="127.0.0.1:1",
+        )
 
     def server(self):
-        return Tandem(self.config, env={"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": str(self.folder)})
+        return Tandem(
+            self.config, env={"TEST_CLOUD_KEY": "k", "TANDEM_STATE_DIR": str(self.folder)}
+        )
 
     def __enter__(self):
         return self
@@ -70,7 +88,11 @@ def test_a_similar_question_starts_where_the_earlier_one_did_also_after_a_restar
             kept = ask(tandem, ASKED[1], "ann")
             equal(kept["tier"], "cloud")
             code, out, err = run("explain", kept["exchange"], env=tandem.environment)
-            assert code == 0 and b"kept on cloud as for an earlier similar question" in out and b"by similar" in out, (out, err)
+            assert (
+                code == 0
+                and b"kept on cloud as for an earlier similar question" in out
+                and b"by similar" in out
+            ), (out, err)
             equal(ask(tandem, ASKED[0], "bob")["tier"], "local")  # the same, from the other side
             equal(ask(tandem, ASKED[1], "carl")["tier"], "local")
             equal(ask(tandem, "set an alarm for seven", "ann")["tier"], "local")
@@ -81,7 +103,10 @@ def test_a_similar_question_starts_where_the_earlier_one_did_also_after_a_restar
         code, out, err = run("report", "--json", env=world.environment)
         equal(code, 0, err)
         report = json.loads(out)["consistency"]
-        equal((report["similar"], report["flipped"], report["kept"], len(report["days"])), (2, 0, 2, 1))
+        equal(
+            (report["similar"], report["flipped"], report["kept"], len(report["days"])),
+            (2, 0, 2, 1),
+        )
         assert report["usd"] > 0 and report["given_up"] > 0, report
 
 
@@ -90,7 +115,10 @@ def test_what_is_forbidden_or_asked_for_by_name_is_not_held():
     with World() as world, world.server() as tandem:
         equal(ask(tandem, ASKED[0], "ann")["tier"], "cloud")
         sent = len(world.cloud.requests)
-        equal(ask(tandem, ASKED[1] + ", I wonder", "ann", tandem={"data_class": "sensitive"})["tier"], "local")
+        equal(
+            ask(tandem, ASKED[1] + ", I wonder", "ann", tandem={"data_class": "sensitive"})["tier"],
+            "local",
+        )
         equal(ask(tandem, ASKED[1] + ", my card is 4111 1111 1111 1111", "ann")["tier"], "local")
         equal(ask(tandem, ASKED[1], "ann", tandem={"mode": "only-local"})["tier"], "local")
         equal(len(world.cloud.requests), sent)
@@ -107,9 +135,13 @@ def test_a_forgotten_user_starts_anew_and_the_file_names_nobody():
             equal(path.stat().st_mode & 0o777, 0o600)
             for word in (b"annalisa", b"france", b"cloud"):
                 assert word not in held, word
-            code, _, err = run("forget", "annalisa", env=tandem.environment)  # it listens on any free port
+            code, _, err = run(
+                "forget", "annalisa", env=tandem.environment
+            )  # it listens on any free port
             assert code == 1 and "name it with --url" in err, err
-            code, out, err = run("forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment)
+            code, out, err = run(
+                "forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment
+            )
             equal(code, 0, err)
             equal(json.loads(out)["similar"], 2)  # the question, and the conversation that it began
             assert held[64:80] not in path.read_bytes(), "an erased entry is still in the file"
@@ -124,11 +156,17 @@ def test_a_forgotten_user_starts_anew_and_the_file_names_nobody():
 
 @case
 def test_off_or_with_zero_retention_nothing_is_kept():
-    for more in ("router: {consistency: {on: false}}\n", "privacy: {zero_retention: true}\n", "    zero_retention: true\n"):
+    for more in (
+        "router: {consistency: {on: false}}\n",
+        "privacy: {zero_retention: true}\n",
+        "    zero_retention: true\n",
+    ):
         with World(more) as world, world.server() as tandem:
             equal(ask(tandem, ASKED[0], "ann")["tier"], "cloud")
             equal(ask(tandem, ASKED[1], "ann")["tier"], "local")
-            path = world.folder / "consistency.bin"  # a route's own retention leaves a file without entries
+            path = (
+                world.folder / "consistency.bin"
+            )  # a route's own retention leaves a file without entries
             assert not path.exists() or path.stat().st_size == 64, more
 
 
@@ -136,16 +174,32 @@ def test_off_or_with_zero_retention_nothing_is_kept():
 def test_a_conversation_stays_where_it_was_answered_until_the_days_cap():
     easy = [{"role": "user", "content": ASKED[0]}]
     for cap, expected in ((1, ["cloud"] * 5), (0, ["local"] * 5)):
-        with World(f"router: {{consistency: {{usd_per_day: {cap}}}}}\n") as world, world.server() as tandem:
+        with (
+            World(f"router: {{consistency: {{usd_per_day: {cap}}}}}\n") as world,
+            world.server() as tandem,
+        ):
             messages, tiers = list(easy), []
             equal(ask(tandem, messages, "ann")["tier"], "cloud")
             for turn in range(5):
-                messages += [{"role": "assistant", "content": "Paris."},
-                             {"role": "user", "content": f"set an alarm for {turn + 5} o'clock tomorrow morning, and call it alarm number {turn}, please, thank you"}]
+                messages += [
+                    {"role": "assistant", "content": "Paris."},
+                    {
+                        "role": "user",
+                        "content": (
+                            f"set an alarm for {turn + 5} o'clock tomorrow morning, and call it"
+                            f" alarm number {turn}, please, thank you"
+                        ),
+                    },
+                ]
                 tiers.append(ask(tandem, messages, "ann")["tier"])
             equal(tiers, expected)
             if cap:
-                equal(metric(tandem, 'tandem_remembered_starts_total{of="conversation",result="kept"}'), 5)
+                equal(
+                    metric(
+                        tandem, 'tandem_remembered_starts_total{of="conversation",result="kept"}'
+                    ),
+                    5,
+                )
 
 
 if __name__ == "__main__":

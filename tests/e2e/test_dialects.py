@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""/v1/messages and /v1/responses go the chat's way through privacy: nothing private reaches the cloud, and every value is
-back in the text and in tool calls' arguments, with the cloud's stream cut at every place. What the official clients make
-of the answers is tests/clients/test_python.py's."""
+"""/v1/messages and /v1/responses go the chat's way through privacy: nothing private reaches the
+cloud, and every value is back in the text and in tool calls' arguments, with the cloud's stream cut
+at every place. What the official clients make of the answers is tests/clients/test_python.py's."""
+
 import json
 import sys
 from pathlib import Path
@@ -12,21 +13,40 @@ from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, parse_events
 
 PRIVACY = "\nprivacy:\n  pseudonyms: {on: true, classes: [sensitive, restricted]}\n"
-LETTER = ("Dear Ms. Mary Smith, your card 4111 1111 1111 1111 (mary.smith@acme-corp.com, +1 415-867-5309) was charged "
-          "from 81.2.69.160. IBAN DE89 3704 0044 0532 0130 00. Regards, J. Smith")
-PRIVATE = ["Mary", "Smith", "1111 1111", "11111111", "acme-corp", "867-5309", "81.2.69", "3704 0044"]
+LETTER = (
+    "Dear Ms. Mary Smith, your card 4111 1111 1111 1111 (mary.smith@acme-corp.com, +1 415-867-5309)"
+    " was charged from 81.2.69.160. IBAN DE89 3704 0044 0532 0130 00. Regards, J. Smith"
+)
+PRIVATE = [
+    "Mary",
+    "Smith",
+    "1111 1111",
+    "11111111",
+    "acme-corp",
+    "867-5309",
+    "81.2.69",
+    "3704 0044",
+]
 MAIL = "mary.smith@acme-corp.com"
 CLOUD = {"x-tandem-mode": "only-cloud"}
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
 
 
 class Messages:
-    """Anthropic's dialect: how a text is asked, and what stands in an answer, whole or as events."""
+    """Anthropic's dialect: how a text is asked, and what stands in an answer, whole or as
+    events."""
+
     path, two_calls = "/v1/messages", ["tool_use", "tool_use"]
 
     def ask(self, text, tool=False, **members):
         tools = {"tools": [{"name": "mail", "input_schema": SCHEMA}]} if tool else {}
-        return {"model": "auto", "max_tokens": 400, "messages": [{"role": "user", "content": text}], **tools, **members}
+        return {
+            "model": "auto",
+            "max_tokens": 400,
+            "messages": [{"role": "user", "content": text}],
+            **tools,
+            **members,
+        }
 
     def blocks(self, answer):
         return answer["content"]
@@ -59,10 +79,13 @@ class Messages:
 
 class Responses:
     """OpenAI's newer dialect."""
+
     path, two_calls = "/v1/responses", ["function_call", "function_call"]
 
     def ask(self, text, tool=False, **members):
-        tools = {"tools": [{"type": "function", "name": "mail", "parameters": SCHEMA}]} if tool else {}
+        tools = (
+            {"tools": [{"type": "function", "name": "mail", "parameters": SCHEMA}]} if tool else {}
+        )
         return {"model": "auto", "input": text, **tools, **members}
 
     def blocks(self, answer):
@@ -71,17 +94,29 @@ class Responses:
     def streamed(self, events):
         grown = {}
         for event in events:
-            if event["type"] in ("response.output_text.delta", "response.function_call_arguments.delta"):
+            if event["type"] in (
+                "response.output_text.delta",
+                "response.function_call_arguments.delta",
+            ):
                 grown[event["output_index"]] = grown.get(event["output_index"], "") + event["delta"]
         equal(events[-1]["type"], "response.completed")
         output = events[-1]["response"]["output"]
         for index, text in grown.items():
             item = output[index]
-            equal(text, item["arguments"] if item["type"] == "function_call" else item["content"][0]["text"])
+            equal(
+                text,
+                (
+                    item["arguments"]
+                    if item["type"] == "function_call"
+                    else item["content"][0]["text"]
+                ),
+            )
         return output, events[-1]["response"]["tandem"]
 
     def text(self, output):
-        return "".join(part["text"] for item in output if item["type"] == "message" for part in item["content"])
+        return "".join(
+            part["text"] for item in output if item["type"] == "message" for part in item["content"]
+        )
 
     def arguments(self, output):
         return [json.loads(item["arguments"]) for item in output if item["type"] == "function_call"]
@@ -149,12 +184,21 @@ def test_a_stream_cut_at_every_place_gets_every_value_back():
                     equal(got, LETTER, f"{dialect.path}, cut before {cut}")
                     seen += where["pseudonyms"]["seen"]
                     restored += where["pseudonyms"]["restored"]
-                for script in (dict(piece_chars=1), dict(piece_chars=3, byte_by_byte=True, comments=True)):
+                for script in (
+                    {"piece_chars": 1},
+                    {"piece_chars": 3, "byte_by_byte": True, "comments": True},
+                ):
                     cloud.script = Script(**{**vars(form), **script})
                     blocks, where = streamed(tandem, dialect, dialect.ask(LETTER, tool))
-                    equal(dialect.arguments(blocks)[0]["text"] if tool else dialect.text(blocks), LETTER)
-                print(f"{dialect.path}, {'arguments' if tool else 'text'}: cut at each of {places} places, "
-                      f"{restored} of {seen} surrogates restored  goal >= 98 %  {'met' if restored >= 0.98 * seen else 'MISSED'}")
+                    equal(
+                        dialect.arguments(blocks)[0]["text"] if tool else dialect.text(blocks),
+                        LETTER,
+                    )
+                print(
+                    f"{dialect.path}, {'arguments' if tool else 'text'}: cut at each of {places}"
+                    f" places, {restored} of {seen} surrogates restored  goal >= 98 % "
+                    f" {'met' if restored >= 0.98 * seen else 'MISSED'}"
+                )
                 equal(restored, seen)
         nothing_private(cloud)
 
@@ -170,10 +214,20 @@ def test_what_is_held_of_a_block_comes_before_the_next_begins():
             streamed(tandem, dialect, body)
             name = cloud.requests[-1]["json"]["messages"][-1]["content"].removeprefix("I am ")
             assert name != MAIL, "nothing was replaced"
-            calls = [{"index": 0, "id": "i", "function": {"name": "mail", "arguments": json.dumps({"text": name})[:-1]}},
-                     {"index": 0, "function": {"arguments": "} "}},
-                     {"index": 1, "id": "j", "function": {"name": "mail", "arguments": '{"text": "' + name[:4]}},
-                     {"index": 1, "function": {"arguments": name[4:] + '"}'}}]
+            calls = [
+                {
+                    "index": 0,
+                    "id": "i",
+                    "function": {"name": "mail", "arguments": json.dumps({"text": name})[:-1]},
+                },
+                {"index": 0, "function": {"arguments": "} "}},
+                {
+                    "index": 1,
+                    "id": "j",
+                    "function": {"name": "mail", "arguments": '{"text": "' + name[:4]},
+                },
+                {"index": 1, "function": {"arguments": name[4:] + '"}'}},
+            ]
             for number, piece in enumerate(calls):
                 calls[number] = {"tool_calls": [piece]}
             deltas = [{"content": "Dear " + name[:5]}, {"content": name[5:]}, *calls]
@@ -194,25 +248,77 @@ def test_private_values_in_every_member_are_found():
     mail = {"to": MAIL}
     bodies = {
         "/v1/messages": {
-            "model": "auto", "max_tokens": 9, "system": [{"type": "text", "text": "The user is Mary Smith."}],
-            "metadata": {"user_id": MAIL}, "tools": [
-                {"name": "mail", "description": "Mail for Mary Smith", "input_schema": {
-                    "type": "object", "properties": {"to": {"type": "string", "default": MAIL}}}}],
-            "messages": [{"role": "user", "content": "Mail Mary Smith."},
-                         {"role": "assistant", "content": [{"type": "text", "text": "To Mary Smith:"},
-                                                           {"type": "tool_use", "id": "i", "name": "mail", "input": mail}]},
-                         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "i", "content": [
-                             {"type": "text", "text": "sent to mary.smith@acme-corp.com"}]},
-                             {"type": "text", "text": "And 4111 1111 1111 1111?"}]}]},
+            "model": "auto",
+            "max_tokens": 9,
+            "system": [{"type": "text", "text": "The user is Mary Smith."}],
+            "metadata": {"user_id": MAIL},
+            "tools": [
+                {
+                    "name": "mail",
+                    "description": "Mail for Mary Smith",
+                    "input_schema": {
+                        "type": "object",
+                        "properties": {"to": {"type": "string", "default": MAIL}},
+                    },
+                }
+            ],
+            "messages": [
+                {"role": "user", "content": "Mail Mary Smith."},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "text", "text": "To Mary Smith:"},
+                        {"type": "tool_use", "id": "i", "name": "mail", "input": mail},
+                    ],
+                },
+                {
+                    "role": "user",
+                    "content": [
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "i",
+                            "content": [
+                                {"type": "text", "text": "sent to mary.smith@acme-corp.com"}
+                            ],
+                        },
+                        {"type": "text", "text": "And 4111 1111 1111 1111?"},
+                    ],
+                },
+            ],
+        },
         "/v1/responses": {
-            "model": "auto", "instructions": "The user is Mary Smith.", "user": MAIL,
-            "metadata": {"owner": "Mary Smith"}, "tools": [
-                {"type": "function", "name": "mail", "description": "Mail for Mary Smith", "parameters": {
-                    "type": "object", "properties": {"to": {"type": "string", "default": MAIL}}}}],
-            "input": [{"role": "user", "content": [{"type": "input_text", "text": "Mail Mary Smith."}]},
-                      {"type": "function_call", "call_id": "i", "name": "mail", "arguments": json.dumps(mail)},
-                      {"type": "function_call_output", "call_id": "i", "output": "sent to mary.smith@acme-corp.com"},
-                      {"role": "user", "content": "And 4111 1111 1111 1111?"}]}}
+            "model": "auto",
+            "instructions": "The user is Mary Smith.",
+            "user": MAIL,
+            "metadata": {"owner": "Mary Smith"},
+            "tools": [
+                {
+                    "type": "function",
+                    "name": "mail",
+                    "description": "Mail for Mary Smith",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {"to": {"type": "string", "default": MAIL}},
+                    },
+                }
+            ],
+            "input": [
+                {"role": "user", "content": [{"type": "input_text", "text": "Mail Mary Smith."}]},
+                {
+                    "type": "function_call",
+                    "call_id": "i",
+                    "name": "mail",
+                    "arguments": json.dumps(mail),
+                },
+                {
+                    "type": "function_call_output",
+                    "call_id": "i",
+                    "output": "sent to mary.smith@acme-corp.com",
+                },
+                {"role": "user", "content": "And 4111 1111 1111 1111?"},
+            ],
+        },
+    }
     with server(cloud) as tandem:
         for path, body in bodies.items():
             for stream in (False, True):
@@ -241,22 +347,38 @@ def test_a_declared_class_keeps_every_dialect_here():
     cloud = ScriptedCloud(Script(text="Done."))
     with server(cloud, "") as tandem:
         for dialect in DIALECTS:
-            for headers, members in (({"x-tandem-data-class": "restricted"}, {}),
-                                     ({}, {"tandem": {"data_class": "restricted"}})):
-                answer = tandem.request("POST", dialect.path, dialect.ask("Hello.", **members), headers)
+            for headers, members in (
+                ({"x-tandem-data-class": "restricted"}, {}),
+                ({}, {"tandem": {"data_class": "restricted"}}),
+            ):
+                answer = tandem.request(
+                    "POST", dialect.path, dialect.ask("Hello.", **members), headers
+                )
                 equal(answer.status, 200, answer.body)
-                equal((answer.json["tandem"]["place"], answer.json["tandem"]["data_class"]), ("device", "restricted"))
+                equal(
+                    (answer.json["tandem"]["place"], answer.json["tandem"]["data_class"]),
+                    ("device", "restricted"),
+                )
         equal(len(cloud.requests), 0)
 
 
 @case
 def test_hostile_requests_are_refused_in_the_dialects_own_form():
     cloud = ScriptedCloud(Script(text="Done."))
-    hostile = [b"", b"[]", b"{", b"null", b'{"model":"\xff"}', b'{"a":1,"a":2}', b"[" * 100000,
-               b'{"model":"auto","max_tokens":1e400}', b'{"messages":[],"input":[]}',
-               b'{"max_tokens":9,"input":"\\u0000x","messages":"\\ud800"}',
-               b'{"input":' + b"[" * 70 + b"]" * 70 + b',"messages":' + b"[" * 70 + b"]" * 70 + b"}",
-               b'{"max_tokens":99999999999999999999,"max_output_tokens":-1,"input":"x","messages":[{"role":"user","content":"x"}]}']
+    hostile = [
+        b"",
+        b"[]",
+        b"{",
+        b"null",
+        b'{"model":"\xff"}',
+        b'{"a":1,"a":2}',
+        b"[" * 100000,
+        b'{"model":"auto","max_tokens":1e400}',
+        b'{"messages":[],"input":[]}',
+        b'{"max_tokens":9,"input":"\\u0000x","messages":"\\ud800"}',
+        b'{"input":' + b"[" * 70 + b"]" * 70 + b',"messages":' + b"[" * 70 + b"]" * 70 + b"}",
+        b'{"max_tokens":99999999999999999999,"max_output_tokens":-1,"input":"x","messages":[{"role":"user","content":"x"}]}',
+    ]
     with server(cloud, "") as tandem:
         for path in ("/v1/messages", "/v1/messages/count_tokens", "/v1/responses"):
             for body in hostile:

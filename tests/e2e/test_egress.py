@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The record of what left, beside what the cloud received: the same bytes, whatever goes wrong; and whatever is done to
-the record is found by the program and by the script that needs no program."""
+"""The record of what left, beside what the cloud received: the same bytes, whatever goes wrong; and
+whatever is done to the record is found by the program and by the script that needs no program."""
+
 import base64
 import hashlib
 import json
@@ -40,14 +41,17 @@ def verdict(tandem, *arguments):
 
 
 def script_says(path, *key):
-    done = subprocess.run([sys.executable, str(ROOT / "tools" / "verify_egress.py"), str(path), *key],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "verify_egress.py"), str(path), *key],
+        capture_output=True,
+        text=True,
+    )
     return done.returncode, done.stdout + done.stderr
 
 
 def check_same_bytes(tandem, cloud):
-    """Every body that arrived is on record with its length and hash, and nothing is on record that the cloud never saw
-    (but for connections that broke before the body was read)."""
+    """Every body that arrived is on record with its length and hash, and nothing is on record that
+    the cloud never saw (but for connections that broke before the body was read)."""
     record = shown(tandem)["transfers"]
     hashes = [entry["sha256"] for entry in record]
     for request in cloud.requests:
@@ -68,16 +72,24 @@ def test_the_record_has_the_bytes_that_the_cloud_received():
         tandem.chat("Say it here.", {"x-tandem-mode": "only-local"})
         record = check_same_bytes(tandem, cloud)
         equal(len(record), len(cloud.requests))
-        equal(sum(entry["bytes"] for entry in record), sum(len(request["body"]) for request in cloud.requests))
+        equal(
+            sum(entry["bytes"] for entry in record),
+            sum(len(request["body"]) for request in cloud.requests),
+        )
         first = record[0]
-        equal((first["tier"], first["place"], first["host"]), ("cloud", "cloud", f"127.0.0.1:{cloud.port}"))
+        equal(
+            (first["tier"], first["place"], first["host"]),
+            ("cloud", "cloud", f"127.0.0.1:{cloud.port}"),
+        )
         equal((first["purpose"], first["class"], first["replaced"]), ("attempt", "public", {}))
         exchange = answers[1].tandem["exchange"]
         one = shown(tandem, "--exchange", exchange)
         equal((one["count"], one["transfers"][0]["exchange"]), (1, exchange))
         equal(shown(tandem, "--since", "1h")["count"], 6)
         code, out, _ = run("egress", "show", env=tandem.environment)
-        assert code == 0 and out.decode().endswith(f"6 transfers, {sum(e['bytes'] for e in record)} bytes\n"), out
+        assert code == 0 and out.decode().endswith(
+            f"6 transfers, {sum(e['bytes'] for e in record)} bytes\n"
+        ), out
 
 
 @case
@@ -97,12 +109,19 @@ privacy:
         answer = tandem.chat(text, CLOUD)
         equal((answer.status, answer.text), (200, text), answer.body)
         assert b"12345" not in cloud.received and b"Bluebird" not in cloud.received
-        entry, = shown(tandem)["transfers"]
+        (entry,) = shown(tandem)["transfers"]
         equal((entry["region"], entry["certified"]), ("eu-central-1", ["dpa", "no-retention"]))
         equal(entry["replaced"], {"EMAIL_ADDRESS": 1, "STAFF_ID": 2, "PROJECT": 1})
         code, out, _ = run("egress", "show", env=tandem.environment)
         assert code == 0 and b"cloud, eu-central-1, certified dpa no-retention)" in out, out
-        code, out, _ = run("explain", answer.tandem["exchange"], "--json", "--url", tandem.url, env=tandem.environment)
+        code, out, _ = run(
+            "explain",
+            answer.tandem["exchange"],
+            "--json",
+            "--url",
+            tandem.url,
+            env=tandem.environment,
+        )
         found = json.loads(out)["signals"]["findings"]
         equal((found["STAFF_ID"], found["PROJECT"], found["EMAIL_ADDRESS"]), (2, 1, 1), found)
         assert "CUSTOM" not in found, found
@@ -136,6 +155,7 @@ def test_a_transfer_is_on_record_though_the_process_is_killed_in_it():
     environment = {**tandem.environment}
     try:
         import threading
+
         asking = threading.Thread(target=lambda: ask(tandem), daemon=True)
         asking.start()
         wait_until(lambda: cloud.requests, what="the request")
@@ -186,19 +206,30 @@ def test_a_record_that_was_removed_refuses():
             for _ in range(3):
                 assert tandem.chat("Second?", CLOUD).status in (403, 500, 502, 503)
             equal(len(cloud.requests), count, f"requests that left without {what}")
-            wait_until(lambda: any("egress_refused" in line and "was removed" in line for line in tandem.log),
-                       what="the reason")
+            wait_until(
+                lambda: any(
+                    "egress_refused" in line and "was removed" in line for line in tandem.log
+                ),
+                what="the reason",
+            )
             code, out, err = run("egress", "verify", env=tandem.environment)
             assert code == 1 and "nothing has left yet:" not in err, (out, err)
             away.rename(taken)
-            wait_until(lambda: tandem.chat("Third?", CLOUD).status == 200, what="its use after it was put back")
+            wait_until(
+                lambda: tandem.chat("Third?", CLOUD).status == 200,
+                what="its use after it was put back",
+            )
             assert verdict(tandem)["sound"]
 
 
 def forged_row(rows):
     """One that follows: all that somebody without the key can append."""
     last = json.loads(rows[-1])
-    body = rows[-1].partition(b',"previous":')[0].replace(b'"seq":%d' % last["seq"], b'"seq":%d' % (last["seq"] + 1))
+    body = (
+        rows[-1]
+        .partition(b',"previous":')[0]
+        .replace(b'"seq":%d' % last["seq"], b'"seq":%d' % (last["seq"] + 1))
+    )
     body += f',"previous":"{last["hash"]}"'.encode()
     return body + f',"hash":"{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
 
@@ -216,8 +247,14 @@ def test_a_damaged_record_is_refused_at_the_start():
         rows = whole.splitlines(keepends=True)
         cases = {
             "a byte of the first row": (whole.replace(b'"public"', b'"publik"', 1), 1),
-            "a byte of a middle row": (b"".join([*rows[:2], rows[2].replace(b"cloud", b"clout"), *rows[3:]]), 3),
-            "a byte of the last row": (b"".join([*rows[:4], rows[4].replace(b"cloud", b"clout")]), 5),
+            "a byte of a middle row": (
+                b"".join([*rows[:2], rows[2].replace(b"cloud", b"clout"), *rows[3:]]),
+                3,
+            ),
+            "a byte of the last row": (
+                b"".join([*rows[:4], rows[4].replace(b"cloud", b"clout")]),
+                5,
+            ),
             "a removed row": (b"".join(rows[:2] + rows[3:]), 3),
             "a forged row": (whole + forged_row(rows), 6),
         }
@@ -226,7 +263,9 @@ def test_a_damaged_record_is_refused_at_the_start():
             try:
                 Tandem(config, env=KEY).stop()
             except RuntimeError as error:
-                assert "move the folder away" in str(error) and (row == 6 or f"row {row}:" in str(error)), (what, error)
+                assert "move the folder away" in str(error) and (
+                    row == 6 or f"row {row}:" in str(error)
+                ), (what, error)
             else:
                 raise AssertionError(f"started on a record with {what}")
             exported.write_bytes(b"".join(exported_lines(folder / "record", content)))
@@ -242,7 +281,12 @@ def test_a_damaged_record_is_refused_at_the_start():
 
 def exported_lines(folder, entries):
     """As `tandem egress export` gives it."""
-    yield json.dumps({"public_key": (folder / "key.pub").read_text().strip()}, separators=(",", ":")).encode() + b"\n"
+    yield (
+        json.dumps(
+            {"public_key": (folder / "key.pub").read_text().strip()}, separators=(",", ":")
+        ).encode()
+        + b"\n"
+    )
     yield (folder / "heads.jsonl").read_bytes()
     yield entries
 
@@ -294,7 +338,8 @@ def test_what_is_done_to_the_record_is_found():
 
 
 def made_anew(rows):
-    """The same transfers with another host each, in a chain that holds: all that somebody without the key can make."""
+    """The same transfers with another host each, in a chain that holds: all that somebody without
+    the key can make."""
     previous = "0" * 64
     for row in rows:
         body = row.partition(b',"previous":')[0].replace(b'"host":"', b'"host":"other.')
@@ -313,7 +358,10 @@ def test_an_exported_file_that_somebody_without_the_key_made_anew_is_found():
         equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
         key = run("egress", "key", env=tandem.environment)[1].decode().strip()
         public, head, *rows = exported.read_bytes().splitlines(keepends=True)
-        more = lambda members: head.rstrip(b"}\n") + members + b"}\n"
+
+        def more(members):
+            return head.rstrip(b"}\n") + members + b"}\n"
+
         of_two = f',"count":2,"hash":"{json.loads(rows[1])["hash"]}"'.encode()
         others = list(made_anew(rows))
         cases = {
@@ -326,10 +374,15 @@ def test_an_exported_file_that_somebody_without_the_key_made_anew_is_found():
         for what, lines in cases.items():
             exported.write_bytes(b"".join(lines))
             for asked in ((), (key,)):
-                assert not verdict(tandem, exported, *(["--key", key] if asked else []))["sound"], what
+                assert not verdict(tandem, exported, *(["--key", key] if asked else []))["sound"], (
+                    what
+                )
                 equal(script_says(exported, *asked)[0], 1, what)
         exported.write_bytes(b"".join([public, head, *rows]))
-        equal((verdict(tandem, exported, "--key", key)["sound"], script_says(exported, key)[0]), (True, 0))
+        equal(
+            (verdict(tandem, exported, "--key", key)["sound"], script_says(exported, key)[0]),
+            (True, 0),
+        )
 
 
 @case
@@ -338,7 +391,11 @@ def test_a_kept_head_finds_a_record_that_was_put_back():
     with server(cloud) as tandem:
         code, _, err = run("egress", "head", env=tandem.environment)
         assert code == 1 and "no signed head yet" in err, err
-        folder, kept, exported = tandem.state / "egress", tandem.state / "kept", tandem.state / "export.jsonl"
+        folder, kept, exported = (
+            tandem.state / "egress",
+            tandem.state / "kept",
+            tandem.state / "export.jsonl",
+        )
         equal([tandem.chat(f"Question {i}?", CLOUD).status for i in range(3)], [200] * 3)
         shutil.copytree(folder, tandem.state / "old")
         equal([tandem.chat(f"More {i}?", CLOUD).status for i in range(2)], [200] * 2)
@@ -349,7 +406,10 @@ def test_a_kept_head_finds_a_record_that_was_put_back():
 
         def says():
             equal(run("egress", "export", "-o", exported, env=tandem.environment)[0], 0)
-            got, (code, text) = verdict(tandem, "--head", kept), script_says(exported, "--head", kept)
+            got, (code, text) = (
+                verdict(tandem, "--head", kept),
+                script_says(exported, "--head", kept),
+            )
             equal(code, 0 if got["sound"] else 1, text)
             return got["sound"], got["bad_row"], "kept head" in text
 
@@ -368,8 +428,13 @@ def test_the_doctor_says_what_it_sent():
     cloud = ScriptedCloud(Script(text="Cloud."))
     with server(cloud) as tandem:
         run("doctor", env=tandem.environment)
-        equal([(entry["purpose"], entry["bytes"], entry["exchange"]) for entry in shown(tandem)["transfers"]],
-              [("health_check", 0, None)])
+        equal(
+            [
+                (entry["purpose"], entry["bytes"], entry["exchange"])
+                for entry in shown(tandem)["transfers"]
+            ],
+            [("health_check", 0, None)],
+        )
 
 
 ELSEWHERE = """
@@ -386,7 +451,9 @@ def test_another_machine_is_never_the_device():
     with Tandem(ELSEWHERE.format(place="device"), wait=False) as tandem:
         equal(tandem.ended(), 1)
         said = "".join(tandem.log)
-        assert "tandem.yaml:4: tier 'near' is elsewhere" in said and "write place: premises" in said, said
+        assert (
+            "tandem.yaml:4: tier 'near' is elsewhere" in said and "write place: premises" in said
+        ), said
         code, out, err = run("doctor", env=tandem.environment)
         assert code == 1 and "place: device is for 127.0.0.1" in out.decode() + err, (out, err)
 
@@ -396,9 +463,11 @@ def test_what_the_premises_may_see_no_proxy_sees():
     for place, seen in (("premises", False), ("cloud", True)):
         proxy = ScriptedCloud(Script(status=503))
         address = f"http://127.0.0.1:{proxy.port}"
-        with Tandem(ELSEWHERE.format(place=place), env={"http_proxy": address, "ALL_PROXY": address}) as tandem:
+        with Tandem(
+            ELSEWHERE.format(place=place), env={"http_proxy": address, "ALL_PROXY": address}
+        ) as tandem:
             tandem.chat("Write an essay about CANARY-7", CLOUD, model="near")
-            code, out, err = run("doctor", "--offline", env=tandem.environment)
+            _code, out, _err = run("doctor", "--offline", env=tandem.environment)
         equal(b"CANARY-7" in proxy.received, seen, place)
         sees = "public, sensitive, contractual" if place == "premises" else "public"
         assert f"place {place} as configured, sees {sees} data" in out.decode(), out
@@ -407,15 +476,19 @@ def test_what_the_premises_may_see_no_proxy_sees():
 PINNED = """
 tiers:
   - {{name: local, kind: local}}
-  - {{name: right, kind: openai, model: m, base_url: "{url}", ca_file: {cert}, pinned_key: {next};{now}}}
+  - {{name: right, kind: openai, model: m, base_url: "{url}", ca_file: {cert},
+      pinned_key: {next};{now}}}
   - {{name: wrong, kind: openai, model: m, base_url: "{url}", ca_file: {cert}, pinned_key: {next}}}
 routes: [{{name: auto, kind: hybrid, tiers: [local, right, wrong]}}]
 """
 
 
 def pin(key):
-    public = subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "der"],
-                            capture_output=True, check=True)
+    public = subprocess.run(
+        ["openssl", "pkey", "-in", key, "-pubout", "-outform", "der"],
+        capture_output=True,
+        check=True,
+    )
     return "sha256//" + base64.b64encode(hashlib.sha256(public.stdout).digest()).decode()
 
 
@@ -424,7 +497,9 @@ def test_nothing_is_sent_to_a_server_whose_key_is_not_a_pinned_one():
     with tempfile.TemporaryDirectory() as temporary:
         now, coming = certificate(Path(temporary), "now"), certificate(Path(temporary), "next")
         cloud = ScriptedCloud(Script(text="Cloud."), tls=now)
-        config = PINNED.format(url=cloud.base_url, cert=now[0], now=pin(now[1]), next=pin(coming[1]))
+        config = PINNED.format(
+            url=cloud.base_url, cert=now[0], now=pin(now[1]), next=pin(coming[1])
+        )
         with Tandem(config) as tandem:
             # The pinned connection is kept open: a tier with another pin must not get it.
             equal(tandem.chat("Write an essay about harbours", CLOUD, model="right").text, "Cloud.")
@@ -432,12 +507,14 @@ def test_nothing_is_sent_to_a_server_whose_key_is_not_a_pinned_one():
             assert answer.status >= 500 and "not a pinned one" in answer.body.decode(), answer.body
             equal(len(cloud.requests), 1)
             assert b"CANARY-7" not in cloud.received
-            code, out, err = run("doctor", env=tandem.environment)
-            assert f"{cloud.base_url} cannot be reached: 127.0.0.1: the server's public key" in out.decode(), (out, err)
+            _code, out, err = run("doctor", env=tandem.environment)
+            assert (
+                f"{cloud.base_url} cannot be reached: 127.0.0.1: the server's public key"
+                in out.decode()
+            ), (out, err)
             equal(len(cloud.requests), 2)  # the doctor's look at the other tier
             equal(tandem.chat("Write an essay about rivers", CLOUD, model="right").text, "Cloud.")
         cloud.close()
-
 
 
 if __name__ == "__main__":

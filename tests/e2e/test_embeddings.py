@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""POST /v1/embeddings over the wire: shapes, limits, the record, and that nothing leaves the device."""
+"""POST /v1/embeddings over the wire: shapes, limits, the record, and that nothing leaves the
+device."""
+
 import base64
 import json
 import re
@@ -16,7 +18,9 @@ from tandem import NANO, Tandem, edge_first, run
 
 def server(config="", **options):
     cloud = ScriptedCloud()
-    return cloud, Tandem(edge_first(cloud.base_url) + config, env={"TEST_CLOUD_KEY": "sk-test"}, **options)
+    return cloud, Tandem(
+        edge_first(cloud.base_url) + config, env={"TEST_CLOUD_KEY": "sk-test"}, **options
+    )
 
 
 def embed(tandem, body, **options):
@@ -37,13 +41,20 @@ def test_vectors_are_those_of_the_command_line():
         wanted = json.loads(out)
         for row, other in zip(answer.json["data"], wanted["data"]):
             assert max(abs(a - b) for a, b in zip(row["embedding"], other["embedding"])) < 1e-6
-        equal(answer.json["usage"], {"prompt_tokens": wanted["tokens"], "total_tokens": wanted["tokens"]})
-        packed = embed(tandem, {"model": "local", "input": texts[0], "encoding_format": "base64"}).json["data"][0]
+        equal(
+            answer.json["usage"],
+            {"prompt_tokens": wanted["tokens"], "total_tokens": wanted["tokens"]},
+        )
+        packed = embed(
+            tandem, {"model": "local", "input": texts[0], "encoding_format": "base64"}
+        ).json["data"][0]
         raw = base64.b64decode(packed["embedding"])
         floats = struct.unpack(f"<{len(raw) // 4}f", raw)
         assert max(abs(a - b) for a, b in zip(floats, answer.json["data"][0]["embedding"])) < 1e-6
         code, out, _ = run("tokenize", "-m", NANO, "--json", "-p", texts[0])
-        by_ids = embed(tandem, {"model": "auto", "input": json.loads(out)}).json["data"][0]["embedding"]
+        by_ids = embed(tandem, {"model": "auto", "input": json.loads(out)}).json["data"][0][
+            "embedding"
+        ]
         assert max(abs(a - b) for a, b in zip(floats, by_ids)) < 1e-6
     equal(len(cloud.requests), 0, "requests that reached the cloud")
 
@@ -52,19 +63,28 @@ def test_vectors_are_those_of_the_command_line():
 def test_restricted_texts_are_embedded_here_and_recorded_without_the_text():
     cloud, tandem = server()
     with tandem:
-        answer = embed(tandem, {"model": "auto", "input": "My card is 4111 1111 1111 1111.", "user": "u7"})
+        answer = embed(
+            tandem, {"model": "auto", "input": "My card is 4111 1111 1111 1111.", "user": "u7"}
+        )
         equal(answer.status, 200)
-        code, told, err = run("explain", answer.headers["x-tandem-exchange"], env=tandem.environment)
+        code, told, err = run(
+            "explain", answer.headers["x-tandem-exchange"], env=tandem.environment
+        )
         assert code == 0 and b"Route embeddings" in told and b"?" not in told, (told, err)
         found = tandem.request("GET", "/tandem/v1/exchanges/" + answer.headers["x-tandem-exchange"])
         equal(found.status, 200)
         record = found.json
-        equal((record["route"], record["data_class"], record["status"], record["user"]),
-              ("embeddings", "restricted", "ok", "u7"))
+        equal(
+            (record["route"], record["data_class"], record["status"], record["user"]),
+            ("embeddings", "restricted", "ok", "u7"),
+        )
         assert record["prompt_tokens"] > 0 and "4111" not in json.dumps(record)
         metrics = tandem.request("GET", "/metrics").body.decode()
-        assert re.search(r'tandem_exchanges_total\{tier="local",route="embeddings",status="answered"\} 1', metrics), metrics
-        assert re.search(r"^tandem_exchanges_in_flight 0$", metrics, re.M), metrics
+        assert re.search(
+            r'tandem_exchanges_total\{tier="local",route="embeddings",status="answered"\} 1',
+            metrics,
+        ), metrics
+        assert re.search(r"^tandem_exchanges_in_flight 0$", metrics, re.MULTILINE), metrics
     equal(len(cloud.requests), 0, "requests that reached the cloud")
 
 
@@ -72,12 +92,14 @@ def test_restricted_texts_are_embedded_here_and_recorded_without_the_text():
 def test_refusals_name_the_place():
     _, tandem = server()
     with tandem:
-        for body, status, param in (({"input": "x"}, 400, "model"),
-                                    ({"model": "auto", "input": ["a", ""]}, 400, "input[1]"),
-                                    ({"model": "auto", "input": [10**7]}, 400, "input"),
-                                    ({"model": "auto", "input": "x", "dimensions": 10**6}, 400, "dimensions"),
-                                    ({"model": "cloud", "input": "x"}, 404, "model"),
-                                    ({"model": "auto", "input": "word " * 20000}, 400, "input")):
+        for body, status, param in (
+            ({"input": "x"}, 400, "model"),
+            ({"model": "auto", "input": ["a", ""]}, 400, "input[1]"),
+            ({"model": "auto", "input": [10**7]}, 400, "input"),
+            ({"model": "auto", "input": "x", "dimensions": 10**6}, 400, "dimensions"),
+            ({"model": "cloud", "input": "x"}, 404, "model"),
+            ({"model": "auto", "input": "word " * 20000}, 400, "input"),
+        ):
             answer = embed(tandem, body)
             equal((answer.status, answer.json["error"]["param"]), (status, param), str(body)[:80])
         equal(tandem.request("GET", "/v1/embeddings").status, 405)
@@ -87,11 +109,14 @@ def test_refusals_name_the_place():
 def test_many_requests_at_once_are_all_answered():
     _, tandem = server()
     with tandem:
-        one = embed(tandem, {"model": "auto", "input": "play some jazz"}).json["data"][0]["embedding"]
+        one = embed(tandem, {"model": "auto", "input": "play some jazz"}).json["data"][0][
+            "embedding"
+        ]
         answers = [None] * 12
 
         def ask(i):
             answers[i] = embed(tandem, {"model": "auto", "input": ["play some jazz"] * (i + 1)})
+
         threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(answers))]
         for thread in threads:
             thread.start()

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Evidence for a policy: replay of the ledger, the front of patterns, audit of a cloud's traffic, total cost."""
+"""Evidence for a policy: replay of the ledger, the front of patterns, audit of a cloud's traffic,
+total cost."""
+
 import json
 import random
 import sys
@@ -18,12 +20,18 @@ FOLDER = Path(tempfile.mkdtemp(prefix="tandem-evidence-"))
 
 def write(name, text):
     path = FOLDER / name
-    path.write_text(text if isinstance(text, str) else "".join(json.dumps(line) + "\n" for line in text))
+    path.write_text(
+        text if isinstance(text, str) else "".join(json.dumps(line) + "\n" for line in text)
+    )
     return path
 
 
 def policy(base_url, g3, **more):
-    return edge_first(base_url) + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{confidence_min: {g3}}}\n      commit_tokens: all\n"
+    return (
+        edge_first(base_url)
+        + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{confidence_min: {g3}}}\n     "
+        " commit_tokens: all\n"
+    )
 
 
 def recorded(tandem, count):
@@ -50,7 +58,9 @@ def test_a_replay_of_the_same_policy_changes_nothing_and_of_another_what_it_woul
 
         def replay(g3, *more):
             other = write("other.yaml", policy(cloud.base_url, g3))
-            code, out, err = run("replay", "--policy", other, "--json", *more, env=tandem.environment)
+            code, out, err = run(
+                "replay", "--policy", other, "--json", *more, env=tandem.environment
+            )
             equal(code, 0, err)
             return json.loads(out)
 
@@ -65,12 +75,24 @@ def test_a_replay_of_the_same_policy_changes_nothing_and_of_another_what_it_woul
         nothing = replay(1)
         equal(nothing["share_local"]["after"]["mean"], 0)
         assert nothing["share_local"]["change"]["high"] < 0, nothing
-        table = write("table.jsonl", [{"id": i, "local": {"right": 0, "cost_usd": 0, "ms": 1}, "cloud": {"right": 1, "cost_usd": 1, "ms": 1}} for i in ids])
+        table = write(
+            "table.jsonl",
+            [
+                {
+                    "id": i,
+                    "local": {"right": 0, "cost_usd": 0, "ms": 1},
+                    "cloud": {"right": 1, "cost_usd": 1, "ms": 1},
+                }
+                for i in ids
+            ],
+        )
         got = replay(0, "--outcomes", table)
         equal((got["right"]["before"]["mean"], got["right"]["after"]["mean"]), (1 - local / 20, 0))
         code, out, err = run("replay", "--policy", write("same.yaml", same), env=tandem.environment)
         assert code == 0 and b"share local" in out and b"95 % interval" in out, (out, err)
-        code, _, err = run("replay", "--policy", write("broken.yaml", "routes: 7\n"), env=tandem.environment)
+        code, _, err = run(
+            "replay", "--policy", write("broken.yaml", "routes: 7\n"), env=tandem.environment
+        )
         assert code == 1 and "broken.yaml:1" in err, err
         equal(run("replay", env=tandem.environment)[0], 2)
 
@@ -79,8 +101,16 @@ def outcomes(count, seed=1):
     rng = random.Random(seed)
     for _ in range(count):
         ease = rng.random()
-        yield {"p_local": round(0.5 * ease + 0.5 * rng.random(), 6), "local": {"right": rng.random() < ease, "cost_usd": 0, "ms": 150, "confidence": round(ease, 6)},
-               "cloud": {"right": rng.random() < 0.9, "cost_usd": 0.002, "ms": 800}}
+        yield {
+            "p_local": round(0.5 * ease + 0.5 * rng.random(), 6),
+            "local": {
+                "right": rng.random() < ease,
+                "cost_usd": 0,
+                "ms": 150,
+                "confidence": round(ease, 6),
+            },
+            "cloud": {"right": rng.random() < 0.9, "cost_usd": 0.002, "ms": 800},
+        }
 
 
 @case
@@ -105,8 +135,22 @@ def test_the_front_is_printed_and_drawn():
 
 @case
 def test_cloud_traffic_is_audited_by_task_with_intervals():
-    lines = [{"text": f"set an alarm for {i % 12 + 1}", "prompt_tokens": 20, "completion_tokens": 10} for i in range(120)]
-    lines += [{"messages": [{"role": "user", "content": f"prove theorem {i} about prime numbers and derive its corollary"}], "cost_usd": 0.01} for i in range(80)]
+    lines = [
+        {"text": f"set an alarm for {i % 12 + 1}", "prompt_tokens": 20, "completion_tokens": 10}
+        for i in range(120)
+    ]
+    lines += [
+        {
+            "messages": [
+                {
+                    "role": "user",
+                    "content": f"prove theorem {i} about prime numbers and derive its corollary",
+                }
+            ],
+            "cost_usd": 0.01,
+        }
+        for i in range(80)
+    ]
     code, out, err = run("router", "audit", write("log.jsonl", lines), "--json")
     equal(code, 0, err)
     got = json.loads(out)
@@ -122,7 +166,14 @@ def test_cloud_traffic_is_audited_by_task_with_intervals():
     assert code == 1 and "no unit" in err, err
 
 
-PRICES = ["--price-in", "0.15 USD/Mtok", "--price-out", "0.60 USD/Mtok", "--volume", "10000000 queries/month"]
+PRICES = [
+    "--price-in",
+    "0.15 USD/Mtok",
+    "--price-out",
+    "0.60 USD/Mtok",
+    "--volume",
+    "10000000 queries/month",
+]
 
 
 @case
@@ -133,9 +184,15 @@ def test_the_total_cost_has_units_and_a_crossover():
     saving = 0.8 * (500 * 0.15e-6 + 200 * 0.6e-6)
     assert abs(got["crossover_queries_per_month"] - 2400 / 36 / saving) < 1e-3, got
     assert got["pays"] and got["payback_months"] < 36 and "bandwidth" in got["not_counted"], got
-    code, out, _ = run("tco", *PRICES, "--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s")
+    code, out, _ = run(
+        "tco", *PRICES, "--power", "300 W", "--tariff", "30 ct/kWh", "--decode", "40 tok/s"
+    )
     assert code == 0 and b"crossover" in out and b"not counted: development" in out, out
-    for bad, word in [(["--price-in", "0.15"], "no unit"), (["--price-in", "0.15 EUR/Mtok"], "another unit"), (["--hardware", "2400 W"], "--hardware")]:
+    for bad, word in [
+        (["--price-in", "0.15"], "no unit"),
+        (["--price-in", "0.15 EUR/Mtok"], "another unit"),
+        (["--hardware", "2400 W"], "--hardware"),
+    ]:
         code, _, err = run("tco", *PRICES, *bad)
         assert code == 2 and word in err, err
     code, _, err = run("tco", "--price-in", "1 USD/Mtok")
@@ -144,17 +201,42 @@ def test_the_total_cost_has_units_and_a_crossover():
 
 @case
 def test_breaches_are_priced_and_the_rate_that_decides_is_said():
-    small = ["--price-in", "0.15 USD/Mtok", "--price-out", "0.60 USD/Mtok", "--volume", "100000 queries/month", "--hardware", "3600 USD"]
+    small = [
+        "--price-in",
+        "0.15 USD/Mtok",
+        "--price-out",
+        "0.60 USD/Mtok",
+        "--volume",
+        "100000 queries/month",
+        "--hardware",
+        "3600 USD",
+    ]
     breach = ["--breach-usd", "4e6"]
-    code, out, err = run("tco", *small, *breach, "--json")  # 100 USD a month of hardware against 0.000195 USD a query
+    code, out, err = run(
+        "tco", *small, *breach, "--json"
+    )  # 100 USD a month of hardware against 0.000195 USD a query
     equal(code, 0, err)
     got = json.loads(out)
     point = 1e6 * (100 / 100000 / 0.8 - 0.000195) / 4e6
-    assert abs(got["breakeven_breaches_per_million"] - point) < 1e-12 and not got["pays"] and "breaches" in got["not_counted"], got
+    assert (
+        abs(got["breakeven_breaches_per_million"] - point) < 1e-12
+        and not got["pays"]
+        and "breaches" in got["not_counted"]
+    ), got
     code, out, _ = run("tco", *small, *breach, "--breach-per-million", "0.001", "--json")
     got = json.loads(out)
-    assert abs(got["breach_usd_per_cloud_query"] - 0.004) < 1e-12 and got["pays"] and "breaches" not in got["not_counted"], got
-    for rate, cheaper in (point * 0.999, b"the cloud is cheaper"), (point * 1.001, b"local is cheaper"):
+    assert (
+        abs(got["breach_usd_per_cloud_query"] - 0.004) < 1e-12
+        and got["pays"]
+        and "breaches" not in got["not_counted"]
+    ), got
+    for rate, cheaper in (
+        (point * 0.999, b"the cloud is cheaper"),
+        (
+            point * 1.001,
+            b"local is cheaper",
+        ),
+    ):
         code, out, _ = run("tco", *small, *breach, "--breach-per-million", repr(rate))
         assert code == 0 and b"\nbreaches: " in out and cheaper in out, out
     for bad in "-1", "nan", "1e99", "4 EUR", "":

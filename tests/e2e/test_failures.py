@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A cloud that is slow, wrong or dies: the next allowed rung answers, or an error names every cause. The
-stream is well formed to its [DONE] in every case."""
+"""A cloud that is slow, wrong or dies: the next allowed rung answers, or an error names every
+cause. The stream is well formed to its [DONE] in every case."""
+
 import sys
 import time
 from pathlib import Path
@@ -27,12 +28,16 @@ FAILURES = {
     "404": Script(status=404),
     "garbage instead of a chunk": Script(garbage_after=0),
     "garbage instead of HTTP": Script(raw=b"\x00\xff\x00garbage\r\n\r\n"),
-    "HTML": Script(raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"),
+    "HTML": Script(
+        raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"
+    ),
     "stalls before the first piece": Script(stall_after=0),
     "cut before the first piece": Script(cut_after=0),
     "an error chunk": Script(error_after=0),
     "empty stream": Script(pieces=[], no_done=True),
-    "empty body": Script(raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n"),
+    "empty body": Script(
+        raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n"
+    ),
 }
 
 
@@ -80,10 +85,12 @@ def test_credentials_that_the_cloud_refuses_are_not_the_clients():
 @case
 def test_a_cut_after_shown_text_ends_in_an_error_chunk_and_done():
     cloud = ScriptedCloud()
-    for name, script in {"cut": Script(text="a b c d e f", cut_after=3, piece_delay=0.02),
-                         "stall": Script(text="a b c d e f", stall_after=3, piece_delay=0.02),
-                         "garbage": Script(text="a b c d e f", garbage_after=3, piece_delay=0.02),
-                         "no done": Script(text="a b c d e f", no_done=True)}.items():
+    for name, script in {
+        "cut": Script(text="a b c d e f", cut_after=3, piece_delay=0.02),
+        "stall": Script(text="a b c d e f", stall_after=3, piece_delay=0.02),
+        "garbage": Script(text="a b c d e f", garbage_after=3, piece_delay=0.02),
+        "no done": Script(text="a b c d e f", no_done=True),
+    }.items():
         cloud.script = script
         with server(cloud) as tandem:
             status, _, chunks, done = tandem.stream(HARD, ONLY_CLOUD)
@@ -114,11 +121,13 @@ def test_only_one_retry():
 @case
 def test_odd_but_valid_streams_are_understood():
     cloud = ScriptedCloud()
-    for name, script in {"byte by byte": Script(text="Grüße aus Köln 😀.", byte_by_byte=True),
-                         "CR LF": Script(text="Plain words.", crlf=True),
-                         "comments": Script(text="Plain words.", comments=True),
-                         "no usage": Script(text="Plain words.", usage=False),
-                         "JSON to a stream": Script(text="Plain words.", ignore_stream=True)}.items():
+    for name, script in {
+        "byte by byte": Script(text="Grüße aus Köln 😀.", byte_by_byte=True),
+        "CR LF": Script(text="Plain words.", crlf=True),
+        "comments": Script(text="Plain words.", comments=True),
+        "no usage": Script(text="Plain words.", usage=False),
+        "JSON to a stream": Script(text="Plain words.", ignore_stream=True),
+    }.items():
         cloud.script = script
         with server(cloud) as tandem:
             answer = tandem.chat(HARD, ONLY_CLOUD)
@@ -131,6 +140,7 @@ def test_odd_but_valid_streams_are_understood():
 def test_a_client_that_leaves_stops_the_upstream_within_100_ms():
     import http.client
     import json
+
     cloud = ScriptedCloud(Script(text="word " * 200, piece_delay=0.05))
     with server(cloud) as tandem:
         for stream in (True, False):
@@ -146,18 +156,27 @@ def test_a_client_that_leaves_stops_the_upstream_within_100_ms():
             connection.close()
             connection.sock = None
             # Only an upstream that is left before its 10 s of text are over notices that.
-            wait_until(lambda: cloud.gone_count, 30, f"cloud noticed that the client left (stream={stream})")
+            wait_until(
+                lambda: cloud.gone_count,
+                30,
+                f"cloud noticed that the client left (stream={stream})",
+            )
 
 
 @case
 def test_many_clients_at_once_all_get_whole_answers():
     from concurrent.futures import ThreadPoolExecutor
+
     cloud = ScriptedCloud(Script(text="All is well.", piece_delay=0.005))
     with server(cloud) as tandem:
+
         def one(i):
-            _, _, chunks, done = tandem.stream(HARD if i % 2 else "Classify the intent: play some music",
-                                               ONLY_CLOUD if i % 2 else None)
+            _, _, chunks, done = tandem.stream(
+                HARD if i % 2 else "Classify the intent: play some music",
+                ONLY_CLOUD if i % 2 else None,
+            )
             return done and (stream_text(chunks) == ("All is well." if i % 2 else "play_music"))
+
         with ThreadPoolExecutor(40) as pool:
             results = list(pool.map(one, range(200)))
         equal(results.count(True), 200)

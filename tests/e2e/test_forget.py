@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""tandem forget: after it no file and no cache holds anything of the user, others keep theirs, and the record of what
-left still verifies."""
+"""tandem forget: after it no file and no cache holds anything of the user, others keep theirs, and
+the record of what left still verifies."""
+
 import json
 import sys
 from pathlib import Path
@@ -31,18 +32,32 @@ def test_a_running_server_forgets_files_and_memory():
         exchange = say(tandem, "annalisa", "Tell of annacanary.", "only-cloud").tandem["exchange"]
         say(tandem, "annalisa", LONG + "annacanary", "only-local", max_tokens=2)
         again = say(tandem, "annalisa", LONG + "annacanary", "only-local", max_tokens=2)
-        assert again.json["usage"]["prompt_tokens_details"]["cached_tokens"] > 0, "there is no cache to forget"
+        assert again.json["usage"]["prompt_tokens_details"]["cached_tokens"] > 0, (
+            "there is no cache to forget"
+        )
         cloud.script = Script(text="Cloud answer.")
         say(tandem, "bob", "Tell of bobcanary.", "only-cloud")
         say(tandem, "annalisa", "My card is 4111 1111 1111 1111.", "auto")
-        worker, = workers(tandem)
-        equal(tandem.request("POST", "/tandem/v1/feedback", {"id": exchange, "ok": True, "comment": "annacomment"}).status, 200)
+        (worker,) = workers(tandem)
+        equal(
+            tandem.request(
+                "POST",
+                "/tandem/v1/feedback",
+                {"id": exchange, "ok": True, "comment": "annacomment"},
+            ).status,
+            200,
+        )
         assert tandem.get(f"/tandem/v1/exchanges/{exchange}").json["user"] == "annalisa"
 
-        code, out, err = run("forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment)
+        code, out, err = run(
+            "forget", "annalisa", "--json", "--url", tandem.url, env=tandem.environment
+        )
         equal(code, 0, err)
         result = json.loads(out)
-        equal((result["server"], result["exchanges"], result["comments"], result["caches"]), (True, 4, 1, True))
+        equal(
+            (result["server"], result["exchanges"], result["comments"], result["caches"]),
+            (True, 4, 1, True),
+        )
         assert result["texts"] >= 3, result  # the restricted one was never stored
         held = stored(tandem)
         for canary in (b"annacanary", b"annalisa", b"annacomment"):
@@ -64,6 +79,7 @@ def test_a_running_server_forgets_files_and_memory():
 def test_without_a_server_the_file_is_erased():
     import shutil
     import tempfile
+
     cloud = ScriptedCloud(Script(text="Cloud."))
     folder = Path(tempfile.mkdtemp(prefix="tandem-test-forget-"))
     config = edge_first(cloud.base_url) + STORE + f"  path: {folder}/ledger.db\n"
@@ -77,7 +93,9 @@ def test_without_a_server_the_file_is_erased():
         equal(code, 0, err)
         assert b"1 exchanges" in out and b"1 stored texts" in out, out
         for path in folder.rglob("ledger.db*"):
-            assert b"annacanary" not in path.read_bytes() and b"annalisa" not in path.read_bytes(), path
+            assert (
+                b"annacanary" not in path.read_bytes() and b"annalisa" not in path.read_bytes()
+            ), path
     finally:
         shutil.rmtree(folder)
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Early exits and a probe in a real model file, from the outside (docs/heads.md)."""
+
 import json
 import math
 import random
@@ -23,9 +24,14 @@ def numbers(count, seed):
 
 
 EXITS = [("tandem.exit.layers", [2, 4])]
-PROBE = [("tandem.probe.layer", 3), ("tandem.probe.input", "last+mean"),
-         ("tandem.probe.0.weight", numbers(2 * WIDE * 8, 1)), ("tandem.probe.0.bias", numbers(8, 2)),
-         ("tandem.probe.1.weight", numbers(8, 3)), ("tandem.probe.1.bias", numbers(1, 4))]
+PROBE = [
+    ("tandem.probe.layer", 3),
+    ("tandem.probe.input", "last+mean"),
+    ("tandem.probe.0.weight", numbers(2 * WIDE * 8, 1)),
+    ("tandem.probe.0.bias", numbers(8, 2)),
+    ("tandem.probe.1.weight", numbers(8, 3)),
+    ("tandem.probe.1.bias", numbers(1, 4)),
+]
 
 
 def bare_model(folder):
@@ -34,8 +40,21 @@ def bare_model(folder):
 
 
 def generate(model, *more, prompt=PROMPT):
-    code, out, err = run("generate", "-m", model, "--chat", "--prompt", prompt, "-n", "12", "--temp", "0",
-                         "--ignore-eos", "--json", *more)
+    code, out, err = run(
+        "generate",
+        "-m",
+        model,
+        "--chat",
+        "--prompt",
+        prompt,
+        "-n",
+        "12",
+        "--temp",
+        "0",
+        "--ignore-eos",
+        "--json",
+        *more,
+    )
     equal(code, 0, err)
     return json.loads(out)
 
@@ -57,20 +76,30 @@ def test_exits_save_layers_only_when_they_are_asked_for():
         equal((code, "has no early exits" in err), (1, True), err)
 
 
-PROMPTS = [PROMPT, "hello", "Rewrite as a polite sentence: gimme that", "Summarise: the cat sat on the mat."]
+PROMPTS = [
+    PROMPT,
+    "hello",
+    "Rewrite as a polite sentence: gimme that",
+    "Summarise: the cat sat on the mat.",
+]
 
 
 def assert_part(part, whole):
     """A server lists no token without text, such as a first one that says "not mine"."""
-    assert any(len(part) <= len(whole) - at and all(abs(a - b) < 1e-3 for a, b in zip(part, whole[at:]))
-               for at in range(len(whole))), (part, whole)
+    assert any(
+        len(part) <= len(whole) - at and all(abs(a - b) < 1e-3 for a, b in zip(part, whole[at:]))
+        for at in range(len(whole))
+    ), (part, whole)
 
 
 def served_logprobs(model, engine):
     config = f"engine: {{{engine}}}\ntiers:\n  - {{name: local, kind: local}}\n"
     with Tandem(config, env={"TANDEM_MODEL": model}) as tandem:
         answers = [tandem.chat(prompt, max_tokens=12, logprobs=True).json for prompt in PROMPTS]
-        return [[token["logprob"] for token in answer["choices"][0]["logprobs"]["content"]] for answer in answers]
+        return [
+            [token["logprob"] for token in answer["choices"][0]["logprobs"]["content"]]
+            for answer in answers
+        ]
 
 
 @case
@@ -78,17 +107,31 @@ def test_a_server_takes_exits_when_its_configuration_says_so():
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "exits.gguf"
         add_metadata(NANO, model, EXITS, HEADS)
-        served, without = served_logprobs(model, "exit_threshold: 0.000001"), served_logprobs(model, "")
+        served, without = (
+            served_logprobs(model, "exit_threshold: 0.000001"),
+            served_logprobs(model, ""),
+        )
         assert served != without and max(map(len, served)) > 1, served
         for prompt, early, late in zip(PROMPTS, served, without):
-            assert_part(early, generate(model, "--exit-threshold", "1e-6", prompt=prompt)["logprobs"])
+            assert_part(
+                early, generate(model, "--exit-threshold", "1e-6", prompt=prompt)["logprobs"]
+            )
             assert_part(late, generate(model, prompt=prompt)["logprobs"])
-    for engine, words in (("exit_threshold: 0.5", "has no early exits"), ("exit_threshold: 2", "exit_threshold")):
+    for engine, words in (
+        ("exit_threshold: 0.5", "has no early exits"),
+        ("exit_threshold: 2", "exit_threshold"),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             config = Path(folder) / "tandem.yaml"
             config.write_text(f"engine: {{{engine}}}\n")
-            code, _, err = run("serve", "--config", config, "--listen", "127.0.0.1:0",
-                               env={"TANDEM_MODEL": bare_model(folder)})
+            code, _, err = run(
+                "serve",
+                "--config",
+                config,
+                "--listen",
+                "127.0.0.1:0",
+                env={"TANDEM_MODEL": bare_model(folder)},
+            )
             assert code and words in err, err
 
 
@@ -130,8 +173,10 @@ def test_a_probe_is_trained_from_lines_and_tells_what_they_told():
             said = json.loads(said)
             equal((said["lines"], said["right"]), (80, 40))
             assert said["auroc"] > 0.9, said
-            good, bad = (generate(out, prompt=f"{word} please, number 44")["probe"]
-                         for word in ("music", "taxi"))
+            good, bad = (
+                generate(out, prompt=f"{word} please, number 44")["probe"]
+                for word in ("music", "taxi")
+            )
             assert good > 0.7 and bad < 0.3, (good, bad, said)
             equal(generate(out)["ids"], generate(NANO)["ids"])
 
@@ -143,16 +188,18 @@ def test_lines_that_make_no_probe_are_refused():
         lines_of(lambda word: True, lines)
         good = lines.read_text()
         short = "\n".join(good.splitlines()[:20])
-        for text, words in ((good, "80 right and 0 wrong answers: a probe needs at least 15 of each"),
-                            (short, "10 lines are too few for a probe: at least 50"),
-                            ("", "0 lines are too few"),
-                            (good + "{\n", "line 161: "),
-                            (good + '{"prompt": "x"}', "line 161: 'right' is missing"),
-                            ('{"right": true}', "line 1: one of 'prompt' and 'messages'"),
-                            ('{"right": true, "prompt": 5}', "line 1: 'prompt' is no string"),
-                            ('{"right": true, "messages": []}', "line 1: messages"),
-                            ('[]', "line 1: no JSON object"),
-                            ('{"right": true, "prompt": "' + "x y" * 9000 + '"}', "line 1: ")):
+        for text, words in (
+            (good, "80 right and 0 wrong answers: a probe needs at least 15 of each"),
+            (short, "10 lines are too few for a probe: at least 50"),
+            ("", "0 lines are too few"),
+            (good + "{\n", "line 161: "),
+            (good + '{"prompt": "x"}', "line 161: 'right' is missing"),
+            ('{"right": true}', "line 1: one of 'prompt' and 'messages'"),
+            ('{"right": true, "prompt": 5}', "line 1: 'prompt' is no string"),
+            ('{"right": true, "messages": []}', "line 1: messages"),
+            ("[]", "line 1: no JSON object"),
+            ('{"right": true, "prompt": "' + "x y" * 9000 + '"}', "line 1: "),
+        ):
             lines.write_text(text)
             code, _, err = run("probe", "train", "-m", NANO, lines, "-o", out)
             equal((code, words in err), (1, True), err)
@@ -172,8 +219,12 @@ def test_a_calibration_changes_the_confidence_and_nothing_else():
             model = Path(folder) / f"{name}.gguf"
             keys = ("tandem.calibration.temperature", "tandem.calibration.bias")
             add_metadata(NANO, model, list(zip(keys, pairs)), HEADS)
-            with Tandem("tiers:\n  - {name: local, kind: local}\n", env={"TANDEM_MODEL": model}) as tandem:
-                answers.append([tandem.chat(prompt, max_tokens=12, temperature=0) for prompt in PROMPTS])
+            with Tandem(
+                "tiers:\n  - {name: local, kind: local}\n", env={"TANDEM_MODEL": model}
+            ) as tandem:
+                answers.append(
+                    [tandem.chat(prompt, max_tokens=12, temperature=0) for prompt in PROMPTS]
+                )
     compared = 0
     for plain, calibrated in zip(*answers):
         equal(plain.text, calibrated.text)

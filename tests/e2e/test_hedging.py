@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Hedged climbing over real sockets: a slow tier, a quick one beside it, whose answer is given and what becomes of the
-other; what may not leave does not leave for a hedge either."""
+"""Hedged climbing over real sockets: a slow tier, a quick one beside it, whose answer is given and
+what becomes of the other; what may not leave does not leave for a hedge either."""
+
 import json
 import random
 import re
@@ -19,7 +20,8 @@ tiers:
   - {{name: local, kind: local}}
   - {{name: first, kind: openai, model: scripted, base_url: "{first}", api_key_env: TEST_CLOUD_KEY,
       price: {{input_usd_per_mtok: 10, output_usd_per_mtok: 20}}}}
-  - {{name: second, kind: openai, model: scripted, base_url: "{second}", api_key_env: TEST_CLOUD_KEY}}
+  - {{name: second, kind: openai, model: scripted, base_url: "{second}",
+      api_key_env: TEST_CLOUD_KEY}}
 routes:
   - {{name: auto, kind: cloud-only, tiers: [first, second], climb: hedged, hedge: {{{hedge}}}}}
   - {{name: edge, kind: hybrid, tiers: [local, first], climb: hedged, hedge: {{{hedge}}},
@@ -34,8 +36,12 @@ class Pair:
 
     def __init__(self, first, second, hedge=ALWAYS, more=""):
         self.first, self.second = ScriptedCloud(first), ScriptedCloud(second)
-        self.tandem = Tandem(CONFIG.format(first=self.first.base_url, second=self.second.base_url, hedge=hedge, more=more),
-                             env={"TEST_CLOUD_KEY": "k"})
+        self.tandem = Tandem(
+            CONFIG.format(
+                first=self.first.base_url, second=self.second.base_url, hedge=hedge, more=more
+            ),
+            env={"TEST_CLOUD_KEY": "k"},
+        )
 
     def __enter__(self):
         return self
@@ -46,7 +52,9 @@ class Pair:
         self.second.close()
 
     def metric(self, name):
-        found = re.search(rf"^{re.escape(name)} (\S+)$", self.tandem.get("/metrics").body.decode(), re.M)
+        found = re.search(
+            rf"^{re.escape(name)} (\S+)$", self.tandem.get("/metrics").body.decode(), re.MULTILINE
+        )
         return float(found.group(1))
 
     def explain(self):
@@ -65,15 +73,28 @@ def test_the_quick_one_answers_and_the_slow_one_is_cancelled():
     with Pair(Script(first_delay=NEVER), Script(text="Quick.")) as pair:
         answer = pair.tandem.chat("Explain the French revolution.")
         equal(answer.status, 200, answer.body)
-        equal((answer.text, answer.tandem["tier"], answer.tandem["degraded"]), ("Quick.", "second", False))
-        wait_until(lambda: pair.first.gone_count == 1, what="the slow cloud sees that nobody waits any more")
+        equal(
+            (answer.text, answer.tandem["tier"], answer.tandem["degraded"]),
+            ("Quick.", "second", False),
+        )
+        wait_until(
+            lambda: pair.first.gone_count == 1,
+            what="the slow cloud sees that nobody waits any more",
+        )
         equal(pair.purposes(), [("first", "attempt"), ("second", "hedge")])
         record = pair.explain()
-        equal([(a["tier"], a["outcome"]) for a in record["attempts"]], [("first", "cancelled"), ("second", "answered")])
+        equal(
+            [(a["tier"], a["outcome"]) for a in record["attempts"]],
+            [("first", "cancelled"), ("second", "answered")],
+        )
         codes = [reason["code"] for reason in record["reasons"]]
         assert "hedged" in codes and "hedge_won" in codes, codes
         lost = record["attempts"][0]
-        assert lost["cost_usd"] > 0 and lost["prompt_tokens"] > 0 and record["cost_usd"] == lost["cost_usd"], record
+        assert (
+            lost["cost_usd"] > 0
+            and lost["prompt_tokens"] > 0
+            and record["cost_usd"] == lost["cost_usd"]
+        ), record
         equal(pair.metric("tandem_hedges_started_total"), 1)
         equal(pair.metric('tandem_hedges_total{result="won"}'), 1)
         equal(pair.metric("tandem_hedges_cost_usd_total"), lost["cost_usd"])
@@ -93,7 +114,10 @@ def test_a_stream_is_of_one_answer_whoever_wins():
             equal((status, done), (200, True))
             assert stream_text(chunks) in ("a" * 8, "b" * 8), stream_text(chunks)
             winners.add(stream_text(chunks)[0])
-        ended = sum(pair.metric(f'tandem_hedges_total{{result="{result}"}}') for result in ("won", "lost", "failed"))
+        ended = sum(
+            pair.metric(f'tandem_hedges_total{{result="{result}"}}')
+            for result in ("won", "lost", "failed")
+        )
         equal(ended, pair.metric("tandem_hedges_started_total"))
         assert ended > 0, "nothing was hedged"
 
@@ -121,38 +145,69 @@ def test_a_client_that_leaves_cancels_both():
         thread.start()
         wait_until(lambda: pair.second.requests, what="the hedge")
         thread.join()
-        wait_until(lambda: pair.first.gone_count == 1 and pair.second.gone_count == 1, what="both are cancelled")
-        wait_until(lambda: pair.metric('tandem_hedges_total{result="failed"}') == 1, what="the count")
+        wait_until(
+            lambda: pair.first.gone_count == 1 and pair.second.gone_count == 1,
+            what="both are cancelled",
+        )
+        wait_until(
+            lambda: pair.metric('tandem_hedges_total{result="failed"}') == 1, what="the count"
+        )
 
 
 def leave(pair):
     import socket
-    body = json.dumps({"model": "auto", "messages": [{"role": "user", "content": "Explain the French revolution."}]})
+
+    body = json.dumps(
+        {
+            "model": "auto",
+            "messages": [{"role": "user", "content": "Explain the French revolution."}],
+        }
+    )
     with socket.create_connection(("127.0.0.1", pair.tandem.port)) as client:
-        client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
-                       f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        client.sendall(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+        )
         wait_until(lambda: pair.first.requests and pair.second.requests, what="both are asked")
 
 
 @case
 def test_an_outage_adds_no_more_than_the_share():
-    with Pair(Script(first_delay=1, text="Slow."), Script(text="Quick."), hedge="after_ms: 20, requests_share: 0.05") as pair:
-        threads = [threading.Thread(target=pair.tandem.chat, args=("Explain the French revolution.",)) for _ in range(40)]
+    with Pair(
+        Script(first_delay=1, text="Slow."),
+        Script(text="Quick."),
+        hedge="after_ms: 20, requests_share: 0.05",
+    ) as pair:
+        threads = [
+            threading.Thread(target=pair.tandem.chat, args=("Explain the French revolution.",))
+            for _ in range(40)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert 1 <= len(pair.second.requests) <= 3, len(pair.second.requests)  # 40 * 0.05, and one at the beginning
+        assert 1 <= len(pair.second.requests) <= 3, len(
+            pair.second.requests
+        )  # 40 * 0.05, and one at the beginning
         equal(pair.metric("tandem_hedgeable_requests_total"), 40)
-        started, refused = pair.metric("tandem_hedges_started_total"), pair.metric("tandem_hedges_refused_total")
+        started, refused = (
+            pair.metric("tandem_hedges_started_total"),
+            pair.metric("tandem_hedges_refused_total"),
+        )
         assert started <= 3 and refused > 0 and started + refused <= 40, (started, refused)
 
 
 @case
 def test_the_percentile_is_of_what_was_measured():
-    with Pair(Script(text="First."), Script(text="Quick."), hedge="after_percentile: 90, requests_share: 1") as pair:
+    with Pair(
+        Script(text="First."),
+        Script(text="Quick."),
+        hedge="after_percentile: 90, requests_share: 1",
+    ) as pair:
         pair.first.script = Script(text="First.", first_delay=0.2)
-        equal(pair.tandem.chat("Explain the French revolution.").text, "First.")  # nothing is known yet
+        equal(
+            pair.tandem.chat("Explain the French revolution.").text, "First."
+        )  # nothing is known yet
         equal(len(pair.second.requests), 0)
         pair.first.script = Script(text="First.", first_delay=0.1)
         for _ in range(20):
@@ -164,15 +219,20 @@ def test_the_percentile_is_of_what_was_measured():
 @case
 def test_the_device_takes_over_from_a_slow_cloud_and_says_so():
     with Pair(Script(first_delay=NEVER), Script()) as pair:
-        answer = pair.tandem.chat("What is 12 + 30?", {"x-tandem-mode": "prefer-cloud"}, model="edge", max_tokens=16)
+        answer = pair.tandem.chat(
+            "What is 12 + 30?", {"x-tandem-mode": "prefer-cloud"}, model="edge", max_tokens=16
+        )
         equal((answer.status, answer.tandem["tier"]), (200, "local"), answer.body)
         assert "tier first had not answered after" in answer.tandem["disclosure"], answer.tandem
 
 
 @case
 def test_what_may_not_leave_is_not_hedged_and_what_is_masked_is_restored():
-    with Pair(Script(first_delay=NEVER, echo=True), Script(echo=True, piece_chars=1),
-              more="privacy: {pseudonyms: {on: true, classes: [sensitive]}}\n") as pair:
+    with Pair(
+        Script(first_delay=NEVER, echo=True),
+        Script(echo=True, piece_chars=1),
+        more="privacy: {pseudonyms: {on: true, classes: [sensitive]}}\n",
+    ) as pair:
         for stream in (False, True):
             text = "Dear Mary Smith, your address is mary.smith@acme-corp.com. Regards"
             if stream:
@@ -193,10 +253,16 @@ def test_what_may_not_leave_is_not_hedged_and_what_is_masked_is_restored():
 def test_both_restore_beside_each_other():
     """Two streams of surrogates at the same time; whichever is given is whole."""
     text = "Dear Mary Smith, your address is mary.smith@acme-corp.com. Regards"
-    with Pair(Script(), Script(), hedge="after_ms: 1, requests_share: 1",
-              more="privacy: {pseudonyms: {on: true, classes: [sensitive]}}\n") as pair:
+    with Pair(
+        Script(),
+        Script(),
+        hedge="after_ms: 1, requests_share: 1",
+        more="privacy: {pseudonyms: {on: true, classes: [sensitive]}}\n",
+    ) as pair:
         for i in range(20):
-            pair.first.script = Script(echo=True, piece_chars=1, first_delay=0.003 if i % 2 else 0.006)
+            pair.first.script = Script(
+                echo=True, piece_chars=1, first_delay=0.003 if i % 2 else 0.006
+            )
             pair.second.script = Script(echo=True, piece_chars=2, first_delay=0.001)
             _, _, chunks, done = pair.tandem.stream(text)
             equal((stream_text(chunks), done), (text, True))
@@ -205,12 +271,19 @@ def test_both_restore_beside_each_other():
 @case
 def test_policy_check_knows_hedging():
     with Pair(Script(), Script()) as pair:
+
         def check(text):
             path = pair.tandem.state / "other.yaml"
             path.write_text(text)
-            code, out, err = run("policy", "check", "--json", "-c", path, env=pair.tandem.environment)
+            code, out, err = run(
+                "policy", "check", "--json", "-c", path, env=pair.tandem.environment
+            )
             return code, out.decode() + err
-        one = "tiers:\n  - {name: local, kind: local}\nroutes:\n  - {name: auto, kind: local-only, tiers: [local], climb: hedged}\n"
+
+        one = (
+            "tiers:\n  - {name: local, kind: local}\nroutes:\n  - {name: auto, kind: local-only,"
+            " tiers: [local], climb: hedged}\n"
+        )
         code, said = check(one)
         assert "there is none to ask beside it" in said, said
         code, said = check(one.replace("climb: hedged", "climb: fast"))

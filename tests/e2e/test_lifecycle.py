@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Start, reload, stop and die: nothing is dropped, nothing that was answered is lost."""
+
 import http.client
 import json
 import os
@@ -19,9 +20,14 @@ EASY = "Classify the intent: play some music"
 
 
 def ledger_ids(tandem):
-    database = next(path for path in tandem.state.rglob("*") if path.suffix in (".db", ".sqlite", ".sqlite3"))
+    database = next(
+        path for path in tandem.state.rglob("*") if path.suffix in (".db", ".sqlite", ".sqlite3")
+    )
     with sqlite3.connect(database) as connection:
-        tables = [row[0] for row in connection.execute("select name from sqlite_master where type='table'")]
+        tables = [
+            row[0]
+            for row in connection.execute("select name from sqlite_master where type='table'")
+        ]
         table = next(name for name in tables if name.startswith("exchange"))
         return {row[0] for row in connection.execute(f"select id from {table}")}
 
@@ -36,7 +42,9 @@ def test_health_and_readiness():
         tandem.chat(EASY)
         text = tandem.get("/metrics").body.decode()
         for line in text.splitlines():
-            assert line.startswith("#") or (len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) is not None), line
+            assert line.startswith("#") or (
+                len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) is not None
+            ), line
         assert "tandem_" in text and 'tier="local"' in text
 
 
@@ -58,8 +66,11 @@ def test_sigterm_finishes_running_answers():
     cloud = ScriptedCloud(Script(text="one two three four five six", piece_delay=0.15))
     with Tandem(edge_first(cloud.base_url), env={"TEST_CLOUD_KEY": "k"}) as tandem:
         result = []
-        client = threading.Thread(target=lambda: result.append(
-            tandem.stream("Write a poem.", {"x-tandem-mode": "only-cloud"})))
+        client = threading.Thread(
+            target=lambda: result.append(
+                tandem.stream("Write a poem.", {"x-tandem-mode": "only-cloud"})
+            )
+        )
         client.start()
         wait_until(lambda: cloud.requests, what="request at the cloud")
         time.sleep(0.2)
@@ -75,11 +86,13 @@ def test_a_second_sigterm_ends_two_workers_beside_a_hanging_cloud():
     cloud = ScriptedCloud(Script(first_delay=60))
     config = edge_first(cloud.base_url) + "server: {workers: 2, shutdown_timeout_ms: 50000}\n"
     with Tandem(config, env={"TEST_CLOUD_KEY": "k"}) as tandem:
+
         def ask():
             try:
                 tandem.chat("Write a poem.", {"x-tandem-mode": "only-cloud"})
             except (OSError, http.client.HTTPException):
                 pass  # the server may be gone before the answer
+
         clients = [threading.Thread(target=ask) for _ in range(4)]
         for client in clients:
             client.start()
@@ -131,11 +144,17 @@ def test_a_broken_reload_keeps_the_old_policy_and_says_why():
 
 @case
 def test_configuration_errors_name_file_line_and_nearest_name():
-    for text, words in ((edge_first("http://127.0.0.1:1/v1").replace("base_url", "base_ulr"), ["base_ulr", "base_url", ":9"]),
-                        (edge_first("http://127.0.0.1:1/v1").replace("    kind: hybrid\n", ""), ["kind", "auto"]),
-                        ("server:\n  listen: [1, 2]\n", ["listen", ":2"]),
-                        ("tiers:\n  - name: a\n    kind: openai\n    api_key: sk-literal\n", ["api_key", "env"]),
-                        ("server: {\n", ["tandem.yaml"]), ("server:\n  port_of_call: 1\n", ["port_of_call"])):
+    for text, words in (
+        (
+            edge_first("http://127.0.0.1:1/v1").replace("base_url", "base_ulr"),
+            ["base_ulr", "base_url", ":9"],
+        ),
+        (edge_first("http://127.0.0.1:1/v1").replace("    kind: hybrid\n", ""), ["kind", "auto"]),
+        ("server:\n  listen: [1, 2]\n", ["listen", ":2"]),
+        ("tiers:\n  - name: a\n    kind: openai\n    api_key: sk-literal\n", ["api_key", "env"]),
+        ("server: {\n", ["tandem.yaml"]),
+        ("server:\n  port_of_call: 1\n", ["port_of_call"]),
+    ):
         tandem = Tandem(text, wait=False)
         code = tandem.ended(10)
         wait_until(lambda: tandem._ready.is_set(), 3)
@@ -150,8 +169,13 @@ def test_configuration_errors_name_file_line_and_nearest_name():
 @case
 def test_a_port_in_use_is_said():
     with Tandem() as tandem:
-        code, _, err = run("serve", env=clean_environment(
-            TANDEM_LISTEN=f"127.0.0.1:{tandem.port}", TANDEM_STATE_DIR=tandem.state / "second"), timeout=10)
+        code, _, err = run(
+            "serve",
+            env=clean_environment(
+                TANDEM_LISTEN=f"127.0.0.1:{tandem.port}", TANDEM_STATE_DIR=tandem.state / "second"
+            ),
+            timeout=10,
+        )
         assert code != 0 and str(tandem.port) in err, err
 
 
@@ -160,6 +184,7 @@ def test_a_slow_client_does_not_hold_up_others():
     with Tandem() as tandem:
         import select
         import socket
+
         slow = [socket.create_connection(("127.0.0.1", tandem.port)) for _ in range(50)]
         for connection in slow:
             connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Le")
@@ -174,7 +199,9 @@ def test_keep_alive_serves_many_requests_on_one_connection():
     with Tandem() as tandem:
         connection = http.client.HTTPConnection("127.0.0.1", tandem.port)
         for i in range(50):
-            body = json.dumps({"messages": [{"role": "user", "content": EASY}], "stream": i % 2 == 1})
+            body = json.dumps(
+                {"messages": [{"role": "user", "content": EASY}], "stream": i % 2 == 1}
+            )
             connection.request("POST", "/v1/chat/completions", body)
             answer = connection.getresponse()
             equal(answer.status, 200)

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tandem models: pulling from servers that behave well and badly, and the folder of what was pulled."""
+"""tandem models: pulling from servers that behave well and badly, and the folder of what was
+pulled."""
+
 import hashlib
 import json
 import os
@@ -70,8 +72,13 @@ class Folder:
         return sorted(path.name for path in self.path.glob("*.part*")) if self.path.exists() else []
 
     def start(self, *arguments):
-        return subprocess.Popen([str(BINARY), "models", "pull", *map(str, arguments)], env=self.env,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [str(BINARY), "models", "pull", *map(str, arguments)],
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
 
 def check_whole(folder, name="nano.gguf"):
@@ -87,7 +94,9 @@ def test_parallel_ranges_make_the_same_file():
         check_whole(folder)
         equal(event["sha256"], SHA256)
         equal(event["verified"], False)
-        asked = sorted(int(headers["range"].split("=")[1].split("-")[0]) for _, headers in hub.requests[1:])
+        asked = sorted(
+            int(headers["range"].split("=")[1].split("-")[0]) for _, headers in hub.requests[1:]
+        )
         assert len(asked) >= 4 and len(set(asked)) == len(asked), asked
         assert all("if-range" in headers for _, headers in hub.requests[1:])
 
@@ -105,15 +114,22 @@ def test_a_server_without_ranges_or_length_is_read_as_one():
 def test_the_hub_is_asked_as_it_asks_to_be_and_its_hash_counts():
     with Hub({"/cdn/blob": Blob(DATA)}) as cdn:
         wrong = {"X-Linked-ETag": f'"{"0" * 64}"'}
-        files = {"/org/repo/resolve/main/sub/nano%20v1.gguf":
-                 Blob(b"", redirect=f"{cdn.url}/cdn/blob?sig=1", headers={"X-Linked-ETag": f'"{SHA256}"'}),
-                 "/org/repo/resolve/v%2F2/nano.gguf": Blob(b"", redirect=f"{cdn.url}/cdn/blob", headers=wrong)}
+        files = {
+            "/org/repo/resolve/main/sub/nano%20v1.gguf": Blob(
+                b"", redirect=f"{cdn.url}/cdn/blob?sig=1", headers={"X-Linked-ETag": f'"{SHA256}"'}
+            ),
+            "/org/repo/resolve/v%2F2/nano.gguf": Blob(
+                b"", redirect=f"{cdn.url}/cdn/blob", headers=wrong
+            ),
+        }
         with Hub(files) as hub, Folder(HF_ENDPOINT=hub.url + "/") as folder:
             event = folder.pulled("hf:org/repo:sub/nano v1.gguf", "--name", "nano")
             equal(event["verified"], True)
             check_whole(folder)
             run("models", "rm", "nano", env=folder.env)
-            folder.refused("hf:org/repo@v/2:nano.gguf", words=["SHA-256", SHA256, "0" * 64, "the server says"])
+            folder.refused(
+                "hf:org/repo@v/2:nano.gguf", words=["SHA-256", SHA256, "0" * 64, "the server says"]
+            )
             equal(folder.parts(), [], "parts after a wrong hash")
 
 
@@ -126,7 +142,7 @@ def test_a_mirror_from_the_configuration_is_asked():
         folder.env["TANDEM_CONFIG"] = str(config)
         folder.pulled("hf:o/r:nano.gguf")
         check_whole(folder)
-        code, out, err = run("tokenize", "-m", "nano", "--json", stdin=b"hello", env=folder.env)
+        code, _out, err = run("tokenize", "-m", "nano", "--json", stdin=b"hello", env=folder.env)
         equal(code, 0, err)
 
 
@@ -146,7 +162,12 @@ def test_passing_errors_are_waited_out_and_lasting_ones_named():
         check_whole(folder)
     with Hub({"/nano.gguf": Blob(DATA, failures=99)}) as hub, Folder() as folder:
         folder.refused(f"{hub.url}/nano.gguf", "--retries", 1, words="HTTP 503")
-    for status, words in ((404, "no such file"), (401, "HF_TOKEN"), (403, "HF_TOKEN"), (418, "HTTP 418")):
+    for status, words in (
+        (404, "no such file"),
+        (401, "HF_TOKEN"),
+        (403, "HF_TOKEN"),
+        (418, "HTTP 418"),
+    ):
         with Hub({"/nano.gguf": Blob(DATA, status=status)}) as hub, Folder() as folder:
             folder.refused(f"{hub.url}/nano.gguf", words=words)
             equal(len(hub.requests), 1)
@@ -158,14 +179,16 @@ def test_an_interrupted_pull_is_never_a_model_and_goes_on():
     with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
         process = folder.start(f"{hub.url}/nano.gguf", "--streams", 2)
         part = folder.path / "nano.gguf.part"
-        wait_until(lambda: part.exists() and part.stat().st_blocks * 512 > 500_000, 20, "half a megabyte")
+        wait_until(
+            lambda: part.exists() and part.stat().st_blocks * 512 > 500_000, 20, "half a megabyte"
+        )
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
         equal(process.returncode, 1, err)
         assert "interrupted" in err, err
         equal(folder.models(), [])
         equal(folder.parts(), ["nano.gguf.part", "nano.gguf.part.json"])
-        code, out, _ = run("models", "list", "--json", env=folder.env)
+        _code, out, _ = run("models", "list", "--json", env=folder.env)
         equal([(m["name"], m["partial"]) for m in json.loads(out)["models"]], [("nano", True)])
         blob.delay = 0
         event = folder.pulled(f"{hub.url}/nano.gguf")
@@ -179,7 +202,9 @@ def test_a_killed_pull_starts_clean():
     with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
         process = folder.start(f"{hub.url}/nano.gguf")
         part = folder.path / "nano.gguf.part"
-        wait_until(lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes")
+        wait_until(
+            lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes"
+        )
         code, _, err = folder.pull(f"{hub.url}/nano.gguf")
         assert code == 1 and "another process" in err, err
         process.kill()
@@ -197,7 +222,9 @@ def test_a_file_that_changed_is_fetched_anew():
     with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
         process = folder.start(f"{hub.url}/nano.gguf")
         part = folder.path / "nano.gguf.part"
-        wait_until(lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes")
+        wait_until(
+            lambda: part.exists() and part.stat().st_blocks * 512 > 300_000, 20, "some bytes"
+        )
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
         blob.delay = 0
@@ -221,8 +248,12 @@ def test_a_file_that_changed_is_fetched_anew():
 def test_wrong_answers_never_become_a_model():
     damaged = bytearray(DATA)
     damaged[100:140] = bytes(40)
-    for how, words in (({"wrong_range": True}, "another one"), ({"claimed_length": 1 << 62, "ranges": False}, "free"),
-                       ({"shorter_total": 1000}, ("GGUF", "removed")), ({"headers": {"Content-Encoding": "gzip"}}, "compress")):
+    for how, words in (
+        ({"wrong_range": True}, "another one"),
+        ({"claimed_length": 1 << 62, "ranges": False}, "free"),
+        ({"shorter_total": 1000}, ("GGUF", "removed")),
+        ({"headers": {"Content-Encoding": "gzip"}}, "compress"),
+    ):
         with Hub({"/nano.gguf": Blob(DATA, **how)}) as hub, Folder() as folder:
             folder.refused(f"{hub.url}/nano.gguf", "--retries", 1, words=words)
     for data in (bytes(damaged), DATA[:-5000], b"<html>hello</html>", DATA[:100]):
@@ -234,7 +265,9 @@ def test_wrong_answers_never_become_a_model():
     flipped = bytearray(DATA)
     flipped[-1000] ^= 1
     with Hub({"/nano.gguf": Blob(bytes(flipped))}) as hub, Folder() as folder:
-        folder.refused(f"{hub.url}/nano.gguf", "--sha256", SHA256, words=("--sha256", SHA256, "removed"))
+        folder.refused(
+            f"{hub.url}/nano.gguf", "--sha256", SHA256, words=("--sha256", SHA256, "removed")
+        )
 
 
 @case
@@ -243,7 +276,7 @@ def test_redirects_are_followed_but_not_without_end_nor_downwards():
         hub.files["/loop"] = Blob(b"", redirect=f"{hub.url}/loop")
         folder.refused(f"{hub.url}/loop", words="redirects")
         hub.files["/file"] = Blob(b"", redirect="file:///etc/passwd")
-        folder.refused(f"{hub.url}/file", words="no web address")
+        folder.refused(f"{hub.url}/file", words="not http or https")
         hub.files["/relative"] = Blob(b"", redirect="/nano.gguf")
         hub.files["/nano.gguf"] = Blob(DATA)
         folder.pulled(f"{hub.url}/relative", "--name", "nano.gguf")
@@ -260,37 +293,56 @@ def test_the_token_goes_to_its_own_host_over_tls_and_nowhere_else():
                 folder.refused("hf:o/r:nano.gguf", "--retries", 0, words="certificate")
                 folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
                 check_whole(folder)
-                assert all(headers["authorization"] == f"Bearer {token}" for _, headers in hub.requests)
+                assert all(
+                    headers["authorization"] == f"Bearer {token}" for _, headers in hub.requests
+                )
             hub.files["/o/r/resolve/main/down.gguf"] = Blob(b"", redirect=f"{elsewhere.url}/blob")
             with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
                 err = folder.refused("hf:o/r:down.gguf", "--ca-file", cert, words="https to http")
                 assert token not in err
-        with Hub({"/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{elsewhere.url}/blob")}) as hub:
+        with Hub(
+            {"/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{elsewhere.url}/blob")}
+        ) as hub:
             with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
                 folder.pulled("hf:o/r:nano.gguf")
             for _, headers in hub.requests + elsewhere.requests:
                 assert "authorization" not in headers, headers
         # Another port of the same host is another's, and so is the way back from there.
-        with Hub({"/blob": Blob(DATA)}, tls=(cert, key)) as neighbour, Hub({}, tls=(cert, key)) as hub:
+        with (
+            Hub({"/blob": Blob(DATA)}, tls=(cert, key)) as neighbour,
+            Hub({}, tls=(cert, key)) as hub,
+        ):
             hub.files["/o/r/resolve/main/nano.gguf"] = Blob(b"", redirect=f"{neighbour.url}/blob")
             with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
                 folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
                 check_whole(folder)
-            equal([headers.get("authorization") for _, headers in hub.requests], [f"Bearer {token}"])
-            assert neighbour.requests and all("authorization" not in headers for _, headers in neighbour.requests)
+            equal(
+                [headers.get("authorization") for _, headers in hub.requests], [f"Bearer {token}"]
+            )
+            assert neighbour.requests and all(
+                "authorization" not in headers for _, headers in neighbour.requests
+            )
             neighbour.files["/back"] = Blob(b"", redirect=f"{hub.url}/back")
-            hub.files = {"/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{neighbour.url}/back"), "/back": Blob(DATA)}
+            hub.files = {
+                "/o/r/resolve/main/nano.gguf": Blob(b"", redirect=f"{neighbour.url}/back"),
+                "/back": Blob(DATA),
+            }
             hub.requests.clear()
             with Folder(HF_ENDPOINT=hub.url, HF_TOKEN=token) as folder:
                 folder.pulled("hf:o/r:nano.gguf", "--ca-file", cert)
-            equal([path for path, headers in hub.requests if "authorization" in headers], ["/o/r/resolve/main/nano.gguf"])
+            equal(
+                [path for path, headers in hub.requests if "authorization" in headers],
+                ["/o/r/resolve/main/nano.gguf"],
+            )
             assert [path for path, _ in hub.requests if path == "/back"]
         config = Path(temporary) / "tandem.yaml"
         with Hub({"/o/r/resolve/main/nano.gguf": Blob(DATA)}, tls=(cert, key)) as mirror:
             config.write_text(f"models: {{mirror: '{mirror.url}', ca_file: {cert}}}\n")
             with Folder(HF_TOKEN=token, TANDEM_CONFIG=config) as folder:
                 folder.pulled("hf:o/r:nano.gguf")
-            assert mirror.requests and all("authorization" not in headers for _, headers in mirror.requests)
+            assert mirror.requests and all(
+                "authorization" not in headers for _, headers in mirror.requests
+            )
 
 
 @case
@@ -299,7 +351,11 @@ def test_an_address_is_recorded_and_printed_without_its_query():
     with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
         source = f"{hub.url}/nano.gguf?signature=SECRET#SECRET"
         process = folder.start(source, "--streams", 2)
-        wait_until(lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 2, 20, "some bytes")
+        wait_until(
+            lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 2,
+            20,
+            "some bytes",
+        )
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
         assert "SECRET" not in out + err, (out, err)
@@ -320,7 +376,11 @@ def test_a_pull_that_runs_is_not_removed():
     blob = Blob(DATA, delay=0.05)
     with Hub({"/nano.gguf": blob}) as hub, Folder() as folder:
         process = folder.start(f"{hub.url}/nano.gguf")
-        wait_until(lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 1, 20, "a part")
+        wait_until(
+            lambda: (folder.path / "nano.gguf.part").exists() and len(hub.requests) > 1,
+            20,
+            "a part",
+        )
         code, _, err = run("models", "rm", "nano", env=folder.env)
         assert code == 1 and "another process" in err, (code, err)
         blob.delay = 0
@@ -332,7 +392,9 @@ def test_a_pull_that_runs_is_not_removed():
 @case
 def test_a_full_disk_is_foreseen_or_survived():
     with tempfile.TemporaryDirectory() as small:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], capture_output=True).returncode:
+        if subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small], capture_output=True
+        ).returncode:
             raise Skip("no right to mount a small file system")
         try:
             with Hub({"/nano.gguf": Blob(DATA)}) as hub, Folder(small) as folder:
@@ -350,12 +412,22 @@ def test_a_full_disk_is_foreseen_or_survived():
 @case
 def test_what_is_no_source_is_refused_with_the_reason():
     with Folder() as folder:
-        for source, words in (("hf:nobody", "ORG/REPO"), ("hf:a/b", ("names no file", "/a/b/tree/main")), ("hf:a/b:", "names no file"),
-                              ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")), ("hf:a:f.gguf", "ORG/REPO"),
-                              ("hf:a/../b:f.gguf", "ORG/REPO"), ("hf:a/b:../f.gguf", "no file"),
-                              ("hf:a/b:f.gguf@", "revision"), ("ftp://x/y.gguf", "neither"), ("/nowhere.gguf", "neither"),
-                              ("https://user:pw@127.0.0.1/x.gguf", "credentials"), ("http://127.0.0.1:1/", "--name"),
-                              ("http://127.0.0.1:1/a%00b.gguf", "--name"), ("http://127.0.0.1:1/%2e%2e%2fx", "--name")):
+        for source, words in (
+            ("hf:nobody", "ORG/REPO"),
+            ("hf:a/b", ("names no file", "/a/b/tree/main")),
+            ("hf:a/b:", "names no file"),
+            ("hf:a/b:Q4_K_M", (".gguf", "quantisation", "/a/b/tree/main")),
+            ("hf:a:f.gguf", "ORG/REPO"),
+            ("hf:a/../b:f.gguf", "ORG/REPO"),
+            ("hf:a/b:../f.gguf", "no file"),
+            ("hf:a/b:f.gguf@", "revision"),
+            ("ftp://x/y.gguf", "neither"),
+            ("/nowhere.gguf", "neither"),
+            ("https://user:pw@127.0.0.1/x.gguf", "user name or password"),
+            ("http://127.0.0.1:1/", "--name"),
+            ("http://127.0.0.1:1/a%00b.gguf", "--name"),
+            ("http://127.0.0.1:1/%2e%2e%2fx", "--name"),
+        ):
             folder.refused(source, words=words)
         folder.refused(NANO, "--name", "../up", words="--name")
         code, _, err = folder.pull(NANO, "--sha256", "12")
@@ -371,16 +443,31 @@ def sparse_model(path, layers):
     """A model whose weights are a hole in the file: as large as wanted, and nothing on the disk."""
     sys.path.insert(0, str(ROOT / "bench"))
     import make_synthetic_gguf as synthetic
-    shape = dict(layers=layers, wide=4096, heads=32, kv_heads=8, ffn=65536, vocab=512, base=1e4, context=4096)
-    tensors = [(name, rows, cols, synthetic.F16 if rows else kind)
-               for name, rows, cols, kind in synthetic.tensors(shape, "f16")]
+
+    shape = {
+        "layers": layers,
+        "wide": 4096,
+        "heads": 32,
+        "kv_heads": 8,
+        "ffn": 65536,
+        "vocab": 512,
+        "base": 1e4,
+        "context": 4096,
+    }
+    tensors = [
+        (name, rows, cols, synthetic.F16 if rows else kind)
+        for name, rows, cols, kind in synthetic.tensors(shape, "f16")
+    ]
     pairs = synthetic.metadata("sparse", shape)
     with open(path, "wb") as out:
         out.write(b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs)) + b"".join(pairs))
         offset = 0
         for name, rows, cols, kind in tensors:
             dims = [cols, rows] if rows else [cols]
-            out.write(synthetic.string(name) + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind, offset))
+            out.write(
+                synthetic.string(name)
+                + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind, offset)
+            )
             size = synthetic.byte_count(rows, cols, kind)
             offset += size + synthetic.padding(size)
         out.write(bytes(synthetic.padding(out.tell())))
@@ -395,8 +482,11 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_touched():
         path = Path(folder) / "large.gguf"
         weights = sparse_model(path, layers=ram // 1_600_000_000 + 2)
         assert weights > ram
-        for command in (["generate", "-m", path, "-p", "hello", "-n", 1], ["bench", "engine", "-m", path],
-                        ["serve", "-m", path, "--listen", "127.0.0.1:0"]):
+        for command in (
+            ["generate", "-m", path, "-p", "hello", "-n", 1],
+            ["bench", "engine", "-m", path],
+            ["serve", "-m", path, "--listen", "127.0.0.1:0"],
+        ):
             code, _, err = run(*command, env=clean_environment(TANDEM_STATE_DIR=folder))
             equal(code, 1, err)
             assert re.search(r"weights (of )?\d+ MiB.*, the machine has \d+ MiB", err), err
@@ -415,10 +505,19 @@ def test_an_adapter_is_shown_as_one():
         code, out, err = run("models", "pull", source, env=folder.env)
         assert code == 0 and b"LoRA adapter for llama, rank 6, 10 tensors" in out, (out, err)
         event = folder.pulled(source, "--name", "again")
-        facts = {"type": "lora", "base_architecture": "llama", "rank": 6, "matrices": 5, "tensors": 10}
+        facts = {
+            "type": "lora",
+            "base_architecture": "llama",
+            "rank": 6,
+            "matrices": 5,
+            "tensors": 10,
+        }
         for command in (["models", "list"], ["models", "info", "law"]):
             code, out, err = run(*command, env=folder.env)
-            assert code == 0 and b"LoRA adapter for llama" in out and b"cannot" not in out, (out, err)
+            assert code == 0 and b"LoRA adapter for llama" in out and b"cannot" not in out, (
+                out,
+                err,
+            )
         listed = json.loads(run("models", "list", "--json", env=folder.env)[1])["models"]
         info = json.loads(run("models", "info", "law", "--json", env=folder.env)[1])
         for shown in (event, *listed, info):
@@ -443,25 +542,39 @@ def test_list_info_rm_and_use_by_name():
         _, out, _ = run("models", "list", "--json", env=folder.env)
         listed = {model["name"]: model for model in json.loads(out)["models"]}
         equal(sorted(listed), ["broken", "mine"])
-        equal((listed["mine"]["usable"], listed["mine"]["sha256"], listed["broken"]["usable"]), (True, SHA256, False))
+        equal(
+            (listed["mine"]["usable"], listed["mine"]["sha256"], listed["broken"]["usable"]),
+            (True, SHA256, False),
+        )
         _, out, _ = run("models", "info", "mine", "--json", env=folder.env)
         info = json.loads(out)
         equal(info["sha256"], SHA256)
-        # 6 layers, 2 KV heads of 64, keys and values, two bytes each; and what the probe keeps of a page of 16
-        # tokens, 256 floats
+        # 6 layers, 2 KV heads of 64, keys and values, two bytes each; and what the probe keeps of a
+        # page of 16 tokens, 256 floats
         values, probe = 6 * 2 * 64 * 2, 256 * 4 // 16
         equal(info["kv_bytes_per_token"], 2 * values + probe)
-        equal(info["memory_bytes"], len(DATA) + (2 * values + probe) * info["memory_context_tokens"])
+        equal(
+            info["memory_bytes"], len(DATA) + (2 * values + probe) * info["memory_context_tokens"]
+        )
         # Q8_0: 34 bytes for 32 elements
-        equal([(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]], 
-              [("f16", 2 * values + probe), ("q8_0", values // 32 * 34 + probe)])
-        equal(info["kv_caches"][1]["memory_bytes"], len(DATA) + (values // 32 * 34 + probe) * info["memory_context_tokens"])
+        equal(
+            [(cache["type"], cache["bytes_per_token"]) for cache in info["kv_caches"]],
+            [("f16", 2 * values + probe), ("q8_0", values // 32 * 34 + probe)],
+        )
+        equal(
+            info["kv_caches"][1]["memory_bytes"],
+            len(DATA) + (values // 32 * 34 + probe) * info["memory_context_tokens"],
+        )
         equal(sum(entry["bytes"] for entry in info["types"]) > 0.9 * len(DATA), True)
-        code, out, err = run("generate", "-m", "mine", "-p", "hello", "-n", 2, "--temp", 0, "--json", env=folder.env)
+        code, out, err = run(
+            "generate", "-m", "mine", "-p", "hello", "-n", 2, "--temp", 0, "--json", env=folder.env
+        )
         equal(code, 0, err)
         code, _, err = run("generate", "-m", "yours", "-p", "hello", env=folder.env)
         assert code == 1 and "models list" in err and str(folder.path) in err, err
-        with Tandem(env={"TANDEM_MODELS": folder.path}, arguments=["--model", "mine.gguf"]) as server:
+        with Tandem(
+            env={"TANDEM_MODELS": folder.path}, arguments=["--model", "mine.gguf"]
+        ) as server:
             equal(server.chat("hello", max_tokens=2).status, 200)
         code, out, err = run("models", "rm", "mine", "--json", env=folder.env)
         equal((code, json.loads(out)["removed"]), (0, "mine"), err)
@@ -475,10 +588,12 @@ def test_list_info_rm_and_use_by_name():
 @case
 def test_what_came_with_the_program_is_known_by_name_and_what_was_pulled_goes_first():
     with Folder() as folder:
+
         def path_of(name):
             code, out, err = run("models", "info", name, "--json", env=folder.env)
             equal(code, 0, err)
             return json.loads(out)["path"]
+
         equal(path_of("nano"), str(NANO))
         folder.pulled(NANO, "--name", "nano")
         equal(path_of("nano"), str(folder.path / "nano.gguf"))

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Rules, weights, budgets and measured times decide in the running program; the policy can be checked, tested and replaced while it runs."""
+"""Rules, weights, budgets and measured times decide in the running program; the policy can be
+checked, tested and replaced while it runs."""
+
 import hashlib
 import json
 import signal
@@ -44,14 +46,20 @@ def test_rules_see_tags_users_sizes_and_the_network():
         answer = tandem.chat("word " * 400, {"x-tandem-network": "offline"})
         equal(answer.tandem["tier"], "local")
         answer = tandem.chat("hello", {"x-tandem-user": "intern"})
-        assert answer.status == 403 and "ask your mentor" in answer.json["error"]["message"], answer.body
+        assert answer.status == 403 and "ask your mentor" in answer.json["error"]["message"], (
+            answer.body
+        )
         equal(len(cloud.requests), before)
         code, out, err = run("explain", "--json", "last", env=tandem.environment)
         equal(code, 0, err)
         decision = json.loads(out)["signals"]["decision"]
         equal((decision["by"], decision["rule"]), ("denied", "interns"))
         code, out, err = run("explain", "last", env=tandem.environment)
-        assert code == 0 and b"rule 'interns' matched" in out and b"It flips: with another user rule 'interns' would not have matched" in out, (out, err)
+        assert (
+            code == 0
+            and b"rule 'interns' matched" in out
+            and b"It flips: with another user rule 'interns' would not have matched" in out
+        ), (out, err)
 
 
 @case
@@ -60,7 +68,7 @@ def test_a_battery_that_runs_low_keeps_work_off_the_radio():
     battery.mkdir(parents=True)
     for name, text in (("type", "Battery"), ("capacity", "19"), ("status", "Discharging")):
         (battery / name).write_text(text + "\n")
-    cloud, server = started(f"""    start: cloud
+    _cloud, server = started(f"""    start: cloud
 device: {{root: {FOLDER / "sys"}}}
 rules:
 - {{name: low, when: {{device: {{battery_under: 20, on_battery: true}}}}, then: {{only: local}}}}
@@ -75,10 +83,16 @@ rules:
 def test_bad_tags_weights_and_networks_are_refused():
     _, server = started("")
     with server as tandem:
-        for headers, members, words in (({"x-tandem-network": "wifi"}, {}, "metered"), ({"x-tandem-tags": "a,,b"}, {}, "tags"),
-                                        ({}, {"tandem": {"tags": "a"}}, "list"), ({}, {"tandem": {"tags": [1]}}, "tags"),
-                                        ({"x-tandem-tags": ",".join("abcdefghi")}, {}, "8"), ({"x-tandem-weights": "speed"}, {}, "latency"),
-                                        ({"x-tandem-weights": "cost=2"}, {}, "0"), ({}, {"tandem": {"weights": {"cost": "1"}}}, "cost")):
+        for headers, members, words in (
+            ({"x-tandem-network": "wifi"}, {}, "metered"),
+            ({"x-tandem-tags": "a,,b"}, {}, "tags"),
+            ({}, {"tandem": {"tags": "a"}}, "list"),
+            ({}, {"tandem": {"tags": [1]}}, "tags"),
+            ({"x-tandem-tags": ",".join("abcdefghi")}, {}, "8"),
+            ({"x-tandem-weights": "speed"}, {}, "latency"),
+            ({"x-tandem-weights": "cost=2"}, {}, "0"),
+            ({}, {"tandem": {"weights": {"cost": "1"}}}, "cost"),
+        ):
             answer = tandem.chat("hello", headers, **members)
             assert answer.status == 400 and words in answer.json["error"]["message"], answer.body
 
@@ -87,18 +101,27 @@ def test_bad_tags_weights_and_networks_are_refused():
 def test_weights_of_the_request_override_the_apps_and_those_the_routes():
     secret = "sk-mobile-0123456789"
     digest = hashlib.sha256(secret.encode()).hexdigest()
-    cloud, server = started(f"""    weights: {{privacy: 1}}
+    _cloud, server = started(
+        f"""    weights: {{privacy: 1}}
 policy: {{error_usd: 1}}
 apps:
 - {{name: mobile, key_sha256: {digest}, weights: {{cost: 1}}}}
 server: {{api_keys_env: KEYS}}
-""", env={"KEYS": secret + ",sk-other-0123456789"})
+""",
+        env={"KEYS": secret + ",sk-other-0123456789"},
+    )
     with server as tandem:
         hard = "Prove that there are infinitely many primes, step by step."
-        for key, weights, tier in (("sk-other-0123456789", None, "local"),  # the route's: privacy
-                                   (secret, None, "cloud"),                # the app's: cost, where errors cost a dollar
-                                   (secret, "privacy", "local")):          # the request's
-            headers = {"Authorization": "Bearer " + key, **({"x-tandem-weights": weights} if weights else {}), "x-tandem-mode": "auto"}
+        for key, weights, tier in (
+            ("sk-other-0123456789", None, "local"),  # the route's: privacy
+            (secret, None, "cloud"),  # the app's: cost, where errors cost a dollar
+            (secret, "privacy", "local"),
+        ):  # the request's
+            headers = {
+                "Authorization": "Bearer " + key,
+                **({"x-tandem-weights": weights} if weights else {}),
+                "x-tandem-mode": "auto",
+            }
             answer = tandem.chat(hard, headers, max_tokens=4)
             chosen = [r for r in answer.tandem["reasons"] if r["code"] == "chosen_score"]
             assert chosen and chosen[0]["tier"] == tier, answer.body
@@ -116,15 +139,20 @@ def test_a_slow_cloud_loses_requests_that_ask_for_a_quick_first_text():
         equal(answer.tandem["reasons"][0]["code"], "chosen_slo")
         equal(answer.tandem["reasons"][0]["tier"], "local")
         equal(tandem.chat("hello").tandem["tier"], "cloud")  # nobody else is kept from it
-        code, out, err = run("explain", "--json", answer.tandem["exchange"], env=tandem.environment)
+        code, out, _err = run(
+            "explain", "--json", answer.tandem["exchange"], env=tandem.environment
+        )
         decision = json.loads(out)["signals"]["decision"]
-        equal((code, decision["by"], decision["start"], decision["runner_up"]), (0, "slo", "local", "cloud"))
+        equal(
+            (code, decision["by"], decision["start"], decision["runner_up"]),
+            (0, "slo", "local", "cloud"),
+        )
         assert "wish of at least" in decision["flip"], decision
 
 
 @case
 def test_a_spent_budget_goes_on_with_the_local_tier_and_says_so():
-    cloud, server = started("budgets: [{name: team, usd_per_day: 0.000001}]\n")
+    _cloud, server = started("budgets: [{name: team, usd_per_day: 0.000001}]\n")
     with server as tandem:
         equal(tandem.chat("hello", {"x-tandem-mode": "prefer-cloud"}).tandem["tier"], "cloud")
         answer = tandem.chat("hello", {"x-tandem-mode": "prefer-cloud"})
@@ -139,12 +167,15 @@ def test_a_spent_budget_goes_on_with_the_local_tier_and_says_so():
 def test_what_was_spent_today_stays_spent_after_a_restart():
     cloud = ScriptedCloud(Script(text="Cloud."))
     state = tempfile.mkdtemp(prefix="tandem-policy-state-")
-    config = edge_first(cloud.base_url) + """budgets:
+    config = (
+        edge_first(cloud.base_url)
+        + """budgets:
 - {name: each, per: user, usd_per_day: 0.000001}
 - {name: much, usd_per_day: 1000}
 rules:
 - {name: busy, when: {day_tokens_over: 10, tag: busy}, then: {deny: "enough for today"}}
 """
+    )
     environment = {**KEYS, "TANDEM_STATE_DIR": state}
     cloudy = {"x-tandem-mode": "prefer-cloud"}
     with Tandem(config, env=environment) as tandem:
@@ -160,13 +191,17 @@ rules:
 
 @case
 def test_rules_change_while_it_runs_and_broken_ones_change_nothing():
-    cloud, server = started("rules:\n- {name: a, then: {start: cloud}}\n")
+    _cloud, server = started("rules:\n- {name: a, then: {start: cloud}}\n")
     with server as tandem:
         text = tandem.config.read_text()
         equal(tandem.chat("hello").tandem["tier"], "cloud")
         tandem.config.write_text(text + "- {name: b, when: {code: true}, then: {only: local}}\n")
         tandem.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: any("never be reached" in line for line in tandem.log), 20, "complaint in the log")
+        wait_until(
+            lambda: any("never be reached" in line for line in tandem.log),
+            20,
+            "complaint in the log",
+        )
         equal(tandem.chat("hello").tandem["tier"], "cloud")
         tandem.config.write_text(text.replace("{start: cloud}", "{only: local}"))
         tandem.process.send_signal(signal.SIGHUP)
@@ -187,18 +222,28 @@ def test_presets_pass_their_truth_tables():
 @case
 def test_a_failing_assertion_prints_the_difference_and_gives_exit_code_one():
     config, tests = FOLDER / "c.yaml", FOLDER / "t.yaml"
-    config.write_text(edge_first("http://127.0.0.1:9/v1") + "rules:\n- {name: long, when: {tokens_over: 100}, then: {start: cloud}}\n")
-    tests.write_text("config: c.yaml\ntests:\n- {name: right, given: {tokens: 200}, expect: {tier: cloud, rule: long}}\n"
-                     "- {name: wrong, given: {tokens: 100}, expect: {tier: cloud, rule: long}}\n")
+    config.write_text(
+        edge_first("http://127.0.0.1:9/v1")
+        + "rules:\n- {name: long, when: {tokens_over: 100}, then: {start: cloud}}\n"
+    )
+    tests.write_text(
+        "config: c.yaml\ntests:\n- {name: right, given: {tokens: 200}, expect: {tier: cloud, rule:"
+        " long}}\n- {name: wrong, given: {tokens: 100}, expect: {tier: cloud, rule: long}}\n"
+    )
     code, out, err = run("policy", "test", tests)
     equal(code, 1, err)
-    assert b"t.yaml:4: wrong" in out and b"tier: expected cloud, got local; rule: expected long, got none" in out, out
+    assert (
+        b"t.yaml:4: wrong" in out
+        and b"tier: expected cloud, got local; rule: expected long, got none" in out
+    ), out
     assert b"1 passed, 1 failed" in out, out
     code, out, err = run("policy", "test", "--json", tests)
     report = json.loads(out)
     equal((code, report["ok"], report["passed"], report["failed"]), (1, False, 1, 1))
     equal([t["ok"] for t in report["tests"]], [True, False])
-    tests.write_text("config: c.yaml\ntests:\n- {name: t, given: {down: clod}, expect: {tier: local}}\n")
+    tests.write_text(
+        "config: c.yaml\ntests:\n- {name: t, given: {down: clod}, expect: {tier: local}}\n"
+    )
     code, out, err = run("policy", "test", tests)
     assert code == 1 and "line 3" in err and "clod" in err, err
     code, _, err = run("policy", "test")
@@ -208,13 +253,18 @@ def test_a_failing_assertion_prints_the_difference_and_gives_exit_code_one():
 @case
 def test_check_names_errors_and_what_is_suspicious():
     config = FOLDER / "check.yaml"
-    config.write_text(edge_first("http://127.0.0.1:9/v1") + "rules:\n- {name: a, when: {task: cod}, then: {only: local}}\n")
+    config.write_text(
+        edge_first("http://127.0.0.1:9/v1")
+        + "rules:\n- {name: a, when: {task: cod}, then: {only: local}}\n"
+    )
     code, out, err = run("policy", "check", config)
     assert code == 1 and "check.yaml:" in err and "'cod'" in err and "'code'" in err, err
     code, out, err = run("policy", "check", "--json", config)
     assert code == 1 and "'code'" in json.loads(out)["error"], (out, err)
-    config.write_text("tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai}\n- {name: spare, kind: openai}\n"
-                      "routes:\n- {name: auto, kind: hybrid, tiers: [local, cloud]}\n")
+    config.write_text(
+        "tiers:\n- {name: local, kind: local}\n- {name: cloud, kind: openai}\n- {name: spare, kind:"
+        " openai}\nroutes:\n- {name: auto, kind: hybrid, tiers: [local, cloud]}\n"
+    )
     code, out, err = run("policy", "check", "--json", config)
     report = json.loads(out)
     assert code == 0 and report["ok"] and len(report["policy_version"]) == 16, (out, err)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Reversible pseudonyms: private values never reach the cloud, its echo comes back whole, however the stream is
-cut, in tool calls' arguments too; what may not be replaced stays on the device."""
+"""Reversible pseudonyms: private values never reach the cloud, its echo comes back whole, however
+the stream is cut, in tool calls' arguments too; what may not be replaced stays on the device."""
+
 import json
 import sys
 import tempfile
@@ -10,21 +11,37 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from check import case, equal, main
 from scripted_cloud import Script, ScriptedCloud
-from tandem import Tandem, clean_environment, edge_first, run as run_bytes, stream_text
+from tandem import Tandem, clean_environment, edge_first, stream_text
+from tandem import run as run_bytes
 
 PRIVACY = """
 privacy:
   pseudonyms: {on: true, classes: [sensitive, restricted]}
 """
-LETTER = ("Dear Ms. Mary Smith, your card 4111 1111 1111 1111 (mary.smith@acme-corp.com, +1 415-867-5309) was charged "
-          "from 81.2.69.160. IBAN DE89 3704 0044 0532 0130 00. Regards, J. Smith")
-PRIVATE = ["Mary", "Smith", "1111 1111", "11111111", "acme-corp", "867-5309", "81.2.69", "3704 0044"]
+LETTER = (
+    "Dear Ms. Mary Smith, your card 4111 1111 1111 1111 (mary.smith@acme-corp.com, +1 415-867-5309)"
+    " was charged from 81.2.69.160. IBAN DE89 3704 0044 0532 0130 00. Regards, J. Smith"
+)
+PRIVATE = [
+    "Mary",
+    "Smith",
+    "1111 1111",
+    "11111111",
+    "acme-corp",
+    "867-5309",
+    "81.2.69",
+    "3704 0044",
+]
 CLOUD = {"x-tandem-mode": "only-cloud"}
 
 
 def run(*arguments, **more):
     code, out, err = run_bytes(*arguments, **more)
-    return code, out.decode() if isinstance(out, bytes) else out, err.decode() if isinstance(err, bytes) else err
+    return (
+        code,
+        out.decode() if isinstance(out, bytes) else out,
+        err.decode() if isinstance(err, bytes) else err,
+    )
 
 
 def server(cloud, more="", tier=""):
@@ -54,7 +71,9 @@ def test_an_echo_comes_back_whole_and_nothing_private_left():
         assert counts["restored"] >= 8 and counts["sent"] >= 7, counts
         equal(answer.tandem["place"], "cloud")
         metrics = tandem.get("/metrics").body.decode()
-        assert f'tandem_pseudonyms_total{{result="restored"}} {counts["restored"]}' in metrics, metrics
+        assert f'tandem_pseudonyms_total{{result="restored"}} {counts["restored"]}' in metrics, (
+            metrics
+        )
 
 
 @case
@@ -71,14 +90,29 @@ def test_streams_cut_anywhere_come_back_whole():
 
 
 def arguments_of(chunks):
-    return "".join(call["function"].get("arguments", "") for chunk in chunks if isinstance(chunk, dict)
-                   for choice in chunk["choices"] for call in choice["delta"].get("tool_calls", []))
+    return "".join(
+        call["function"].get("arguments", "")
+        for chunk in chunks
+        if isinstance(chunk, dict)
+        for choice in chunk["choices"]
+        for call in choice["delta"].get("tool_calls", [])
+    )
 
 
 @case
 def test_tool_calls_get_the_values_in_streamed_arguments():
-    tools = [{"type": "function", "function": {"name": "send_mail", "parameters": {
-        "type": "object", "properties": {"to": {"type": "string"}, "text": {"type": "string"}}}}}]
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": "send_mail",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"to": {"type": "string"}, "text": {"type": "string"}},
+                },
+            },
+        }
+    ]
     cloud = ScriptedCloud(Script(echo=True))
     with server(cloud) as tandem:
         for size in (1, 3, 8, 1000):
@@ -95,16 +129,29 @@ def test_tool_calls_get_the_values_in_streamed_arguments():
 def test_a_tools_result_and_the_call_before_it_are_masked_alike():
     cloud = ScriptedCloud(Script(text="Done."))
     arguments = json.dumps({"to": "mary.smith@acme-corp.com"})
-    messages = [{"role": "user", "content": "Mail Mary Smith."},
-                {"role": "assistant", "content": None, "tool_calls": [{
-                    "id": "call_1", "type": "function", "function": {"name": "mail", "arguments": arguments}}]},
-                {"role": "tool", "tool_call_id": "call_1", "content": "sent to mary.smith@acme-corp.com"}]
+    messages = [
+        {"role": "user", "content": "Mail Mary Smith."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": "mail", "arguments": arguments},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "sent to mary.smith@acme-corp.com"},
+    ]
     with server(cloud) as tandem:
         equal(tandem.chat(messages, CLOUD).status, 200)
         nothing_private(cloud)
         sent = cloud.requests[-1]["json"]["messages"]
         to = json.loads(sent[1]["tool_calls"][0]["function"]["arguments"])["to"]
-        assert to.split("@")[1].split(".")[1] == "example" and sent[2]["content"] == f"sent to {to}", sent
+        assert (
+            to.split("@")[1].split(".")[1] == "example" and sent[2]["content"] == f"sent to {to}"
+        ), sent
 
 
 @case
@@ -114,8 +161,10 @@ def test_a_conversation_keeps_its_surrogates_and_another_has_others():
         first = [{"role": "user", "content": "I am mary.smith@acme-corp.com"}]
         tandem.chat(first, CLOUD)
         one = cloud.requests[-1]["json"]["messages"][0]["content"]
-        again = first + [{"role": "assistant", "content": "Hello."},
-                         {"role": "user", "content": "Who is mary.smith@acme-corp.com?"}]
+        again = first + [
+            {"role": "assistant", "content": "Hello."},
+            {"role": "user", "content": "Who is mary.smith@acme-corp.com?"},
+        ]
         tandem.chat(again, CLOUD)
         sent = cloud.requests[-1]["json"]["messages"]
         equal(sent[0]["content"], one)
@@ -143,7 +192,11 @@ def test_retries_and_fallbacks_send_the_same_masked_bytes():
 @case
 def test_a_callers_names_go_as_aliases():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    names = {"user": "patient kowalczyk", "safety_identifier": "kowalczyk-7", "prompt_cache_key": "kowalczyk-7"}
+    names = {
+        "user": "patient kowalczyk",
+        "safety_identifier": "kowalczyk-7",
+        "prompt_cache_key": "kowalczyk-7",
+    }
     with server(cloud) as tandem:
         for text in (LETTER, "Another: " + LETTER):
             equal(tandem.chat(text, CLOUD, **names).status, 200)
@@ -188,7 +241,9 @@ def test_private_names_of_members_and_numbers_stay():
         equal(answer.status, 403, answer.body)
         answer = tandem.chat("Hello again", CLOUD, seed=4111111111111111)
         equal(answer.status, 403, answer.body)
-        answer = tandem.chat("Write to mary.smith@acme-corp.com", CLOUD, metadata={"to": "mary.smith@acme-corp.com"})
+        answer = tandem.chat(
+            "Write to mary.smith@acme-corp.com", CLOUD, metadata={"to": "mary.smith@acme-corp.com"}
+        )
         equal(answer.status, 200, answer.body)
         nothing_private(cloud)
         sent = cloud.requests[-1]["json"]
@@ -205,7 +260,9 @@ def test_a_tier_or_route_without_pseudonyms_gets_none():
 
 @case
 def test_strict_replaces_likely_names_and_unknown_numbers():
-    text = "John Quennell wrote from john@acme-corp.com about case C1203345678; quennell is waiting."
+    text = (
+        "John Quennell wrote from john@acme-corp.com about case C1203345678; quennell is waiting."
+    )
     for strict in (False, True):
         cloud = ScriptedCloud(Script(echo=True))
         privacy = PRIVACY.replace("on: true,", "on: true, strict: true,") if strict else PRIVACY
@@ -237,8 +294,12 @@ def test_completions_are_masked_too():
     cloud = ScriptedCloud(Script(echo=True))
     with server(cloud, tier="    completions: true\n") as tandem:
         for stream in (False, True):
-            answer = tandem.request("POST", "/v1/completions", {
-                "prompt": LETTER, "max_tokens": 200, "stream": stream}, CLOUD)
+            answer = tandem.request(
+                "POST",
+                "/v1/completions",
+                {"prompt": LETTER, "max_tokens": 200, "stream": stream},
+                CLOUD,
+            )
             equal(answer.status, 200, answer.body)
             if not stream:
                 equal(answer.json["choices"][0]["text"], LETTER)
@@ -247,30 +308,56 @@ def test_completions_are_masked_too():
 
 def dialogue(turns):
     """Ten subjects, one a turn, and a system message."""
-    subjects = ["Lisbon trams", "sourdough bread", "violin strings", "glacier melting", "chess openings", "solar panels",
-                "medieval bridges", "coral reefs", "pottery glazes", "railway gauges"]
+    subjects = [
+        "Lisbon trams",
+        "sourdough bread",
+        "violin strings",
+        "glacier melting",
+        "chess openings",
+        "solar panels",
+        "medieval bridges",
+        "coral reefs",
+        "pottery glazes",
+        "railway gauges",
+    ]
     messages = [{"role": "system", "content": "Be brief."}]
     for i in range(turns):
-        messages += [{"role": "user", "content": f"Tell me about {subjects[i]} please. " + "Long story. " * 2},
-                     {"role": "assistant", "content": f"Well, {subjects[i]} are interesting. " + "More words. " * 2}]
+        messages += [
+            {
+                "role": "user",
+                "content": f"Tell me about {subjects[i]} please. " + "Long story. " * 2,
+            },
+            {
+                "role": "assistant",
+                "content": f"Well, {subjects[i]} are interesting. " + "More words. " * 2,
+            },
+        ]
     return messages
 
 
 @case
 def test_only_the_turns_that_matter_are_sent():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    messages = dialogue(10) + [{"role": "user", "content": "How do the glazes compare with glacier melting?"}]
-    with Tandem(edge_first(cloud.base_url) + "\nprivacy:\n  minimise: {turns: 2, relevant: 1}\n",
-                env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    messages = dialogue(10) + [
+        {"role": "user", "content": "How do the glazes compare with glacier melting?"}
+    ]
+    with Tandem(
+        edge_first(cloud.base_url) + "\nprivacy:\n  minimise: {turns: 2, relevant: 1}\n",
+        env={"TEST_CLOUD_KEY": "k"},
+    ) as tandem:
         answer = tandem.chat(messages, CLOUD)
         equal(answer.status, 200, answer.body)
         sent = cloud.requests[-1]["json"]["messages"]
-        equal([m["role"] for m in sent], ["system", "user", "assistant", "user", "assistant", "user"])
+        equal(
+            [m["role"] for m in sent], ["system", "user", "assistant", "user", "assistant", "user"]
+        )
         assert "glacier" in sent[1]["content"] and "railway" in sent[3]["content"], sent
         equal(sent[-1], messages[-1])
         left_out = answer.tandem["left_out"]
         equal((left_out["turns"], left_out["messages"]), (8, 16))
-        assert len(cloud.requests[-1]["body"]) < 0.5 * len(json.dumps(messages)), len(cloud.requests[-1]["body"])
+        assert len(cloud.requests[-1]["body"]) < 0.5 * len(json.dumps(messages)), len(
+            cloud.requests[-1]["body"]
+        )
         local = tandem.chat(messages, {"x-tandem-mode": "only-local"})
         assert "left_out" not in local.tandem, local.tandem
         short = tandem.chat(messages[:3] + messages[-1:], CLOUD)
@@ -280,11 +367,22 @@ def test_only_the_turns_that_matter_are_sent():
 @case
 def test_calls_and_their_results_stay_together_when_turns_are_left_out():
     cloud = ScriptedCloud(Script(text="Cloud."))
-    turn = [{"role": "user", "content": "weather?"},
-            {"role": "assistant", "content": None, "tool_calls": [{
-                "id": "call_1", "type": "function", "function": {"name": "w", "arguments": "{}"}}]},
-            {"role": "tool", "tool_call_id": "call_1", "content": "rain"}, {"role": "assistant", "content": "Rain."}]
-    with Tandem(edge_first(cloud.base_url) + PRIVACY + "  minimise: {turns: 2}\n", env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    turn = [
+        {"role": "user", "content": "weather?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "w", "arguments": "{}"}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "rain"},
+        {"role": "assistant", "content": "Rain."},
+    ]
+    with Tandem(
+        edge_first(cloud.base_url) + PRIVACY + "  minimise: {turns: 2}\n",
+        env={"TEST_CLOUD_KEY": "k"},
+    ) as tandem:
         messages = turn * 3 + [{"role": "user", "content": "And for mary.smith@acme-corp.com?"}]
         answer = tandem.chat(messages, CLOUD)
         equal(answer.status, 200, answer.body)
@@ -301,8 +399,11 @@ def test_vaults_outlive_the_server_encrypted_where_that_is_asked_for():
     text = "I am mary.smith@acme-corp.com"
     with tempfile.TemporaryDirectory() as folder:
         more = f"    vault: {{file: {folder}/vaults, key_env: TEST_VAULT_KEY}}\n"
-        config = edge_first(cloud.base_url) + PRIVACY.replace("{on: true, classes: [sensitive, restricted]}",
-                                                             "\n    on: true") + more
+        config = (
+            edge_first(cloud.base_url)
+            + PRIVACY.replace("{on: true, classes: [sensitive, restricted]}", "\n    on: true")
+            + more
+        )
         env = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
         sent = []
         for _ in range(2):
@@ -327,10 +428,13 @@ def test_vaults_outlive_the_server_encrypted_where_that_is_asked_for():
 def test_a_vaults_time_goes_on_while_nothing_runs():
     cloud = ScriptedCloud(Script(echo=True))
     with tempfile.TemporaryDirectory() as folder:
-        config = edge_first(cloud.base_url) + f"""
+        config = (
+            edge_first(cloud.base_url)
+            + f"""
 privacy:
   pseudonyms: {{on: true, ttl_s: 2, vault: {{file: {folder}/vaults, key_env: TEST_VAULT_KEY}}}}
 """
+        )
         env = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
         for _ in range(2):
             with Tandem(config, env=env) as tandem:
@@ -344,10 +448,13 @@ privacy:
 def test_forgetting_a_user_without_a_server_reaches_the_file_of_vaults():
     cloud = ScriptedCloud(Script(echo=True))
     with tempfile.TemporaryDirectory() as folder:
-        config = edge_first(cloud.base_url) + f"""
+        config = (
+            edge_first(cloud.base_url)
+            + f"""
 privacy:
   pseudonyms: {{on: true, vault: {{file: {folder}/vaults, key_env: TEST_VAULT_KEY}}}}
 """
+        )
         Path(f"{folder}/tandem.yaml").write_text(config)
         env = {"TEST_CLOUD_KEY": "k", "TEST_VAULT_KEY": "ab" * 32}
 
@@ -358,9 +465,17 @@ privacy:
             return [request["json"]["messages"][0]["content"] for request in cloud.requests[-2:]]
 
         before = ask()
-        code, out, err = run("forget", "mary", "--json", env=clean_environment(
-            TANDEM_CONFIG=f"{folder}/tandem.yaml", TANDEM_STATE_DIR=f"{folder}/state", TANDEM_LISTEN="127.0.0.1:9",
-            **env))
+        code, out, err = run(
+            "forget",
+            "mary",
+            "--json",
+            env=clean_environment(
+                TANDEM_CONFIG=f"{folder}/tandem.yaml",
+                TANDEM_STATE_DIR=f"{folder}/state",
+                TANDEM_LISTEN="127.0.0.1:9",
+                **env,
+            ),
+        )
         equal(code, 0, err)
         equal(json.loads(out)["vaults"], 1)
         after = ask()
@@ -388,14 +503,25 @@ def test_redact_writes_surrogates_and_an_encrypted_vault():
         assert "4111 1111 1111 1111" in back and "4111111111111111" in back, back
         code, back, err = run("redact", "--restore", *with_key, stdin=hidden.encode())
         equal((code, back), (0, text), err)
-        code, again, err = run("redact", "--surrogates", *with_key, stdin=b"Only john.doe@acme-corp.com")
+        code, again, err = run(
+            "redact", "--surrogates", *with_key, stdin=b"Only john.doe@acme-corp.com"
+        )
         equal((code, again), (0, "Only " + hidden.split()[1].rstrip(",")), err)
-        for wrong, words in ((["--vault-key-file", other], "does not open with this key"), ([], "is encrypted")):
-            code, out, err = run("redact", "--restore", "--vault", vault, *wrong, stdin=hidden.encode())
+        for wrong, words in (
+            (["--vault-key-file", other], "does not open with this key"),
+            ([], "is encrypted"),
+        ):
+            code, out, err = run(
+                "redact", "--restore", "--vault", vault, *wrong, stdin=hidden.encode()
+            )
             assert code != 0 and out == "" and words in err, (code, out, err)
-            code, out, err = run("redact", "--surrogates", "--vault", vault, *wrong, stdin=text.encode())
+            code, out, err = run(
+                "redact", "--surrogates", "--vault", vault, *wrong, stdin=text.encode()
+            )
             assert code != 0 and out == "", (code, out, err)
-        code, out, err = run("redact", "--surrogates", "--vault", vault, "--vault-key-env", "NO_SUCH_KEY", stdin=b"x")
+        code, out, err = run(
+            "redact", "--surrogates", "--vault", vault, "--vault-key-env", "NO_SUCH_KEY", stdin=b"x"
+        )
         assert code != 0 and "NO_SUCH_KEY" in err, err
         Path(vault).write_bytes(stored[:-1] + bytes([stored[-1] ^ 1]))
         code, out, err = run("redact", "--restore", *with_key, stdin=hidden.encode())

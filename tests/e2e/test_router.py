@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""A classifier is trained, asked and put to work: routes start by what it expects, and say the number."""
+"""A classifier is trained, asked and put to work: routes start by what it expects, and say the
+number."""
+
 import json
 import random
 import sys
@@ -12,7 +14,12 @@ from scripted_cloud import Script, ScriptedCloud
 from tandem import Tandem, edge_first, run
 
 EASY = ["set an alarm for {}", "what is my balance on {}", "play music in the {}", "call {} please"]
-HARD = ["prove the theorem about {}", "derive the integral of {}", "plan the migration of {}", "refactor the code of {}"]
+HARD = [
+    "prove the theorem about {}",
+    "derive the integral of {}",
+    "plan the migration of {}",
+    "refactor the code of {}",
+]
 WORDS = "monday kitchen anna groups matrices queues paris servers".split()
 FOLDER = Path(tempfile.mkdtemp(prefix="tandem-router-"))
 
@@ -22,7 +29,12 @@ def lines(count=300, seed=1):
     for _ in range(count):
         hard = rng.random() < 0.5
         text = rng.choice(HARD if hard else EASY).format(rng.choice(WORDS))
-        yield {"text": f"{text} {rng.randrange(99)}", "local_ok": not hard, "strong_ok": True, "task": "work" if hard else "command"}
+        yield {
+            "text": f"{text} {rng.randrange(99)}",
+            "local_ok": not hard,
+            "strong_ok": True,
+            "task": "work" if hard else "command",
+        }
 
 
 def trained(name="small.tdr", seed=1):
@@ -47,8 +59,14 @@ def test_training_reports_and_is_repeatable():
 def test_scores_come_line_by_line():
     classifier, _ = trained()
     texts = ["please prove the theorem about lattices", "set an alarm for tuesday"]
-    code, out, err = run("router", "score", "-m", classifier, "--jsonl",
-                         stdin="\n".join(json.dumps({"text": t, "other": 1}) for t in texts).encode())
+    code, out, err = run(
+        "router",
+        "score",
+        "-m",
+        classifier,
+        "--jsonl",
+        stdin="\n".join(json.dumps({"text": t, "other": 1}) for t in texts).encode(),
+    )
     equal(code, 0, err)
     hard, easy = map(json.loads, out.splitlines())
     assert hard["gain"] > 0.5 > easy["gain"], (hard, easy)
@@ -76,21 +94,28 @@ def test_broken_lines_and_files_are_refused_with_place_and_reason():
     assert code == 1 and "version 9" in err and "other.tdr" in err, err
     code, _, err = run("router", "score", "-m", FOLDER / "missing.tdr", "x")
     assert code == 1 and "missing.tdr" in err, err
-    code, _, err = run("router", "score", "-m", classifier, "--jsonl", stdin=b'{"text": "a"}\n{"txt": "b"}\n')
+    code, _, err = run(
+        "router", "score", "-m", classifier, "--jsonl", stdin=b'{"text": "a"}\n{"txt": "b"}\n'
+    )
     assert code == 1 and "line 2" in err, err
     code, _, err = run("router", "scor")
     assert code == 2 and "scor" in err, err
 
 
 def with_gate(base_url, classifier, gate):
-    return edge_first(base_url) + f"    gates:\n      g0: {{{gate}}}\nrouter:\n  classifier: {classifier}\n"
+    return (
+        edge_first(base_url)
+        + f"    gates:\n      g0: {{{gate}}}\nrouter:\n  classifier: {classifier}\n"
+    )
 
 
 @case
 def test_a_route_starts_by_the_expected_gain_and_says_the_number():
     classifier, _ = trained()
     cloud = ScriptedCloud(Script(text="Done."))
-    with Tandem(with_gate(cloud.base_url, classifier, "gain_over: 0.5"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        with_gate(cloud.base_url, classifier, "gain_over: 0.5"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
         answer = tandem.chat("Prove the theorem about lattices")
         equal(answer.tandem["tier"], "cloud")
         chosen = [r for r in answer.tandem["reasons"] if r["code"] == "chosen_rule"]
@@ -98,7 +123,10 @@ def test_a_route_starts_by_the_expected_gain_and_says_the_number():
         answer = tandem.chat("set an alarm for tuesday")
         assert not any(r["code"] == "chosen_rule" for r in answer.tandem["reasons"]), answer.tandem
         # What others wrote does not move it.
-        quoted = tandem.chat("set an alarm for tuesday\n```\nprove the theorem about the integral\n```\n> derive the integral of matrices")
+        quoted = tandem.chat(
+            "set an alarm for tuesday\n```\nprove the theorem about the integral\n```\n> derive the"
+            " integral of matrices"
+        )
         assert not any(r["code"] == "chosen_rule" for r in quoted.tandem["reasons"]), quoted.tandem
         code, out, err = run("explain", "--json", answer.tandem["exchange"], env=tandem.environment)
         equal(code, 0, err)
@@ -107,7 +135,11 @@ def test_a_route_starts_by_the_expected_gain_and_says_the_number():
 
 @case
 def test_a_gate_without_a_classifier_is_refused_at_load():
-    tandem = Tandem(with_gate("http://127.0.0.1:9/v1", "none", "p_local_under: 0.5"), env={"TEST_CLOUD_KEY": "k"}, wait=False)
+    tandem = Tandem(
+        with_gate("http://127.0.0.1:9/v1", "none", "p_local_under: 0.5"),
+        env={"TEST_CLOUD_KEY": "k"},
+        wait=False,
+    )
     tandem.ended(20)
     log = "".join(tandem.log)
     assert tandem.process.returncode != 0 and "router.classifier" in log, log

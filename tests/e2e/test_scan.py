@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tandem scan and tandem redact: the forms that programs read, and that what was taken out comes back."""
+"""tandem scan and tandem redact: the forms that programs read, and that what was taken out comes
+back."""
+
 import json
 import os
 import stat
@@ -20,12 +22,20 @@ def test_scan_gives_class_types_and_both_kinds_of_places():
     equal(code, 0, err)
     found = json.loads(out)
     equal(found["class"], "restricted")
-    equal([span["type"] for span in found["spans"]], ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD"])
+    equal(
+        [span["type"] for span in found["spans"]], ["PHONE_NUMBER", "EMAIL_ADDRESS", "CREDIT_CARD"]
+    )
     for span in found["spans"]:
-        in_bytes = TEXT.encode()[span["start"]:span["end"]].decode()
-        equal(in_bytes, TEXT[span["char_start"]:span["char_end"]])
-        assert 0 < span["score"] <= 1 and span["class"] in ("public", "sensitive", "restricted"), span
-    equal(TEXT[found["spans"][1]["char_start"]:found["spans"][1]["char_end"]], "zoë.k@example.com")
+        in_bytes = TEXT.encode()[span["start"] : span["end"]].decode()
+        equal(in_bytes, TEXT[span["char_start"] : span["char_end"]])
+        assert 0 < span["score"] <= 1 and span["class"] in (
+            "public",
+            "sensitive",
+            "restricted",
+        ), span
+    equal(
+        TEXT[found["spans"][1]["char_start"] : found["spans"][1]["char_end"]], "zoë.k@example.com"
+    )
 
 
 @case
@@ -39,8 +49,17 @@ def test_scan_without_json_is_a_line_a_finding():
 
 @case
 def test_jsonl_answers_every_line_and_goes_on_after_broken_ones():
-    lines = [b'{"text": "a@example.com", "id": 7}', b"{broken", b'{"text": 3}', b"[1]", b"", b'{"text": "nothing"}',
-             b'{"text": "\\ud800"}', b"\xff\xfe", b'{"text": "b@example.com"}']
+    lines = [
+        b'{"text": "a@example.com", "id": 7}',
+        b"{broken",
+        b'{"text": 3}',
+        b"[1]",
+        b"",
+        b'{"text": "nothing"}',
+        b'{"text": "\\ud800"}',
+        b"\xff\xfe",
+        b'{"text": "b@example.com"}',
+    ]
     code, out, err = run("scan", "--jsonl", stdin=b"\n".join(lines))
     equal(code, 1, err)
     rows = [json.loads(line) for line in out.splitlines()]
@@ -77,18 +96,41 @@ def test_redact_and_restore_give_the_text_back():
         equal(back.decode(), text)
         assert "1 places" in err, err
         # A second text goes on with the vault: the same value, the same placeholder.
-        code, out, err = run("redact", "--json", "--vault", vault, stdin=b"to other@example.org and new@example.org")
+        code, out, err = run(
+            "redact", "--json", "--vault", vault, stdin=b"to other@example.org and new@example.org"
+        )
         equal(code, 0, err)
         equal(json.loads(out)["text"], "to <EMAIL_ADDRESS_3> and <EMAIL_ADDRESS_4>")
-        code, out, err = run("redact", "--json", "--restore", "--vault", vault, stdin=b"<EMAIL_ADDRESS_4> <PHONE_NUMBER_9>")
-        equal((code, json.loads(out)), (0, {"text": "new@example.org <PHONE_NUMBER_9>",
-                                           "restored": ["<EMAIL_ADDRESS_4>"], "unknown": 1}), err)
+        code, out, err = run(
+            "redact",
+            "--json",
+            "--restore",
+            "--vault",
+            vault,
+            stdin=b"<EMAIL_ADDRESS_4> <PHONE_NUMBER_9>",
+        )
+        equal(
+            (code, json.loads(out)),
+            (
+                0,
+                {
+                    "text": "new@example.org <PHONE_NUMBER_9>",
+                    "restored": ["<EMAIL_ADDRESS_4>"],
+                    "unknown": 1,
+                },
+            ),
+            err,
+        )
 
 
 @case
 def test_redact_replaces_from_the_class_that_was_asked_for():
     text = b"On 2024-05-01 a@example.com paid with 4111111111111111"
-    for level, kept in (("public", ()), ("sensitive", ("2024-05-01",)), ("restricted", ("2024-05-01", "a@example.com"))):
+    for level, kept in (
+        ("public", ()),
+        ("sensitive", ("2024-05-01",)),
+        ("restricted", ("2024-05-01", "a@example.com")),
+    ):
         code, out, err = run("redact", "--class", level, stdin=text)
         equal(code, 0, err)
         for value in ("2024-05-01", "a@example.com", "4111111111111111"):
@@ -103,7 +145,14 @@ def test_the_operators_patterns_and_words_come_from_the_configuration():
 
         def privacy(text):
             config.write_text("privacy:\n" + text)
-            return run("scan", "--json", "--config", str(config), "-p", "EMP-00017 works on blue bird and zeta")
+            return run(
+                "scan",
+                "--json",
+                "--config",
+                str(config),
+                "-p",
+                "EMP-00017 works on blue bird and zeta",
+            )
 
         code, out, err = privacy(f"""  patterns:
     - {{name: STAFF_ID, regex: 'EMP-[0-9]{{5}}', class: restricted, score: 0.7}}
@@ -113,14 +162,24 @@ def test_the_operators_patterns_and_words_come_from_the_configuration():
 """)
         equal(code, 0, err)
         spans = json.loads(out)["spans"]
-        equal([(s["type"], s["class"], s["start"], s["end"]) for s in spans],
-              [("STAFF_ID", "restricted", 0, 9), ("PROJECT", "sensitive", 19, 28), ("code-word", "public", 33, 37)])
-        code, out, err = run("redact", "--class", "public", "--config", str(config), "-p", "EMP-00017, zeta")
+        equal(
+            [(s["type"], s["class"], s["start"], s["end"]) for s in spans],
+            [
+                ("STAFF_ID", "restricted", 0, 9),
+                ("PROJECT", "sensitive", 19, 28),
+                ("code-word", "public", 33, 37),
+            ],
+        )
+        code, out, err = run(
+            "redact", "--class", "public", "--config", str(config), "-p", "EMP-00017, zeta"
+        )
         equal((code, out), (0, b"<STAFF_ID_1>, <CODE_WORD_1>"), err)
-        for text, says in (("  patterns: [{name: A, regex: '('}]", "parenthesis"),
-                           ("  patterns: [{name: A, regex: 'x*'}]", "empty"),
-                           ("  words: [{name: A}]", "needs a file or a list"),
-                           (f"  words: [{{name: A, file: {folder}/none}}]", "none")):
+        for text, says in (
+            ("  patterns: [{name: A, regex: '('}]", "parenthesis"),
+            ("  patterns: [{name: A, regex: 'x*'}]", "empty"),
+            ("  words: [{name: A}]", "needs a file or a list"),
+            (f"  words: [{{name: A, file: {folder}/none}}]", "none"),
+        ):
             code, out, err = privacy(text + "\n")
             equal((text, code, out), (text, 1, b""))
             assert says in err and "tandem.yaml:2" in err, err
@@ -133,16 +192,25 @@ def test_wrong_use_and_broken_vaults_say_what_to_do():
     equal(run("scan", "--jsonl", "file")[0], 2)
     with tempfile.TemporaryDirectory() as folder:
         vault = Path(folder) / "vault.json"
-        for content in ("{", "[]", '{"version": 2, "values": {}}', '{"version": 1, "values": {"x": "y"}}',
-                        '{"version": 1, "values": {"<A_1>": 3}}'):
+        for content in (
+            "{",
+            "[]",
+            '{"version": 2, "values": {}}',
+            '{"version": 1, "values": {"x": "y"}}',
+            '{"version": 1, "values": {"<A_1>": 3}}',
+        ):
             vault.write_text(content)
             code, out, err = run("redact", "--vault", str(vault), stdin=b"a@example.com")
             equal((content, code, out), (content, 1, b""))
             assert err, content
             equal(vault.read_text(), content)
-        code, out, err = run("redact", "--restore", "--vault", str(Path(folder) / "none"), stdin=b"x")
+        code, out, err = run(
+            "redact", "--restore", "--vault", str(Path(folder) / "none"), stdin=b"x"
+        )
         equal((code, out), (1, b""))
-        code, out, err = run("redact", "--vault", str(Path(folder) / "no" / "dir"), stdin=b"a@example.com")
+        code, out, err = run(
+            "redact", "--vault", str(Path(folder) / "no" / "dir"), stdin=b"a@example.com"
+        )
         equal((code, out), (1, b""), err)
 
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Thresholds are tuned to a risk, from a file or from feedback in the ledger, and put to work in a gate."""
+"""Thresholds are tuned to a risk, from a file or from feedback in the ledger, and put to work in a
+gate."""
+
 import json
 import random
 import sys
@@ -18,7 +20,7 @@ def judged(count, seed=1, task=None):
     rng = random.Random(seed)
     for _ in range(count):
         score = rng.random()
-        yield {"confidence": round(score, 6), "right": rng.random() < score ** 0.3, "task": task}
+        yield {"confidence": round(score, 6), "right": rng.random() < score**0.3, "task": task}
 
 
 def write(name, lines):
@@ -30,7 +32,9 @@ def write(name, lines):
 @case
 def test_a_threshold_holds_the_asked_risk_on_its_own_lines():
     lines, out = list(judged(800)), FOLDER / "t.json"
-    code, text, err = run("router", "tune", write("lines.jsonl", lines), "--risk", "0.05", "-o", out, "--json")
+    code, text, err = run(
+        "router", "tune", write("lines.jsonl", lines), "--risk", "0.05", "-o", out, "--json"
+    )
     equal(code, 0, err)
     got, file = json.loads(text), json.loads(out.read_text())
     bar = got["thresholds"][0]["threshold"]
@@ -47,7 +51,9 @@ def test_a_threshold_holds_the_asked_risk_on_its_own_lines():
 @case
 def test_what_cannot_be_reached_is_said_with_an_exit_code():
     out = FOLDER / "none.json"
-    code, text, _ = run("router", "tune", write("few.jsonl", judged(12)), "--risk", "0.05", "-o", out)
+    code, text, _ = run(
+        "router", "tune", write("few.jsonl", judged(12)), "--risk", "0.05", "-o", out
+    )
     equal(code, 3)
     assert b"not reachable" in text and b"at least 19" in text and not out.exists(), text
     bad = [{"confidence": 1 - i / 100, "right": i > 20} for i in range(100)]
@@ -60,9 +66,13 @@ def test_what_cannot_be_reached_is_said_with_an_exit_code():
 
 @case
 def test_each_task_with_lines_enough_gets_its_own():
-    lines = [*judged(300, 2, "chat"), *judged(5, 3, "rare")] + [{"confidence": 0.9, "right": i > 30, "task": "law"} for i in range(60)]
+    lines = [*judged(300, 2, "chat"), *judged(5, 3, "rare")] + [
+        {"confidence": 0.9, "right": i > 30, "task": "law"} for i in range(60)
+    ]
     out = FOLDER / "tasks.json"
-    code, text, err = run("router", "tune", write("tasks.jsonl", lines), "--risk", "0.05", "--per-cluster", "-o", out)
+    code, text, err = run(
+        "router", "tune", write("tasks.jsonl", lines), "--risk", "0.05", "--per-cluster", "-o", out
+    )
     equal(code, 0, err)
     assert b"law" in text and b"(everything else)" in text, text
     tasks = {row["task"]: row["threshold"] for row in json.loads(out.read_text())["tasks"]}
@@ -72,7 +82,9 @@ def test_each_task_with_lines_enough_gets_its_own():
 
 @case
 def test_broken_input_is_refused():
-    bad = write("bad.jsonl", [{"confidence": 0.5, "right": True}, {"confidence": "high", "right": True}])
+    bad = write(
+        "bad.jsonl", [{"confidence": 0.5, "right": True}, {"confidence": "high", "right": True}]
+    )
     code, _, err = run("router", "tune", bad, "--risk", "0.05")
     assert code == 1 and "bad.jsonl" in err and "line 2" in err, err
     code, _, err = run("router", "tune", bad)
@@ -82,18 +94,35 @@ def test_broken_input_is_refused():
 
 
 def with_thresholds(base_url, path):
-    return edge_first(base_url) + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{thresholds: {path}}}\n      commit_tokens: all\n"
+    return (
+        edge_first(base_url)
+        + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{thresholds: {path}}}\n     "
+        " commit_tokens: all\n"
+    )
 
 
 def thresholds(name, threshold, gate="g3"):
     path = FOLDER / name
-    path.write_text(json.dumps({"tandem_thresholds": 1, "gate": gate, "risk": 0.05, "samples": 100, "threshold": threshold}))
+    path.write_text(
+        json.dumps(
+            {
+                "tandem_thresholds": 1,
+                "gate": gate,
+                "risk": 0.05,
+                "samples": 100,
+                "threshold": threshold,
+            }
+        )
+    )
     return path
 
 
 @case
 def test_a_gate_uses_the_file_and_a_reload_reads_it_again():
-    import os, signal, time
+    import os
+    import signal
+    import time
+
     cloud = ScriptedCloud(Script(text="Done."))
     path = thresholds("gate.json", 0)
     with Tandem(with_thresholds(cloud.base_url, path), env={"TEST_CLOUD_KEY": "k"}) as tandem:
@@ -106,13 +135,20 @@ def test_a_gate_uses_the_file_and_a_reload_reads_it_again():
                 break
             time.sleep(0.05)
         equal(answer.tandem["tier"], "cloud")
-        assert any("out of reach" in reason["text"] for reason in answer.tandem["reasons"]), answer.tandem
+        assert any("out of reach" in reason["text"] for reason in answer.tandem["reasons"]), (
+            answer.tandem
+        )
 
 
 @case
 def test_a_file_of_another_gate_or_a_broken_one_does_not_start():
-    for path, words in [(thresholds("g1.json", 0.5, "g1"), ("gate g1", "--gate g3")), (thresholds("wrong.json", 7), ("wrong.json", "threshold"))]:
-        tandem = Tandem(with_thresholds("http://127.0.0.1:9/v1", path), env={"TEST_CLOUD_KEY": "k"}, wait=False)
+    for path, words in [
+        (thresholds("g1.json", 0.5, "g1"), ("gate g1", "--gate g3")),
+        (thresholds("wrong.json", 7), ("wrong.json", "threshold")),
+    ]:
+        tandem = Tandem(
+            with_thresholds("http://127.0.0.1:9/v1", path), env={"TEST_CLOUD_KEY": "k"}, wait=False
+        )
         tandem.ended(20)
         log = "".join(tandem.log)
         assert tandem.process.returncode != 0 and all(word in log for word in words), log
@@ -121,14 +157,25 @@ def test_a_file_of_another_gate_or_a_broken_one_does_not_start():
 @case
 def test_feedback_is_stored_reported_and_tuned_on():
     cloud = ScriptedCloud(Script(text="Done."))
-    gates = edge_first(cloud.base_url) + "    gates:\n      g2: {tokens: 0}\n      g3: {confidence_min: 0}\n"
+    gates = (
+        edge_first(cloud.base_url)
+        + "    gates:\n      g2: {tokens: 0}\n      g3: {confidence_min: 0}\n"
+    )
     with Tandem(gates, env={"TEST_CLOUD_KEY": "k"}) as tandem:
         ids = [tandem.chat("what can you do?").tandem["exchange"] for _ in range(12)]
-        for number, exchange in enumerate(ids):
-            answer = tandem.request("POST", "/tandem/v1/feedback", {"id": exchange, "ok": True, "comment": "fine"})
+        for exchange in ids:
+            answer = tandem.request(
+                "POST", "/tandem/v1/feedback", {"id": exchange, "ok": True, "comment": "fine"}
+            )
             equal(answer.status, 200, answer.body)
-        equal(tandem.request("POST", "/tandem/v1/feedback", {"id": "ex_unknown", "ok": True}).status, 404)
-        equal(tandem.request("POST", "/tandem/v1/feedback", {"id": ids[0][:10], "ok": True}).status, 404)
+        equal(
+            tandem.request("POST", "/tandem/v1/feedback", {"id": "ex_unknown", "ok": True}).status,
+            404,
+        )
+        equal(
+            tandem.request("POST", "/tandem/v1/feedback", {"id": ids[0][:10], "ok": True}).status,
+            404,
+        )
         equal(tandem.request("POST", "/tandem/v1/feedback", {"id": ids[0]}).status, 400)
         equal(tandem.request("POST", "/tandem/v1/feedback", b"{").status, 400)
         for _ in range(100):
@@ -141,37 +188,55 @@ def test_feedback_is_stored_reported_and_tuned_on():
         assert b"feedback on 12 answers, mean score 1.000" in out, out
         code, out, err = run("router", "tune", "--risk", "0.1", "--json", env=tandem.environment)
         got = json.loads(out)
-        equal((code, got["answers_kept"], got["answers_judged"], got["samples"], got["share_local"]), (0, 12, 12, 12, 1))
+        equal(
+            (code, got["answers_kept"], got["answers_judged"], got["samples"], got["share_local"]),
+            (0, 12, 12, 12, 1),
+        )
         code, out, err = run("router", "tune", "--risk", "0.05", env=tandem.environment)
         assert code == 3 and b"at least 19" in out, (code, out, err)
 
 
 def watched(base_url, watch):
-    return edge_first(base_url) + f"    gates:\n      g2: {{tokens: 0}}\n      g3: {{confidence_min: 0.999}}\n      commit_tokens: all\nwatch: {{{watch}}}\n"
+    return (
+        edge_first(base_url)
+        + "    gates:\n      g2: {tokens: 0}\n      g3: {confidence_min: 0.999}\n     "
+        f" commit_tokens: all\nwatch: {{{watch}}}\n"
+    )
 
 
 @case
 def test_a_callers_cap_keeps_it_on_the_device_and_is_an_alarm():
     cloud = ScriptedCloud(Script(text="Done."))
-    with Tandem(watched(cloud.base_url, "escalations_per_hour: 2"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        watched(cloud.base_url, "escalations_per_hour: 2"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
         tiers = [tandem.chat(f"prove lemma {i}").tandem["tier"] for i in range(4)]
         equal(tiers, ["cloud", "cloud", "local", "local"])
         equal(len(cloud.requests), 2)
         alarms = tandem.get("/tandem/v1/alarms").json
-        equal([(a["kind"], a["ended"], len(a["caller"])) for a in alarms["data"]], [("caller_capped", None, 8)])
-        assert 'tandem_alarms_active{kind="caller_capped"} 1' in tandem.get("/metrics").body.decode()
+        equal(
+            [(a["kind"], a["ended"], len(a["caller"])) for a in alarms["data"]],
+            [("caller_capped", None, 8)],
+        )
+        assert (
+            'tandem_alarms_active{kind="caller_capped"} 1' in tandem.get("/metrics").body.decode()
+        )
         assert any("alarm_begun" in line for line in tandem.log), tandem.log
 
 
 @case
 def test_a_share_above_the_usual_one_is_an_alarm_with_its_phrases():
     cloud = ScriptedCloud(Script(text="Done."))
-    with Tandem(watched(cloud.base_url, "escalation_share: 0.05"), env={"TEST_CLOUD_KEY": "k"}) as tandem:
+    with Tandem(
+        watched(cloud.base_url, "escalation_share: 0.05"), env={"TEST_CLOUD_KEY": "k"}
+    ) as tandem:
         for i in range(40):
             tandem.chat(f"prove lemma {i}")
         got = tandem.get("/tandem/v1/alarms").json
         equal([a["kind"] for a in got["data"]], ["escalation_share"])
-        assert got["escalation_share"] == 1 and got["phrases"] == [], got  # all leave: no phrase stands out
+        assert got["escalation_share"] == 1 and got["phrases"] == [], (
+            got
+        )  # all leave: no phrase stands out
         equal(tandem.request("POST", "/tandem/v1/alarms", {}).status, 405)
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tools on the local tier: a call goes the whole way, streamed or not, where the model's template takes tools;
-where it does not, the request goes elsewhere or is refused. The model is the embedded one with another
-template, made to write a call by a grammar."""
+"""Tools on the local tier: a call goes the whole way, streamed or not, where the model's template
+takes tools; where it does not, the request goes elsewhere or is refused. The model is the embedded
+one with another template, made to write a call by a grammar."""
+
 import json
 import struct
 import sys
@@ -13,14 +14,30 @@ from check import case, equal, main
 from tandem import NANO, Tandem
 
 TEMPLATE = """{% for tool in tools or [] %}{{ tool | tojson }}
-{% endfor %}{% for m in messages %}{{ m.role }}: {{ m.content or '' }}{% for call in m.tool_calls or [] %}<tool_call>
+{% endfor %}{% for m in messages %}{{ m.role }}: {{ m.content or '' }}\
+{% for call in m.tool_calls or [] %}<tool_call>
 {"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
 </tool_call>{% endfor %}
 {% endfor %}assistant: """
-TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {
-    "type": "object", "properties": {"city": {"type": "string"}}}}}]
-CALL = r'''root ::= "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"" [a-z]{3,6} "\"}}\n</tool_call>"'''
-ASKED = {"model": "local", "messages": [{"role": "user", "content": "weather in Rome?"}], "tools": TOOLS, "max_tokens": 80}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+        },
+    }
+]
+CALL = (
+    r'root ::= "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": '
+    r'{\"city\": \"" [a-z]{3,6} "\"}}\n</tool_call>"'
+)
+ASKED = {
+    "model": "local",
+    "messages": [{"role": "user", "content": "weather in Rome?"}],
+    "tools": TOOLS,
+    "max_tokens": 80,
+}
 
 
 def with_template(path):
@@ -31,7 +48,9 @@ def with_template(path):
     text = TEMPLATE.encode()
     text += b"{#" + b" " * (32 + (length - len(text) - 4) % 32) + b"#}"
     equal((len(text) - length) % 32, 0)
-    Path(path).write_bytes(data[:at] + struct.pack("<Q", len(text)) + text + data[at + 8 + length:])
+    Path(path).write_bytes(
+        data[:at] + struct.pack("<Q", len(text)) + text + data[at + 8 + length :]
+    )
     return path
 
 
@@ -41,8 +60,10 @@ def ask(tandem, **more):
 
 @case
 def test_a_call_goes_the_whole_way_also_streamed():
-    with tempfile.TemporaryDirectory() as folder, \
-            Tandem(arguments=["--model", with_template(f"{folder}/tools.gguf")]) as tandem:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Tandem(arguments=["--model", with_template(f"{folder}/tools.gguf")]) as tandem,
+    ):
         choice = ask(tandem, grammar=CALL).json["choices"][0]
         equal(choice["finish_reason"], "tool_calls")
         call = choice["message"]["tool_calls"][0]
@@ -60,12 +81,24 @@ def test_a_call_goes_the_whole_way_also_streamed():
 
 @case
 def test_calls_and_results_are_part_of_the_prompt():
-    with tempfile.TemporaryDirectory() as folder, \
-            Tandem(arguments=["--model", with_template(f"{folder}/tools.gguf")]) as tandem:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Tandem(arguments=["--model", with_template(f"{folder}/tools.gguf")]) as tandem,
+    ):
         history = ASKED["messages"] + [
-            {"role": "assistant", "content": None, "tool_calls": [
-                {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"rome"}'}}]},
-            {"role": "tool", "tool_call_id": "call_1", "content": "sunny"}]
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "get_weather", "arguments": '{"city":"rome"}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "call_1", "content": "sunny"},
+        ]
         first, second = ask(tandem, max_tokens=4), ask(tandem, messages=history, max_tokens=4)
         equal((first.status, second.status), (200, 200))
         assert second.json["usage"]["prompt_tokens"] > first.json["usage"]["prompt_tokens"] + 10

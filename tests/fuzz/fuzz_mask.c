@@ -1,5 +1,6 @@
 /* Any text: what is masked and echoed comes back byte for byte, but for letters in a value that were written
  * as JSON's escapes: they come back as themselves. Nothing small is refused. */
+#include "../scanners.h"
 #include "base/str.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
@@ -47,7 +48,8 @@ static void echo(struct vault *vault, struct vault_uses *uses, struct td_str mas
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t key[KEYED_KEY_BYTES] = {2};
-    static const struct mask_rules rules = {
+    const struct mask_rules rules = {
+        .scanner = plain_scanner(),
         .classes = {[TD_CLASS_SENSITIVE] = true, [TD_CLASS_RESTRICTED] = true},
         .kinds = {[PRIVACY_DATE] = true, [PRIVACY_ZIP] = true}};
     char *copy = malloc(size + (size == 0)); /* exact size: a byte read too many is seen */

@@ -1,7 +1,7 @@
 /* Sources as users and scripts write them: what is accepted keeps to its hub and to a plain
  * name. */
-#include "app/setup/model_source.h"
-#include "app/setup/model_store.h"
+#include "app/setup/model/model_source.h"
+#include "app/setup/model/model_store.h"
 #include "base/str.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* Any bytes: spans are in order, apart, inside the text; what is counted is what is listed. */
+#include "../scanners.h"
+#include "privacy/scan/privacy.h"
 #include "privacy/scan/tally.h"
 
 #include <stdlib.h>
@@ -31,12 +33,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     struct privacy_span spans[SPANS];
     const struct td_str all = {text, size};
-    size_t count = check_spans(spans, privacy_scan(all, spans, SPANS), size);
+    size_t count = check_spans(spans, privacy_scan(plain_scanner(), all, spans, SPANS), size);
     struct privacy_span strict[SPANS];
-    if (check_spans(strict, privacy_scan_strict(all, strict, SPANS), size) < count)
+    if (check_spans(strict, privacy_scan_strict(plain_scanner(), all, strict, SPANS), size) < count)
         abort(); /* without names there is no less */
     struct privacy_tally found = {0};
-    enum td_data_class data_class = privacy_classify((struct td_str){text, size}, &found);
+    enum td_data_class data_class =
+        privacy_classify(plain_scanner(), (struct td_str){text, size}, &found);
     size_t total = 0;
     for (size_t i = 0; i < PRIVACY_KIND_COUNT; i++)
         total += found.kinds[i];

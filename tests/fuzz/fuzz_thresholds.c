@@ -34,16 +34,16 @@ static void read_file(struct td_str text)
 static void read_lines(struct td_str text)
 {
     static struct tune_result result;
-    struct labelled labelled;
+    struct judged_answers labelled;
     struct td_error err = {0};
     const struct tune_options options = {THRESHOLD_G3, 0.05, true};
-    enum td_status status = labelled_read(text, THRESHOLD_G3, &labelled, &err);
+    enum td_status status = judged_answers_read(text, THRESHOLD_G3, &labelled, &err);
     if (status != TD_OK && !*err.message)
         abort();
     if (status == TD_OK && tune(&labelled, &options, &result, &err) == TD_OK &&
         (result.count != labelled.count || result.loss_kept > options.risk + 1e-6))
         abort();
-    labelled_deinit(&labelled);
+    judged_answers_deinit(&labelled);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Writes bert.json: embeddings of two tiny encoders by a float64 reference written from the papers
-(Devlin et al. 2018, Vaswani et al. 2017, Su et al. 2021, Shazeer 2020; pip install numpy), which shares
-no code with the engine. Weights are a formula, so that the test makes the same model itself.
+(Devlin et al. 2018, Vaswani et al. 2017, Su et al. 2021, Shazeer 2020; pip install numpy), which
+shares no code with the engine. Weights are a formula, so that the test makes the same model itself.
 
     make_bert.py > bert.json
-    make_bert.py --gguf OUT --arch bert     the model as a file (pip install gguf), for other programs
+    make_bert.py --gguf OUT --arch bert     the model as a file (pip install gguf), for other
+    programs
 """
+
 import argparse
 import json
 import math
@@ -14,7 +16,12 @@ import numpy as np
 
 WIDE, HEADS, FFN, LAYERS, VOCAB, POSITIONS, EPSILON = 32, 4, 48, 2, 121, 64, 1e-12
 ROPE_BASE = 1000.0
-TEXTS = [[2, 5, 3], [2, 3], [2, 5, 6, 7, 8, 9, 10, 11, 12, 3], [2] + [(7 * i) % 116 + 5 for i in range(50)] + [3]]
+TEXTS = [
+    [2, 5, 3],
+    [2, 3],
+    [2, 5, 6, 7, 8, 9, 10, 11, 12, 3],
+    [2] + [(7 * i) % 116 + 5 for i in range(50)] + [3],
+]
 
 
 def values(seed, count, scale, base):
@@ -27,17 +34,27 @@ def values(seed, count, scale, base):
 
 def tensors(arch):
     """Name, shape (rows, cols), scale, base, in the order of their seeds."""
+
     def norm(name):
         return [(name + ".weight", (WIDE,), 0.5, 1.0), (name + ".bias", (WIDE,), 0.3, 0.0)]
 
-    rows = [("token_embd.weight", (VOCAB, WIDE), 1.0, 0.0), ("token_types.weight", (2, WIDE), 0.5, 0.0)]
+    rows = [
+        ("token_embd.weight", (VOCAB, WIDE), 1.0, 0.0),
+        ("token_types.weight", (2, WIDE), 0.5, 0.0),
+    ]
     if arch == "bert":
         rows.append(("position_embd.weight", (POSITIONS, WIDE), 0.5, 0.0))
     rows += norm("token_embd_norm")
     for layer in range(LAYERS):
         blk = f"blk.{layer}."
-        linears = [("attn_q", WIDE, WIDE), ("attn_k", WIDE, WIDE), ("attn_v", WIDE, WIDE), ("attn_output", WIDE, WIDE),
-                   ("ffn_up", FFN, WIDE), ("ffn_down", WIDE, FFN)]
+        linears = [
+            ("attn_q", WIDE, WIDE),
+            ("attn_k", WIDE, WIDE),
+            ("attn_v", WIDE, WIDE),
+            ("attn_output", WIDE, WIDE),
+            ("ffn_up", FFN, WIDE),
+            ("ffn_down", WIDE, FFN),
+        ]
         if arch == "nomic-bert":
             linears = [("attn_qkv", 3 * WIDE, WIDE)] + linears[3:] + [("ffn_gate", FFN, WIDE)]
         for name, out, cols in linears:
@@ -49,8 +66,10 @@ def tensors(arch):
 
 
 def make(arch):
-    return {name: values(seed, math.prod(shape), scale, base).reshape(shape)
-            for seed, (name, shape, scale, base) in enumerate(tensors(arch), 1)}
+    return {
+        name: values(seed, math.prod(shape), scale, base).reshape(shape)
+        for seed, (name, shape, scale, base) in enumerate(tensors(arch), 1)
+    }
 
 
 def layer_norm(x, w, name):
@@ -69,7 +88,9 @@ def rope(x):
     half = x.shape[-1] // 2
     angle = np.arange(x.shape[0])[:, None] * ROPE_BASE ** (-np.arange(half) / half)
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
-    return np.concatenate([x[..., :half] * c - x[..., half:] * s, x[..., :half] * s + x[..., half:] * c], -1)
+    return np.concatenate(
+        [x[..., :half] * c - x[..., half:] * s, x[..., :half] * s + x[..., half:] * c], -1
+    )
 
 
 def encode(w, arch, ids):
@@ -109,9 +130,15 @@ def pooled(x, pooling):
 
 def write_gguf(path, arch):
     import gguf
-    tokens = json.load(open(__file__.replace("make_bert.py", "wordpiece.json"), encoding="utf-8"))["tokens"]
+
+    tokens = json.load(open(__file__.replace("make_bert.py", "wordpiece.json"), encoding="utf-8"))[
+        "tokens"
+    ]
     special = [token.startswith("[") and token.endswith("]") and len(token) > 2 for token in tokens]
-    texts = [t if s else t[2:] if t.startswith("##") and len(t) > 2 else "\u2581" + t for t, s in zip(tokens, special)]
+    texts = [
+        t if s else t[2:] if t.startswith("##") and len(t) > 2 else "\u2581" + t
+        for t, s in zip(tokens, special)
+    ]
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(POSITIONS)
     writer.add_embedding_length(WIDE)
@@ -128,8 +155,14 @@ def write_gguf(path, arch):
     writer.add_token_type_count(2)
     writer.add_token_list(texts)
     writer.add_token_types([3 if s else 1 for s in special])
-    for key, token in (("unknown", "[UNK]"), ("seperator", "[SEP]"), ("padding", "[PAD]"), ("cls", "[CLS]"),
-                       ("bos", "[CLS]"), ("mask", "[MASK]")):
+    for key, token in (
+        ("unknown", "[UNK]"),
+        ("seperator", "[SEP]"),
+        ("padding", "[PAD]"),
+        ("cls", "[CLS]"),
+        ("bos", "[CLS]"),
+        ("mask", "[MASK]"),
+    ):
         writer.add_uint32(f"tokenizer.ggml.{key}_token_id", tokens.index(token))
     for name, data in make(arch).items():
         writer.add_tensor(name, data)
@@ -150,10 +183,23 @@ def main():
     models = []
     for arch in ("bert", "nomic-bert"):
         w = make(arch)
-        cases = [{"ids": ids, **{p: [float(f"{v:.9g}") for v in pooled(encode(w, arch, ids), p)]
-                                 for p in ("mean", "cls", "last")}} for ids in TEXTS]
-        models.append({"arch": arch, "tensors": [[n, list(s), scale, base] for n, s, scale, base in tensors(arch)],
-                       "cases": cases})
+        cases = [
+            {
+                "ids": ids,
+                **{
+                    p: [float(f"{v:.9g}") for v in pooled(encode(w, arch, ids), p)]
+                    for p in ("mean", "cls", "last")
+                },
+            }
+            for ids in TEXTS
+        ]
+        models.append(
+            {
+                "arch": arch,
+                "tensors": [[n, list(s), scale, base] for n, s, scale, base in tensors(arch)],
+                "cases": cases,
+            }
+        )
     print(json.dumps({"models": models}, separators=(",", ":")).replace("},{", "},\n{"))
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The generators of the default model's training examples keep their promises (models/nano/check_data.py):
-answers are right, copies stand in the text, held-out phrasings stay out of training."""
+"""The generators of the default model's training examples keep their promises
+(models/nano/check_data.py): answers are right, copies stand in the text, held-out phrasings stay
+out of training."""
+
 import importlib.util
 import os
 import subprocess
@@ -22,8 +24,9 @@ def main():
         return skip(f"no datasets at {SHARED}")
     if importlib.util.find_spec("numpy") is None:
         return skip("python has no numpy")
-    return subprocess.run([sys.executable, "check_data.py", "--count", "300"],
-                          cwd=ROOT / "models" / "nano").returncode
+    return subprocess.run(
+        [sys.executable, "check_data.py", "--count", "300"], cwd=ROOT / "models" / "nano"
+    ).returncode
 
 
 if __name__ == "__main__":

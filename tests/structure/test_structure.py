@@ -1,29 +1,54 @@
 #!/usr/bin/env python3
-"""What the compiler does not check: the include levels of docs/architecture.md, headers that stand alone,
-exported symbols, and that no file has outgrown a reader's head."""
+"""What the compiler does not check: the include levels of docs/architecture.md, headers that stand
+alone, exported symbols, and that no file has outgrown a reader's head."""
+
+import argparse
+import concurrent.futures
 import platform
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SRC = ROOT / "src"
 
-LEVEL = {"base": 0, "kernels": 1, "privacy": 1, "device": 1, "net": 1, "ledger": 1, "request": 1, "engine": 2,
-         "router": 2, "quant": 3, "tier": 3, "exchange": 4, "fleet": 4, "api": 5, "app": 6}
-# The rooms inside a large folder, in the order in which they may include: each those before it. Besides its rooms a
-# folder holds only its door: files that may include all of them, and that none of them includes.
-PARTS = {"engine": ["gguf", "tokenizer", "template", "grammar", "sampling", "model", "forward", "session",
-                    "embedding", "measure"],
-         "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
-         "router": ["judge", "watch", "plan", "learn"],
-         "exchange": ["private", "limits", "memory", "machine"],
-         "api": ["http", "wire", "inference", "admin"],
-         "app": ["config", "setup", "cli", "evidence", "verbs"],
-         "app/verbs": ["run", "inspect", "privacy", "models", "evidence"]}
+# The folders of src/, level by level: a file includes its own folder and those of lower levels.
+LEVELS = [
+    ["base"],
+    ["kernels", "privacy", "net", "ledger", "request"],
+    ["engine", "router"],
+    ["tier"],
+    ["exchange"],
+    ["api"],
+    ["app"],
+]
+LEVEL = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}
+# The rooms inside a large folder, in the order in which they may include: each those before it.
+# Besides its rooms a folder holds only its door: files that may include all of them, and that none
+# of them includes.
+PARTS = {
+    "engine": [
+        "gguf",
+        "tokenizer",
+        "template",
+        "grammar",
+        "sampling",
+        "model",
+        "forward",
+        "session",
+        "embedding",
+        "measure",
+    ],
+    "privacy": ["text", "kind", "words", "detect", "names", "scan", "pseudonym"],
+    "router": ["judge", "watch", "plan", "learn"],
+    "exchange": ["private", "limits", "memory", "machine"],
+    "api": ["http", "wire", "inference", "admin"],
+    "app": ["config", "setup", "cli", "evidence", "verbs"],
+    "app/setup": ["files", "model", "policy", "privacy", "process"],
+    "app/verbs": ["run", "inspect", "privacy", "models", "evidence"],
+}
 # Rooms whose parts do not see each other at all: a verb is a leaf.
 APART = {"app/verbs"}
 LINES_MAX = 700
@@ -32,8 +57,13 @@ failures = []
 passed = 0
 
 
-def check(name, problems):
+def check(name, find):
+    """Prints the problems that `find` yields. A check that raises has failed, alone."""
     global passed
+    try:
+        problems = list(find())
+    except Exception as failure:
+        problems = [f"the check itself failed: {failure!r}"]
     if problems:
         failures.append(name)
         print(f"FAIL {name}")
@@ -61,7 +91,7 @@ def arrows_that_run_up():
             if to == "tandem" or to == folder:
                 continue
             if to not in LEVEL:
-                yield f"{where}: include it as \"folder/file.h\" from src/"
+                yield f'{where}: include it as "folder/file.h" from src/'
             elif folder not in LEVEL:
                 yield f"{path.relative_to(ROOT)}: folder '{folder}' has no level"
             elif LEVEL[to] >= LEVEL[folder]:
@@ -74,24 +104,43 @@ def part_that_runs_up(path, number, target):
     where = f"{path.relative_to(ROOT)}:{number}"
     for folder, parts in PARTS.items():
         prefix = tuple(folder.split("/"))
-        if here[:len(prefix)] != prefix or there[:len(prefix)] != prefix:
+        if here[: len(prefix)] != prefix or there[: len(prefix)] != prefix:
             continue
-        mine, other = here[len(prefix):][:1], there[len(prefix):][:1]
+        mine, other = here[len(prefix) :][:1], there[len(prefix) :][:1]
         if not (SRC / target).exists():
             continue  # generated in the build
         if mine and not other:
             yield f"{where}: {folder}/{mine[0]} must not see its folder's door, {target}"
-        elif mine and other and mine != other and (
-                folder in APART or parts.index(other[0]) > parts.index(mine[0])):
+        elif (
+            mine
+            and other
+            and mine != other
+            and (folder in APART or parts.index(other[0]) > parts.index(mine[0]))
+        ):
             yield f"{where}: {folder}/{mine[0]} must not see {target}"
 
 
 def rooms_without_a_place():
-    """Folders of src/ that PARTS does not name, and names in PARTS that are no folder."""
+    """Folders of src/ that LEVELS or PARTS does not name, and names there that are no folder."""
+    for folder in {path.name for path in SRC.iterdir() if path.is_dir()}.symmetric_difference(
+        LEVEL
+    ):
+        yield f"src/{folder}: LEVELS and the tree do not say the same"
     for folder, parts in PARTS.items():
         there = {path.name for path in (SRC / folder).iterdir() if path.is_dir()}
         for part in there.symmetric_difference(parts):
             yield f"src/{folder}/{part}: PARTS and the tree do not say the same"
+
+
+def drawing_out_of_date():
+    """docs/rooms.svg shows the includes as they are."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "draw_rooms.py"), "--check"],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        yield (done.stdout + done.stderr).strip()
 
 
 def circles():
@@ -104,7 +153,7 @@ def circles():
 
     def walk(node):
         if node in path_now:
-            yield " -> ".join(path_now[path_now.index(node):] + [node])
+            yield " -> ".join(path_now[path_now.index(node) :] + [node])
             return
         if node in done:
             return
@@ -120,65 +169,106 @@ def circles():
 
 def library_types_that_escaped():
     """Third-party headers stay inside the one folder that wraps them."""
-    homes = {r"event2?/|evhttp": "net", r"curl/": "net", r"jansson": "base", r"openssl/": "base",
-             r"sqlite3": "ledger", r"yaml|cyaml": "app", r"seccomp": "base"}
+    homes = {
+        r"event2?/|evhttp": "net",
+        r"curl/": "net",
+        r"jansson": "base",
+        r"openssl/": "base",
+        r"sqlite3": "ledger",
+        r"yaml|cyaml": "app",
+        r"seccomp": "base",
+    }
     for path in sorted(SRC.rglob("*.[ch]")):
-        folder = path.relative_to(SRC).parts[0]
+        folder, name = path.relative_to(SRC).parts[0], path.relative_to(ROOT)
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = re.match(r"\s*#\s*include\s+<([^>]+)>", line)
             for pattern, home in homes.items():
                 if found and re.match(pattern, found.group(1)) and folder != home:
-                    yield f"{path.relative_to(ROOT)}:{number}: <{found.group(1)}> belongs to {home}/"
+                    yield f"{name}:{number}: <{found.group(1)}> belongs to {home}/"
 
 
-# A variant's header needs its instruction set, as in src/kernels/meson.build; a *_body.h is the text of a
-# function in the words of the header that is included before it.
-ISA_FLAGS = {"avx2": ["-mavx2", "-mfma", "-mf16c"],
-             "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]}
+# A variant's header needs its instruction set, as in src/kernels/meson.build; a *_body.h is the
+# text of a function in the words of the header that is included before it.
+ISA_FLAGS = {
+    "avx2": ["-mavx2", "-mfma", "-mf16c"],
+    "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
+}
 
 
 def compiler_of(isa):
-    """A compiler for headers of an instruction set; None where there is none, then the build checks them where it can."""
+    """A compiler for headers of an instruction set; None where there is none, then the build checks
+    them where it can."""
     here = platform.machine()
     if isa == "neon" and here != "aarch64":
         root = ROOT / "build-aarch64-root"
-        found = shutil.which("aarch64-linux-gnu-gcc")  # of no use without the C library's headers, which the root has
+        found = shutil.which(
+            "aarch64-linux-gnu-gcc"
+        )  # of no use without the C library's headers, which the root has
         return [found, f"--sysroot={root}"] if found and (root / "complete").exists() else None
     if isa in ISA_FLAGS and here != "x86_64":
         return None
     return ["cc", *ISA_FLAGS.get(isa, [])]
 
 
-def headers_that_do_not_stand_alone():
+def changed_files():
+    """What `git` says differs from the last commit, new files too."""
+    listing = subprocess.run(
+        ["git", "status", "--porcelain", "--no-renames", "-uall"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {ROOT / line[3:] for line in listing.splitlines()}
+
+
+def why_it_does_not_stand_alone(header):
+    """What the compiler says of a file that includes only this header; None when it is content."""
+    compiler = compiler_of(header.stem.split("_")[-1])
+    if not compiler:
+        return None
+    flags = ["-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror", "-x", "c", "-"]
+    paths = [f"-I{SRC}", f"-I{ROOT / 'include'}"]
+    done = subprocess.run(
+        [*compiler, *paths, *flags],
+        input=f'#include "{header}"\n',
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        return f"{header.relative_to(ROOT)}: {done.stderr.splitlines()[0]}"
+    return None
+
+
+def headers_that_do_not_stand_alone(only=None):
     headers = sorted(SRC.rglob("*.h")) + sorted((ROOT / "include").rglob("*.h"))
     headers = [header for header in headers if not header.stem.endswith("_body")]
-    with tempfile.NamedTemporaryFile("w", suffix=".c") as unit:
-        for header in headers:
-            unit.seek(0)
-            unit.truncate()
-            unit.write(f'#include "{header}"\n')
-            unit.flush()
-            compiler = compiler_of(header.stem.split("_")[-1])
-            if not compiler:
-                continue
-            done = subprocess.run([*compiler, "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
-                                   f"-I{SRC}", f"-I{ROOT / 'include'}", unit.name],
-                                  capture_output=True, text=True)
-            if done.returncode:
-                yield f"{header.relative_to(ROOT)}: {done.stderr.splitlines()[0]}"
+    if only is not None:
+        headers = [header for header in headers if header in only]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        yield from filter(None, pool.map(why_it_does_not_stand_alone, headers))
 
 
-# Who may hand bytes to the HTTP client or open a connection, and why. Bytes for a tier go through the door, which
-# refuses, or records and sends; whoever else needs the network says here what for.
+# Who may hand bytes to the HTTP client or open a connection, and why. Bytes for a tier go through
+# the door, which refuses, or records and sends; whoever else needs the network says here what for.
 SENDERS = {
-    "client_start": {"src/net/client.c": "is it", "src/net/client.h": "declares it",
-                     "src/tier/door.c": "the door",
-                     "src/app/cli/remote.c": "a command that talks to the operator's own server (--url)"},
+    "client_start": {
+        "src/net/client.c": "is it",
+        "src/net/client.h": "declares it",
+        "src/tier/door.c": "the door",
+        "src/app/cli/remote.c": "a command that talks to the operator's own server (--url)",
+    },
     "curl_easy_perform": {"src/net/download_request.c": "fetches models; sends nothing of a user"},
-    "curl_multi_add_handle": {"src/net/client.c": "the client", "src/net/download.c": "fetches models"},
+    "curl_multi_add_handle": {
+        "src/net/client.c": "the client",
+        "src/net/download.c": "fetches models",
+    },
     "connect": {"src/base/confine.c": "forbids it"},
     "sendto": {"src/base/confine.c": "forbids it"},
-    "sendmsg": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "hands requests to the confined worker"},
+    "sendmsg": {
+        "src/base/confine.c": "forbids it",
+        "src/tier/sandbox.c": "hands requests to the confined worker",
+    },
     "socketpair": {"src/base/confine.c": "forbids it", "src/tier/sandbox.c": "the same"},
 }
 
@@ -200,8 +290,16 @@ def ways_out_beside_the_door():
 def objects_beside_the_door():
     """The same in what was compiled, where no macro hides a call."""
     objects = sorted((ROOT / "build" / "src").rglob("*.o"))
-    senders = [path.name for path in objects if path.stat().st_size and re.search(
-        r"^\s+U client_start$", subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True).stdout, re.M)]
+    senders = [
+        path.name
+        for path in objects
+        if path.stat().st_size
+        and re.search(
+            r"^\s+U client_start$",
+            subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True).stdout,
+            re.M,
+        )
+    ]
     if objects and sorted(senders) != ["cli_remote.c.o", "door.c.o"]:
         yield f"client_start is called in {', '.join(senders)}"
 
@@ -234,8 +332,9 @@ def exported_symbols_without_td():
     for library in libraries:
         if library.is_symlink() or library.is_dir() or library.suffix == ".p":
             continue
-        out = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True,
-                             text=True, check=True).stdout
+        out = subprocess.run(
+            ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True
+        ).stdout
         for line in out.splitlines():
             symbol = line.split()[-1]
             if not symbol.startswith("td_"):
@@ -243,8 +342,16 @@ def exported_symbols_without_td():
 
 
 def files_too_long():
-    for pattern in ("src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/**/*.py", "tools/*.py",
-                    "models/**/*.py", "bench/*.[ch]", "bench/*.py"):
+    for pattern in (
+        "src/**/*.[ch]",
+        "include/**/*.h",
+        "tests/**/*.[ch]",
+        "tests/**/*.py",
+        "tools/*.py",
+        "models/**/*.py",
+        "bench/*.[ch]",
+        "bench/*.py",
+    ):
         for path in sorted(ROOT.glob(pattern)):
             lines = len(path.read_text().splitlines())
             if lines > LINES_MAX:
@@ -252,15 +359,22 @@ def files_too_long():
 
 
 def main():
-    check("no include runs up a level", list(arrows_that_run_up()))
-    check("every room has its place in the order", list(rooms_without_a_place()))
-    check("every byte for a tier passes the door", list(ways_out_beside_the_door()) + list(objects_beside_the_door()))
-    check("a request is parsed once", list(second_parses()))
-    check("headers include each other without circles", list(circles()))
-    check("third-party headers stay in their folder", list(library_types_that_escaped()))
-    check("every header stands alone", list(headers_that_do_not_stand_alone()))
-    check("the library exports only td_ names", list(exported_symbols_without_td()))
-    check(f"no file is longer than {LINES_MAX} lines", list(files_too_long()))
+    parser = argparse.ArgumentParser()
+    parser.add_argument(
+        "--changed", action="store_true", help="of the headers, compile only those that changed"
+    )
+    only = changed_files() if parser.parse_args().changed else None
+    check("no include runs up a level", arrows_that_run_up)
+    check("every room has its place in the order", rooms_without_a_place)
+    check("every byte for a tier passes the door", ways_out_beside_the_door)
+    check("no object calls what sends beside the door", objects_beside_the_door)
+    check("the drawing of the rooms is up to date", drawing_out_of_date)
+    check("a request is parsed once", second_parses)
+    check("headers include each other without circles", circles)
+    check("third-party headers stay in their folder", library_types_that_escaped)
+    check("every header stands alone", lambda: headers_that_do_not_stand_alone(only))
+    check("the library exports only td_ names", exported_symbols_without_td)
+    check(f"no file is longer than {LINES_MAX} lines", files_too_long)
     print(f"{passed} passed, {len(failures)} failed")
     return 1 if failures else 0
 

@@ -1,17 +1,22 @@
-"""Writes GGUF files (version 3) with nothing but the standard library: LoRA adapters, models with more metadata."""
+"""Writes GGUF files (version 3) with nothing but the standard library: LoRA adapters, models with
+more metadata."""
+
 import random
 import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 UINT8, UINT32, FLOAT32, STRING, ARRAY = 0, 4, 6, 8, 9
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
 
-def text(value):
+def text(value: str) -> bytes:
     data = value.encode()
     return struct.pack("<Q", len(data)) + data
 
 
-def pair(key, value):
+def pair(key: str, value: Any) -> bytes:
     """str, int (u32), float, bytes (array of u8), list of int (u32) or of float."""
     if isinstance(value, str):
         return text(key) + struct.pack("<I", STRING) + text(value)
@@ -22,10 +27,14 @@ def pair(key, value):
     if isinstance(value, bytes):
         return text(key) + struct.pack("<IIQ", ARRAY, UINT8, len(value)) + value
     kind, form = (UINT32, "I") if isinstance(value[0], int) else (FLOAT32, "f")
-    return text(key) + struct.pack("<IIQ", ARRAY, kind, len(value)) + struct.pack(f"<{len(value)}{form}", *value)
+    return (
+        text(key)
+        + struct.pack("<IIQ", ARRAY, kind, len(value))
+        + struct.pack(f"<{len(value)}{form}", *value)
+    )
 
 
-def skip_value(data, at, kind):
+def skip_value(data: bytes, at: int, kind: int) -> int:
     if kind == STRING:
         return at + 8 + struct.unpack_from("<Q", data, at)[0]
     if kind != ARRAY:
@@ -39,14 +48,17 @@ def skip_value(data, at, kind):
     return at
 
 
-def add_metadata(source, target, pairs, without=None):
-    """The same model with more keys at the end of its metadata, and none that begin with `without`."""
+def add_metadata(
+    source: Path, target: Path, pairs: Sequence[tuple[str, Any]], without: str | None = None
+) -> None:
+    """The same model with more keys at the end of its metadata, and none that begin with
+    `without`."""
     data = source.read_bytes()
     tensor_count, pair_count = struct.unpack_from("<QQ", data, 8)
     at, kept = 24, []
     for _ in range(pair_count):
         begin, at = at, skip_value(data, at, STRING)
-        key = data[begin + 8:at].decode()
+        key = data[begin + 8 : at].decode()
         at = skip_value(data, at + 4, struct.unpack_from("<I", data, at)[0])
         if without is None or not key.startswith(without):
             kept.append(data[begin:at])
@@ -56,15 +68,21 @@ def add_metadata(source, target, pairs, without=None):
         at += 4 + 8 * struct.unpack_from("<I", data, at)[0] + 12
     head = data[:8] + struct.pack("<QQ", tensor_count, len(kept) + len(pairs)) + b"".join(kept)
     head += b"".join(pair(key, value) for key, value in pairs) + data[end:at]
-    target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32:])
+    target.write_bytes(head + b"\0" * (-len(head) % 32) + data[at + -at % 32 :])
 
 
-def write(path, pairs, tensors):
+def write(
+    path: Path,
+    pairs: Sequence[tuple[str, Any]],
+    tensors: Sequence[tuple[str, tuple[int, ...], list[float]]],
+) -> None:
     """tensors: (name, dims with the contiguous one first, floats)."""
     directory, data = b"", b""
     for name, dims, values in tensors:
         data += b"\0" * (-len(data) % 32)
-        directory += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
+        directory += (
+            text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims)
+        )
         directory += struct.pack("<IQ", 0, len(data))
         data += struct.pack(f"<{len(values)}f", *values)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs))
@@ -72,7 +90,14 @@ def write(path, pairs, tensors):
     path.write_bytes(head + b"\0" * (-len(head) % 32) + data)
 
 
-def write_adapter(path, changes, rank=4, size=0.5, seed=1, architecture="llama"):
+def write_adapter(
+    path: Path,
+    changes: list[tuple[str, int, int]],
+    rank: int = 4,
+    size: float = 0.5,
+    seed: int = 1,
+    architecture: str = "llama",
+) -> None:
     """changes: (matrix, columns, rows). size 0: an adapter that changes nothing."""
     numbers = random.Random(seed)
     tensors = []
@@ -80,5 +105,13 @@ def write_adapter(path, changes, rank=4, size=0.5, seed=1, architecture="llama")
         for half, dims in (("lora_a", (columns, rank)), ("lora_b", (rank, rows))):
             values = [numbers.uniform(-size, size) for _ in range(dims[0] * dims[1])]
             tensors.append((f"{stem}.{half}", dims, values))
-    write(path, [("general.type", "adapter"), ("general.architecture", architecture),
-                 ("adapter.type", "lora"), ("adapter.lora.alpha", 8.0)], tensors)
+    write(
+        path,
+        [
+            ("general.type", "adapter"),
+            ("general.architecture", architecture),
+            ("adapter.type", "lora"),
+            ("adapter.lora.alpha", 8.0),
+        ],
+        tensors,
+    )

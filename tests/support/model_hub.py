@@ -1,43 +1,50 @@
-"""A server of files that can do what real ones do: ranges or none, redirects, cut connections, changed files, wrong
-lengths. What it saw is in `requests`."""
+"""A server of files that can do what real ones do: ranges or none, redirects, cut connections,
+changed files, wrong lengths. What it saw is in `requests`."""
+
 import hashlib
 import http.server
 import re
 import ssl
 import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
 
 
 class Blob:
     """One file. The members say how it is served; they may be changed while a download runs."""
 
-    def __init__(self, data, **how):
+    def __init__(self, data: bytes, **how: Any) -> None:
         self.data = data
-        self.etag = '"%s"' % hashlib.md5(data).hexdigest()
-        self.last_modified = None
+        self.etag = f'"{hashlib.md5(data).hexdigest()}"'
+        self.last_modified: str | None = None
         self.ranges = True
-        self.length = True          # Content-Length; without, chunked
-        self.claimed_length = None  # Content-Length that is a lie
-        self.redirect = None
-        self.headers = {}
-        self.cut_after = None       # bytes of each answer until the connection is dropped
-        self.cuts = 0               # so many answers are cut; then no more
-        self.status = None          # answer with this code
-        self.failures = 0           # so many answers of 503 first
-        self.delay = 0              # seconds between blocks
+        self.length = True  # Content-Length; without, chunked
+        self.claimed_length: int | None = None  # Content-Length that is a lie
+        self.redirect: str | None = None
+        self.headers: dict[str, str] = {}
+        self.cut_after: int | None = None  # bytes of each answer until the connection is dropped
+        self.cuts = 0  # so many answers are cut; then no more
+        self.status: int | None = None  # answer with this code
+        self.failures = 0  # so many answers of 503 first
+        self.delay: float = 0  # seconds between blocks
         self.wrong_range = False
-        self.shorter_total = 0      # Content-Range claims so many bytes fewer
-        self.on_request = None      # called with the number of the request before it is answered
+        self.shorter_total = 0  # Content-Range claims so many bytes fewer
+        self.on_request: Callable[[int], object] | None = (
+            None  # called with the number of the request before it is answered
+        )
         self.__dict__.update(how)
 
-    def replace(self, data):
+    def replace(self, data: bytes) -> None:
         self.data = data
-        self.etag = '"%s"' % hashlib.md5(data).hexdigest()
+        self.etag = f'"{hashlib.md5(data).hexdigest()}"'
 
 
 class Hub:
-    def __init__(self, files, tls=None):
+    def __init__(self, files: dict[str, Blob], tls: tuple[Path, Path] | None = None) -> None:
         """files: path to Blob. tls: (certificate file, key file)."""
-        self.files, self.requests, self.lock = files, [], threading.Lock()
+        self.files, self.lock = files, threading.Lock()
+        self.requests: list[tuple[str, dict[str, str]]] = []
         self.stopping = threading.Event()
         hub = self
 
@@ -45,16 +52,16 @@ class Hub:
             protocol_version = "HTTP/1.1"
             server_version = "hub"
 
-            def log_message(self, *_):
+            def log_message(self, *_: object) -> None:
                 pass
 
-            def do_GET(self):
+            def do_GET(self) -> None:
                 hub.answer(self)
 
         class Server(http.server.ThreadingHTTPServer):
             daemon_threads = True
 
-            def handle_error(self, *_):
+            def handle_error(self, *_: object) -> None:
                 pass  # a client that went away
 
         self.server = Server(("127.0.0.1", 0), Handler)
@@ -66,19 +73,19 @@ class Hub:
             self.scheme = "https"
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stopping.set()
         self.server.shutdown()
         self.server.server_close()
 
     @property
-    def url(self):
+    def url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.server.server_port}"
 
-    def answer(self, handler):
+    def answer(self, handler: http.server.BaseHTTPRequestHandler) -> None:
         path = handler.path.split("?")[0]
         with self.lock:
             self.requests.append((handler.path, {k.lower(): v for k, v in handler.headers.items()}))
@@ -100,7 +107,7 @@ class Hub:
         self.file(handler, blob)
 
     @staticmethod
-    def plain(handler, code, **headers):
+    def plain(handler: http.server.BaseHTTPRequestHandler, code: int, **headers: str) -> None:
         body = b"<html>not a model</html>"
         handler.send_response(code)
         for name, value in headers.items():
@@ -109,13 +116,17 @@ class Hub:
         handler.end_headers()
         handler.wfile.write(body)
 
-    def file(self, handler, blob):
+    def file(self, handler: http.server.BaseHTTPRequestHandler, blob: Blob) -> None:
         data = blob.data
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range") or "")
         condition = handler.headers.get("If-Range")
-        partial = blob.ranges and wanted and (condition is None or condition in (blob.etag, blob.last_modified))
+        partial = (
+            blob.ranges
+            and wanted
+            and (condition is None or condition in (blob.etag, blob.last_modified))
+        )
         begin, end = 0, len(data)
-        if partial:
+        if partial and wanted:
             begin, end = int(wanted[1]), min(int(wanted[2] or len(data)) + 1, len(data))
             if begin >= len(data):
                 return self.plain(handler, 416, **{"Content-Range": f"bytes */{len(data)}"})
@@ -123,7 +134,9 @@ class Hub:
             begin += 1
         handler.send_response(206 if partial else 200)
         if partial:
-            handler.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(data) - blob.shorter_total}")
+            handler.send_header(
+                "Content-Range", f"bytes {begin}-{end - 1}/{len(data) - blob.shorter_total}"
+            )
         if blob.etag:
             handler.send_header("ETag", blob.etag)
         if blob.last_modified:
@@ -137,9 +150,13 @@ class Hub:
         handler.end_headers()
         self.body(handler, blob, data[begin:end])
 
-    def body(self, handler, blob, part):
+    def body(self, handler: http.server.BaseHTTPRequestHandler, blob: Blob, part: bytes) -> None:
         with self.lock:
-            cut = blob.cut_after if blob.cuts > 0 and blob.cut_after is not None and len(part) > 1 else None
+            cut = (
+                blob.cut_after
+                if blob.cuts > 0 and blob.cut_after is not None and len(part) > 1
+                else None
+            )
             if cut is not None:
                 blob.cuts -= 1
         for at in range(0, len(part), 65536):
@@ -147,7 +164,7 @@ class Hub:
                 handler.close_connection = True
                 handler.connection.shutdown(2)
                 return
-            block = part[at:at + 65536]
+            block = part[at : at + 65536]
             if not blob.length:
                 handler.wfile.write(b"%x\r\n" % len(block))
             handler.wfile.write(block)

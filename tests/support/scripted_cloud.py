@@ -1,67 +1,85 @@
 """A scripted OpenAI-compatible cloud: the test double for what cannot run here.
 
-It answers /v1/chat/completions, /v1/completions (streamed and not) and /v1/models from a script, can be slow, wrong or die
-in every way that matters, and records every byte that it receives. One thread a connection; raw sockets,
-so that broken answers can be made exactly.
+It answers /v1/chat/completions, /v1/completions (streamed and not) and /v1/models from a script,
+can be slow, wrong or die in every way that matters, and records every byte that it receives. One
+thread a connection; raw sockets, so that broken answers can be made exactly.
 
     cloud = ScriptedCloud(Script(text="Hello there."))
-    cloud.base_url, cloud.received (bytes), cloud.requests (list of dict), cloud.script = Script(...)
-    cloud.close()
+    cloud.base_url, cloud.received (bytes), cloud.requests (list of dict), cloud.script =
+    Script(...) cloud.close()
 """
+
 import json
 import socket
 import ssl
 import struct
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 
 @dataclass
 class Script:
     """How the next requests are answered. Times in seconds."""
+
     text: str = "This is the cloud's answer."
-    pieces: list | None = None       # text pieces of a stream; default: words
-    logprob: float | None = None     # of every token, when the request asks for logprobs
+    pieces: list | None = None  # text pieces of a stream; default: words
+    logprob: float | None = None  # of every token, when the request asks for logprobs
     finish: str = "stop"
     status: int = 200
     statuses: list = field(default_factory=list)  # one a request, before `status`
     retry_after: str | None = None
     error_message: str = "scripted failure"
-    accept_delay: float = 0          # before reading anything
-    first_delay: float = 0           # before the status line
-    piece_delay: float = 0           # between pieces
-    stall_after: int | None = None   # pieces, then silence until the client leaves
-    cut_after: int | None = None     # pieces, then a reset
-    cut_at_once: bool = False        # reset instead of any answer
-    garbage_after: int | None = None # pieces, then a malformed chunk
+    accept_delay: float = 0  # before reading anything
+    first_delay: float = 0  # before the status line
+    piece_delay: float = 0  # between pieces
+    stall_after: int | None = None  # pieces, then silence until the client leaves
+    cut_after: int | None = None  # pieces, then a reset
+    cut_at_once: bool = False  # reset instead of any answer
+    garbage_after: int | None = None  # pieces, then a malformed chunk
     garbage: bytes = b'data: {"choices": [{"delta": {"content": \n\n'
-    error_after: int | None = None   # pieces, then a chunk with an error member
-    no_done: bool = False            # ends without finish_reason and [DONE]
-    raw: bytes | None = None         # these bytes instead of any answer, then close
+    error_after: int | None = None  # pieces, then a chunk with an error member
+    no_done: bool = False  # ends without finish_reason and [DONE]
+    raw: bytes | None = None  # these bytes instead of any answer, then close
     extra_delta: dict | None = None  # merged into the first delta (tool calls, ...)
     usage: bool = True
-    ignore_stream: bool = False      # a JSON answer to a streaming request
-    byte_by_byte: bool = False       # every byte in a packet of its own
-    crlf: bool = False               # SSE lines end with CR LF
-    comments: bool = False           # SSE comments between events
-    echo: bool = False               # the answer is the last message's text, or the prompt
-    echo_whole: bool = False         # with echo: the whole request, as JSON
-    echo_tool: bool = False          # with echo: as the argument "text" of a call of the first tool
-    piece_chars: int = 0             # with echo: characters a piece; 0 = words
-    cut_at: int | None = None        # with echo: two pieces, cut before this character
+    ignore_stream: bool = False  # a JSON answer to a streaming request
+    byte_by_byte: bool = False  # every byte in a packet of its own
+    crlf: bool = False  # SSE lines end with CR LF
+    comments: bool = False  # SSE comments between events
+    echo: bool = False  # the answer is the last message's text, or the prompt
+    echo_whole: bool = False  # with echo: the whole request, as JSON
+    echo_tool: bool = False  # with echo: as the argument "text" of a call of the first tool
+    piece_chars: int = 0  # with echo: characters a piece; 0 = words
+    cut_at: int | None = None  # with echo: two pieces, cut before this character
 
 
-REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-           429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
+REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
 
 
 class ScriptedCloud:
-    def __init__(self, script=None, tls=None, host="127.0.0.1"):
+    def __init__(
+        self,
+        script: Script | None = None,
+        tls: tuple[Path, Path] | None = None,
+        host: str = "127.0.0.1",
+    ) -> None:
         """tls: (certificate file, key file) for HTTPS."""
         self.script = script or Script()
         self.received = bytearray()
-        self.requests = []
+        self.requests: list[dict[str, Any]] = []
         self.connections = 0
         self.gone_count = 0  # clients that were noticed to have left
         self._lock = threading.Lock()
@@ -75,7 +93,7 @@ class ScriptedCloud:
         self._closed = False
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def close(self):
+    def close(self) -> None:
         self._closed = True
         try:
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -83,7 +101,7 @@ class ScriptedCloud:
             pass
         self._listener.close()
 
-    def clear(self):
+    def clear(self) -> None:
         with self._lock:
             self.received.clear()
             self.requests.clear()
@@ -91,7 +109,7 @@ class ScriptedCloud:
 
     # -- connection -------------------------------------------------------------------------------
 
-    def _accept(self):
+    def _accept(self) -> None:
         while not self._closed:
             try:
                 connection, _ = self._listener.accept()
@@ -101,7 +119,7 @@ class ScriptedCloud:
                 self.connections += 1
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection):
+    def _serve(self, connection: socket.socket) -> None:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._context:
@@ -126,13 +144,15 @@ class ScriptedCloud:
             except OSError:
                 pass
 
-    def _receive(self, connection):
+    def _receive(self, connection: socket.socket) -> bytes:
         data = connection.recv(65536)
         with self._lock:
             self.received += data
         return data
 
-    def _read_request(self, connection, pending):
+    def _read_request(
+        self, connection: socket.socket, pending: bytes
+    ) -> tuple[dict[str, Any] | None, bytes]:
         while b"\r\n\r\n" not in pending:
             data = self._receive(connection)
             if not data:
@@ -154,7 +174,13 @@ class ScriptedCloud:
                 return None, b""
             pending += data
         body, pending = pending[:length], pending[length:]
-        request = {"method": method, "path": path, "headers": headers, "body": body, "time": time.monotonic()}
+        request = {
+            "method": method,
+            "path": path,
+            "headers": headers,
+            "body": body,
+            "time": time.monotonic(),
+        }
         try:
             request["json"] = json.loads(body) if body else None
         except ValueError:
@@ -163,7 +189,7 @@ class ScriptedCloud:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _answer(self, connection, request):
+    def _answer(self, connection: socket.socket, request: dict[str, Any]) -> bool:
         """Answers one request; False when the connection is over."""
         script = self.script
         if script.cut_at_once:
@@ -179,8 +205,14 @@ class ScriptedCloud:
             models = [{"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}]
             return self._send_json(connection, 200, {"object": "list", "data": models})
         if status != 200:
-            error = {"error": {"message": script.error_message, "type": "scripted", "param": None,
-                               "code": None}}
+            error = {
+                "error": {
+                    "message": script.error_message,
+                    "type": "scripted",
+                    "param": None,
+                    "code": None,
+                }
+            }
             extra = [f"Retry-After: {script.retry_after}"] if script.retry_after else []
             return self._send_json(connection, status, error, extra)
         wants = request["json"] or {}
@@ -189,7 +221,7 @@ class ScriptedCloud:
             return self._stream(connection, script, wants)
         return self._send_json(connection, 200, self._completion(script, wants))
 
-    def _echoing(self, script, wants):
+    def _echoing(self, script: Script, wants: dict[str, Any]) -> Script:
         if not script.echo:
             return script
         text = wants["prompt"] if "prompt" in wants else wants["messages"][-1]["content"]
@@ -198,38 +230,65 @@ class ScriptedCloud:
         if script.echo_tool:
             text = json.dumps({"text": text})
         size = script.piece_chars
-        pieces = [text[i:i + size] for i in range(0, len(text), size)] if size else None
+        pieces = [text[i : i + size] for i in range(0, len(text), size)] if size else None
         if script.cut_at is not None:
-            pieces = [text[:script.cut_at], text[script.cut_at:]]
+            pieces = [text[: script.cut_at], text[script.cut_at :]]
         return replace(script, text=text, pieces=pieces)
 
-    def _pieces(self, script):
+    def _pieces(self, script: Script) -> list[str]:
         if script.pieces is not None:
             return script.pieces
         words = script.text.split(" ")
         return [word if i == 0 else " " + word for i, word in enumerate(words)]
 
-    def _usage(self, script, wants):
-        prompt = len(wants.get("prompt", "")) // 4 + sum(len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", []))
+    def _usage(self, script: Script, wants: dict[str, Any]) -> dict[str, int]:
+        prompt = len(wants.get("prompt", "")) // 4 + sum(
+            len(str(m.get("content"))) // 4 + 4 for m in wants.get("messages", [])
+        )
         completion = len(self._pieces(script))
-        return {"prompt_tokens": prompt, "completion_tokens": completion,
-                "total_tokens": prompt + completion}
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
 
-    def _logprobs(self, script, wants, piece):
+    def _logprobs(self, script: Script, wants: dict[str, Any], piece: str) -> dict[str, Any] | None:
         if script.logprob is None or not wants.get("logprobs"):
             return None
         if "prompt" in wants:
-            return {"tokens": [piece], "token_logprobs": [script.logprob],
-                    "top_logprobs": [{piece: script.logprob}], "text_offset": [0]}
-        return {"content": [{"token": piece, "logprob": script.logprob, "bytes": list(piece.encode()),
-                             "top_logprobs": []}]}
+            return {
+                "tokens": [piece],
+                "token_logprobs": [script.logprob],
+                "top_logprobs": [{piece: script.logprob}],
+                "text_offset": [0],
+            }
+        return {
+            "content": [
+                {
+                    "token": piece,
+                    "logprob": script.logprob,
+                    "bytes": list(piece.encode()),
+                    "top_logprobs": [],
+                }
+            ]
+        }
 
-    def _completion(self, script, wants):
+    def _completion(self, script: Script, wants: dict[str, Any]) -> dict[str, Any]:
         text = "".join(self._pieces(script))
-        answer = {"id": "chatcmpl-scripted", "object": "chat.completion", "created": 1700000000,
-                  "model": wants.get("model"), "choices": [{
-                      "index": 0, "message": {"role": "assistant", "content": text},
-                      "logprobs": self._logprobs(script, wants, text), "finish_reason": script.finish}]}
+        answer: dict[str, Any] = {
+            "id": "chatcmpl-scripted",
+            "object": "chat.completion",
+            "created": 1700000000,
+            "model": wants.get("model"),
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": text},
+                    "logprobs": self._logprobs(script, wants, text),
+                    "finish_reason": script.finish,
+                }
+            ],
+        }
         if "prompt" in wants:
             answer["object"] = "text_completion"
             answer["choices"][0]["text"] = answer["choices"][0].pop("message")["content"]
@@ -237,30 +296,51 @@ class ScriptedCloud:
             answer["usage"] = self._usage(script, wants)
         return answer
 
-    def _send_json(self, connection, status, value, extra=()):
+    def _send_json(
+        self, connection: socket.socket, status: int, value: Any, extra: Sequence[str] = ()
+    ) -> bool:
         body = json.dumps(value).encode()
-        head = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", "Content-Type: application/json",
-                f"Content-Length: {len(body)}", *extra]
+        head = [
+            f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            *extra,
+        ]
         connection.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
         return True
 
-    def _stream(self, connection, script, wants):
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                           b"Transfer-Encoding: chunked\r\n\r\n")
+    def _stream(self, connection: socket.socket, script: Script, wants: dict[str, Any]) -> bool:
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
 
-        def send(data):
+        def send(data: bytes) -> None:
             if script.crlf:
                 data = data.replace(b"\n", b"\r\n")
-            parts = [data[i:i + 1] for i in range(len(data))] if script.byte_by_byte else [data]
+            parts = [data[i : i + 1] for i in range(len(data))] if script.byte_by_byte else [data]
             for part in parts:
                 connection.sendall(f"{len(part):x}\r\n".encode() + part + b"\r\n")
 
-        def chunk(delta, finish=None, logprobs=None, **extra):
-            choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
+        def chunk(
+            delta: dict[str, Any], finish: str | None = None, logprobs: Any = None, **extra: Any
+        ) -> bytes:
+            choice: dict[str, Any] = {
+                "index": 0,
+                "delta": delta,
+                "logprobs": logprobs,
+                "finish_reason": finish,
+            }
             if "prompt" in wants:
                 choice["text"] = choice.pop("delta").get("content", "")
-            value = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 1700000000,
-                     "model": wants.get("model"), "choices": [choice], **extra}
+            value = {
+                "id": "chatcmpl-scripted",
+                "object": "chat.completion.chunk",
+                "created": 1700000000,
+                "model": wants.get("model"),
+                "choices": [choice],
+                **extra,
+            }
             return b"data: " + json.dumps(value, ensure_ascii=script.comments).encode() + b"\n\n"
 
         send(chunk({"role": "assistant", "content": "", **(script.extra_delta or {})}))
@@ -279,29 +359,42 @@ class ScriptedCloud:
                 self._wait(connection, script.piece_delay)
             if script.comments:
                 send(b": keep-alive\n\n")
-            send(chunk(self._delta(script, wants, number, piece), logprobs=self._logprobs(script, wants, piece)))
+            send(
+                chunk(
+                    self._delta(script, wants, number, piece),
+                    logprobs=self._logprobs(script, wants, piece),
+                )
+            )
         if script.no_done:
             connection.sendall(b"0\r\n\r\n")
             return True
         send(chunk({}, script.finish))
         if script.usage and (wants.get("stream_options") or {}).get("include_usage"):
-            value = {"id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 1700000000,
-                     "model": wants.get("model"), "choices": [], "usage": self._usage(script, wants)}
+            value: dict[str, Any] = {
+                "id": "chatcmpl-scripted",
+                "object": "chat.completion.chunk",
+                "created": 1700000000,
+                "model": wants.get("model"),
+                "choices": [],
+                "usage": self._usage(script, wants),
+            }
             send(b"data: " + json.dumps(value).encode() + b"\n\n")
         send(b"data: [DONE]\n\n")
         connection.sendall(b"0\r\n\r\n")
         return True
 
-    def _delta(self, script, wants, number, piece):
+    def _delta(
+        self, script: Script, wants: dict[str, Any], number: int, piece: str
+    ) -> dict[str, Any]:
         if not script.echo_tool:
             return {"content": piece}
-        call = {"index": 0, "function": {"arguments": piece}}
+        call: dict[str, Any] = {"index": 0, "function": {"arguments": piece}}
         if number == 0:
             call.update(id="call_echo", type="function")
             call["function"]["name"] = wants["tools"][0]["function"]["name"]
         return {"tool_calls": [call]}
 
-    def _wait(self, connection, seconds):
+    def _wait(self, connection: socket.socket, seconds: float) -> None:
         """Sleeps, but notices a client that leaves (raises ConnectionError)."""
         connection.settimeout(seconds)
         try:
@@ -314,12 +407,12 @@ class ScriptedCloud:
         finally:
             connection.settimeout(None)
 
-    def _reset(self, connection):
+    def _reset(self, connection: socket.socket) -> bool:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return False
 
 
-def unused_port():
+def unused_port() -> int:
     """A loopback port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -1,4 +1,5 @@
 """Starts the real program on a free port with a state directory of its own, and talks to it."""
+
 import http.client
 import json
 import os
@@ -10,7 +11,9 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("TANDEM_BINARY", ROOT / "build" / "tandem"))
@@ -18,42 +21,58 @@ SHARED = Path(os.environ.get("TANDEM_SHARED", ROOT.parent / "shared"))
 NANO = ROOT / "models" / "nano" / "nano.gguf"
 
 
-def clean_environment(**extra):
+def clean_environment(**extra: object) -> dict[str, str]:
     """The environment less everything that would configure the program."""
-    env = {key: value for key, value in os.environ.items()
-           if not key.startswith(("TANDEM_", "OPENAI_", "ANTHROPIC_")) and "proxy" not in key.lower()}
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("TANDEM_", "OPENAI_", "ANTHROPIC_")) and "proxy" not in key.lower()
+    }
     env.update({key: str(value) for key, value in extra.items() if value is not None})
     return env
 
 
-def run(*arguments, stdin=b"", env=None, timeout=60):
+def run(
+    *arguments: object, stdin: bytes = b"", env: dict[str, Any] | None = None, timeout: float = 60
+) -> tuple[int, bytes, str]:
     """Runs a subcommand to its end: (exit code, stdout bytes, stderr text)."""
-    done = subprocess.run([str(BINARY), *map(str, arguments)], input=stdin, capture_output=True,
-                          env=env or clean_environment(), timeout=timeout)
+    done = subprocess.run(
+        [str(BINARY), *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        env=env or clean_environment(),
+        timeout=timeout,
+    )
     return done.returncode, done.stdout, done.stderr.decode(errors="replace")
 
 
 class Answer:
-    def __init__(self, status, headers, body):
+    def __init__(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
 
     @property
-    def json(self):
+    def json(self) -> Any:
         return json.loads(self.body)
 
     @property
-    def text(self):
+    def text(self) -> str:
         return self.json["choices"][0]["message"]["content"]
 
     @property
-    def tandem(self):
+    def tandem(self) -> dict[str, Any]:
         return self.json["tandem"]
 
 
 class Tandem:
     """One running server. config: YAML text or None; use as a context manager."""
 
-    def __init__(self, config=None, env=None, arguments=(), wait=True):
+    def __init__(
+        self,
+        config: str | None = None,
+        env: dict[str, Any] | None = None,
+        arguments: Sequence[str] = (),
+        wait: bool = True,
+    ) -> None:
         self.state = Path(tempfile.mkdtemp(prefix="tandem-test-"))
         self.config = None
         extra = {"TANDEM_STATE_DIR": self.state, "TANDEM_LISTEN": "127.0.0.1:0", **(env or {})}
@@ -62,11 +81,17 @@ class Tandem:
             self.config.write_text(config)
             extra["TANDEM_CONFIG"] = self.config
         self.environment = clean_environment(**extra)
-        self.log = []
-        self.process = subprocess.Popen([str(BINARY), "serve", *arguments], env=self.environment,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, errors="replace")
-        self.port = None
+        self.log: list[str] = []
+        self.process = subprocess.Popen(
+            [str(BINARY), "serve", *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self.port: int | None = None
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read_log, daemon=True)
         self._reader.start()
@@ -76,7 +101,8 @@ class Tandem:
         if wait and self.port is None:
             raise RuntimeError("tandem ended at once:\n" + "".join(self.log))
 
-    def _read_log(self):
+    def _read_log(self) -> None:
+        assert self.process.stdout
         for line in self.process.stdout:
             self.log.append(line)
             found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
@@ -85,19 +111,19 @@ class Tandem:
                 self._ready.set()
         self._ready.set()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def ended(self, timeout=20):
+    def ended(self, timeout: float = 20) -> int:
         """Waits for the server to end by itself; its exit code. The log is whole then."""
         code = self.process.wait(timeout)
         self._reader.join(timeout)
         return code
 
-    def stop(self, with_signal=signal.SIGTERM, timeout=20):
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM, timeout: float = 20) -> int:
         """Ends the server and gives its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
@@ -115,31 +141,55 @@ class Tandem:
         return code
 
     @property
-    def url(self):
+    def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def request(self, method, path, body=None, headers=None, timeout=60):
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        timeout: float = 60,
+    ) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             if isinstance(body, (dict, list)):
                 body = json.dumps(body)
-            connection.request(method, path, body, {"Content-Type": "application/json", **(headers or {})})
+            connection.request(
+                method, path, body, {"Content-Type": "application/json", **(headers or {})}
+            )
             got = connection.getresponse()
             return Answer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
         finally:
             connection.close()
 
-    def get(self, path, **options):
+    def get(self, path: str, **options: Any) -> Answer:
         return self.request("GET", path, **options)
 
-    def chat(self, content, headers=None, timeout=60, **members):
+    def chat(
+        self,
+        content: str | list[dict[str, Any]],
+        headers: dict[str, str] | None = None,
+        timeout: float = 60,
+        **members: Any,
+    ) -> Answer:
         """content: text of one user message, or a list of messages."""
         messages = content if isinstance(content, list) else [{"role": "user", "content": content}]
-        return self.request("POST", "/v1/chat/completions",
-                            {"model": "auto", "messages": messages, "temperature": 0, **members},
-                            headers, timeout)
+        return self.request(
+            "POST",
+            "/v1/chat/completions",
+            {"model": "auto", "messages": messages, "temperature": 0, **members},
+            headers,
+            timeout,
+        )
 
-    def stream(self, content, headers=None, **members):
+    def stream(
+        self,
+        content: str | list[dict[str, Any]],
+        headers: dict[str, str] | None = None,
+        **members: Any,
+    ) -> tuple[int, dict[str, str], list[dict[str, Any]], bool]:
         """A streamed chat: (status, headers, list of chunks, saw [DONE])."""
         answer = self.chat(content, headers, stream=True, **members)
         if "text/event-stream" not in answer.headers.get("content-type", ""):
@@ -147,7 +197,7 @@ class Tandem:
         chunks, done = parse_sse(answer.body)
         return answer.status, answer.headers, chunks, done
 
-    def raw(self, data, timeout=5):
+    def raw(self, data: bytes, timeout: float = 5) -> bytes:
         """Sends bytes as they are and reads until the server closes or is quiet."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
             connection.sendall(data)
@@ -162,7 +212,7 @@ class Tandem:
                 pass
             return got
 
-    def rss_bytes(self, field="VmRSS"):
+    def rss_bytes(self, field: str = "VmRSS") -> int:
         """field: VmHWM for the most that it ever was."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith(field + ":"):
@@ -170,7 +220,7 @@ class Tandem:
         raise RuntimeError("no " + field)
 
 
-def parse_sse(body):
+def parse_sse(body: bytes) -> tuple[list[dict[str, Any]], bool]:
     """Chunks of an event stream; every event must be complete JSON or [DONE], [DONE] last."""
     chunks, done = [], False
     for block in body.decode().split("\n\n"):
@@ -187,9 +237,9 @@ def parse_sse(body):
     return chunks, done
 
 
-def parse_events(body):
-    """The data of a stream whose events have names, as /v1/messages and /v1/responses write it: each says its name
-    again as its type."""
+def parse_events(body: bytes) -> list[dict[str, Any]]:
+    """The data of a stream whose events have names, as /v1/messages and /v1/responses write it:
+    each says its name again as its type."""
     events = []
     for block in body.decode().split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith(":")]
@@ -203,12 +253,17 @@ def parse_events(body):
     return events
 
 
-def stream_text(chunks):
-    return "".join(choice["delta"].get("content") or "" for chunk in chunks
-                   for choice in chunk.get("choices", []))
+def stream_text(chunks: list[dict[str, Any]]) -> str:
+    return "".join(
+        choice["delta"].get("content") or ""
+        for chunk in chunks
+        for choice in chunk.get("choices", [])
+    )
 
 
-def wait_until(condition, seconds=20.0, what="condition"):
+def wait_until(
+    condition: Callable[[], Any], seconds: float = 20.0, what: str = "condition"
+) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():
@@ -217,12 +272,12 @@ def wait_until(condition, seconds=20.0, what="condition"):
     raise AssertionError(f"{what} did not come true within {seconds} s")
 
 
-def status_of(path):
+def status_of(path: Path) -> dict[str, str]:
     """The fields of a /proc/PID/status."""
     return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
 
 
-def workers(tandem):
+def workers(tandem: Tandem) -> list[int]:
     """Process ids of the server's children: the confined workers."""
     found = []
     for path in Path("/proc").glob("[0-9]*/status"):
@@ -257,6 +312,7 @@ routes:
 """
 
 
-def edge_first(base_url, tier_extra=""):
-    """The two-tier configuration that most tests use; tier_extra is indented YAML for the cloud tier."""
+def edge_first(base_url: str, tier_extra: str = "") -> str:
+    """The two-tier configuration that most tests use; tier_extra is indented YAML for the cloud
+    tier."""
     return EDGE_FIRST.format(base_url=base_url, tier_extra=tier_extra)

@@ -237,12 +237,15 @@ static bool classify(struct embedding_call *call, struct fault *fault)
                              "x-tandem-data-class: unknown data class '%.40s'", declared);
     if (declared)
         raise_class(call, data_class);
-    raise_class(call, call->api->host->data_class);
+    const struct api_host *host = call->api->host;
+    raise_class(call, host->data_class);
+    struct exchange_services *services = host->acquire(host->ctx);
     for (size_t i = 0; i < call->request.input_count; i++) {
         const struct embedding_input *input = &call->request.inputs[i];
-        raise_class(call,
-                    input->id_count ? TD_CLASS_RESTRICTED : privacy_classify(input->text, NULL));
+        raise_class(call, input->id_count ? TD_CLASS_RESTRICTED
+                                          : privacy_classify(services->scanner, input->text, NULL));
     }
+    host->release(host->ctx, services);
     return true;
 }
 

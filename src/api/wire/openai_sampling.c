@@ -70,7 +70,7 @@ static bool read_breakers(const struct json *list, struct arena *arena, struct t
                                  member, i, SAMPLER_BREAKER_BYTES_MAX);
         if (used + text.len + 2 > SAMPLER_BREAKERS_BYTES)
             return fault_request(fault, member,
-                                 "%s[%zu]: with one more for each, all may have %d bytes together",
+                                 "%s[%zu]: too many: their bytes, plus one for each, may be at most %d",
                                  member, i, SAMPLER_BREAKERS_BYTES - 1);
         memcpy(breakers + used, text.data, text.len);
         used += text.len + 1;

@@ -6,6 +6,7 @@
 #include "api/wire/request_options.h"
 
 #include "api/wire/openai_adapters.h"
+#include "base/error.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -38,12 +39,12 @@ static bool apply_mode(const struct value *value, struct td_request *request, st
         return refuse_kind(value, fault);
     if (names_mode_parse(value->text, &request->mode))
         return true;
-    const char *near = str_nearest(value->text, names_modes, 5);
-    return fault_request(fault, value->param,
-                         "%s: unknown mode '" STR_FMT "': use only-local, prefer-local, auto, "
-                         "prefer-cloud or only-cloud%s%s%s",
-                         value->param, STR_ARG(str_slice(value->text, 0, 40)),
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fault_request(
+        fault, value->param,
+        "%s: unknown mode '" STR_FMT "': use only-local, prefer-local, auto, "
+        "prefer-cloud or only-cloud%s",
+        value->param, STR_ARG(str_slice(value->text, 0, 40)),
+        error_suggest(value->text, names_modes, names_table_count(names_modes)).text);
 }
 
 /* Only raises: of two declarations of one request the stricter one holds, wherever it stands. */
@@ -342,9 +343,8 @@ static bool refuse_member(const char *key, const char *param, struct fault *faul
     const char *members[OPTION_COUNT];
     for (size_t i = 0; i < OPTION_COUNT; i++)
         members[i] = options[i].member;
-    const char *near = str_nearest(str_from(key), members, OPTION_COUNT);
-    return fault_request(fault, param, "unknown member '%.40s' in tandem%s%s%s", key,
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fault_request(fault, param, "unknown member '%.40s' in tandem%s", key,
+                         error_suggest(str_from(key), members, OPTION_COUNT).text);
 }
 
 bool request_options_read_body(const struct json *body, struct td_request *request,

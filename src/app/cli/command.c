@@ -1,6 +1,7 @@
 #include "app/cli/command.h"
 
-#include "app/setup/model_file.h"
+#include "app/setup/model/model_file.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -94,7 +95,7 @@ enum td_status command_parse_ids(struct td_str text, int32_t **ids, size_t *coun
             continue;
         }
         size_t end = at;
-        while (end < text.len && text.data[end] >= '0' && text.data[end] <= '9')
+        while (end < text.len && ascii_is_digit(text.data[end]))
             end++;
         uint64_t id;
         if (!str_to_u64(str_slice(text, at, end), &id) || id > INT32_MAX || used == capacity) {

@@ -4,17 +4,15 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/utf8.h"
-#include "privacy/scan/rules.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Most texts have a few: one pass then does. */
 #define FIRST_CAPACITY 256
 
-enum td_status findings_of(struct td_str text, bool strict, struct findings *out,
-                           struct td_error *err)
+enum td_status findings_of(struct td_str text, const struct findings_options *options,
+                           struct findings *out, struct td_error *err)
 {
     size_t capacity = FIRST_CAPACITY;
     *out = (struct findings){0};
@@ -23,8 +21,8 @@ enum td_status findings_of(struct td_str text, bool strict, struct findings *out
         if (spans == NULL)
             return error_set(err, TD_NO_MEMORY, "no memory for %zu findings", capacity);
         out->spans = spans;
-        out->count = strict ? privacy_scan_strict(text, spans, capacity)
-                            : privacy_scan(text, spans, capacity);
+        out->count = options->strict ? privacy_scan_strict(options->scanner, text, spans, capacity)
+                                     : privacy_scan(options->scanner, text, spans, capacity);
         if (out->count <= capacity)
             break;
         capacity = out->count;
@@ -33,15 +31,6 @@ enum td_status findings_of(struct td_str text, bool strict, struct findings *out
         if (out->spans[i].data_class > out->data_class)
             out->data_class = out->spans[i].data_class;
     return TD_OK;
-}
-
-const char *findings_name(const struct privacy_span *span, char out[static FINDINGS_NAME_BYTES])
-{
-    if (span->kind == PRIVACY_CUSTOM)
-        privacy_rules_name(span->rule, out);
-    else
-        snprintf(out, FINDINGS_NAME_BYTES, "%s", privacy_kind_name(span->kind));
-    return out;
 }
 
 void findings_deinit(struct findings *findings)
@@ -70,9 +59,8 @@ struct json *findings_json(struct td_str text, const struct findings *findings)
     struct char_count at = {0};
     for (size_t i = 0; i < findings->count; i++) {
         const struct privacy_span *span = &findings->spans[i];
-        char name[FINDINGS_NAME_BYTES];
         struct json *row = json_new_object();
-        json_put(row, "type", json_new_cstr(findings_name(span, name)));
+        json_put(row, "type", json_new_cstr(span_name(span)));
         json_put(row, "score", json_new_double(round((double)span->score * 1000) / 1000));
         json_put(row, "class", json_new_cstr(names_class(span->data_class)));
         json_put(row, "start", json_new_int((int64_t)span->begin));

@@ -3,9 +3,15 @@
 #define APP_FINDINGS_H
 
 #include "base/names.h"
-#include "privacy/scan/rules.h"
+#include "privacy/scan/privacy.h"
 
 struct json;
+
+/* How to look for them. */
+struct findings_options {
+    const struct privacy_scanner *scanner;
+    bool strict; /* recall first: privacy_scan_strict */
+};
 
 struct findings {
     struct privacy_span *spans; /* in order, apart */
@@ -14,12 +20,8 @@ struct findings {
 };
 
 /* *out **returns new** (findings_deinit); also to be freed after a failure. */
-TD_MUST_CHECK enum td_status findings_of(struct td_str text, bool strict, struct findings *out,
-                                         struct td_error *err);
-#define FINDINGS_NAME_BYTES PRIVACY_RULE_NAME_BYTES
-/* The kind's name, or the operator's for a rule of theirs; answers out. */
-const char *findings_name(const struct privacy_span *span, char out[static FINDINGS_NAME_BYTES]);
-
+TD_MUST_CHECK enum td_status findings_of(struct td_str text, const struct findings_options *options,
+                                         struct findings *out, struct td_error *err);
 void findings_deinit(struct findings *findings);
 
 /* {"class", "spans": [{"type", "score", "class", "start", "end", "char_start", "char_end"}]}: start and

@@ -1,5 +1,6 @@
 #include "app/cli/quantity.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -88,10 +89,9 @@ static struct td_str take_number(struct td_str *rest, bool *dollar)
     *dollar = rest->len > 0 && rest->data[0] == '$';
     if (*dollar)
         *rest = str_slice(*rest, 1, rest->len);
-    while (len < rest->len &&
-           (strchr("+-.", rest->data[len]) || (rest->data[len] >= '0' && rest->data[len] <= '9') ||
-            (len > 0 && rest->data[len] == 'e' && len + 1 < rest->len &&
-             strchr("+-0123456789", rest->data[len + 1]))))
+    while (len < rest->len && (strchr("+-.", rest->data[len]) || ascii_is_digit(rest->data[len]) ||
+                               (len > 0 && rest->data[len] == 'e' && len + 1 < rest->len &&
+                                strchr("+-0123456789", rest->data[len + 1]))))
         len++;
     struct td_str number = str_slice(*rest, 0, len);
     *rest = str_trim(str_slice(*rest, len, rest->len));

@@ -1,6 +1,6 @@
 #include "app/cli/remote.h"
 
-#include "app/config/key_source.h"
+#include "app/setup/files/secret_source.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -96,7 +96,7 @@ enum td_status remote_call(const struct remote_request *request, struct td_error
     struct secret *key = NULL;
     char url[2048], authorization[1024] = "";
     make_url(request, url, sizeof url);
-    enum td_status status = key_source_read("TANDEM_API_KEY", NULL, &key, err);
+    enum td_status status = secret_source_read("TANDEM_API_KEY", NULL, &key, err);
     if (status == TD_OK)
         status = loop_event_new(&call.loop, err);
     if (status == TD_OK)

@@ -2,7 +2,7 @@
 
 #include "api/wire/openai_response.h"
 #include "app/cli/remote.h"
-#include "app/setup/runtime.h"
+#include "app/setup/process/runtime.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"

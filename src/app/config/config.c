@@ -3,10 +3,10 @@
  * exclude each other). Precedence: command line > environment > file > default. */
 #include "app/config/config.h"
 
-#include "app/config/class_rules.h"
-#include "app/config/config_keys.h"
 #include "app/config/config_ramp.h"
+#include "app/config/config_reach.h"
 #include "app/config/config_rules.h"
+#include "app/config/keys.h"
 #include "app/config/yaml_tree.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -62,8 +62,7 @@ static enum td_status fill_tiers(struct config *config, const struct environment
         enum td_status status =
             yaml_tree_read("defaults", str_from(default_tiers), config->arena, &tree, err);
         if (status == TD_OK)
-            status =
-                config_keys_read("defaults", &config_root, tree, "", config->arena, defaults, err);
+            status = keys_read("defaults", &config_root, tree, "", config->arena, defaults, err);
         if (status != TD_OK)
             return status;
         config->tiers = defaults->tiers;
@@ -111,8 +110,8 @@ static enum td_status fill_routes(struct config *config, struct td_error *err)
     for (size_t i = 0; i < config_root.key_count; i++)
         if (strcmp(config_root.keys[i].name, "routes") == 0)
             routes_key = &config_root.keys[i];
-    enum td_status status = config_keys_read("defaults", routes_key->section, NULL, "routes[0]",
-                                             config->arena, route, err);
+    enum td_status status =
+        keys_read("defaults", routes_key->section, NULL, "routes[0]", config->arena, route, err);
     if (status != TD_OK)
         return status;
     for (size_t i = 0; i < config->tier_count; i++)
@@ -476,7 +475,7 @@ static enum td_status check(const struct config *config, struct td_error *err)
         status = error_set(err, TD_INVALID,
                            "%s: privacy.zero_retention and ledger.store_prompts exclude each other",
                            config->label);
-    return status == TD_OK ? class_rules_check(config, err) : status;
+    return status == TD_OK ? config_reach_check(config, err) : status;
 }
 
 /* --- loading --- */
@@ -492,7 +491,7 @@ static enum td_status read_tree(struct config *config, struct td_str text, struc
     if (tree && tree->kind != YAML_MAP)
         return error_set(err, TD_INVALID, "%s:%u: the file must be a map of keys", config->label,
                          tree->line);
-    return config_keys_read(config->label, &config_root, tree, "", config->arena, config, err);
+    return keys_read(config->label, &config_root, tree, "", config->arena, config, err);
 }
 
 enum td_status config_parse(const char *label, struct td_str text, config_env_fn *env,

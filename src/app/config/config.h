@@ -1,6 +1,6 @@
 /* The configuration: one YAML file, checked strictly, over defaults, under the environment.
  *
- * One key table (config_keys.c) drives parsing, defaults, range checks and `tandem help config`.
+ * One key table (keys.c) drives parsing, defaults, range checks and `tandem help config`.
  * A struct config is immutable after loading; everything in it lives in its arena. Secrets are
  * never in it: only the names of the environment variables or files that hold them. */
 #ifndef APP_CONFIG_H
@@ -84,7 +84,7 @@ struct config_weights {
     double latency, privacy, cost;
 };
 
-/* An operator's rule as it stands in the file; config_rules.c compiles it (router/plan/rules.h). */
+/* An operator's rule as it stands in the file; config_rules.c compiles it (router/plan/routing_rules.h). */
 struct config_rule {
     uint32_t line; /* 0 = of a preset */
     const char *name;
@@ -260,7 +260,7 @@ struct config {
         struct config_weights weights;
         struct worth worth;
     } policy;
-    struct rule_set rule_set; /* rules, compiled */
+    struct routing_rules rule_set; /* rules, compiled */
 };
 
 /* Looks up an environment variable; tests pass their own. NULL or "" = not set. */

@@ -1,9 +1,9 @@
-/* What a route's configuration says of its ramp (router/watch/ramp.h): read, and refused where it contradicts itself or the route. */
+/* What a route's configuration says of its ramp (router/watch/ramp_statistics.h): read, and refused where it contradicts itself or the route. */
 #ifndef APP_CONFIG_RAMP_H
 #define APP_CONFIG_RAMP_H
 
 #include "app/config/config.h"
-#include "router/watch/ramp.h"
+#include "router/watch/ramp_statistics.h"
 
 /* TD_INVALID with the line. */
 TD_MUST_CHECK enum td_status config_ramp_check(const struct config *config,

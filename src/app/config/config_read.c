@@ -1,6 +1,6 @@
 /* Reading one YAML map by its section of the key table. The recursion follows the table's
  * nesting, which is fixed, not the input's. */
-#include "app/config/config_keys.h"
+#include "app/config/keys.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -188,7 +188,7 @@ static enum td_status read_sections(const struct place *place, const struct conf
                              item->line, where);
         store(at, section->line_offset, &item->line, sizeof item->line);
         enum td_status status =
-            config_keys_read(place->label, section, item, where, place->arena, at, place->err);
+            keys_read(place->label, section, item, where, place->arena, at, place->err);
         if (status != TD_OK)
             return status;
     }
@@ -209,8 +209,7 @@ static enum td_status read_key(const struct place *place, const struct config_ke
         if (node->kind != YAML_MAP)
             return wrong(place, key, "a map of keys", NULL);
         snprintf(where, sizeof where, "%s%s%s", place->where, *place->where ? "." : "", key->name);
-        return config_keys_read(place->label, key->section, node, where, place->arena, base,
-                                place->err);
+        return keys_read(place->label, key->section, node, where, place->arena, base, place->err);
     case CONFIG_KEY_SECTIONS:
         return read_sections(place, key, node, base);
     case CONFIG_KEY_TEXTS:
@@ -231,8 +230,7 @@ static enum td_status read_default(const struct place *place, const struct confi
                                    void *base)
 {
     if (key->type == CONFIG_KEY_SECTION)
-        return config_keys_read(place->label, key->section, NULL, "", place->arena, base,
-                                place->err);
+        return keys_read(place->label, key->section, NULL, "", place->arena, base, place->err);
     if (key->type == CONFIG_KEY_CHOICE && !key->otherwise) {
         int none = -1;
         store(base, key->offset, &none, sizeof none);
@@ -251,15 +249,14 @@ static enum td_status refuse_unknown(const struct place *place,
     size_t count = 0;
     for (; count < section->key_count && count < 48; count++)
         names[count] = section->keys[count].name;
-    const char *near = str_nearest(str_from(name), names, count);
-    return error_set(place->err, TD_INVALID, "%s:%u: unknown key '%.60s'%s%s%s%s%s", place->label,
+    return error_set(place->err, TD_INVALID, "%s:%u: unknown key '%.60s'%s%s%s", place->label,
                      place->line, name, *place->where ? " in " : "", place->where,
-                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                     error_suggest(str_from(name), names, count).text);
 }
 
-enum td_status config_keys_read(const char *label, const struct config_section *section,
-                                const struct yaml_node *map, const char *where, struct arena *arena,
-                                void *base, struct td_error *err)
+enum td_status keys_read(const char *label, const struct config_section *section,
+                         const struct yaml_node *map, const char *where, struct arena *arena,
+                         void *base, struct td_error *err)
 {
     struct place place = {label, map ? map->line : 0, where, arena, err};
     for (size_t i = 0; i < section->key_count; i++) {

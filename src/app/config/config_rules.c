@@ -1,6 +1,6 @@
 #include "app/config/config_rules.h"
 
-#include "app/config/config_keys.h"
+#include "app/config/keys.h"
 #include "app/config/presets.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -51,13 +51,12 @@ static enum td_status check_name(const struct config *config, const struct confi
     for (size_t i = 0; i < count; i++)
         if (strcmp(known[i], name) == 0)
             return TD_OK;
-    const char *near = str_nearest(str_from(name), known, count);
-    return refuse(config, rule, err, "names an unknown %s '%.60s'%s%s%s", rule_choice_name(choice),
-                  name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return refuse(config, rule, err, "names an unknown %s '%.60s'%s", rule_choice_name(choice),
+                  name, error_suggest(str_from(name), known, count).text);
 }
 
 static enum td_status compile_names(struct config *config, const struct config_rule *from,
-                                    struct rule *to, struct td_error *err)
+                                    struct routing_rule *to, struct td_error *err)
 {
     for (size_t choice = 0; choice < RULE_NAMED_COUNT; choice++) {
         const struct config_texts *names = &from->named[choice];
@@ -67,8 +66,8 @@ static enum td_status compile_names(struct config *config, const struct config_r
                 check_name(config, from, (enum rule_choice)choice, names->items[i], err);
             if (status != TD_OK)
                 return status;
-            uint64_t bit =
-                rules_add_name(&config->rule_set, (enum rule_choice)choice, names->items[i]);
+            uint64_t bit = routing_rules_add_name(&config->rule_set, (enum rule_choice)choice,
+                                                  names->items[i]);
             if (!bit)
                 return refuse(config, from, err,
                               "is one too many: all rules together may name %d of %s",
@@ -96,14 +95,14 @@ static bool read_hours(struct td_str text, uint64_t *bits)
     return true;
 }
 
-static void compile_flag(int wanted, enum rule_flag flag, struct rule *to)
+static void compile_flag(int wanted, enum rule_flag flag, struct routing_rule *to)
 {
     to->yes |= wanted == 1 ? (uint32_t)flag : 0;
     to->no |= wanted == 0 ? (uint32_t)flag : 0;
 }
 
 static enum td_status compile_when(struct config *config, const struct config_rule *from,
-                                   struct rule *to, struct td_error *err)
+                                   struct routing_rule *to, struct td_error *err)
 {
     enum td_status status = compile_names(config, from, to, err);
     uint64_t hours = 0;
@@ -159,12 +158,11 @@ static enum td_status unknown_tier(const struct config *config, const struct con
     size_t count = 0;
     for (; count < config->tier_count && count < CONFIG_TIERS_MAX; count++)
         names[count] = config->tiers[count].name;
-    const char *near = str_nearest(str_from(name), names, count);
-    return refuse(config, rule, err, "names an unknown tier '%.60s'%s%s%s", name,
-                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return refuse(config, rule, err, "names an unknown tier '%.60s'%s", name,
+                  error_suggest(str_from(name), names, count).text);
 }
 
-static bool rule_keeps(const struct config *config, const struct rule *rule, size_t tier)
+static bool rule_keeps(const struct config *config, const struct routing_rule *rule, size_t tier)
 {
     int place = config->tiers[tier].place;
     bool device = place == TD_PLACE_DEVICE;
@@ -177,12 +175,13 @@ static bool rule_keeps(const struct config *config, const struct rule *rule, siz
 /* Is there a route that the rule applies to and leaves a tier on? If not, all that it matches would
  * end with an empty ladder, which `deny` says better. */
 static enum td_status check_keeps(const struct config *config, const struct config_rule *from,
-                                  const struct rule *rule, struct td_error *err)
+                                  const struct routing_rule *rule, struct td_error *err)
 {
     bool keeps = false, starts = rule->start >= RULE_START_CLOUD;
     for (size_t r = 0; r < config->route_count; r++) {
         const struct config_route *route = &config->routes[r];
-        if (!(rules_name_bit(&config->rule_set, RULE_ROUTE, route->name) & rule->any[RULE_ROUTE]))
+        if (!(routing_rules_name_bit(&config->rule_set, RULE_ROUTE, route->name) &
+              rule->any[RULE_ROUTE]))
             continue;
         for (size_t i = 0; i < route->tiers.count; i++) {
             size_t tier = find_tier(config, route->tiers.items[i]);
@@ -202,7 +201,7 @@ static enum td_status check_keeps(const struct config *config, const struct conf
 }
 
 static enum td_status compile_then(const struct config *config, const struct config_rule *from,
-                                   struct rule *to, struct td_error *err)
+                                   struct routing_rule *to, struct td_error *err)
 {
     to->deny = from->deny;
     to->only = (enum rule_only)(from->only + 1);
@@ -248,10 +247,9 @@ static enum td_status append_preset(struct config *config, struct td_error *err)
             names[count] = presets[count].name;
             count++;
         }
-        const char *near = str_nearest(str_from(config->policy.preset), names, count);
-        return error_set(err, TD_INVALID, "%s: policy.preset: there is no preset '%.60s'%s%s%s",
-                         config->label, config->policy.preset, near ? "; did you mean '" : "",
-                         near ? near : "", near ? "'?" : "");
+        return error_set(err, TD_INVALID, "%s: policy.preset: there is no preset '%.60s'%s",
+                         config->label, config->policy.preset,
+                         error_suggest(str_from(config->policy.preset), names, count).text);
     }
     struct yaml_node *tree;
     struct config *part = arena_alloc(config->arena, sizeof *part);
@@ -260,7 +258,7 @@ static enum td_status append_preset(struct config *config, struct td_error *err)
     enum td_status status =
         yaml_tree_read(preset->name, str_from(preset->rules), config->arena, &tree, err);
     if (status == TD_OK)
-        status = config_keys_read(preset->name, &config_root, tree, "", config->arena, part, err);
+        status = keys_read(preset->name, &config_root, tree, "", config->arena, part, err);
     if (status != TD_OK)
         return status;
     size_t count = config->rule_count + part->rule_count;
@@ -283,7 +281,7 @@ static enum td_status check_reachable(const struct config *config, size_t index,
 {
     bool alone;
     const struct config_rule *rule = &config->rules[index];
-    size_t by = rule->line ? rules_find_shadow(&config->rule_set, index, &alone) : SIZE_MAX;
+    size_t by = rule->line ? routing_rules_find_shadow(&config->rule_set, index, &alone) : SIZE_MAX;
     if (by == SIZE_MAX)
         return TD_OK;
     return refuse(config, rule, err,
@@ -297,7 +295,8 @@ enum td_status config_rules_compile(struct config *config, struct td_error *err)
     enum td_status status = config->policy.preset ? append_preset(config, err) : TD_OK;
     if (status != TD_OK || config->rule_count == 0)
         return status;
-    struct rule *rules = arena_alloc_array(config->arena, config->rule_count, sizeof *rules);
+    struct routing_rule *rules =
+        arena_alloc_array(config->arena, config->rule_count, sizeof *rules);
     if (!rules)
         return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
     config->rule_set.rules = rules;

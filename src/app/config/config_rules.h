@@ -1,4 +1,4 @@
-/* Compiling the rules of a configuration (router/plan/rules.h) and refusing what cannot be meant. */
+/* Compiling the rules of a configuration (router/plan/routing_rules.h) and refusing what cannot be meant. */
 #ifndef APP_CONFIG_RULES_H
 #define APP_CONFIG_RULES_H
 

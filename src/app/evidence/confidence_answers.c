@@ -2,6 +2,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/prompt_line.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -21,11 +22,10 @@ struct reading {
     bool no_memory;
 };
 
+/* What counts of a character when answers are compared: its lower-case form, 0 for punctuation. */
 static unsigned char plain(unsigned char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return (unsigned char)(c + 32);
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c >= 0x80 ? c : 0;
+    return ascii_is_alnum(c) || c >= 0x80 ? (unsigned char)ascii_lower(c) : 0;
 }
 
 bool confidence_answers_same(struct td_str a, struct td_str b)

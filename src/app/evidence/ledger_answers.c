@@ -8,7 +8,7 @@
 struct reading {
     const struct ledger_answers_options *options;
     struct ledger_answers *out;
-    struct labelled left;
+    struct judged_answers left;
 };
 
 static enum td_status read_row(void *ctx, const struct ledger_judged *row, struct td_error *err)
@@ -32,12 +32,12 @@ static enum td_status read_row(void *ctx, const struct ledger_judged *row, struc
     }
     if (!row->kept) {
         reading->out->left++;
-        status = labelled_add(&reading->left, score, 0, task, err);
+        status = judged_answers_add(&reading->left, score, 0, task, err);
     } else {
         reading->out->kept++;
         if (!isnan(row->score)) {
             reading->out->judged++;
-            status = labelled_add(&reading->out->answers, score, row->score, task, err);
+            status = judged_answers_add(&reading->out->answers, score, row->score, task, err);
         }
     }
     json_free(signals);
@@ -50,7 +50,7 @@ static enum td_status add_left(struct reading *reading, struct td_error *err)
     struct ledger_answers *out = reading->out;
     uint64_t sum = 0;
     for (size_t i = 0; i < reading->left.count; i++) {
-        const struct labelled_answer *answer = &reading->left.items[i];
+        const struct judged_answer *answer = &reading->left.items[i];
         struct td_str task = {NULL, 0};
         if (answer->task >= 0)
             task = (struct td_str){reading->left.task_names[answer->task],
@@ -59,7 +59,7 @@ static enum td_status add_left(struct reading *reading, struct td_error *err)
         if (sum < out->kept)
             continue;
         sum -= out->kept;
-        enum td_status status = labelled_add(&out->answers, answer->score, 0, task, err);
+        enum td_status status = judged_answers_add(&out->answers, answer->score, 0, task, err);
         if (status != TD_OK)
             return status;
     }
@@ -76,11 +76,11 @@ enum td_status ledger_answers_read(struct ledger_reader *reader,
         ledger_reader_judged(reader, options->since_wall_ms, read_row, &reading, err);
     if (status == TD_OK && out->judged > 0)
         status = add_left(&reading, err);
-    labelled_deinit(&reading.left);
+    judged_answers_deinit(&reading.left);
     return status;
 }
 
 void ledger_answers_deinit(struct ledger_answers *answers)
 {
-    labelled_deinit(&answers->answers);
+    judged_answers_deinit(&answers->answers);
 }

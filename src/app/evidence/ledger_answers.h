@@ -10,10 +10,10 @@
 #define APP_LEDGER_ANSWERS_H
 
 #include "ledger/ledger.h"
-#include "router/learn/labelled.h"
+#include "router/learn/judged_answers.h"
 
 struct ledger_answers {
-    struct labelled answers;
+    struct judged_answers answers;
     size_t kept;   /* answers of the local tier */
     size_t judged; /* of them with feedback */
     size_t left;   /* questions that it tried and did not keep */

@@ -1,6 +1,6 @@
 #include "app/evidence/policy_cases.h"
 
-#include "app/config/config_keys.h"
+#include "app/config/keys.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/str.h"
@@ -123,7 +123,7 @@ enum td_status policy_cases_read(const char *label, struct td_str text, struct a
     if (!tree || tree->kind != YAML_MAP)
         return error_set(err, TD_INVALID, "%s:1: the file must be a map with the key 'tests'",
                          label);
-    status = config_keys_read(label, &file_section, tree, "", arena, out, err);
+    status = keys_read(label, &file_section, tree, "", arena, out, err);
     for (size_t i = 0; i < out->count && status == TD_OK; i++) {
         const struct policy_case *c = &out->cases[i];
         if (!c->expect.tier && !c->expect.rule && !c->expect.by && !c->expect.reason &&
@@ -211,10 +211,10 @@ static void take(double given, double *out)
 
 /* What is given goes before what the text shows. */
 static void fill_signals(const struct policy_case *c, const struct route *route,
-                         struct world *world)
+                         const struct privacy_scanner *scanner, struct world *world)
 {
     struct signals *signals = &world->signals;
-    enum td_data_class found = egress_classify(&world->request, NULL);
+    enum td_data_class found = egress_classify(scanner, &world->request, NULL);
     if (found > signals->data_class)
         signals->data_class = found;
     if (route->data_class > signals->data_class)
@@ -323,10 +323,11 @@ static void compare(const struct policy_case *c, const struct tier_facts *facts,
                        c->expect.removed.items[i]);
 }
 
-enum td_status policy_case_run(const struct config *config, const struct policy *policy,
-                               const struct classifier *classifier, const struct policy_case *c,
+enum td_status policy_case_run(const struct policy_subject *subject, const struct policy_case *c,
                                struct policy_outcome *out, struct td_error *err)
 {
+    const struct config *config = subject->config;
+    const struct policy *policy = subject->policy;
     struct world world = {.named = SIZE_MAX};
     *out = (struct policy_outcome){.tier = "none", .rule = "none", .by = "none"};
     fill_request(c, &world);
@@ -339,8 +340,8 @@ enum td_status policy_case_run(const struct config *config, const struct policy 
     if (!route)
         return error_set(err, TD_INVALID, "line %u: test '%.60s': there is no route '%.60s'",
                          c->line, c->name, c->given.route);
-    signals_extract(&world.request, classifier, NULL, &world.signals);
-    fill_signals(c, route, &world);
+    signals_extract(&world.request, subject->classifier, NULL, &world.signals);
+    fill_signals(c, route, subject->scanner, &world);
     const struct td_weights *app = NULL;
     for (size_t i = 0; c->given.app && i < policy->app_count; i++)
         if (strcmp(policy->apps[i].name, c->given.app) == 0)

@@ -2,9 +2,11 @@
 #ifndef APP_POLICY_CASES_H
 #define APP_POLICY_CASES_H
 
-#include "app/setup/policy_build.h"
+#include "app/setup/policy/policy_build.h"
 
 #define POLICY_CASES_MAX 1000
+
+struct privacy_scanner;
 
 struct policy_measured {
     uint32_t line;
@@ -51,11 +53,17 @@ TD_MUST_CHECK enum td_status policy_cases_read(const char *label, struct td_str 
                                                struct arena *arena, struct policy_cases *out,
                                                struct td_error *err);
 
-/* Decides as a server would, without models and without a network. Detectors of private data must be set up (privacy_setup.h).
- * TD_INVALID when the case names a tier or route that is not there. */
-TD_MUST_CHECK enum td_status policy_case_run(const struct config *config,
-                                             const struct policy *policy,
-                                             const struct classifier *classifier,
+/* What the assertions are about. */
+struct policy_subject {
+    const struct config *config;
+    const struct policy *policy;
+    const struct classifier *classifier; /* NULL = prompts are not judged */
+    const struct privacy_scanner *scanner;
+};
+
+/* Decides as a server would, without models and without a network. TD_INVALID when the case names a tier or
+ * route that is not there. */
+TD_MUST_CHECK enum td_status policy_case_run(const struct policy_subject *subject,
                                              const struct policy_case *given,
                                              struct policy_outcome *out, struct td_error *err);
 

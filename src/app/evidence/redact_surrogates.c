@@ -1,7 +1,6 @@
 #include "app/evidence/redact_surrogates.h"
 
 #include "base/error.h"
-#include "privacy/pseudonym/mask.h"
 
 static void list_used(const struct vault *vault, const struct vault_uses *uses, struct json *rows)
 {
@@ -14,16 +13,13 @@ static void list_used(const struct vault *vault, const struct vault_uses *uses, 
     }
 }
 
-enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest, bool strict,
+enum td_status redact_surrogates(struct td_str text, const struct mask_rules *rules,
                                  struct vault *vault, struct buf *out, struct json *rows,
                                  struct td_error *err)
 {
-    struct mask_rules rules = {.strict = strict};
     struct vault_uses uses = {0};
     enum td_data_class rest = TD_CLASS_PUBLIC;
-    for (int data_class = (int)lowest; data_class <= TD_CLASS_RESTRICTED; data_class++)
-        rules.classes[data_class] = true;
-    struct mask *mask = mask_new(vault, &rules, &uses);
+    struct mask *mask = mask_new(vault, rules, &uses);
     if (!mask)
         return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
     enum td_status status = mask_one(mask, text, out, &rest, err);

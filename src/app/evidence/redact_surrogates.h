@@ -4,12 +4,13 @@
 
 #include "base/json.h"
 #include "base/names.h"
+#include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
 
-/* Appends the text with surrogates for everything from the class on, strict: recall first; a row {"surrogate", "type"} for each
- * pair that it used. */
-TD_MUST_CHECK enum td_status redact_surrogates(struct td_str text, enum td_data_class lowest,
-                                               bool strict, struct vault *vault, struct buf *out,
+/* Appends the text with surrogates for what the rules say; a row {"surrogate", "type"} for each pair that it
+ * used. */
+TD_MUST_CHECK enum td_status redact_surrogates(struct td_str text, const struct mask_rules *rules,
+                                               struct vault *vault, struct buf *out,
                                                struct json *rows, struct td_error *err);
 /* Appends the text with the vault's values. */
 TD_MUST_CHECK enum td_status redact_surrogates_restore(struct td_str text,

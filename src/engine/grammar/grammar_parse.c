@@ -2,6 +2,7 @@
  * becomes a rule of its own, so that {0,1000} costs a thousand calls and not a thousand copies of
  * the group. The first failure is kept and makes everything after it a no-op, so that only loops
  * have to look. */
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -150,8 +151,7 @@ static int peek(const struct parser *p)
 
 static bool is_word(int c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return ascii_is_alnum(c) || c == '-' || c == '_';
 }
 
 static void skip_space(struct parser *p, bool newlines)
@@ -170,11 +170,7 @@ static uint32_t read_hex(struct parser *p, int digits)
 {
     uint32_t value = 0;
     for (int i = 0; i < digits; i++) {
-        int c = peek(p);
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = ascii_hex_value(peek(p));
         if (digit < 0) {
             fail(p, TD_INVALID, p->at, "expected a hexadecimal digit");
             return 0;
@@ -421,11 +417,11 @@ static struct fragment repeat(struct parser *p, struct fragment body, uint32_t m
 
 static uint32_t read_count(struct parser *p, uint32_t otherwise)
 {
-    if (peek(p) < '0' || peek(p) > '9')
+    if (!ascii_is_digit(peek(p)))
         return otherwise;
     uint32_t value = 0;
     size_t begin = p->at;
-    for (; peek(p) >= '0' && peek(p) <= '9'; p->at++) {
+    for (; ascii_is_digit(peek(p)); p->at++) {
         value = value * 10 + (uint32_t)(peek(p) - '0');
         if (value > GRAMMAR_REPEAT_MAX) {
             fail(p, TD_LIMIT, begin, "a repetition of more than 65536");

@@ -2,6 +2,7 @@
  * groups, alternatives, repetitions, and ^ and $ at the ends of the whole. Characters that JSON
  * would escape (quotes, backslashes, controls) are written with their escape when they stand alone
  * and left out of classes: the result matches the pattern, and is at most a part of what does. */
+#include "base/ascii.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "engine/grammar/grammar.h"
@@ -84,11 +85,7 @@ static int64_t read_escape(struct pattern *p, const char **members, bool *negate
         size_t digits = c == 'x' ? 2 : 4;
         uint32_t code = 0;
         for (size_t i = 0; i < digits; i++, p->at++) {
-            int d = peek(p);
-            int value = d >= '0' && d <= '9'   ? d - '0'
-                        : d >= 'a' && d <= 'f' ? d - 'a' + 10
-                        : d >= 'A' && d <= 'F' ? d - 'A' + 10
-                                               : -1;
+            int value = ascii_hex_value(peek(p));
             if (value < 0) {
                 refuse(p, "an unfinished escape");
                 return 0;
@@ -237,10 +234,10 @@ static void parse_atom(struct pattern *p, int groups)
  * grammar's limit. */
 static uint32_t read_count(struct pattern *p, uint32_t otherwise)
 {
-    if (peek(p) < '0' || peek(p) > '9')
+    if (!ascii_is_digit(peek(p)))
         return otherwise;
     uint32_t value = 0;
-    for (; peek(p) >= '0' && peek(p) <= '9'; p->at++)
+    for (; ascii_is_digit(peek(p)); p->at++)
         value = value > GRAMMAR_REPEAT_MAX ? value : value * 10 + (uint32_t)(peek(p) - '0');
     return value;
 }

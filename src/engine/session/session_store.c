@@ -1,5 +1,6 @@
 /* Sessions into files and memory and back: the public side of session_file.h. */
 #include "base/error.h"
+#include "base/path.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"
@@ -77,8 +78,8 @@ static enum td_status write_file(const char *path, const uint8_t *data, size_t s
                                  struct td_error *err)
 {
     char part[4096];
-    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
-        return error_set(err, TD_INVALID, "a path of more than %zu bytes", sizeof part);
+    if (path_format(part, sizeof part, err, "%s.part", path) != TD_OK)
+        return TD_INVALID;
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return io_error("write", part, err);

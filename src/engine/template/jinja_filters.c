@@ -2,6 +2,7 @@
  * for HTML. What a filter makes of a text keeps the text's provenance. */
 #include "engine/template/jinja_eval.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ struct jinja_value jinja_replace(struct jinja_run *run, struct jinja_text text,
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
+    return ascii_is_letter(c) || (c & 0x80);
 }
 
 /* Only ASCII letters change: templates change the case of roles and keys, not of prose. */
@@ -129,12 +130,7 @@ struct jinja_value jinja_change_case(struct jinja_run *run, struct jinja_text te
     for (size_t i = 0; i < text.len; i++) {
         bool first = i == 0 || (how == JINJA_TITLE && !is_letter(text.data[i - 1]));
         bool upper = how == JINJA_UPPER || (how != JINJA_LOWER && first);
-        char c = text.data[i];
-        if (upper && c >= 'a' && c <= 'z')
-            c = (char)(c - 'a' + 'A');
-        else if (!upper && c >= 'A' && c <= 'Z')
-            c = (char)(c - 'A' + 'a');
-        data[i] = c;
+        data[i] = (char)(upper ? ascii_upper(text.data[i]) : ascii_lower(text.data[i]));
     }
     text.data = data;
     return jinja_from_text(text);

@@ -7,6 +7,7 @@
  * Line ends are made "\n" first, and one at the end of the text is dropped. */
 #include "engine/template/jinja_lexer.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -56,19 +57,9 @@ static struct jinja_token *add(struct lexer *lexer, enum jinja_token_kind kind, 
     return token;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_start(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return ascii_is_letter(c) || c == '_';
 }
 
 static char peek(const struct lexer *lexer, size_t ahead)
@@ -89,7 +80,7 @@ static bool looking_at(const struct lexer *lexer, const char *text)
 
 static void skip_space(struct lexer *lexer)
 {
-    while (lexer->at < lexer->source.len && is_space(lexer->source.data[lexer->at]))
+    while (lexer->at < lexer->source.len && ascii_is_space(lexer->source.data[lexer->at]))
         advance(lexer, 1);
 }
 
@@ -108,7 +99,7 @@ static void close_tag(struct lexer *lexer, char sign, bool block)
 static struct td_str strip_before(struct td_str text, char sign, bool block, bool line_starting)
 {
     if (sign == '-') {
-        while (text.len > 0 && is_space(text.data[text.len - 1]))
+        while (text.len > 0 && ascii_is_space(text.data[text.len - 1]))
             text.len--;
         return text;
     }
@@ -118,7 +109,7 @@ static struct td_str strip_before(struct td_str text, char sign, bool block, boo
     while (begin > 0 && text.data[begin - 1] != '\n')
         begin--;
     for (size_t i = begin; i < text.len; i++)
-        if (!is_space(text.data[i]))
+        if (!ascii_is_space(text.data[i]))
             return text;
     return begin > 0 || line_starting ? str_slice(text, 0, begin) : text;
 }
@@ -154,8 +145,7 @@ static bool read_escape(struct lexer *lexer, struct td_str body, size_t *at, str
     size_t begin = *at + (digits > 0), len = 0;
     while (len < (digits ? digits : 3) && begin + len < body.len) {
         char d = body.data[begin + len];
-        bool fits = digits ? is_digit(d) || (d >= 'a' && d <= 'f') || (d >= 'A' && d <= 'F')
-                           : d >= '0' && d <= '7';
+        bool fits = digits ? ascii_is_hex(d) : d >= '0' && d <= '7';
         if (!fits)
             break;
         number[len++] = d;
@@ -209,9 +199,9 @@ static void read_string(struct lexer *lexer)
 static size_t count_digits(const struct lexer *lexer, size_t ahead)
 {
     size_t count = 0;
-    while (is_digit(peek(lexer, ahead + count)) ||
+    while (ascii_is_digit(peek(lexer, ahead + count)) ||
            (count > 0 && peek(lexer, ahead + count) == '_' &&
-            is_digit(peek(lexer, ahead + count + 1))))
+            ascii_is_digit(peek(lexer, ahead + count + 1))))
         count++;
     return count;
 }
@@ -249,7 +239,7 @@ static void read_number(struct lexer *lexer)
 static void read_name(struct lexer *lexer)
 {
     size_t len = 1;
-    while (is_name_start(peek(lexer, len)) || is_digit(peek(lexer, len)))
+    while (is_name_start(peek(lexer, len)) || ascii_is_digit(peek(lexer, len)))
         len++;
     add(lexer, JINJA_TOKEN_NAME, str_slice(lexer->source, lexer->at, lexer->at + len));
     advance(lexer, len);
@@ -307,7 +297,7 @@ static void read_tag(struct lexer *lexer, bool block)
             fail(lexer, TD_UNSUPPORTED, "a tag without end");
         else if (c == '"' || c == '\'')
             read_string(lexer);
-        else if (is_digit(c))
+        else if (ascii_is_digit(c))
             read_number(lexer);
         else if (is_name_start(c))
             read_name(lexer);
@@ -337,12 +327,12 @@ static size_t match_tag(struct td_str source, size_t from, const char *name, cha
     char first = at < source.len ? source.data[at] : '\0';
     sign[0] = first == '-' || first == '+' ? first : '\0';
     at += sign[0] != '\0';
-    while (at < source.len && is_space(source.data[at]))
+    while (at < source.len && ascii_is_space(source.data[at]))
         at++;
     if (!str_starts_with(str_slice(source, at, source.len), (struct td_str){name, len}))
         return 0;
     at += len;
-    while (at < source.len && is_space(source.data[at]))
+    while (at < source.len && ascii_is_space(source.data[at]))
         at++;
     char last = at < source.len ? source.data[at] : '\0';
     sign[1] = last == '-' || last == '+' ? last : '\0';

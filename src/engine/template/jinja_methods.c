@@ -3,6 +3,7 @@
  * as well), reads a file, or leaves the run's limits. */
 #include "engine/template/jinja_eval.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <time.h>
@@ -218,7 +219,7 @@ static struct jinja_value count(struct jinja_run *run, struct jinja_text text,
     return jinja_int(found);
 }
 
-static struct jinja_value all_of(struct jinja_run *run, struct jinja_text text, bool (*is)(char c))
+static struct jinja_value all_of(struct jinja_run *run, struct jinja_text text, bool (*is)(int c))
 {
     if (!jinja_charge(run, text.len))
         return undefined();
@@ -228,24 +229,15 @@ static struct jinja_value all_of(struct jinja_run *run, struct jinja_text text, 
     return jinja_bool(text.len > 0);
 }
 
-static bool is_digit(char c)
+/* Every byte outside ASCII counts as a letter. */
+static bool is_alpha(int c)
 {
-    return c >= '0' && c <= '9';
+    return ascii_is_letter(c) || (c & 0x80);
 }
 
-static bool is_alpha(char c) /* every character outside of ASCII counts as a letter */
+static bool is_alnum(int c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
-}
-
-static bool is_alnum(char c)
-{
-    return is_digit(c) || is_alpha(c);
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return ascii_is_digit(c) || is_alpha(c);
 }
 
 enum method {
@@ -365,13 +357,13 @@ static struct jinja_value call_on_text(struct jinja_run *run, struct jinja_text 
     case METHOD_REMOVESUFFIX:
         return remove_affix(run, text, args, method == METHOD_REMOVESUFFIX);
     case METHOD_ISDIGIT:
-        return all_of(run, text, is_digit);
+        return all_of(run, text, ascii_is_digit);
     case METHOD_ISALPHA:
         return all_of(run, text, is_alpha);
     case METHOD_ISALNUM:
         return all_of(run, text, is_alnum);
     default: /* METHOD_ISSPACE */
-        return all_of(run, text, is_space);
+        return all_of(run, text, ascii_is_space);
     }
 }
 

@@ -1,6 +1,8 @@
 /* Tests: what stands after `is`, and what select() and its relatives name. */
 #include "engine/template/jinja_eval.h"
 
+#include "base/ascii.h"
+
 /* JINJA_TEST names are written name, condition; `value` and `other` (the first argument) are
  * there. */
 #define TEST(name, condition)                                                \
@@ -17,7 +19,7 @@ static bool has_case(struct jinja_run *run, struct jinja_value value, enum jinja
     struct jinja_text text = jinja_str(run, value);
     bool letters = false;
     for (size_t i = 0; i < text.len; i++)
-        letters = letters || ((text.data[i] | 0x20) >= 'a' && (text.data[i] | 0x20) <= 'z');
+        letters = letters || ascii_is_letter(text.data[i]);
     return letters && jinja_equal(run, jinja_from_text(text), jinja_change_case(run, text, how));
 }
 

@@ -11,9 +11,10 @@
  * The other stages have theirs beside the function. */
 #include "engine/tokenizer/pretokenizer.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
-#include "engine/tokenizer/unicode.h"
 
 #define STAGES_MAX 6
 
@@ -82,8 +83,8 @@ static size_t contraction_len(struct td_str text, size_t at, bool any_case)
     char c[2] = {0};
     for (size_t i = 0; i < 2 && at + 1 + i < text.len; i++) {
         c[i] = text.data[at + 1 + i];
-        if (any_case && c[i] >= 'A' && c[i] <= 'Z')
-            c[i] = (char)(c[i] - 'A' + 'a');
+        if (any_case)
+            c[i] = (char)ascii_lower(c[i]);
     }
     if (c[0] == 's' || c[0] == 't' || c[0] == 'm' || c[0] == 'd')
         return 2;
@@ -223,7 +224,7 @@ static size_t stage_numbers(struct td_str text, size_t begin)
 static size_t three_digits_len(struct td_str text, size_t at)
 {
     for (size_t i = 0; i < 3; i++)
-        if (at + i >= text.len || text.data[at + i] < '0' || text.data[at + i] > '9')
+        if (at + i >= text.len || !ascii_is_digit(text.data[at + i]))
             return 0;
     return 3;
 }

@@ -18,6 +18,7 @@
  * chosen to collide in the hash tables is refused instead of taking hours. */
 #include "engine/tokenizer/tokenizer_internal.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -41,9 +42,8 @@ static int parse_byte_token(const struct token *token)
         return -1;
     int value = 0;
     for (int i = 3; i < 5; i++) {
-        char c = token->text[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-        if (digit < 0)
+        int digit = ascii_hex_value(token->text[i]);
+        if (digit < 0 || ascii_is_lower(token->text[i]))
             return -1;
         value = value * 16 + digit;
     }
@@ -505,8 +505,7 @@ static void mark_strip_right(struct tokenizer *tokenizer, const struct gguf *ggu
     if (!gguf_get_string(gguf, "general.name", &name) || name.len >= sizeof(lower))
         return;
     for (size_t i = 0; i < name.len; i++)
-        lower[i] =
-            name.data[i] >= 'A' && name.data[i] <= 'Z' ? (char)(name.data[i] + 32) : name.data[i];
+        lower[i] = (char)ascii_lower(name.data[i]);
     struct td_str model = {lower, name.len};
     if (str_find(model, STR("phi-3"), 0) == SIZE_MAX && str_find(model, STR("phi3"), 0) == SIZE_MAX)
         return;

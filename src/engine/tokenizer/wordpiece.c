@@ -14,7 +14,7 @@
  * pieces with ##. */
 #include "engine/tokenizer/wordpiece.h"
 
-#include "engine/tokenizer/unicode.h"
+#include "base/unicode.h"
 
 #define WORD_CHARACTERS_MAX 100 /* max_input_chars_per_word of the reference */
 #define WORD_MARK_BYTES 3       /* room before the word for U+2581 or ## */

@@ -501,7 +501,8 @@ static void read_signals(struct exchange *ex, const struct route *route)
 {
     signals_extract(&ex->request, ex->services->classifier, ex->services->similarity, &ex->signals);
     enum td_data_class declared = higher(ex->request.data_class, route->data_class);
-    enum td_data_class data_class = higher(declared, egress_classify(&ex->request, &ex->findings));
+    enum td_data_class data_class = higher(
+        declared, egress_classify(ex->services->scanner, &ex->request, &ex->findings));
     if (ex->services->classes)
         data_class = conversation_classes_raise(ex->services->classes,
                                                 egress_conversation_key(&ex->request), data_class);

@@ -46,7 +46,7 @@ struct pseudonym_settings {
     struct mask_rules rules;
 };
 
-/* What starting where an earlier exchange did may cost (router/plan/keep.c). */
+/* What starting where an earlier exchange did may cost (router/plan/earlier_start.c). */
 struct keeping_settings {
     double margin;
     double loss_max;    /* of right answers a request, over a day */
@@ -77,7 +77,8 @@ struct exchange_services {
     struct spending *spending;    /* NULL = budgets do not count */
     struct device *device;        /* NULL = battery and network are not known */
     struct conversation_classes *classes;
-    struct ledger *ledger;                       /* NULL = no record */
+    const struct privacy_scanner *scanner; /* NULL = nothing was looked at, so nothing may leave */
+    struct ledger *ledger;                 /* NULL = no record */
     const struct pseudonym_settings *pseudonyms; /* NULL = nothing is replaced */
     struct minimise_settings minimise;
     struct consents *consents;     /* NULL = there are none */

@@ -10,7 +10,7 @@
 
 static bool is_hedged(const struct exchange *ex)
 {
-    const struct rule *rule = ex->signals.rule;
+    const struct routing_rule *rule = ex->signals.rule;
     return ex->services->hedging && ex->plan.route->hedge.on &&
            !ex->signals.batch &&     /* nobody waits for it */
            !(rule && rule->stays) && /* nothing else is to be asked while this one can answer */

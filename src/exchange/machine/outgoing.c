@@ -72,6 +72,7 @@ void outgoing_prepare(struct exchange *ex, const struct route *route, enum td_da
     if (!settings || !route->pseudonyms || goes_anywhere(ex))
         return;
     struct mask_rules rules = settings->rules;
+    rules.scanner = ex->services->scanner;
     rules.strict = route->strict;
     if (pseudonyms_new(settings->vaults, &rules, (uint64_t)exchange_now_ms(ex), &ex->request,
                        ex->minimised ? minimised_request(ex->minimised) : &ex->request,
@@ -115,6 +116,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
     ex->lane->pass = (struct egress_pass){
         .purpose = ex->current->purpose,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, facts),
+        .scanned = ex->services->scanner != NULL,
         .exchange = ex->id,
     };
     if (ex->minimised && facts->place != TD_PLACE_DEVICE)

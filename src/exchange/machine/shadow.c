@@ -484,6 +484,7 @@ static struct shadow *shadow_new(const struct exchange *ex, size_t tier, enum sh
     shadow->pass = (struct egress_pass){
         .purpose = EGRESS_SHADOW,
         .data_class = policy_class_for(ex->plan.route, &ex->signals, &ex->facts[tier]),
+        .scanned = ex->services->scanner != NULL,
         .exchange = shadow->id,
     };
     buf_init(&shadow->shown, TEXT_BYTES_MAX);

@@ -1,5 +1,5 @@
 /* Where an earlier exchange began: so that the same user with a similar question, or within one conversation, starts on the same
- * tier, today, tomorrow and after a restart. What is done with it, and what it may cost, is decided by router/plan/keep.c.
+ * tier, today, tomorrow and after a restart. What is done with it, and what it may cost, is decided by router/plan/earlier_start.c.
  *
  * An entry is a keyed hash of who asks (caller, user, route), a sketch of the question (router/judge/similarity.h) or the
  * conversation's hash, and a hash of the tier. The sketch is masked with bits from the same key and person: distances between one

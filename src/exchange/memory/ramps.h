@@ -1,4 +1,4 @@
-/* The ramps of all routes (router/watch/ramp.h): who is taken, what was judged, and what it came to. A user is taken by a keyed hash of its name
+/* The ramps of all routes (router/watch/ramp_statistics.h): who is taken, what was judged, and what it came to. A user is taken by a keyed hash of its name
  * and the route, a caller without one by how its conversation begins, so that each stays where it is until the share changes, also after a
  * restart: the states lie in one file, written when a step or a stop happens, after some judgements and at the end.
  *

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "privacy/scan/privacy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,12 +169,13 @@ void egress_read(const struct td_request *request, struct reading *reading)
         read_member(reading, request, &request->members[i]);
 }
 
-enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found)
+enum td_data_class egress_classify(const struct privacy_scanner *scanner,
+                                   const struct td_request *request, struct privacy_tally *found)
 {
     struct reading reading;
     reading_init(&reading);
     egress_read(request, &reading);
-    enum td_data_class data_class = privacy_classify_reading(&reading, found);
+    enum td_data_class data_class = privacy_classify_reading(scanner, &reading, found);
     reading_deinit(&reading);
     return data_class;
 }

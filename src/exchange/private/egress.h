@@ -13,8 +13,10 @@
  * failed. */
 void egress_read(const struct td_request *request, struct reading *reading);
 
-/* The highest class that detectors find in that. found: findings, added to. */
-enum td_data_class egress_classify(const struct td_request *request, struct privacy_tally *found);
+struct privacy_scanner;
+/* The highest class that the scanner finds in that; restricted without one. found: findings, added to. */
+enum td_data_class egress_classify(const struct privacy_scanner *scanner,
+                                   const struct td_request *request, struct privacy_tally *found);
 
 /* Names the conversation that a request continues, for its class: the caller, and the first text of a user
  * less its white space. What a client may add or leave out later (a system message, a user's name, parts) does

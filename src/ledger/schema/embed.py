@@ -7,7 +7,9 @@ from pathlib import Path
 
 def c_string(text: str) -> str:
     lines = text.splitlines()
-    return "\n".join('        "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines)
+    return "\n".join(
+        '        "' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"' for line in lines
+    )
 
 
 def main() -> None:

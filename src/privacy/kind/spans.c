@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 
+const char *span_name(const struct privacy_span *span)
+{
+    return span->kind == PRIVACY_CUSTOM && span->rule ? span->rule : privacy_kind_name(span->kind);
+}
+
 void spans_add(void *ctx, const struct privacy_span *span)
 {
     struct spans *list = ctx;

@@ -10,8 +10,12 @@ struct privacy_span {
     size_t begin, end;             /* bytes */
     float score;                   /* 0..1 */
     enum td_data_class data_class; /* at least the kind's; a date of birth is more than a date */
-    uint16_t rule;                 /* PRIVACY_CUSTOM: whose finding it is (rules.h) */
+    /* PRIVACY_CUSTOM: the name of the operator's rule, **borrowed** from the scanner; else NULL. */
+    const char *rule;
 };
+
+/* What a finding is called: its kind's name, or the operator's for a rule of theirs. */
+const char *span_name(const struct privacy_span *span);
 
 struct spans {
     struct privacy_span *spans; /* from malloc; NULL: none yet */

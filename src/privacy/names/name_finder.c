@@ -3,27 +3,7 @@
 #include "base/str.h"
 #include "privacy/words/lexicon.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-
-static struct tagger *installed;
-static float installed_min_score;
-static enum td_data_class installed_class;
-static atomic_bool any_installed;
-static pthread_rwlock_t installed_lock = PTHREAD_RWLOCK_INITIALIZER;
-
-void name_finder_install(struct tagger *tagger, float min_score, enum td_data_class data_class)
-{
-    pthread_rwlock_wrlock(&installed_lock);
-    struct tagger *old = installed;
-    installed = tagger;
-    installed_min_score = min_score;
-    installed_class = data_class;
-    atomic_store(&any_installed, tagger != NULL);
-    pthread_rwlock_unlock(&installed_lock);
-    tagger_close(old);
-}
 
 /* The tagger knows words, not what a house number looks like. A street has before its words two numbers at
  * most ("12-14", "1 22nd Avenue"), in all few of them (house, flat, floor, a postal code's halves), and no sign
@@ -98,46 +78,25 @@ void name_source_advance(struct name_source *source)
     }
 }
 
-void name_source_begin(struct name_source *source, struct td_str text, bool strict)
+void name_source_begin(struct name_source *source, const struct name_finder *finder,
+                       struct td_str text, bool strict)
 {
-    source->on = atomic_load(&any_installed);
+    source->on = finder->tagger != NULL;
     if (source->on) {
-        pthread_rwlock_rdlock(&installed_lock);
-        source->on = installed != NULL;
-        if (!source->on)
-            pthread_rwlock_unlock(&installed_lock);
-    }
-    if (source->on) {
-        float min_score = installed_min_score;
-        source->data_class = installed_class;
+        float min_score = finder->min_score;
+        source->data_class = finder->data_class;
         source->text = text;
         source->strict = strict;
         if (strict && source->data_class < TD_CLASS_SENSITIVE)
             source->data_class = TD_CLASS_SENSITIVE;
         if (strict && min_score > NAME_STRICT_SCORE_MIN)
             min_score = NAME_STRICT_SCORE_MIN;
-        tagger_begin(&source->cursor, installed, text, min_score);
+        tagger_begin(&source->cursor, finder->tagger, text, min_score);
     }
     name_source_advance(source);
 }
 
-void name_finder_hold(void)
+uint16_t name_finder_classes(const struct name_finder *finder, uint32_t hash)
 {
-    pthread_rwlock_rdlock(&installed_lock);
-}
-
-uint16_t name_finder_classes(uint32_t hash)
-{
-    return installed ? tagger_word_classes(installed, hash) : 0;
-}
-
-void name_finder_release(void)
-{
-    pthread_rwlock_unlock(&installed_lock);
-}
-
-void name_source_end(struct name_source *source)
-{
-    if (source->on)
-        pthread_rwlock_unlock(&installed_lock);
+    return finder->tagger ? tagger_word_classes(finder->tagger, hash) : 0;
 }

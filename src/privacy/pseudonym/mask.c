@@ -2,13 +2,15 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "privacy/kind/spans.h"
 #include "privacy/pseudonym/date_forms.h"
-#include "privacy/pseudonym/echo.h"
-#include "privacy/pseudonym/known.h"
+#include "privacy/pseudonym/known_values.h"
+#include "privacy/pseudonym/round_trip.h"
+#include "privacy/scan/privacy.h"
+#include "privacy/scan/scanner.h"
 #include "privacy/text/escaped.h"
 #include "privacy/text/spell.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
@@ -18,7 +20,7 @@ struct mask_text {
     struct td_str text;
     bool fixed; /* nothing is replaced */
     struct spans found;
-    struct echo_place *places; /* [place_count] that are replaced */
+    struct round_trip_place *places; /* [place_count] that are replaced */
     size_t place_count;
     struct buf masked; /* empty when nothing is replaced */
 };
@@ -33,11 +35,12 @@ struct mask {
     size_t text_count;
     struct spans left; /* in the reading: what was found and is not wanted */
     struct privacy_tally replaced;
-    uint16_t *rule_of; /* [VAULT_ENTRIES_MAX] that found an entry's value; NULL: none */
+    const char **rule_of; /* [VAULT_ENTRIES_MAX] that found an entry's value; NULL: none */
 };
 
 struct mask *mask_new(struct vault *vault, const struct mask_rules *rules, struct vault_uses *uses)
 {
+    assert(rules->scanner != NULL);
     struct mask *mask = calloc(1, sizeof *mask);
     if (mask == NULL)
         return NULL;
@@ -64,7 +67,7 @@ void mask_free(struct mask *mask)
     for (size_t i = 0; i < mask->text_count; i++)
         drop_text(&mask->texts[i]);
     free(mask->texts);
-    free(mask->rule_of);
+    free((void *)mask->rule_of);
     free(mask);
 }
 
@@ -76,8 +79,8 @@ static enum td_status too_many(struct td_error *err)
                      MASK_SPANS_MAX);
 }
 
-static enum td_status scan(const struct reading *reading, bool strict, struct spans *out,
-                           struct td_error *err)
+static enum td_status scan(const struct mask *mask, const struct reading *reading, bool strict,
+                           struct spans *out, struct td_error *err)
 {
     size_t capacity = 64;
     *out = (struct spans){0};
@@ -86,7 +89,7 @@ static enum td_status scan(const struct reading *reading, bool strict, struct sp
         if (spans == NULL)
             break;
         out->spans = spans;
-        out->count = privacy_scan_reading(reading, strict, spans, capacity);
+        out->count = privacy_scan_reading(mask->rules.scanner, reading, strict, spans, capacity);
         if (out->count <= capacity)
             return TD_OK;
         if (out->count > MASK_SPANS_MAX)
@@ -232,7 +235,7 @@ enum td_status mask_find(struct mask *mask, const struct reading *reading, struc
         return error_set(err, TD_LIMIT, "the request is too large or nested too deeply");
     if (!begin_texts(mask, reading))
         return error_set(err, TD_NO_MEMORY, "no memory for surrogates");
-    enum td_status status = scan(reading, mask->rules.strict, &all, err);
+    enum td_status status = scan(mask, reading, mask->rules.strict, &all, err);
     if (status != TD_OK)
         return status;
     for (size_t i = 0, part = 0; i < all.count; i++) {
@@ -267,7 +270,7 @@ typedef enum td_status replace_fn(struct vault *vault, enum privacy_kind kind, s
                                   struct buf *out, struct td_error *err);
 
 /* The entry that was used last has a value of this rule. */
-static bool note_rule(struct mask *mask, uint16_t rule)
+static bool note_rule(struct mask *mask, const char *rule)
 {
     if (mask->rule_of == NULL)
         mask->rule_of = calloc(VAULT_ENTRIES_MAX, sizeof *mask->rule_of);
@@ -328,7 +331,7 @@ static enum td_status write_places(struct mask *mask, struct mask_text *text,
     for (size_t i = 0; i < spans->count; i++) {
         const struct privacy_span *span = &spans->spans[i];
         buf_append_str(out, str_slice(text->text, done, span->begin));
-        text->places[i] = (struct echo_place){.span = *span, .begin = out->len};
+        text->places[i] = (struct round_trip_place){.span = *span, .begin = out->len};
         enum td_status status = replace(mask, text->text, span, vault_replace, out, err);
         if (status != TD_OK)
             return status;
@@ -342,7 +345,8 @@ static enum td_status write_places(struct mask *mask, struct mask_text *text,
 
 static enum td_status write_texts(struct mask *mask, struct td_error *err)
 {
-    struct known *known = known_new(mask->vault, mask->uses, mask->rule_of);
+    struct known_values *known = known_values_new(privacy_scanner_names(mask->rules.scanner),
+                                                  mask->vault, mask->uses, mask->rule_of);
     if (known == NULL)
         return error_set(err, TD_LIMIT, "the private values are too long to be looked for");
     enum td_status status = TD_OK;
@@ -351,24 +355,24 @@ static enum td_status write_texts(struct mask *mask, struct td_error *err)
         struct spans all = {0};
         if (text->fixed)
             continue;
-        status = known_find(known, text->text, &text->found, MASK_SPANS_MAX, &all)
+        status = known_values_find(known, text->text, &text->found, MASK_SPANS_MAX, &all)
                      ? write_places(mask, text, &all, err)
                      : too_many(err);
         free(all.spans);
     }
-    known_free(known);
+    known_values_free(known);
     return status;
 }
 
 /* --- until all comes back --- */
 
-static struct echo_text echo_of(const struct mask_text *text)
+static struct round_trip_text round_trip_of(const struct mask_text *text)
 {
-    return (struct echo_text){.text = text->text,
-                              .masked =
-                                  text->place_count > 0 ? buf_view(&text->masked) : text->text,
-                              .places = text->places,
-                              .place_count = text->place_count};
+    return (struct round_trip_text){.text = text->text,
+                                    .masked = text->place_count > 0 ? buf_view(&text->masked)
+                                                                    : text->text,
+                                    .places = text->places,
+                                    .place_count = text->place_count};
 }
 
 /* Is a day that the surrogate names in one of the texts, however it is written there? */
@@ -390,8 +394,8 @@ static enum td_status check_texts(struct mask *mask, bool *good, struct td_error
     bool ok = table != NULL && strays != NULL;
     *good = true;
     for (size_t i = 0; ok && i < mask->text_count; i++) {
-        const struct echo_text text = echo_of(&mask->texts[i]);
-        ok = echo_check(table, &text, strays);
+        const struct round_trip_text text = round_trip_of(&mask->texts[i]);
+        ok = round_trip_check(table, &text, strays);
         for (size_t k = 0; k < text.place_count; k++)
             *good &= !text.places[k].lost;
     }
@@ -410,15 +414,15 @@ static enum td_status check_texts(struct mask *mask, bool *good, struct td_error
 /* What is lost is from now on found with what it is joined to, and a word stands for it. */
 static enum td_status widen_lost(struct mask *mask, struct mask_text *text, struct td_error *err)
 {
-    const struct echo_text echo = echo_of(text);
+    const struct round_trip_text echo = round_trip_of(text);
     enum td_status status = TD_OK;
     struct spans found = {0};
     struct buf surrogate;
     buf_init(&surrogate, TEXT_BYTES_MAX);
     for (size_t i = 0; i < echo.place_count; i++) {
-        const struct echo_place *place = &echo.places[i];
+        const struct round_trip_place *place = &echo.places[i];
         if (place->span.end > covered(&found))
-            join(&found, place->lost ? echo_widen(&echo, place) : place->span);
+            join(&found, place->lost ? round_trip_widen(&echo, place) : place->span);
     }
     for (size_t i = 0, k = 0; status == TD_OK && i < found.count; i++) {
         bool lost = false;
@@ -467,12 +471,12 @@ static void write_parts(struct mask *mask, struct reading *out, struct spans *su
     size_t done = 0;
     for (size_t i = 0; i < mask->text_count; i++) {
         const struct reading_part *part = &mask->reading->parts[i];
-        const struct echo_text text = echo_of(&mask->texts[i]);
+        const struct round_trip_text text = round_trip_of(&mask->texts[i]);
         size_t begin = reading_copy_part(out, mask->reading, i, done, text.masked);
         for (size_t k = 0; k < text.place_count; k++) {
-            const struct echo_place *place = &text.places[k];
+            const struct round_trip_place *place = &text.places[k];
             struct privacy_span value = place->span, surrogate = place->span;
-            privacy_tally_add(&mask->replaced, value.kind, value.rule);
+            privacy_tally_add(&mask->replaced, &value);
             value.begin += part->begin;
             value.end += part->begin;
             surrogate.begin = begin + place->begin;
@@ -492,11 +496,12 @@ static void raise_to(enum td_data_class *rest, enum td_data_class found)
 
 /* What the masked reading still has. A finding that touches a surrogate is its own: what stands beside
  * it stood there before, and was no finding then. */
-static enum td_status judge_rest(const struct reading *masked, const struct spans *surrogates,
-                                 enum td_data_class *rest, struct td_error *err)
+static enum td_status judge_rest(const struct mask *mask, const struct reading *masked,
+                                 const struct spans *surrogates, enum td_data_class *rest,
+                                 struct td_error *err)
 {
     struct spans all;
-    enum td_status status = scan(masked, false, &all, err);
+    enum td_status status = scan(mask, masked, false, &all, err);
     if (status != TD_OK)
         return status;
     for (size_t i = 0, next = 0; i < all.count; i++) {
@@ -535,7 +540,7 @@ enum td_status mask_write(struct mask *mask, struct reading *out, enum td_data_c
         status = error_set(err, TD_LIMIT, "a request with its surrogates is too large");
     if (status == TD_OK) {
         judge_left(&mask->left, &values, rest);
-        status = judge_rest(out, &surrogates, rest, err);
+        status = judge_rest(mask, out, &surrogates, rest, err);
     }
     free(surrogates.spans);
     free(values.spans);

@@ -11,7 +11,10 @@
 
 #define MASK_SPANS_MAX 65536u
 
+struct privacy_scanner;
+
 struct mask_rules {
+    const struct privacy_scanner *scanner; /* finds the values */
     bool strict; /* recall first: privacy_scan_strict says what is found */
     bool classes[TD_CLASS_RESTRICTED + 1]; /* findings of these classes are replaced */
     bool kinds[PRIVACY_KIND_COUNT];        /* and these kinds, whatever their class */

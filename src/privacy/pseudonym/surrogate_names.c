@@ -156,7 +156,7 @@ static bool in_words(const char *words, struct td_str word)
     return found;
 }
 
-bool names_is_particle(struct td_str word)
+bool surrogate_names_is_particle(struct td_str word)
 {
     return in_words(particles, word);
 }
@@ -243,7 +243,7 @@ static enum name_group script_group(uint32_t c)
     return NAMES_GROUP_COUNT;
 }
 
-enum name_group names_group_of(struct td_str phrase)
+enum name_group surrogate_names_group_of(struct td_str phrase)
 {
     uint32_t marks = 0;
     enum name_group group = NAMES_GROUP_COUNT;
@@ -265,16 +265,16 @@ enum name_group names_group_of(struct td_str phrase)
     return group;
 }
 
-enum name_part names_part_of(struct td_str word)
+enum name_part surrogate_names_part_of(struct td_str word)
 {
     return in_words(common_female, word) ? NAME_FEMALE
            : in_words(common_male, word) ? NAME_MALE
                                          : NAME_FAMILY;
 }
 
-enum name_part names_gender_of(struct td_str word)
+enum name_part surrogate_names_gender_of(struct td_str word)
 {
-    enum name_part known = names_part_of(word);
+    enum name_part known = surrogate_names_part_of(word);
     if (known != NAME_FAMILY)
         return known;
     struct buf folded;
@@ -286,7 +286,7 @@ enum name_part names_gender_of(struct td_str word)
     return is_female ? NAME_FEMALE : NAME_MALE;
 }
 
-size_t names_count(enum name_group group, enum name_part part)
+size_t surrogate_names_count(enum name_group group, enum name_part part)
 {
     size_t count = 0;
     struct td_str rest = str_from(lists[group][part]), word;
@@ -295,7 +295,7 @@ size_t names_count(enum name_group group, enum name_part part)
     return count;
 }
 
-struct td_str names_at(enum name_group group, enum name_part part, size_t index)
+struct td_str surrogate_names_at(enum name_group group, enum name_part part, size_t index)
 {
     struct td_str rest = str_from(lists[group][part]), word = {NULL, 0};
     for (size_t i = 0; i <= index; i++)
@@ -304,7 +304,7 @@ struct td_str names_at(enum name_group group, enum name_part part, size_t index)
     return word;
 }
 
-void names_invent(uint64_t number, struct buf *out)
+void surrogate_names_invent(uint64_t number, struct buf *out)
 {
     static const char *const onsets[] = {"B", "Br", "D", "Dr", "F", "G", "Gr", "H",
                                          "K", "Kl", "L", "M",  "N", "P", "Pr", "R",

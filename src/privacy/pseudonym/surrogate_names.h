@@ -29,21 +29,21 @@ enum name_group {
 enum name_part { NAME_FEMALE, NAME_MALE, NAME_FAMILY, NAME_PART_COUNT };
 
 /* By script, then by letters and endings. */
-enum name_group names_group_of(struct td_str phrase);
+enum name_group surrogate_names_group_of(struct td_str phrase);
 /* Is it a common given name, and whose? NAME_FAMILY: not known. */
-enum name_part names_part_of(struct td_str word);
+enum name_part surrogate_names_part_of(struct td_str word);
 /* Of a given name, by the lists or else by its ending; NAME_FEMALE or NAME_MALE. */
-enum name_part names_gender_of(struct td_str word);
+enum name_part surrogate_names_gender_of(struct td_str word);
 
 /* How many the list has, and one of them: **borrows** for ever. */
-size_t names_count(enum name_group group, enum name_part part);
-struct td_str names_at(enum name_group group, enum name_part part, size_t index);
+size_t surrogate_names_count(enum name_group group, enum name_part part);
+struct td_str surrogate_names_at(enum name_group group, enum name_part part, size_t index);
 
 /* Words that stay: particles, titles, suffixes ("von", "Dr", "Jr"). */
-bool names_is_particle(struct td_str word);
+bool surrogate_names_is_particle(struct td_str word);
 
 /* A word that no language has, from syllables that number chooses: when a list is used up, and for
  * places and firms. Begins with a capital. */
-void names_invent(uint64_t number, struct buf *out);
+void surrogate_names_invent(uint64_t number, struct buf *out);
 
 #endif

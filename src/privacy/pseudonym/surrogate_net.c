@@ -18,7 +18,7 @@ static void append_word(struct draw *draw, struct buf *out)
 {
     struct buf word;
     buf_init(&word, 64);
-    names_invent(draw_u64(draw), &word);
+    surrogate_names_invent(draw_u64(draw), &word);
     append_lower(buf_view(&word), out);
     buf_deinit(&word);
 }
@@ -39,13 +39,15 @@ bool surrogate_write_email(struct td_str value, struct draw *draw, struct buf *o
         return false; /* in words, or encoded */
     struct td_str local = str_slice(value, 0, at);
     bool two = str_find(local, STR("."), 0) != SIZE_MAX || str_find(local, STR("_"), 0) != SIZE_MAX;
-    size_t given = names_count(NAMES_ENGLISH, NAME_FEMALE);
-    size_t family = names_count(NAMES_ENGLISH, NAME_FAMILY);
+    size_t given = surrogate_names_count(NAMES_ENGLISH, NAME_FEMALE);
+    size_t family = surrogate_names_count(NAMES_ENGLISH, NAME_FAMILY);
     if (two) {
-        append_lower(names_at(NAMES_ENGLISH, NAME_FEMALE, draw_below(draw, (uint32_t)given)), out);
+        append_lower(
+            surrogate_names_at(NAMES_ENGLISH, NAME_FEMALE, draw_below(draw, (uint32_t)given)), out);
         buf_append_char(out, '.');
     }
-    append_lower(names_at(NAMES_ENGLISH, NAME_FAMILY, draw_below(draw, (uint32_t)family)), out);
+    append_lower(surrogate_names_at(NAMES_ENGLISH, NAME_FAMILY, draw_below(draw, (uint32_t)family)),
+                 out);
     buf_printf(out, "%u", 10 + draw_below(draw, 990));
     buf_append_char(out, '@');
     append_host(draw, out);

@@ -88,18 +88,19 @@ static void write_word(const struct vault_question *question, const uint8_t *key
     buf_init(&word, 256);
     draw_init(&draw, key, "word", canonical, salt);
     if (wish->part == NAME_PART_COUNT || salt % (UINT32_MAX / 2) >= LIST_TRIES) {
-        names_invent(draw_u64(&draw), &word);
+        surrogate_names_invent(draw_u64(&draw), &word);
     } else {
-        size_t count = names_count(wish->group, wish->part);
-        struct td_str name = names_at(wish->group, wish->part, draw_below(&draw, (uint32_t)count));
+        size_t count = surrogate_names_count(wish->group, wish->part);
+        struct td_str name =
+            surrogate_names_at(wish->group, wish->part, draw_below(&draw, (uint32_t)count));
         if (wish->feminine)
             append_feminine(name, &word);
         else
             buf_append_str(&word, name);
         if (wish->whole_name) {
-            count = names_count(wish->group, NAME_FEMALE);
-            buf_append_str(&word,
-                           names_at(wish->group, NAME_FEMALE, draw_below(&draw, (uint32_t)count)));
+            count = surrogate_names_count(wish->group, NAME_FEMALE);
+            buf_append_str(&word, surrogate_names_at(wish->group, NAME_FEMALE,
+                                                     draw_below(&draw, (uint32_t)count)));
         }
     }
     buf_append_str(&word, wish->ending);
@@ -144,7 +145,7 @@ static enum name_part part_in(const struct phrase *phrase, size_t i)
 {
     size_t first = SIZE_MAX, last = 0, comma = SIZE_MAX;
     for (size_t k = 0; k < phrase->count; k++) {
-        if (names_is_particle(token_text(phrase, k)))
+        if (surrogate_names_is_particle(token_text(phrase, k)))
             continue;
         first = first == SIZE_MAX ? k : first;
         last = k;
@@ -153,9 +154,9 @@ static enum name_part part_in(const struct phrase *phrase, size_t i)
     }
     struct td_str word = token_text(phrase, i);
     if (first == last)
-        return names_part_of(word);
+        return surrogate_names_part_of(word);
     bool family = comma != SIZE_MAX ? i < comma : i == last;
-    return family ? NAME_FAMILY : names_gender_of(word);
+    return family ? NAME_FAMILY : surrogate_names_gender_of(word);
 }
 
 static struct word_wish wish_of_person(const struct phrase *phrase, size_t i)
@@ -256,7 +257,7 @@ static bool stays(const struct phrase *phrase, size_t i)
     struct td_str word = token_text(phrase, i);
     switch (phrase->kind) {
     case PRIVACY_PERSON: /* a name's "Le" or "St" alone is the name */
-        return phrase->count > 1 && names_is_particle(word);
+        return phrase->count > 1 && surrogate_names_is_particle(word);
     case PRIVACY_ORGANIZATION:
         return phrase->count > 1 && in_list(kept_in_firms, word);
     case PRIVACY_PLACE:
@@ -314,7 +315,7 @@ enum td_status vault_replace_words(const struct vault_job *job, enum privacy_kin
         buf_append_str(out, vault_at(job->vault, known).surrogate);
         return vault_use(job, known);
     }
-    struct phrase phrase = {.value = value, .kind = kind, .group = names_group_of(value)};
+    struct phrase phrase = {.value = value, .kind = kind, .group = surrogate_names_group_of(value)};
     bool alone = !read_tokens(&phrase);
     uint32_t salt = vault_salt(job, VAULT_SPACE_PHRASE, value);
     enum td_status status = TD_OK;

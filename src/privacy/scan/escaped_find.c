@@ -4,8 +4,8 @@
 
 #include "base/str.h"
 #include "privacy/kind/spans.h"
-#include "privacy/scan/rules.h"
 #include "privacy/scan/scan.h"
+#include "privacy/scan/scanner.h"
 #include "privacy/text/disguise.h"
 #include "privacy/text/escaped.h"
 
@@ -18,6 +18,7 @@
 #define ESCAPED_LEVELS 3 /* JSON in JSON in JSON: deeper is nobody's habit */
 
 struct escaped {
+    const struct privacy_scanner *scanner;
     struct spans found;
     bool strict;
     size_t base; /* of the piece */
@@ -37,14 +38,16 @@ static void add_span(void *ctx, const struct privacy_span *span)
 static void scan_decoded(struct escaped *escaped, struct td_str text)
 {
     struct privacy_span *rules;
-    size_t count = privacy_rules_find(text, &rules);
+    size_t count = privacy_rules_find(privacy_scanner_rules(escaped->scanner), text, &rules);
     if (count == SIZE_MAX) {
         const struct privacy_span whole = privacy_unread(text);
         add_span(escaped, &whole);
         return;
     }
-    const struct scan_beside beside = {
-        .others = rules, .other_count = count, .strict = escaped->strict};
+    const struct scan_beside beside = {.names = privacy_scanner_names(escaped->scanner),
+                                       .others = rules,
+                                       .other_count = count,
+                                       .strict = escaped->strict};
     scan_text(text, &beside, add_span, escaped);
     free(rules);
 }
@@ -132,7 +135,8 @@ static int by_begin(const void *a, const void *b)
     return first->begin < second->begin ? -1 : first->begin > second->begin;
 }
 
-bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans, size_t *count)
+bool escaped_find(const struct privacy_scanner *scanner, struct td_str text, bool strict,
+                  struct privacy_span **spans, size_t *count)
 {
     struct cursor cursor = {0};
     size_t at = cursor_next(&cursor, text, 0), floor = 0;
@@ -142,6 +146,7 @@ bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans, 
     if (escaped == NULL)
         return false;
     escaped->found = (struct spans){*spans, *count, *count, false};
+    escaped->scanner = scanner;
     escaped->strict = strict;
     for (; at != SIZE_MAX; at = cursor_next(&cursor, text, floor))
         floor = next_piece(escaped, text, &cursor, at, floor);

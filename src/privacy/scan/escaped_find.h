@@ -4,10 +4,12 @@
 
 #include "privacy/kind/spans.h"
 
+struct privacy_scanner;
+
 /* Adds what shows when the escapes in the text are read, up to three levels of them, to *spans (an array of
  * *count from malloc, or NULL; grown) and orders all by their begin. strict: as scan_text. False without
  * memory. */
-TD_MUST_CHECK bool escaped_find(struct td_str text, bool strict, struct privacy_span **spans,
-                                size_t *count);
+TD_MUST_CHECK bool escaped_find(const struct privacy_scanner *scanner, struct td_str text,
+                                bool strict, struct privacy_span **spans, size_t *count);
 
 #endif

@@ -5,6 +5,7 @@
 #include "privacy/scan/escaped_find.h"
 #include "privacy/scan/rules.h"
 #include "privacy/scan/scan.h"
+#include "privacy/scan/scanner.h"
 #include "privacy/scan/strict.h"
 #include "privacy/scan/tally.h"
 #include "privacy/text/reading.h"
@@ -27,17 +28,19 @@ static void list_span(void *ctx, const struct privacy_span *span)
 /* --- several texts, or one --- */
 
 struct source {
+    const struct privacy_scanner *scanner; /* NULL: nothing is looked at */
     struct td_str text;
     const struct reading *reading; /* NULL: one text */
 };
 
-static struct source source_of(const struct reading *reading)
+static struct source source_of(const struct privacy_scanner *scanner, const struct reading *reading)
 {
-    return (struct source){buf_view(&reading->text), reading};
+    return (struct source){scanner, buf_view(&reading->text), reading};
 }
 
 /* What the operator's rules find in each of the reading's texts. False without memory. */
-static bool find_by_rules(const struct reading *reading, struct spans *found)
+static bool find_by_rules(const struct privacy_rules *rules, const struct reading *reading,
+                          struct spans *found)
 {
     struct td_str all = buf_view(&reading->text);
     for (size_t i = 0; i < reading->count; i++) {
@@ -46,7 +49,7 @@ static bool find_by_rules(const struct reading *reading, struct spans *found)
         size_t begin = reading->parts[i].begin;
         struct privacy_span *spans;
         size_t count =
-            privacy_rules_find(str_slice(all, begin, reading_text_end(reading, i)), &spans);
+            privacy_rules_find(rules, str_slice(all, begin, reading_text_end(reading, i)), &spans);
         for (size_t k = 0; count != SIZE_MAX && k < count; k++) {
             spans[k].begin += begin;
             spans[k].end += begin;
@@ -63,21 +66,25 @@ static bool find_by_rules(const struct reading *reading, struct spans *found)
  * cannot be looked at is restricted as a whole. */
 static void scan_all(const struct source *source, bool strict, scan_fn *emit, void *ctx)
 {
+    const struct privacy_scanner *scanner = source->scanner;
     struct spans others = {0};
-    bool ok;
-    if (source->reading) {
-        ok = !source->reading->failed && find_by_rules(source->reading, &others);
-    } else {
-        others.count = privacy_rules_find(source->text, &others.spans);
+    bool ok = scanner != NULL;
+    if (ok && source->reading) {
+        ok = !source->reading->failed &&
+             find_by_rules(privacy_scanner_rules(scanner), source->reading, &others);
+    } else if (ok) {
+        others.count =
+            privacy_rules_find(privacy_scanner_rules(scanner), source->text, &others.spans);
         ok = others.count != SIZE_MAX;
     }
-    if (!ok || !escaped_find(source->text, strict, &others.spans, &others.count)) {
+    if (!ok || !escaped_find(scanner, source->text, strict, &others.spans, &others.count)) {
         const struct privacy_span whole = privacy_unread(source->text);
         free(others.spans);
         emit(ctx, &whole);
         return;
     }
-    const struct scan_beside beside = {others.spans, others.count, strict, source->reading};
+    const struct scan_beside beside = {privacy_scanner_names(scanner), others.spans, others.count,
+                                       strict, source->reading};
     scan_text(source->text, &beside, emit, ctx);
     free(others.spans);
 }
@@ -87,7 +94,9 @@ static void scan_strict(const struct source *source, struct span_list *out)
 {
     struct spans found = {0}, more = {0};
     scan_all(source, true, spans_add, &found);
-    if (!found.failed && !strict_find(source->text, found.spans, found.count, spans_add, &more))
+    if (source->scanner && !found.failed &&
+        !strict_find(privacy_scanner_names(source->scanner), source->text, &found, spans_add,
+                     &more))
         more.failed = true;
     if (found.failed || more.failed) {
         const struct privacy_span whole = privacy_unread(source->text);
@@ -114,20 +123,22 @@ static size_t list_findings(const struct source *source, bool strict, struct pri
     return list.count;
 }
 
-size_t privacy_scan(struct td_str text, struct privacy_span *spans, size_t capacity)
+size_t privacy_scan(const struct privacy_scanner *scanner, struct td_str text,
+                    struct privacy_span *spans, size_t capacity)
 {
-    return list_findings(&(struct source){text, NULL}, false, spans, capacity);
+    return list_findings(&(struct source){scanner, text, NULL}, false, spans, capacity);
 }
 
-size_t privacy_scan_strict(struct td_str text, struct privacy_span *spans, size_t capacity)
+size_t privacy_scan_strict(const struct privacy_scanner *scanner, struct td_str text,
+                           struct privacy_span *spans, size_t capacity)
 {
-    return list_findings(&(struct source){text, NULL}, true, spans, capacity);
+    return list_findings(&(struct source){scanner, text, NULL}, true, spans, capacity);
 }
 
-size_t privacy_scan_reading(const struct reading *reading, bool strict, struct privacy_span *spans,
-                            size_t capacity)
+size_t privacy_scan_reading(const struct privacy_scanner *scanner, const struct reading *reading,
+                            bool strict, struct privacy_span *spans, size_t capacity)
 {
-    const struct source source = source_of(reading);
+    const struct source source = source_of(scanner, reading);
     return list_findings(&source, strict, spans, capacity);
 }
 
@@ -144,7 +155,7 @@ static void judge_span(void *ctx, const struct privacy_span *span)
     if (span->data_class > verdict->data_class)
         verdict->data_class = span->data_class;
     if (verdict->found != NULL)
-        privacy_tally_add(verdict->found, span->kind, span->rule);
+        privacy_tally_add(verdict->found, span);
 }
 
 static enum td_data_class classify(const struct source *source, struct privacy_tally *found)
@@ -154,15 +165,17 @@ static enum td_data_class classify(const struct source *source, struct privacy_t
     return verdict.data_class;
 }
 
-enum td_data_class privacy_classify(struct td_str text, struct privacy_tally *found)
+enum td_data_class privacy_classify(const struct privacy_scanner *scanner, struct td_str text,
+                                    struct privacy_tally *found)
 {
-    return classify(&(struct source){text, NULL}, found);
+    return classify(&(struct source){scanner, text, NULL}, found);
 }
 
-enum td_data_class privacy_classify_reading(const struct reading *reading,
+enum td_data_class privacy_classify_reading(const struct privacy_scanner *scanner,
+                                            const struct reading *reading,
                                             struct privacy_tally *found)
 {
-    const struct source source = source_of(reading);
+    const struct source source = source_of(scanner, reading);
     return classify(&source, found);
 }
 

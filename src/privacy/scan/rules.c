@@ -8,8 +8,6 @@
 #include "privacy/words/lexicon.h"
 
 #include <pcre2.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* PCRE2 counts its limit from each start anew, so that a text of n places could cost n times it. Starts
@@ -41,7 +39,6 @@ struct rule {
 };
 
 struct privacy_rules {
-    uint16_t first; /* the number of rules[0], given when they are installed */
     struct rule rules[PRIVACY_RULES_MAX];
     size_t rule_count;
     struct pattern patterns[PRIVACY_RULES_MAX];
@@ -51,11 +48,6 @@ struct privacy_rules {
     uint32_t *slots; /* power of two; index + 1 */
     size_t slot_count;
 };
-
-static struct privacy_rules *installed;
-static atomic_bool any_installed;
-static atomic_bool ready; /* see privacy_is_ready */
-static pthread_rwlock_t installed_lock = PTHREAD_RWLOCK_INITIALIZER;
 
 struct privacy_rules *privacy_rules_new(void)
 {
@@ -238,40 +230,6 @@ enum td_status privacy_rules_add_words(struct privacy_rules *rules, const char *
     return status == TD_OK ? index_phrases(rules, err) : status;
 }
 
-bool privacy_is_ready(void)
-{
-    return atomic_load(&ready);
-}
-
-void privacy_rules_install(struct privacy_rules *rules)
-{
-    pthread_rwlock_wrlock(&installed_lock);
-    struct privacy_rules *old = installed;
-    installed = rules;
-    if (rules) {
-        static uint16_t next;
-        if (next > PRIVACY_RULE_OVER_LIMIT - PRIVACY_RULES_MAX)
-            next = 0;
-        rules->first = next;
-        next = (uint16_t)(next + rules->rule_count);
-    }
-    atomic_store(&any_installed, rules != NULL && rules->rule_count > 0);
-    atomic_store(&ready, rules != NULL);
-    pthread_rwlock_unlock(&installed_lock);
-    privacy_rules_free(old);
-}
-
-void privacy_rules_name(uint16_t rule, char out[static PRIVACY_RULE_NAME_BYTES])
-{
-    pthread_rwlock_rdlock(&installed_lock);
-    const char *name = rule == PRIVACY_RULE_OVER_LIMIT ? "RULE_OVER_LIMIT" : "CUSTOM";
-    if (installed && rule >= installed->first &&
-        rule - installed->first < (int)installed->rule_count)
-        name = installed->rules[rule - installed->first].name;
-    memcpy(out, name, strlen(name) + 1);
-    pthread_rwlock_unlock(&installed_lock);
-}
-
 struct found {
     const struct privacy_rules *rules;
     struct privacy_span *spans;
@@ -293,13 +251,12 @@ static void found_add(struct found *found, size_t begin, size_t end, uint16_t ru
         found->capacity = capacity;
     }
     const struct rule *r = &found->rules->rules[rule];
-    found->spans[found->count++] =
-        (struct privacy_span){.kind = PRIVACY_CUSTOM,
-                              .begin = begin,
-                              .end = end,
-                              .score = r->score,
-                              .data_class = r->data_class,
-                              .rule = (uint16_t)(found->rules->first + rule)};
+    found->spans[found->count++] = (struct privacy_span){.kind = PRIVACY_CUSTOM,
+                                                         .begin = begin,
+                                                         .end = end,
+                                                         .score = r->score,
+                                                         .data_class = r->data_class,
+                                                         .rule = r->name};
 }
 
 /* The phrase's end in the text when it stands there from `at`, else 0. */
@@ -425,30 +382,23 @@ static int by_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-size_t privacy_rules_find(struct td_str text, struct privacy_span **spans)
+size_t privacy_rules_find(const struct privacy_rules *rules, struct td_str text,
+                          struct privacy_span **spans)
 {
-    struct found found = {0};
+    struct found found = {.rules = rules};
     *spans = NULL;
-    if (!atomic_load(&any_installed) || text.len == 0)
+    if (rules == NULL || rules->rule_count == 0 || text.len == 0)
         return 0;
-    pthread_rwlock_rdlock(&installed_lock);
-    found.rules = installed;
-    if (installed != NULL)
-        find_phrases(&found, text);
-    if (installed != NULL && installed->pattern_count > 0)
+    find_phrases(&found, text);
+    if (rules->pattern_count > 0)
         find_patterns(&found, text);
-    pthread_rwlock_unlock(&installed_lock);
     if (found.failed) {
         struct privacy_span *whole = realloc(found.spans, sizeof *whole);
         if (whole == NULL) {
             free(found.spans);
             return SIZE_MAX;
         }
-        *whole = (struct privacy_span){.kind = PRIVACY_CUSTOM,
-                                       .end = text.len,
-                                       .score = 1.0f,
-                                       .data_class = TD_CLASS_RESTRICTED,
-                                       .rule = PRIVACY_RULE_OVER_LIMIT};
+        *whole = privacy_unread(text);
         *spans = whole;
         return 1;
     }

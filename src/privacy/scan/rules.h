@@ -1,20 +1,19 @@
-/* The operator's own patterns (PCRE2) and word lists. A set is built, then installed for the process; a
- * scan reads the installed one. What cannot be matched within its limits fails closed: the whole text
- * is one restricted finding. Installing waits for scans that read the old set. */
+/* The operator's own patterns (PCRE2) and word lists. A set is built, then handed to a scanner (scanner.h)
+ * and not changed any more; then any thread may read it. What cannot be matched within its limits fails
+ * closed: the whole text is one restricted finding. */
 #ifndef PRIVACY_RULES_H
 #define PRIVACY_RULES_H
 
-#include "base/names.h"
-#include "privacy/scan/privacy.h"
+#include "privacy/kind/spans.h"
 
 #define PRIVACY_RULES_MAX 256
 #define PRIVACY_RULE_NAME_BYTES 65
-/* Of a finding that stands for a text over which a rule reached its limit. */
-#define PRIVACY_RULE_OVER_LIMIT UINT16_MAX
+/* The rule's name in a finding that stands for a text that could not be looked at. */
+#define PRIVACY_RULE_OVER_LIMIT "RULE_OVER_LIMIT"
 
 struct privacy_rules;
 
-/* **returns new** (privacy_rules_free, or install); NULL without memory. */
+/* **returns new** (privacy_rules_free); NULL without memory. */
 struct privacy_rules *privacy_rules_new(void);
 void privacy_rules_free(struct privacy_rules *rules);
 
@@ -31,15 +30,10 @@ TD_MUST_CHECK enum td_status privacy_rules_add_words(struct privacy_rules *rules
                                                      enum td_data_class data_class,
                                                      struct td_error *err);
 
-/* **takes** rules (NULL: none) for all scans from now on. */
-void privacy_rules_install(struct privacy_rules *rules);
-/* The rule's name, copied to out: "CUSTOM" for one that is no longer installed (numbers are not used again
- * soon), "RULE_OVER_LIMIT" for PRIVACY_RULE_OVER_LIMIT. */
-void privacy_rules_name(uint16_t rule, char out[static PRIVACY_RULE_NAME_BYTES]);
-
-/* All findings of the installed set, in order of their begin: *spans **returns new** (free), NULL when
- * there are none. */
-size_t privacy_rules_find(struct td_str text, struct privacy_span **spans);
+/* All findings of the rules (NULL: none), in order of their begin: *spans **returns new** (free), NULL when
+ * there are none. How many; SIZE_MAX without memory. */
+size_t privacy_rules_find(const struct privacy_rules *rules, struct td_str text,
+                          struct privacy_span **spans);
 /* What stands for a text that cannot be looked at: all of it, restricted. */
 static inline struct privacy_span privacy_unread(struct td_str text)
 {

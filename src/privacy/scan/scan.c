@@ -12,7 +12,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "privacy/detect/detect.h"
-#include "privacy/names/name_finder.h"
 #include "privacy/scan/detect_hidden.h"
 #include "privacy/text/escaped.h"
 #include "privacy/text/reading.h"
@@ -687,7 +686,6 @@ void scan_text(struct td_str text, const struct scan_beside *beside, scan_fn *em
 {
     struct name_source
         names; /* 20 KB: not in scan_pass, which is entered again for what is hidden */
-    name_source_begin(&names, text, beside->strict);
+    name_source_begin(&names, beside->names, text, beside->strict);
     scan_pass(text, &(struct sources){&names, *beside, NULL}, emit, ctx);
-    name_source_end(&names);
 }

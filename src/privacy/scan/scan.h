@@ -2,12 +2,14 @@
 #ifndef PRIVACY_SCAN_H
 #define PRIVACY_SCAN_H
 
+#include "privacy/names/name_finder.h"
 #include "privacy/scan/privacy.h"
 
 typedef void scan_fn(void *ctx, const struct privacy_span *span);
 
 /* What is told of a text from elsewhere. */
 struct scan_beside {
+    const struct name_finder *names;
     /* Findings of other sources, by their begin; they are settled with those of the pass. */
     const struct privacy_span *others;
     size_t other_count;

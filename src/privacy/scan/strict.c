@@ -1,7 +1,6 @@
 #include "privacy/scan/strict.h"
 
 #include "base/str.h"
-#include "privacy/names/name_finder.h"
 
 #include <stdlib.h>
 
@@ -37,14 +36,15 @@ static bool has_capital(const struct tagger_word *word)
 
 /* Which words of a name tell of it where they stand alone: those that are no ordinary words, and of persons
  * and of names of one word those too. */
-static void add_parts(struct parts *parts, struct td_str text, const struct privacy_span *name)
+static void add_parts(struct parts *parts, const struct name_finder *names, struct td_str text,
+                      const struct privacy_span *name)
 {
     struct tagger_reader reader;
     struct tagger_word word;
     struct td_str own = str_slice(text, name->begin, name->end);
     tagger_reader_init(&reader, own);
     while (tagger_read(&reader, &word) && parts->count < FILLED_MAX) {
-        uint16_t classes = name_finder_classes(word.hash);
+        uint16_t classes = name_finder_classes(names, word.hash);
         bool alone = word.begin == 0 && word.end == own.len;
         bool ordinary = (classes & CLASS_ORDINARY) != 0;
         if (word.length < 3 || word.shape >= SHAPE_DIGITS ||
@@ -75,8 +75,8 @@ static bool is_code(struct td_str text, const struct tagger_word *word)
     return digits >= NUMBER_DIGITS_MIN || (digits >= CODE_DIGITS_MIN && capitals > 0);
 }
 
-bool strict_find(struct td_str text, const struct privacy_span *found, size_t count, scan_fn *emit,
-                 void *ctx)
+bool strict_find(const struct name_finder *names, struct td_str text, const struct spans *found,
+                 scan_fn *emit, void *ctx)
 {
     struct parts *parts = calloc(1, sizeof *parts);
     struct tagger_reader reader;
@@ -84,15 +84,14 @@ bool strict_find(struct td_str text, const struct privacy_span *found, size_t co
     size_t next = 0;
     if (parts == NULL)
         return false;
-    name_finder_hold();
-    for (size_t i = 0; i < count; i++)
-        if (is_name(found[i].kind))
-            add_parts(parts, text, &found[i]);
+    for (size_t i = 0; i < found->count; i++)
+        if (is_name(found->spans[i].kind))
+            add_parts(parts, names, text, &found->spans[i]);
     tagger_reader_init(&reader, text);
     while (tagger_read(&reader, &word)) {
-        while (next < count && found[next].end <= word.begin)
+        while (next < found->count && found->spans[next].end <= word.begin)
             next++;
-        if (next < count && found[next].begin < word.end)
+        if (next < found->count && found->spans[next].begin < word.end)
             continue;
         struct privacy_span span = {
             .begin = word.begin, .end = word.end, .score = NAME_STRICT_SCORE_MIN};
@@ -107,7 +106,6 @@ bool strict_find(struct td_str text, const struct privacy_span *found, size_t co
         span.data_class = TD_CLASS_SENSITIVE;
         emit(ctx, &span);
     }
-    name_finder_release();
     free(parts);
     return true;
 }

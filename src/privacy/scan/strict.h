@@ -8,7 +8,7 @@
 
 /* found: in order, not overlapping. Calls emit for what stands outside of them, in order. False without
  * memory. */
-TD_MUST_CHECK bool strict_find(struct td_str text, const struct privacy_span *found, size_t count,
-                               scan_fn *emit, void *ctx);
+TD_MUST_CHECK bool strict_find(const struct name_finder *names, struct td_str text,
+                               const struct spans *found, scan_fn *emit, void *ctx);
 
 #endif

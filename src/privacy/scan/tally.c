@@ -10,22 +10,23 @@ static void count_up(uint32_t *count)
 }
 
 /* NULL: the tally names as many rules as it can. */
-static struct privacy_tally_row *row_of(struct privacy_tally *tally, uint16_t rule)
+static struct privacy_tally_row *row_of(struct privacy_tally *tally, const char *rule)
 {
     for (size_t i = 0; i < tally->rule_count; i++)
-        if (tally->rule_numbers[i] == rule)
+        if (strcmp(tally->rules[i].name, rule) == 0)
             return &tally->rules[i];
     if (tally->rule_count == PRIVACY_TALLY_RULES)
         return NULL;
-    tally->rule_numbers[tally->rule_count] = rule;
-    privacy_rules_name(rule, tally->rules[tally->rule_count].name);
-    return &tally->rules[tally->rule_count++];
+    struct privacy_tally_row *row = &tally->rules[tally->rule_count++];
+    snprintf(row->name, sizeof row->name, "%s", rule);
+    return row;
 }
 
-void privacy_tally_add(struct privacy_tally *tally, enum privacy_kind kind, uint16_t rule)
+void privacy_tally_add(struct privacy_tally *tally, const struct privacy_span *span)
 {
-    count_up(&tally->kinds[kind]);
-    struct privacy_tally_row *row = kind == PRIVACY_CUSTOM ? row_of(tally, rule) : NULL;
+    bool custom = span->kind == PRIVACY_CUSTOM && span->rule != NULL;
+    count_up(&tally->kinds[span->kind]);
+    struct privacy_tally_row *row = custom ? row_of(tally, span->rule) : NULL;
     if (row)
         count_up(&row->count);
 }

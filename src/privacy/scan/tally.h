@@ -1,10 +1,8 @@
 /* How many private values of each type there are: the kinds, and an operator's own rules by the names that
- * the operator gave them. Names are copied, because a reload replaces the rules while somebody counts.
- * One owner. */
+ * the operator gave them. Names are copied, so that a tally outlives the scanner of its findings. One owner. */
 #ifndef PRIVACY_TALLY_H
 #define PRIVACY_TALLY_H
 
-#include "privacy/scan/privacy.h"
 #include "privacy/scan/rules.h"
 
 /* Different rules that one tally names; findings of further ones are counted as CUSTOM. */
@@ -19,11 +17,10 @@ struct privacy_tally_row {
 struct privacy_tally {
     uint32_t kinds[PRIVACY_KIND_COUNT]; /* [PRIVACY_CUSTOM]: of all rules together */
     struct privacy_tally_row rules[PRIVACY_TALLY_RULES];
-    uint16_t rule_numbers[PRIVACY_TALLY_RULES];
     size_t rule_count;
 };
 
-void privacy_tally_add(struct privacy_tally *tally, enum privacy_kind kind, uint16_t rule);
+void privacy_tally_add(struct privacy_tally *tally, const struct privacy_span *span);
 
 /* What there is of anything, kinds first. How many rows were written. */
 size_t privacy_tally_rows(const struct privacy_tally *tally,

@@ -8,7 +8,7 @@
 #define NO_TASK (-1)
 
 struct tuning {
-    const struct labelled *labelled;
+    const struct judged_answers *answers;
     const struct tune_options *options;
     struct tune_result *out;
     struct risk_sample *samples;    /* room for all */
@@ -19,8 +19,8 @@ struct tuning {
 static size_t take_samples(struct tuning *tuning, int32_t task)
 {
     size_t count = 0;
-    for (size_t i = 0; i < tuning->labelled->count; i++) {
-        const struct labelled_answer *answer = &tuning->labelled->items[i];
+    for (size_t i = 0; i < tuning->answers->count; i++) {
+        const struct judged_answer *answer = &tuning->answers->items[i];
         bool owned = answer->task >= 0 && tuning->own[answer->task];
         if (task == NO_TASK ? owned : answer->task != task)
             continue;
@@ -48,22 +48,22 @@ static void tune_task(struct tuning *tuning, int32_t task)
     struct risk_bar *bar = &out->tasks[thresholds->task_count];
     struct threshold_task *to = &thresholds->tasks[thresholds->task_count++];
     risk_find_bar(tuning->samples, count, tuning->options->risk, bar);
-    memcpy(to->task, tuning->labelled->task_names[task], sizeof to->task);
+    memcpy(to->task, tuning->answers->task_names[task], sizeof to->task);
     to->threshold = bar->threshold;
     to->samples = (uint32_t)count;
     tuning->own[task] = true;
     add_bar(out, bar);
 }
 
-enum td_status tune(const struct labelled *labelled, const struct tune_options *options,
+enum td_status tune(const struct judged_answers *answers, const struct tune_options *options,
                     struct tune_result *out, struct td_error *err)
 {
     memset(out, 0, sizeof *out);
-    struct tuning tuning = {.labelled = labelled, .options = options, .out = out};
-    tuning.samples = calloc(labelled->count + 1, sizeof *tuning.samples);
+    struct tuning tuning = {.answers = answers, .options = options, .out = out};
+    tuning.samples = calloc(answers->count + 1, sizeof *tuning.samples);
     if (!tuning.samples)
-        return error_set(err, TD_NO_MEMORY, "no memory for %zu samples", labelled->count);
-    for (size_t task = 0; options->per_task && task < labelled->task_count; task++)
+        return error_set(err, TD_NO_MEMORY, "no memory for %zu samples", answers->count);
+    for (size_t task = 0; options->per_task && task < answers->task_count; task++)
         tune_task(&tuning, (int32_t)task);
     size_t rest = take_samples(&tuning, NO_TASK);
     risk_find_bar(tuning.samples, rest, options->risk, &out->rest);

@@ -5,7 +5,7 @@
 #ifndef ROUTER_TUNE_H
 #define ROUTER_TUNE_H
 
-#include "router/learn/labelled.h"
+#include "router/learn/judged_answers.h"
 #include "router/learn/risk.h"
 
 struct tune_options {
@@ -24,7 +24,7 @@ struct tune_result {
     bool reached; /* some answers may be kept */
 };
 
-TD_MUST_CHECK enum td_status tune(const struct labelled *labelled,
+TD_MUST_CHECK enum td_status tune(const struct judged_answers *answers,
                                   const struct tune_options *options, struct tune_result *out,
                                   struct td_error *err);
 

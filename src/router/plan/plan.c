@@ -158,7 +158,7 @@ static bool offline(const struct question *q, size_t tier, char why[REASON_TEXT_
 
 static bool outside_rule(const struct question *q, size_t tier, char why[REASON_TEXT_BYTES])
 {
-    const struct rule *rule = q->rule;
+    const struct routing_rule *rule = q->rule;
     const struct tier_facts *facts = &q->facts[tier];
     bool device = facts->place == TD_PLACE_DEVICE;
     if (!rule)

@@ -15,7 +15,7 @@ struct question {
     const struct tier_facts *facts;
     const struct tier_state *states;
     const struct signals *signals;
-    const struct rule *rule; /* that matched, or NULL */
+    const struct routing_rule *rule; /* that matched, or NULL */
 };
 
 struct start {
@@ -36,12 +36,13 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
                   size_t count, struct start *out, struct decision *decision);
 
 /* The start that was chosen gives way to the one that is remembered, when nothing hard is against it and what is given up
- * is within the margin (keep.c). By the route and its gates, or by scores[count]. */
+ * is within the margin (earlier_start.c). By the route and its gates, or by scores[count]. */
 struct score;
-void keep_by_gates(const struct question *q, const struct gate_settings *gates,
-                   const size_t *ladder, size_t count, struct start *start,
-                   struct decision *decision);
-void keep_by_score(const struct question *q, const struct score *scores, const size_t *ladder,
-                   size_t count, struct start *start, struct decision *decision);
+void earlier_start_by_gates(const struct question *q, const struct gate_settings *gates,
+                            const size_t *ladder, size_t count, struct start *start,
+                            struct decision *decision);
+void earlier_start_by_score(const struct question *q, const struct score *scores,
+                            const size_t *ladder, size_t count, struct start *start,
+                            struct decision *decision);
 
 #endif

@@ -63,11 +63,11 @@ const char *keeping_name(enum keeping keeping)
 
 /* --- rules --- */
 
-static uint64_t tag_bits(const struct rule_set *rules, const struct signals *signals)
+static uint64_t tag_bits(const struct routing_rules *rules, const struct signals *signals)
 {
     uint64_t bits = 0;
     for (size_t i = 0; i < signals->tag_count; i++)
-        bits |= rules_name_bit(rules, RULE_TAG, signals->tags[i]);
+        bits |= routing_rules_name_bit(rules, RULE_TAG, signals->tags[i]);
     return bits ? bits : RULE_OTHER_BIT;
 }
 
@@ -104,16 +104,16 @@ void policy_read_numbers(const struct signals *signals, double out[static RULE_N
     memcpy(out, numbers, sizeof numbers);
 }
 
-void policy_read_facts(const struct rule_set *rules, const struct route *route,
+void policy_read_facts(const struct routing_rules *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out)
 {
     const struct moment *moment = &signals->moment;
     *out = (struct rule_facts){
         .has = {[RULE_TASK] =
-                    rules_name_bit(rules, RULE_TASK, *signals->task ? signals->task : NULL),
-                [RULE_ROUTE] = rules_name_bit(rules, RULE_ROUTE, route->name),
-                [RULE_APP] = rules_name_bit(rules, RULE_APP, signals->app),
-                [RULE_USER] = rules_name_bit(rules, RULE_USER, signals->user),
+                    routing_rules_name_bit(rules, RULE_TASK, *signals->task ? signals->task : NULL),
+                [RULE_ROUTE] = routing_rules_name_bit(rules, RULE_ROUTE, route->name),
+                [RULE_APP] = routing_rules_name_bit(rules, RULE_APP, signals->app),
+                [RULE_USER] = routing_rules_name_bit(rules, RULE_USER, signals->user),
                 [RULE_TAG] = tag_bits(rules, signals),
                 [RULE_CLASS] = bit_or_other((int)signals->data_class),
                 [RULE_LANGUAGE] = bit_or_other((int)signals->language),
@@ -143,9 +143,9 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
     if (policy->rules && policy->rules->count) {
         struct rule_facts facts;
         policy_read_facts(policy->rules, route, signals, &facts);
-        signals->rule = rules_match(policy->rules, &facts);
+        signals->rule = routing_rules_match(policy->rules, &facts);
     }
-    const struct rule *rule = signals->rule;
+    const struct routing_rule *rule = signals->rule;
     if (rule && rule->data_class > (int)signals->data_class)
         signals->data_class = (enum td_data_class)rule->data_class;
     const struct td_weights *in_order[] = {request, rule ? &rule->weights : NULL, app,

@@ -7,8 +7,8 @@
 #include "request/request.h"
 #include "router/judge/similarity.h"
 #include "router/plan/facts.h"
-#include "router/plan/rules.h"
-#include "router/watch/ramp.h"
+#include "router/plan/routing_rules.h"
+#include "router/watch/ramp_statistics.h"
 
 #define RUNGS_MAX 8
 #define REASONS_MAX 32
@@ -104,7 +104,7 @@ struct policy {
     const char *version;        /* 16 hex digits over the normalised policy */
     const struct route *routes; /* [0] is the default route, named "auto" */
     size_t route_count;
-    const struct rule_set *rules; /* NULL = none */
+    const struct routing_rules *rules; /* NULL = none */
     const struct app *apps;
     size_t app_count;
     const struct budget *budgets;
@@ -163,7 +163,7 @@ struct reason {
 };
 const char *reason_code_name(enum reason_code code); /* "removed_class", ... */
 
-/* What an earlier exchange of the same user says of where to begin (keep.c). */
+/* What an earlier exchange of the same user says of where to begin (earlier_start.c). */
 enum remembered_by { REMEMBERED_NOTHING, REMEMBERED_SIMILAR, REMEMBERED_CONVERSATION };
 struct remembered {
     enum remembered_by by;
@@ -281,7 +281,7 @@ struct signals {
     bool batch;
     uint32_t slo_ttft_ms, slo_ms; /* 0 = none */
     struct moment moment;
-    const struct rule *rule; /* that matched, or NULL */
+    const struct routing_rule *rule; /* that matched, or NULL */
     struct td_weights weights;
     struct worth worth;
     /* Of the budgets that the request draws from the fullest one: the share that is spent (NAN =
@@ -308,7 +308,7 @@ void policy_apply_rules(const struct policy *policy, const struct route *route,
                         struct signals *signals);
 /* What the rules see; the numbers alone explain why a rule matched. */
 void policy_read_numbers(const struct signals *signals, double out[static RULE_NUMBER_COUNT]);
-void policy_read_facts(const struct rule_set *rules, const struct route *route,
+void policy_read_facts(const struct routing_rules *rules, const struct route *route,
                        const struct signals *signals, struct rule_facts *out);
 
 /* The application of a caller, or NULL. */

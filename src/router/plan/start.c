@@ -1,5 +1,5 @@
 /* Where on the ladder an exchange begins. In this order, the first that has something to say: what the caller asked for (mode), the rule that
- * matched, the route's ramp (ramp.h), the weights (score.h), gate G0, the route; what an earlier exchange began with (keep.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
+ * matched, the route's ramp (ramp_statistics.h), the weights (score.h), gate G0, the route; what an earlier exchange began with (earlier_start.c) may change the last three; and what was not asked for by name gives way to a tier whose measured tail keeps the
  * request's wish for its time. */
 #include "base/names.h"
 #include "router/plan/plan_internal.h"
@@ -22,7 +22,7 @@ static size_t first_at(const struct question *q, const size_t *ladder, size_t co
 static bool start_by_rule(const struct question *q, const size_t *ladder, size_t count,
                           struct start *out)
 {
-    const struct rule *rule = q->rule;
+    const struct routing_rule *rule = q->rule;
     if (!rule || rule->start == RULE_START_NONE)
         return false;
     out->position = count;
@@ -286,7 +286,7 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     bool weighed = w->set && w->latency + w->privacy + w->cost > 0;
     if (!weighed) {
         start_by_route(q, gates, ladder, count, out, decision);
-        keep_by_gates(q, gates, ladder, count, out, decision);
+        earlier_start_by_gates(q, gates, ladder, count, out, decision);
     }
     if (!weighed && !signals->slo_ttft_ms && !signals->slo_ms)
         return;
@@ -294,7 +294,7 @@ void start_choose(const struct question *q, const struct gate_settings *gates, c
     score_tiers(signals, q->facts, q->states, ladder, count, scores);
     if (weighed) {
         start_by_score(q, ladder, count, scores, out, decision);
-        keep_by_score(q, scores, ladder, count, out, decision);
+        earlier_start_by_score(q, scores, ladder, count, out, decision);
         return;
     }
     mind_the_time(q, ladder, count, scores, out, decision);

@@ -14,7 +14,7 @@
 #include "ledger/ledger.h"
 #include "net/loop_event.h"
 #include "privacy/scan/conversation.h"
-#include "privacy/scan/privacy.h"
+#include "scanners.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -210,6 +210,7 @@ static bool process_start(void)
                                      .idle_timeout_ms = 2000};
     services.health = tier_health_new(1);
     services.classes = conversation_classes_new(64);
+    services.scanner = plain_scanner();
     host.metrics = metrics_new(1);
     host.background = background_new(1, 4);
     if (loop_event_new(&loop, &err) != TD_OK)

@@ -2,8 +2,8 @@
  * nearest name, and the examples that are shipped. */
 #include "test.h"
 
-#include "app/config/class_rules.h"
 #include "app/config/config.h"
+#include "app/config/config_reach.h"
 #include "base/str.h"
 #include "tandem/engine.h"
 
@@ -406,7 +406,7 @@ static bool sees(const struct config *config, const char *tier, enum td_data_cla
         struct tier_facts facts = {0};
         if (strcmp(config->tiers[i].name, tier) != 0)
             continue;
-        class_rules_apply(config, &config->tiers[i], &facts);
+        config_reach_apply(config, &config->tiers[i], &facts);
         return reach_allowed(&facts, data_class);
     }
     CHECK(false); /* no tier has that name */

@@ -1,10 +1,11 @@
 /* Rules, applications and budgets of a configuration: what is compiled, and every mistake with its file, line and reason. */
+#include "scanners.h"
 #include "test.h"
 
 #include "app/config/config.h"
 #include "app/config/presets.h"
 #include "app/evidence/policy_cases.h"
-#include "app/setup/policy_build.h"
+#include "app/setup/policy/policy_build.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static void test_a_rule_is_compiled_to_bits_and_ranges(void)
     if (!config)
         fprintf(stderr, "%s\n", err.message);
     REQUIRE(config != NULL && config->rule_set.count == 1);
-    const struct rule *rule = &config->rule_set.rules[0];
+    const struct routing_rule *rule = &config->rule_set.rules[0];
     CHECK(rule->any[RULE_TASK] == 3 && rule->any[RULE_ROUTE] == 1 && rule->any[RULE_APP] == 1);
     CHECK(rule->any[RULE_USER] == 3 && rule->any[RULE_TAG] == 1 && rule->any[RULE_CLASS] == 3);
     CHECK(rule->any[RULE_LANGUAGE] == 1u << LANGUAGE_GERMAN && rule->any[RULE_PRIORITY] == 2);
@@ -217,6 +218,7 @@ static void test_assertions_are_read_and_told_apart(void)
     struct config *config =
         parse(TIERS "rules:\n- {name: long, when: {tokens_over: 9}, then: {only: local}}\n", &err);
     REQUIRE(config != NULL && policy_build(config, &nothing, &parts, &err) == TD_OK);
+    const struct policy_subject subject = {config, &parts.policy, NULL, plain_scanner()};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *arena = arena_new(1u << 20);
         struct policy_cases read;
@@ -226,8 +228,7 @@ static void test_assertions_are_read_and_told_apart(void)
                  cases[i].expect);
         REQUIRE(policy_cases_read("t.yaml", str_from(text), arena, &read, &err) == TD_OK);
         REQUIRE(read.count == 1);
-        CHECK(policy_case_run(config, &parts.policy, NULL, &read.cases[0], &outcome, &err) ==
-              TD_OK);
+        CHECK(policy_case_run(&subject, &read.cases[0], &outcome, &err) == TD_OK);
         CHECK(cases[i].mismatch[0] ? strstr(outcome.mismatch, cases[i].mismatch) != NULL
                                    : !outcome.mismatch[0]);
         arena_free(arena);

@@ -1,7 +1,7 @@
 #include "test.h"
 
-#include "app/setup/model_source.h"
-#include "app/setup/model_store.h"
+#include "app/setup/model/model_source.h"
+#include "app/setup/model/model_store.h"
 #include "base/str.h"
 #include "net/download_part.h"
 

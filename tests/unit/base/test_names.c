@@ -54,10 +54,23 @@ static void test_wrong_names_change_nothing(void)
     CHECK(!names_finish_parse(STR("eos"), &finish) && finish == TD_FINISH_LENGTH);
 }
 
+static void test_any_table_of_names_can_be_searched(void)
+{
+    static const char *const colours[] = {"red", "green", NULL};
+    size_t value = 7;
+    CHECK(names_table_count(colours) == 2 && names_table_count(colours + 2) == 0);
+    CHECK(strcmp(names_table_name(colours, 1), "green") == 0);
+    CHECK(strcmp(names_table_name(colours, 2), "unknown") == 0);
+    CHECK(strcmp(names_table_name(colours, SIZE_MAX), "unknown") == 0);
+    CHECK(!names_table_find(colours, STR("blue"), &value) && value == 7);
+    CHECK(names_table_find(colours, STR("green"), &value) && value == 1);
+}
+
 int main(void)
 {
     RUN(test_names_read_what_they_write);
     RUN(test_spellings_are_those_of_the_documents);
     RUN(test_wrong_names_change_nothing);
+    RUN(test_any_table_of_names_can_be_searched);
     return test_finish();
 }

@@ -1,12 +1,19 @@
-/* str, utf8, error, clock, log: the small text helpers. */
+/* ascii, str, utf8, error, path, clock, log: the small text helpers. */
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "test.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void test_views_compare_by_bytes(void)
@@ -56,6 +63,77 @@ static void test_nearest_name_is_found_only_when_near(void)
     CHECK(strcmp(str_nearest(STR("tmeout_ms"), names, 3), "timeout_ms") == 0);
     CHECK(strcmp(str_nearest(STR("Model"), names, 3), "model") == 0);
     CHECK(str_nearest(STR("completely_else"), names, 3) == NULL);
+}
+
+static void test_ascii_classes_are_those_of_the_c_locale(void)
+{
+    for (int c = 0; c < 0x80; c++) {
+        CHECK(ascii_is_digit(c) == (isdigit(c) != 0) && ascii_is_hex(c) == (isxdigit(c) != 0));
+        CHECK(ascii_is_upper(c) == (isupper(c) != 0) && ascii_is_lower(c) == (islower(c) != 0));
+        CHECK(ascii_is_letter(c) == (isalpha(c) != 0) && ascii_is_alnum(c) == (isalnum(c) != 0));
+        CHECK(ascii_is_space(c) == (isspace(c) != 0));
+        CHECK(ascii_lower(c) == tolower(c) && ascii_upper(c) == toupper(c));
+        CHECK(ascii_hex_value(c) ==
+              (isxdigit(c) ? (int)strtol((char[]){(char)c, 0}, NULL, 16) : -1));
+    }
+}
+
+static void test_characters_outside_ascii_have_no_class_and_keep_their_value(void)
+{
+    const int outside[] = {-128,  -63,    -1,     0x80,     0xC1,   0xE1,
+                           0x130, 0x212A, 0xFF11, 0x10FFFF, INT_MAX};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        int c = outside[i];
+        CHECK(!ascii_is_alnum(c) && !ascii_is_space(c) && !ascii_is_hex(c));
+        CHECK(!ascii_is_upper(c) && !ascii_is_lower(c) && ascii_hex_value(c) == -1);
+        CHECK(ascii_lower(c) == c && ascii_upper(c) == c);
+    }
+}
+
+static void test_a_message_suggests_the_nearest_name_or_nothing(void)
+{
+    const char *const names[] = {"local", "cloud"};
+    CHECK(strcmp(error_suggest(STR("clod"), names, 2).text, "; did you mean 'cloud'?") == 0);
+    CHECK(strcmp(error_suggest(STR("elsewhere"), names, 2).text, "") == 0);
+    CHECK(strcmp(error_suggest(STR("cloud"), names, 0).text, "") == 0);
+    char longest[64];
+    memset(longest, 'n', 63);
+    longest[63] = '\0';
+    const char *const one[] = {longest};
+    struct td_str text = str_from(error_suggest(str_from(longest), one, 1).text);
+    CHECK(str_find(text, str_from(longest), 0) != SIZE_MAX && str_ends_with(text, STR("'?")));
+}
+
+static void test_a_path_fits_or_is_refused_whole(void)
+{
+    char path[12];
+    struct td_error err = {0};
+    CHECK(path_join(path, sizeof path, "/var", "log.txt", &err) == TD_INVALID && path[0] == '\0');
+    CHECK(errno == ENAMETOOLONG);
+    CHECK(strcmp(err.message, "the path '/var/log.tx...' is too long: 11 bytes are possible") == 0);
+    CHECK(path_join(path, sizeof path, "/var", "log.md", NULL) == TD_OK);
+    CHECK(strcmp(path, "/var/log.md") == 0);
+    CHECK(path_format(path, sizeof path, NULL, "%s.%d", "/tmp/a", 77) == TD_OK);
+    CHECK(strcmp(path, "/tmp/a.77") == 0);
+}
+
+static void test_folders_are_made_down_to_the_file(void)
+{
+    char top[] = "/tmp/test_path_XXXXXX", path[256], file[256];
+    struct td_error err = {0};
+    struct stat info;
+    REQUIRE(mkdtemp(top) != NULL);
+    REQUIRE(path_join(path, sizeof path, top, "a/b", NULL) == TD_OK);
+    REQUIRE(path_join(file, sizeof file, path, "file", NULL) == TD_OK);
+    CHECK(path_make_parents(file, 0700, NULL) == TD_OK && stat(path, &info) == 0);
+    CHECK(S_ISDIR(info.st_mode) && (info.st_mode & 0777) == 0700 && stat(file, &info) != 0);
+    CHECK(path_make_parents(file, 0700, NULL) == TD_OK); /* they are there already */
+    CHECK(path_make_parents("file", 0700, NULL) == TD_OK);
+    CHECK(path_make_parents("/dev/null/x/file", 0700, &err) == TD_IO);
+    CHECK(strstr(err.message, "/dev/null") != NULL);
+    CHECK(rmdir(path) == 0);
+    *strrchr(path, '/') = '\0';
+    CHECK(rmdir(path) == 0 && rmdir(top) == 0);
 }
 
 static void test_utf8_refuses_what_rfc_3629_refuses(void)
@@ -136,6 +214,11 @@ int main(void)
     RUN(test_find_and_next_cover_the_ends);
     RUN(test_numbers_refuse_overflow_and_rubbish);
     RUN(test_nearest_name_is_found_only_when_near);
+    RUN(test_ascii_classes_are_those_of_the_c_locale);
+    RUN(test_characters_outside_ascii_have_no_class_and_keep_their_value);
+    RUN(test_a_message_suggests_the_nearest_name_or_nothing);
+    RUN(test_a_path_fits_or_is_refused_whole);
+    RUN(test_folders_are_made_down_to_the_file);
     RUN(test_utf8_refuses_what_rfc_3629_refuses);
     RUN(test_streams_are_cut_between_characters);
     RUN(test_a_character_begins_where_its_first_byte_is);

@@ -92,9 +92,9 @@ int main(void)
         current = json_at(cases, i);
         if (json_get(current, "hashes") == NULL)
             continue;
-        int failed = test_failed_count;
+        int failed = test_failures();
         RUN(test_every_tensor_of_the_file_dequantizes_to_the_bit);
-        if (test_failed_count != failed)
+        if (test_failures() != failed)
             fprintf(stderr, "  in %s\n", json_cstr(json_get(current, "name")));
     }
     json_free(index);

@@ -403,7 +403,7 @@ int main(void)
     RUN(test_gpt_2_equals_golden);
     RUN(test_phi_3_equals_golden);
     RUN(test_deepseek_llm_equals_golden);
-    if (test_failed_count == 0) {
+    if (test_failures() == 0) {
         RUN(test_named_tokens_are_found);
         RUN(test_generation_ends_at_eos_and_end_of_turn);
         RUN(test_control_tokens_have_no_text_unless_asked);

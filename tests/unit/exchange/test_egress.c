@@ -1,6 +1,7 @@
 #include "exchange/private/egress.h"
 
 #include "base/str.h"
+#include "scanners.h"
 #include "wire_members.h"
 
 #include <stdio.h>
@@ -47,7 +48,7 @@ static enum td_data_class class_of_body(const char *text)
     struct td_message message = {TD_ROLE_USER, STR("scanned")};
     struct td_request request = {.messages = &message, .message_count = 1};
     wire_members_init(&wire, text, &request);
-    enum td_data_class found = egress_classify(&request, NULL);
+    enum td_data_class found = egress_classify(plain_scanner(), &request, NULL);
     wire_members_deinit(&wire);
     return found;
 }
@@ -87,7 +88,7 @@ static void test_findings_are_counted_once(void)
         &wire, "{\"messages\":[{\"content\":\"ann@example.com\"}],\"user\":\"bob@example.com\"}",
         &request);
     message.content = json_text(content_of(&request, 0));
-    CHECK(egress_classify(&request, &found) == TD_CLASS_SENSITIVE);
+    CHECK(egress_classify(plain_scanner(), &request, &found) == TD_CLASS_SENSITIVE);
     CHECK(found.kinds[PRIVACY_EMAIL] == 2);
     wire_members_deinit(&wire);
 }
@@ -118,7 +119,7 @@ static void test_parts_are_read_as_one_text(void)
     CHECK(str_starts_with(all, STR("be kind\nmy mail is\nann@example.com")));
     CHECK(str_find(all, STR("url: bob@example.com"), 0) != SIZE_MAX);
     CHECK(str_find(all, STR("text"), 0) == SIZE_MAX);
-    CHECK(egress_classify(&request, &found) == TD_CLASS_SENSITIVE);
+    CHECK(egress_classify(plain_scanner(), &request, &found) == TD_CLASS_SENSITIVE);
     CHECK(found.kinds[PRIVACY_EMAIL] == 2);
     reading_deinit(&reading);
     wire_members_deinit(&wire);

@@ -353,10 +353,10 @@ static void test_a_rung_below_is_not_hedged_to_where_the_start_has_answered(void
         {low, dies, "Cloud", 1},          /* kept */
         {unsure, dies, "Perhaps so.", 2}, /* left before its end */
     };
-    struct rule rule = {.name = "middle", .start = CLOUD, .data_class = -1};
+    struct routing_rule rule = {.name = "middle", .start = CLOUD, .data_class = -1};
     for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
         rule.any[c] = RULE_WHATEVER;
-    const struct rule_set rules = {.rules = &rule, .count = 1};
+    const struct routing_rules rules = {.rules = &rule, .count = 1};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world w;
         hedged(&w);
@@ -516,10 +516,11 @@ static void test_a_rule_against_escalation_is_one_against_hedges(void)
 {
     struct world w;
     hedged_edge(&w);
-    struct rule rule = {.name = "here", .start = RULE_START_NONE, .stays = true, .data_class = -1};
+    struct routing_rule rule = {
+        .name = "here", .start = RULE_START_NONE, .stays = true, .data_class = -1};
     for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
         rule.any[c] = RULE_WHATEVER;
-    const struct rule_set rules = {.rules = &rule, .count = 1};
+    const struct routing_rules rules = {.rules = &rule, .count = 1};
     w.policy.rules = &rules;
     world_run(&w);
     CHECK(strcmp(w.text, "It is.") == 0 && w.tiers[CLOUD].start_count == 0);

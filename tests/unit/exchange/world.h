@@ -6,7 +6,7 @@
 #include "exchange/machine/exchange.h"
 #include "ledger/ledger.h"
 #include "privacy/scan/conversation.h"
-#include "privacy/scan/privacy.h"
+#include "scanners.h"
 #include "scripted_tier.h"
 #include "test.h"
 #include "virtual_loop.h"
@@ -213,6 +213,7 @@ static void world_init(struct world *world)
         .tier_count = 3,
         .health = tier_health_new(3),
         .classes = conversation_classes_new(64),
+        .scanner = plain_scanner(),
         .ledger = (struct ledger *)&ledger_seen,
         .clock = &world->loop.clock,
         .all_cloud_tier = CLOUD,

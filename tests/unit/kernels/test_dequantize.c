@@ -97,9 +97,9 @@ static void run_golden_cases(void)
             SKIP(current_name, "type not supported yet");
             continue;
         }
-        int failed = test_failed_count;
+        int failed = test_failures();
         RUN(test_golden_blocks_dequantize_to_the_bit);
-        if (test_failed_count != failed)
+        if (test_failures() != failed)
             fprintf(stderr, "  in %s\n", current_name);
     }
     json_free(index);

@@ -3,6 +3,7 @@
  * Brackets mark the expected span of the kind; a near miss must not give that kind. Everything is made up. */
 #include "privacy/scan/privacy.h"
 
+#include "scanners.h"
 #include "test.h"
 
 #include <string.h>
@@ -143,7 +144,7 @@ static void check_row(size_t r)
         else
             text[len++] = *p;
     struct privacy_span spans[16];
-    size_t count = privacy_scan((struct td_str){text, len}, spans, 16);
+    size_t count = privacy_scan(plain_scanner(), (struct td_str){text, len}, spans, 16);
     bool right = false;
     for (size_t i = 0; i < count && i < 16; i++)
         right |= spans[i].kind == rows[r].kind && spans[i].begin == begin && spans[i].end == end;
@@ -168,7 +169,7 @@ static void test_what_another_word_explains_is_not_found(void)
     for (size_t r = 0; r < sizeof misses / sizeof *misses; r++) {
         struct privacy_span spans[16];
         struct td_str text = {misses[r].text, strlen(misses[r].text)};
-        size_t count = privacy_scan(text, spans, 16);
+        size_t count = privacy_scan(plain_scanner(), text, spans, 16);
         for (size_t i = 0; i < count && i < 16; i++) {
             CHECK(spans[i].kind != misses[r].kind);
             if (spans[i].kind == misses[r].kind)

@@ -1,6 +1,7 @@
 #include "privacy/scan/conversation.h"
 #include "privacy/scan/privacy.h"
 
+#include "scanners.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -177,8 +178,9 @@ static void test_what_stands_behind_escapes_counts(void)
         {"", TD_CLASS_PUBLIC},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK(privacy_classify((struct td_str){cases[i].text, strlen(cases[i].text)}, NULL) ==
-              cases[i].expected);
+        CHECK(privacy_classify(plain_scanner(),
+                               (struct td_str){cases[i].text, strlen(cases[i].text)},
+                               NULL) == cases[i].expected);
 }
 
 int main(void)

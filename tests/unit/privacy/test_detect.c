@@ -2,6 +2,7 @@
  * without them must give nothing at all. */
 #include "privacy/scan/privacy.h"
 
+#include "scanners.h"
 #include "test.h"
 
 #define NONE PRIVACY_KIND_COUNT
@@ -302,7 +303,7 @@ static const struct {
 static size_t scan_private(struct td_str text, struct privacy_span *spans, size_t capacity)
 {
     struct privacy_span all[32];
-    size_t found = privacy_scan(text, all, 32), count = 0;
+    size_t found = privacy_scan(plain_scanner(), text, all, 32), count = 0;
     for (size_t i = 0; i < found && i < 32; i++)
         if (all[i].data_class != TD_CLASS_PUBLIC && count < capacity)
             spans[count++] = all[i];
@@ -341,7 +342,8 @@ static void test_scores_are_probabilities(void)
 {
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         struct privacy_span spans[8];
-        size_t count = privacy_scan((struct td_str){rows[r].text, strlen(rows[r].text)}, spans, 8);
+        size_t count = privacy_scan(plain_scanner(),
+                                    (struct td_str){rows[r].text, strlen(rows[r].text)}, spans, 8);
         for (size_t i = 0; i < count && i < 8; i++)
             CHECK(spans[i].score > 0 && spans[i].score <= 1);
     }

@@ -3,6 +3,7 @@
  * their check digits hold. */
 #include "privacy/scan/privacy.h"
 
+#include "scanners.h"
 #include "test.h"
 
 #include <string.h>
@@ -301,7 +302,7 @@ static void test_every_kind_is_found_where_it_stands(void)
             else
                 text[len++] = *p;
         struct privacy_span spans[16];
-        size_t count = privacy_scan((struct td_str){text, len}, spans, 16);
+        size_t count = privacy_scan(plain_scanner(), (struct td_str){text, len}, spans, 16);
         bool right = false;
         for (size_t i = 0; i < count && i < 16; i++)
             right |=
@@ -321,8 +322,8 @@ static void test_near_misses_are_not_found(void)
 {
     for (size_t r = 0; r < sizeof misses / sizeof *misses; r++) {
         struct privacy_span spans[16];
-        size_t count =
-            privacy_scan((struct td_str){misses[r].text, strlen(misses[r].text)}, spans, 16);
+        size_t count = privacy_scan(
+            plain_scanner(), (struct td_str){misses[r].text, strlen(misses[r].text)}, spans, 16);
         for (size_t i = 0; i < count && i < 16; i++) {
             CHECK(spans[i].kind != misses[r].kind);
             if (spans[i].kind == misses[r].kind)
@@ -360,7 +361,8 @@ static void test_a_date_of_birth_is_sensitive_and_another_date_is_not(void)
                  {"the meeting on 2/8/2035", TD_CLASS_PUBLIC}};
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         struct privacy_span span;
-        REQUIRE(privacy_scan((struct td_str){dates[i].text, strlen(dates[i].text)}, &span, 1) == 1);
+        REQUIRE(privacy_scan(plain_scanner(), (struct td_str){dates[i].text, strlen(dates[i].text)},
+                             &span, 1) == 1);
         CHECK(span.kind == PRIVACY_DATE && span.data_class == dates[i].data_class);
     }
 }

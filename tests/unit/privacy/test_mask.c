@@ -1,7 +1,6 @@
 /* Masking: nothing that was found is left, and whatever stands around a value, its echo comes back. */
 #include "masked.h"
 
-#include "privacy/names/name_finder.h"
 #include "privacy/text/escaped.h"
 
 static void test_values_with_unusual_edges_come_back_whole(void)
@@ -176,7 +175,7 @@ static void test_what_cannot_be_made_to_come_back_is_refused(void)
         for (int k = 0; k < 5000; k++)
             buf_append_char(&text, '\\');
         buf_printf(&text, "%%7QOIZVSAPFG2W9ysenub2pnu%02dprapkra", i);
-        struct mask *mask = mask_new(world.vault, &rules, world.uses);
+        struct mask *mask = world_mask(&world, rules);
         enum td_status status = mask_one(mask, buf_view(&text), &world.masked, &world.rest, &err);
         CHECK(status == TD_OK || status == TD_LIMIT);
         refused += status == TD_LIMIT;
@@ -204,7 +203,7 @@ static void test_a_word_of_a_megabyte_that_is_full_of_findings_is_one_value(void
     buf_init(&world.masked, 2 << 20);
     while (text.len < 1 << 20)
         buf_append_str(&text, STR(unit));
-    struct mask *mask = mask_new(world.vault, &rules, world.uses);
+    struct mask *mask = world_mask(&world, rules);
     CHECK(mask_one(mask, buf_view(&text), &world.masked, &world.rest, &err) ==
           TD_LIMIT); /* longer than what is replaced */
     CHECK(vault_count(world.vault) == 0);
@@ -314,7 +313,8 @@ int main(void)
         printf("%s\n", err.message);
         return 1;
     }
-    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    struct privacy_scanner *with_names = scanner_with(NULL, tagger);
+    scanner = with_names;
     RUN(test_values_with_unusual_edges_come_back_whole);
     RUN(test_what_is_found_behind_a_private_key_is_no_part_of_its_frame);
     RUN(test_a_value_behind_an_escaped_letter_is_restored);
@@ -330,6 +330,6 @@ int main(void)
     RUN(test_a_masked_day_is_masked_in_whatever_form_it_is_written);
     RUN(test_another_day_and_a_day_that_is_not_certain_stay);
     RUN(test_an_address_and_a_number_are_masked_with_other_separators_too);
-    name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
+    privacy_scanner_free(with_names);
     return test_finish();
 }

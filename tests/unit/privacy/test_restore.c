@@ -3,7 +3,6 @@
 #include "masked.h"
 
 #include "base/rng.h"
-#include "privacy/names/name_finder.h"
 #include "privacy/pseudonym/date_forms.h"
 #include "privacy/text/spell.h"
 
@@ -306,7 +305,7 @@ static void test_strict_rules_replace_unknown_numbers_too(void)
     struct td_error err = {0};
     const struct td_str text = view("Case C1203345678 of ann@acme.com");
     REQUIRE(world_init(&world, "nothing"));
-    struct mask *mask = mask_new(world.vault, &strict, world.uses);
+    struct mask *mask = world_mask(&world, strict);
     buf_clear(&world.masked);
     REQUIRE(mask_one(mask, text, &world.masked, &world.rest, &err) == TD_OK);
     CHECK(strstr(world.masked.data, "C1203345678") == NULL);
@@ -509,7 +508,8 @@ int main(void)
         printf("%s\n", err.message);
         return 1;
     }
-    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    struct privacy_scanner *with_names = scanner_with(NULL, tagger);
+    scanner = with_names;
     RUN(test_nothing_private_is_left_in_a_masked_text);
     RUN(test_an_echo_comes_back_byte_for_byte_at_every_cut);
     RUN(test_other_spellings_of_a_name_are_restored);
@@ -528,6 +528,6 @@ int main(void)
     RUN(test_a_surrogate_is_no_day_of_the_text);
     RUN(test_a_mail_addresss_local_part_is_restored_alone);
     RUN(test_random_texts_come_back_whole);
-    name_finder_install(NULL, 0.5f, TD_CLASS_PUBLIC);
+    privacy_scanner_free(with_names);
     return test_finish();
 }

@@ -4,6 +4,7 @@
 #include "privacy/text/disguise.h"
 
 #include "base/str.h"
+#include "scanners.h"
 #include "test.h"
 
 #include "canary.h"
@@ -28,7 +29,7 @@ static const char *const carriers[][2] = {
 static size_t scan_private(struct td_str text, struct privacy_span *spans, size_t capacity)
 {
     struct privacy_span all[32];
-    size_t found = privacy_scan(text, all, 32), count = 0;
+    size_t found = privacy_scan(plain_scanner(), text, all, 32), count = 0;
     for (size_t i = 0; i < found && i < 32; i++)
         if (all[i].data_class != TD_CLASS_PUBLIC && count < capacity)
             spans[count++] = all[i];
@@ -103,7 +104,7 @@ static void test_many_findings_come_in_order_and_apart(void)
         planted++;
     }
     static struct privacy_span spans[10000];
-    size_t count = privacy_scan((struct td_str){text, len}, spans, 10000);
+    size_t count = privacy_scan(plain_scanner(), (struct td_str){text, len}, spans, 10000);
     CHECK(count == planted);
     for (size_t i = 1; i < count && i < 10000; i++)
         CHECK(spans[i].begin >= spans[i - 1].end && spans[i].begin < spans[i].end);
@@ -113,17 +114,17 @@ static void test_a_small_array_gets_the_first_and_the_true_count(void)
 {
     struct privacy_span spans[2] = {{0}};
     struct td_str text = STR("a1@example.com b2@example.com c3@example.com");
-    CHECK(privacy_scan(text, spans, 1) == 3);
+    CHECK(privacy_scan(plain_scanner(), text, spans, 1) == 3);
     CHECK(spans[0].begin == 0 && spans[0].end == 14 && spans[1].end == 0);
-    CHECK(privacy_scan(text, NULL, 0) == 3);
-    CHECK(privacy_scan((struct td_str){NULL, 0}, NULL, 0) == 0);
+    CHECK(privacy_scan(plain_scanner(), text, NULL, 0) == 3);
+    CHECK(privacy_scan(plain_scanner(), (struct td_str){NULL, 0}, NULL, 0) == 0);
 }
 
 static void test_overlapping_findings_become_one_of_the_higher_class(void)
 {
     struct privacy_span spans[4];
     struct td_str text = STR("write to 123-45-6789@example.com now");
-    REQUIRE(privacy_scan(text, spans, 4) == 1);
+    REQUIRE(privacy_scan(plain_scanner(), text, spans, 4) == 1);
     CHECK(spans[0].kind == PRIVACY_US_SSN && spans[0].begin == 9 && spans[0].end == 32);
 }
 
@@ -131,7 +132,7 @@ static void test_a_card_behind_a_phone_number_is_not_swallowed(void)
 {
     struct privacy_span spans[4];
     struct td_str text = STR("+1 415 555 9671 4111 1111 1111 1111");
-    REQUIRE(privacy_scan(text, spans, 4) == 2);
+    REQUIRE(privacy_scan(plain_scanner(), text, spans, 4) == 2);
     CHECK(spans[0].kind == PRIVACY_PHONE && spans[0].end == 15);
     CHECK(spans[1].kind == PRIVACY_CARD && spans[1].begin == 16);
 }
@@ -146,7 +147,7 @@ static void test_tokens_are_covered_to_their_end_however_long(void)
         for (size_t i = head; i < sizeof text; i++)
             text[i] = CANARY_ALNUM[i * 7 % (sizeof CANARY_ALNUM - 1)];
         struct privacy_span span;
-        REQUIRE(privacy_scan((struct td_str){text, sizeof text}, &span, 1) == 1);
+        REQUIRE(privacy_scan(plain_scanner(), (struct td_str){text, sizeof text}, &span, 1) == 1);
         CHECK(span.kind == PRIVACY_API_KEY && span.end == sizeof text);
     }
 }
@@ -154,10 +155,12 @@ static void test_tokens_are_covered_to_their_end_however_long(void)
 static void test_classify_gives_the_highest_class_and_adds_to_counts(void)
 {
     struct privacy_tally found = {.kinds = {[PRIVACY_EMAIL] = 5}};
-    CHECK(privacy_classify(STR("nothing here"), NULL) == TD_CLASS_PUBLIC);
-    CHECK(privacy_classify(STR("a@example.com, b@example.com"), &found) == TD_CLASS_SENSITIVE);
+    CHECK(privacy_classify(plain_scanner(), STR("nothing here"), NULL) == TD_CLASS_PUBLIC);
+    CHECK(privacy_classify(plain_scanner(), STR("a@example.com, b@example.com"), &found) ==
+          TD_CLASS_SENSITIVE);
     CHECK(found.kinds[PRIVACY_EMAIL] == 7);
-    CHECK(privacy_classify(STR("a@example.com 4111111111111111"), &found) == TD_CLASS_RESTRICTED);
+    CHECK(privacy_classify(plain_scanner(), STR("a@example.com 4111111111111111"), &found) ==
+          TD_CLASS_RESTRICTED);
     CHECK(found.kinds[PRIVACY_EMAIL] == 8 && found.kinds[PRIVACY_CARD] == 1);
 }
 
@@ -247,8 +250,8 @@ static void test_hostile_megabytes_are_read_to_their_end(void)
         for (size_t i = 0; i < BYTES; i++)
             text[i] = units[u][i % unit_len];
         size_t len = BYTES / 2 / unit_len * unit_len;
-        size_t half = privacy_scan((struct td_str){text, len}, NULL, 0);
-        size_t whole = privacy_scan((struct td_str){text, 2 * len}, NULL, 0);
+        size_t half = privacy_scan(plain_scanner(), (struct td_str){text, len}, NULL, 0);
+        size_t whole = privacy_scan(plain_scanner(), (struct td_str){text, 2 * len}, NULL, 0);
         if (whole > 2 * half + 2 || whole + 2 < 2 * half)
             fprintf(stderr, "1 MB of '%s': %zu findings, half of it %zu\n", units[u], whole, half);
         CHECK(whole <= 2 * half + 2 && whole + 2 >= 2 * half);
@@ -260,7 +263,7 @@ static void test_a_finding_has_whole_characters(void)
 {
     static const char text[] = "\xe6\x9d\x8e\xe6\x98\x8ejohn at acme dot com";
     struct privacy_span spans[4];
-    REQUIRE(privacy_scan(STR(text), spans, 4) == 1);
+    REQUIRE(privacy_scan(plain_scanner(), STR(text), spans, 4) == 1);
     CHECK(spans[0].begin == 6 && spans[0].end == sizeof text - 1);
 }
 
@@ -353,7 +356,8 @@ static void test_escapes_all_along_a_text_hide_nothing(void)
     REQUIRE(text != NULL && spans != NULL);
     for (size_t i = 0; i < TIMES; i++)
         memcpy(text + i * unit_len, unit, unit_len);
-    size_t count = privacy_scan((struct td_str){text, TIMES * unit_len}, spans, TIMES + 1);
+    size_t count =
+        privacy_scan(plain_scanner(), (struct td_str){text, TIMES * unit_len}, spans, TIMES + 1);
     CHECK(count == TIMES);
     for (size_t i = 0; i < TIMES && i < count; i++)
         if (spans[i].begin != i * unit_len + 7 || spans[i].end != (i + 1) * unit_len - 1) {
@@ -371,7 +375,7 @@ static void test_a_long_value_is_covered_to_its_end(void)
         text[i] = (char)('a' + i * 7 % 26);
     memcpy(text + 300, ").", 3);
     struct privacy_span span;
-    CHECK(privacy_scan(str_from(text), &span, 1) == 1);
+    CHECK(privacy_scan(plain_scanner(), str_from(text), &span, 1) == 1);
     CHECK(span.begin == 10 && span.end == 300);
 }
 
@@ -388,7 +392,7 @@ static void test_every_cut_of_a_text_is_safe(void)
             REQUIRE(copy != NULL);
             memcpy(copy, text + from, len);
             struct privacy_span spans[16];
-            size_t count = privacy_scan((struct td_str){copy, len}, spans, 16);
+            size_t count = privacy_scan(plain_scanner(), (struct td_str){copy, len}, spans, 16);
             for (size_t i = 0; i < count && i < 16; i++)
                 CHECK(spans[i].begin < spans[i].end && spans[i].end <= len);
             free(copy);

@@ -1,4 +1,5 @@
 /* Surrogates: the shape stays, the value goes, nothing valid comes out, the key decides. */
+#include "scanners.h"
 #include "test.h"
 
 #include "base/str.h"
@@ -35,7 +36,7 @@ static bool is_found(const char *before, const char *text, enum privacy_kind kin
     char whole[512];
     struct privacy_span spans[16];
     snprintf(whole, sizeof whole, "%s%s", before, text);
-    size_t count = privacy_scan(view(whole), spans, 16);
+    size_t count = privacy_scan(plain_scanner(), view(whole), spans, 16);
     for (size_t i = 0; i < count && i < 16; i++)
         if (spans[i].kind == kind)
             return true;
@@ -188,21 +189,23 @@ static void test_names_of_a_list_are_long_enough_and_told_apart_by_script(void)
 {
     for (int group = 0; group < NAMES_GROUP_COUNT; group++)
         for (int part = 0; part < NAME_PART_COUNT; part++) {
-            size_t count = names_count((enum name_group)group, (enum name_part)part);
+            size_t count = surrogate_names_count((enum name_group)group, (enum name_part)part);
             CHECK(count >= 5);
             for (size_t i = 0; i < count; i++) {
-                struct td_str name = names_at((enum name_group)group, (enum name_part)part, i);
+                struct td_str name =
+                    surrogate_names_at((enum name_group)group, (enum name_part)part, i);
                 CHECK(spell_count(name) >= (group >= NAMES_CHINESE ? 2u : 3u));
-                CHECK(spell_count(name) >= 1 && names_part_of(name) == names_part_of(name));
+                CHECK(spell_count(name) >= 1 &&
+                      surrogate_names_part_of(name) == surrogate_names_part_of(name));
             }
         }
-    CHECK(names_group_of(view("Иван Петров")) == NAMES_CYRILLIC);
-    CHECK(names_group_of(view("Anna Kowalska")) == NAMES_SLAVIC);
-    CHECK(names_group_of(view("Jürgen Müller")) == NAMES_GERMAN);
-    CHECK(names_group_of(view("王小明")) == NAMES_CHINESE);
-    CHECK(names_group_of(view("John Smith")) == NAMES_ENGLISH);
-    CHECK(names_part_of(view("MARY")) == NAME_FEMALE &&
-          names_part_of(view("Xyzzy")) == NAME_FAMILY);
+    CHECK(surrogate_names_group_of(view("Иван Петров")) == NAMES_CYRILLIC);
+    CHECK(surrogate_names_group_of(view("Anna Kowalska")) == NAMES_SLAVIC);
+    CHECK(surrogate_names_group_of(view("Jürgen Müller")) == NAMES_GERMAN);
+    CHECK(surrogate_names_group_of(view("王小明")) == NAMES_CHINESE);
+    CHECK(surrogate_names_group_of(view("John Smith")) == NAMES_ENGLISH);
+    CHECK(surrogate_names_part_of(view("MARY")) == NAME_FEMALE &&
+          surrogate_names_part_of(view("Xyzzy")) == NAME_FAMILY);
 }
 
 int main(void)

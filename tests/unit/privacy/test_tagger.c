@@ -1,11 +1,11 @@
 /* The tagger of names: reading words, the file's checks, the chain's sums, and what the file that is
  * shipped finds. */
+#include "scanners.h"
 #include "test.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "privacy/names/name_finder.h"
 #include "privacy/scan/privacy.h"
 
 #include <math.h>
@@ -324,17 +324,18 @@ static void test_a_scan_reports_names_beside_other_kinds(void)
     const char *text = "Anna Kowalska <anna.kowalska@example.com> lives in Gdansk";
     struct privacy_span spans[8];
     enum td_data_class class_of_name = TD_CLASS_SENSITIVE;
-    struct tagger *tagger = shipped;
-    name_finder_install(tagger, 0.5f, class_of_name);
-    size_t count = privacy_scan(view(text), spans, 8);
+    struct privacy_scanner *scanner = privacy_scanner_new(&(struct privacy_scanner_parts){
+        .tagger = shipped, .name_min_score = 0.5f, .name_class = class_of_name});
+    REQUIRE(scanner != NULL);
+    size_t count = privacy_scan(scanner, view(text), spans, 8);
     CHECK(count == 3);
     CHECK(spans[0].kind == PRIVACY_PERSON && spans[0].data_class == class_of_name);
     CHECK(spans[0].begin == 0 && spans[0].end == 13);
     CHECK(spans[1].kind == PRIVACY_EMAIL);
     CHECK(spans[2].kind == PRIVACY_PLACE);
-    name_finder_install(NULL, 0, TD_CLASS_PUBLIC); /* closes it */
+    privacy_scanner_free(scanner); /* closes the tagger */
     shipped = NULL;
-    CHECK(privacy_scan(view(text), spans, 8) == 1);
+    CHECK(privacy_scan(plain_scanner(), view(text), spans, 8) == 1);
 }
 
 /* The tagger takes what follows for streets; a number's shape and a table's say that they are none. */
@@ -349,16 +350,16 @@ static void test_what_no_house_number_looks_like_is_no_street(void)
     struct tagger *tagger = NULL;
     struct td_error err = {0};
     REQUIRE(tagger_open(NAMES_FILE, &tagger, &err) == TD_OK);
-    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
+    struct privacy_scanner *scanner = scanner_with(NULL, tagger);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        size_t count = privacy_scan(view(texts[i]), spans, 16);
+        size_t count = privacy_scan(scanner, view(texts[i]), spans, 16);
         for (size_t k = 0; k < count; k++)
             CHECK(spans[k].kind != PRIVACY_ADDRESS);
     }
-    CHECK(privacy_scan(view(texts[2]), spans, 16) == 2);
+    CHECK(privacy_scan(scanner, view(texts[2]), spans, 16) == 2);
     CHECK(spans[0].kind == PRIVACY_US_SSN && spans[0].end == 11);
     CHECK(spans[1].kind == PRIVACY_EMAIL);
-    name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
+    privacy_scanner_free(scanner);
 }
 
 static bool has_span(const struct privacy_span *spans, size_t count, const char *text,
@@ -379,8 +380,8 @@ static void test_a_strict_scan_finds_names_again_and_codes(void)
     struct tagger *tagger = NULL;
     struct td_error err = {0};
     REQUIRE(tagger_open(NAMES_FILE, &tagger, &err) == TD_OK);
-    name_finder_install(tagger, 0.5f, TD_CLASS_PUBLIC);
-    size_t count = privacy_scan_strict(view(text), spans, 16);
+    struct privacy_scanner *scanner = scanner_with(NULL, tagger);
+    size_t count = privacy_scan_strict(scanner, view(text), spans, 16);
     CHECK(count <= 16 && has_span(spans, count, text, "John Quennell"));
     CHECK(has_span(spans, count, text, "quennell"));
     CHECK(has_span(spans, count, text, "C1203345678") && has_span(spans, count, text, "20394857"));
@@ -390,13 +391,13 @@ static void test_a_strict_scan_finds_names_again_and_codes(void)
         CHECK(i == 0 || spans[i - 1].end <= spans[i].begin);
         CHECK(spans[i].kind != PRIVACY_PERSON || spans[i].data_class == TD_CLASS_SENSITIVE);
     }
-    count = privacy_scan(view(text), spans, 16);
+    count = privacy_scan(scanner, view(text), spans, 16);
     CHECK(has_span(spans, count, text, "John Quennell"));
     CHECK(!has_span(spans, count, text, "C1203345678") &&
           !has_span(spans, count, text, "20394857"));
-    CHECK(privacy_classify(view(text), NULL) ==
+    CHECK(privacy_classify(scanner, view(text), NULL) ==
           TD_CLASS_PUBLIC); /* strict says nothing of classes */
-    name_finder_install(NULL, 0, TD_CLASS_PUBLIC);
+    privacy_scanner_free(scanner);
 }
 
 /* What is denser in possible names than any text is not judged word by word, but nothing hides in it. */

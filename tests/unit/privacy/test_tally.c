@@ -3,8 +3,11 @@
 
 #include "base/str.h"
 #include "privacy/pseudonym/mask.h"
+#include "privacy/scan/privacy.h"
+#include "scanners.h"
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct privacy_rules *two_rules(const char *pattern_name, const char *words_name)
@@ -35,69 +38,66 @@ static uint32_t count_of(const struct privacy_tally *tally, const char *name)
 static void test_rules_are_counted_by_their_names(void)
 {
     struct privacy_tally tally = {0};
-    privacy_rules_install(two_rules("STAFF_ID", "PROJECT"));
-    (void)privacy_classify(STR("EMP-12345 and EMP-54321 of bluebird, a@example.com"), &tally);
+    struct privacy_scanner *scanner = scanner_with(two_rules("STAFF_ID", "PROJECT"), NULL);
+    (void)privacy_classify(scanner, STR("EMP-12345 and EMP-54321 of bluebird, a@example.com"),
+                           &tally);
     CHECK(count_of(&tally, "STAFF_ID") == 2 && count_of(&tally, "PROJECT") == 1);
     CHECK(count_of(&tally, "EMAIL_ADDRESS") == 1 && count_of(&tally, "CUSTOM") == 0);
-    privacy_rules_install(NULL);
+    privacy_scanner_free(scanner);
     CHECK(count_of(&tally, "STAFF_ID") == 2);
 }
 
-static void test_a_reload_gives_no_finding_another_rules_name(void)
+static void test_a_finding_has_the_name_of_its_own_scanners_rule(void)
 {
-    struct privacy_span span;
-    char name[PRIVACY_RULE_NAME_BYTES];
-    privacy_rules_install(two_rules("STAFF_ID", "PROJECT"));
-    REQUIRE(privacy_scan(STR("EMP-12345"), &span, 1) == 1);
-    for (int i = 0; i < 40000; i++) { /* more than there are numbers */
-        privacy_rules_install(two_rules("OTHER_ID", "OTHER"));
-        struct privacy_span next;
-        if (i > 100 && i < 39900)
-            continue;
-        REQUIRE(privacy_scan(STR("EMP-12345"), &next, 1) == 1);
-        privacy_rules_name(next.rule, name);
-        CHECK(strcmp(name, "OTHER_ID") == 0);
-        if (i < 100) {
-            privacy_rules_name(span.rule, name);
-            CHECK(strcmp(name, "CUSTOM") == 0);
-        }
-    }
-    privacy_rules_name(PRIVACY_RULE_OVER_LIMIT, name);
-    CHECK(strcmp(name, "RULE_OVER_LIMIT") == 0);
-    privacy_rules_install(NULL);
+    struct privacy_span before, after;
+    struct privacy_scanner *old = scanner_with(two_rules("STAFF_ID", "PROJECT"), NULL);
+    struct privacy_scanner *new = scanner_with(two_rules("OTHER_ID", "OTHER"), NULL);
+    REQUIRE(privacy_scan(old, STR("EMP-12345"), &before, 1) == 1);
+    REQUIRE(privacy_scan(new, STR("EMP-12345"), &after, 1) == 1);
+    CHECK(strcmp(span_name(&before), "STAFF_ID") == 0 &&
+          strcmp(span_name(&after), "OTHER_ID") == 0);
+    privacy_scanner_free(old);
+    CHECK(strcmp(span_name(&after), "OTHER_ID") == 0);
+    privacy_scanner_free(new);
+    const struct privacy_span unread = privacy_unread(STR("x"));
+    CHECK(strcmp(span_name(&unread), "RULE_OVER_LIMIT") == 0);
 }
 
 static void test_rules_of_one_name_and_of_a_kinds_name_are_one_row(void)
 {
     struct privacy_tally tally = {0};
-    privacy_rules_install(two_rules("PERSON", "PERSON"));
-    (void)privacy_classify(STR("EMP-12345 bluebird"), &tally);
-    privacy_tally_add(&tally, PRIVACY_PERSON, 0);
+    struct privacy_scanner *scanner = scanner_with(two_rules("PERSON", "PERSON"), NULL);
+    (void)privacy_classify(scanner, STR("EMP-12345 bluebird"), &tally);
+    privacy_tally_add(&tally, &(struct privacy_span){.kind = PRIVACY_PERSON});
     CHECK(count_of(&tally, "PERSON") == 3);
-    privacy_rules_install(NULL);
+    privacy_scanner_free(scanner);
 }
 
 static void test_more_rules_than_are_named_are_counted_together(void)
 {
     struct privacy_tally tally = {0};
-    for (uint16_t rule = 0; rule < PRIVACY_TALLY_RULES + 5; rule++)
-        privacy_tally_add(&tally, PRIVACY_CUSTOM, rule);
+    char name[PRIVACY_RULE_NAME_BYTES];
+    for (int rule = 0; rule < PRIVACY_TALLY_RULES + 5; rule++) {
+        snprintf(name, sizeof name, "RULE_%d", rule);
+        privacy_tally_add(&tally, &(struct privacy_span){.kind = PRIVACY_CUSTOM, .rule = name});
+    }
     CHECK(tally.rule_count == PRIVACY_TALLY_RULES);
-    CHECK(count_of(&tally, "CUSTOM") == PRIVACY_TALLY_RULES + 5); /* none is installed */
+    CHECK(count_of(&tally, "RULE_0") == 1 && count_of(&tally, "CUSTOM") == 5);
 }
 
 /* Also where only the mask knows the value again, because no detector saw it. */
 static void test_what_was_replaced_is_counted_by_rule(void)
 {
     static const uint8_t key[KEYED_KEY_BYTES] = {1};
-    static const struct mask_rules sensitive = {.classes = {[TD_CLASS_SENSITIVE] = true}};
     struct td_error err = {0};
     struct vault_uses *uses = calloc(1, sizeof *uses);
     struct vault *vault = vault_with_key(key);
     enum td_data_class rest = TD_CLASS_PUBLIC;
     struct buf out;
     buf_init(&out, 4096);
-    privacy_rules_install(two_rules("STAFF_ID", "PROJECT"));
+    struct privacy_scanner *scanner = scanner_with(two_rules("STAFF_ID", "PROJECT"), NULL);
+    const struct mask_rules sensitive = {.scanner = scanner,
+                                         .classes = {[TD_CLASS_SENSITIVE] = true}};
     REQUIRE(uses && vault);
     struct mask *mask = mask_new(vault, &sensitive, uses);
     const struct td_str text = STR("EMP-12345, bluebird, emp-12345, b@example.com");
@@ -112,13 +112,13 @@ static void test_what_was_replaced_is_counted_by_rule(void)
     free(uses);
     vault_free(vault);
     buf_deinit(&out);
-    privacy_rules_install(NULL);
+    privacy_scanner_free(scanner);
 }
 
 int main(void)
 {
     RUN(test_rules_are_counted_by_their_names);
-    RUN(test_a_reload_gives_no_finding_another_rules_name);
+    RUN(test_a_finding_has_the_name_of_its_own_scanners_rule);
     RUN(test_rules_of_one_name_and_of_a_kinds_name_are_one_row);
     RUN(test_more_rules_than_are_named_are_counted_together);
     RUN(test_what_was_replaced_is_counted_by_rule);

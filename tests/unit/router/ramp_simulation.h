@@ -3,7 +3,7 @@
 #define TESTS_RAMP_SIMULATION_H
 
 #include "base/rng.h"
-#include "router/watch/ramp.h"
+#include "router/watch/ramp_statistics.h"
 
 struct ramp_world {
     double differs;      /* probability that a shadow's answer is not the same */

@@ -14,7 +14,7 @@ struct scene {
     struct tier_state states[COUNT];
     struct route route;
     struct signals signals;
-    struct rule rule;
+    struct routing_rule rule;
     struct plan plan;
 };
 

@@ -32,7 +32,7 @@ struct scene {
     struct tier_state states[TIER_COUNT];
     struct route route;
     struct signals signals;
-    struct rule rule;
+    struct routing_rule rule;
     size_t named;
     struct plan plan;
 };
@@ -382,7 +382,7 @@ static void randomize_policy(struct rng *rng, struct scene *s)
     }
     if (rng_below(rng, 2) == 0)
         return;
-    s->rule = (struct rule){
+    s->rule = (struct routing_rule){
         .name = "random",
         .deny = rng_below(rng, 8) ? NULL : "no",
         .only = rng_below(rng, 3) ? RULE_ONLY_NOTHING : (enum rule_only)rng_below(rng, 3),
@@ -479,7 +479,7 @@ static void randomize(struct rng *rng, struct scene *s)
     }
 }
 
-static bool rule_allows(const struct rule *rule, size_t tier, enum td_place place)
+static bool rule_allows(const struct routing_rule *rule, size_t tier, enum td_place place)
 {
     if (!rule)
         return true;
@@ -498,7 +498,7 @@ static bool can_be_paid(const struct scene *s, const struct tier_facts *f)
 static bool tier_is_lawful(const struct scene *s, size_t tier)
 {
     const struct tier_facts *f = &s->facts[tier];
-    const struct rule *rule = s->signals.rule;
+    const struct routing_rule *rule = s->signals.rule;
     int by_rule = rule ? rule->data_class : -1;
     enum td_mode mode = s->signals.mode ? s->signals.mode : s->route.mode;
     bool device = f->place == TD_PLACE_DEVICE;

@@ -117,16 +117,16 @@ static void test_over_resamples_the_mean_risk_taken_is_at_most_the_one_asked(voi
 
 /* --- by task --- */
 
-static void add(struct labelled *labelled, double score, double right, const char *task)
+static void add(struct judged_answers *labelled, double score, double right, const char *task)
 {
     struct td_error err = {0};
     struct td_str name = {task, task ? strlen(task) : 0};
-    CHECK(labelled_add(labelled, score, right, name, &err) == TD_OK);
+    CHECK(judged_answers_add(labelled, score, right, name, &err) == TD_OK);
 }
 
 static void test_tasks_with_samples_enough_get_their_own_bar(void)
 {
-    struct labelled labelled = {0};
+    struct judged_answers labelled = {0};
     struct td_error err = {0};
     static struct tune_result result;
     for (int i = 0; i < 100; i++) { /* chat: always right; maths: right from .5 on; rare: few */
@@ -151,12 +151,12 @@ static void test_tasks_with_samples_enough_get_their_own_bar(void)
     const struct tune_options together = {THRESHOLD_G3, 0.05, false};
     REQUIRE(tune(&labelled, &together, &result, &err) == TD_OK);
     CHECK(result.thresholds.task_count == 0 && result.rest.count == 240);
-    labelled_deinit(&labelled);
+    judged_answers_deinit(&labelled);
 }
 
 static void test_no_answers_are_too_few(void)
 {
-    struct labelled labelled = {0};
+    struct judged_answers labelled = {0};
     struct td_error err = {0};
     static struct tune_result result;
     const struct tune_options options = {THRESHOLD_G1, 0.1, true};

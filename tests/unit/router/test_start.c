@@ -12,7 +12,7 @@
 static void scene_init(struct scene *s)
 {
     scene_init_with(s, (struct gate_settings){.g2_on = true, .g3_on = true});
-    s->rule = (struct rule){.name = "r", .start = RULE_START_NONE, .data_class = -1};
+    s->rule = (struct routing_rule){.name = "r", .start = RULE_START_NONE, .data_class = -1};
     s->signals.worth = (struct worth){.second_usd = 0.001, .exposure_usd = 0.001};
 }
 
@@ -256,10 +256,10 @@ static void test_weights_come_from_the_nearest_that_has_some(void)
     static const struct td_weights request = {.latency = 1, .set = true},
                                    app = {.privacy = 1, .set = true},
                                    route_weights = {.cost = 1, .set = true}, none = {.set = false};
-    struct rule rule = {.name = "r", .start = RULE_START_NONE, .data_class = -1};
+    struct routing_rule rule = {.name = "r", .start = RULE_START_NONE, .data_class = -1};
     for (size_t i = 0; i < RULE_CHOICE_COUNT; i++)
         rule.any[i] = RULE_WHATEVER;
-    struct rule_set rules = {.rules = &rule, .count = 1};
+    struct routing_rules rules = {.rules = &rule, .count = 1};
     struct route route = {.name = "auto", .weights = route_weights};
     struct policy policy = {.routes = &route,
                             .route_count = 1,

@@ -1,7 +1,7 @@
 #include "router/plan/thresholds.h"
 
 #include "base/str.h"
-#include "router/learn/labelled.h"
+#include "router/learn/judged_answers.h"
 #include "test.h"
 
 #include <math.h>
@@ -87,28 +87,28 @@ static void test_broken_files_are_refused_with_the_member(void)
 
 static bool line_refused(const char *text, const char *place, const char *word)
 {
-    struct labelled labelled;
+    struct judged_answers labelled;
     struct td_error err = {0};
-    bool ok = labelled_read(str_from(text), THRESHOLD_G3, &labelled, &err) == TD_OK;
-    labelled_deinit(&labelled);
+    bool ok = judged_answers_read(str_from(text), THRESHOLD_G3, &labelled, &err) == TD_OK;
+    judged_answers_deinit(&labelled);
     return !ok && strstr(err.message, place) && strstr(err.message, word);
 }
 
 static void test_judged_answers_are_read_by_the_gates_score(void)
 {
-    struct labelled labelled;
+    struct judged_answers labelled;
     struct td_error err = {0};
     struct td_str text = STR("{\"confidence\":0.5,\"probe\":0.25,\"right\":true,\"task\":\"a\"}\n\n"
                              "{\"confidence\":1,\"probe\":0,\"right\":0.25,\"task\":null}\n");
-    REQUIRE(labelled_read(text, THRESHOLD_G3, &labelled, &err) == TD_OK);
+    REQUIRE(judged_answers_read(text, THRESHOLD_G3, &labelled, &err) == TD_OK);
     CHECK(labelled.count == 2 && labelled.task_count == 1);
     CHECK(labelled.items[0].score == 0.5 && labelled.items[0].loss == 0 &&
           labelled.items[0].task == 0);
     CHECK(labelled.items[1].loss == 0.75 && labelled.items[1].task == -1);
-    labelled_deinit(&labelled);
-    REQUIRE(labelled_read(text, THRESHOLD_G1, &labelled, &err) == TD_OK);
+    judged_answers_deinit(&labelled);
+    REQUIRE(judged_answers_read(text, THRESHOLD_G1, &labelled, &err) == TD_OK);
     CHECK(labelled.items[0].score == 0.25);
-    labelled_deinit(&labelled);
+    judged_answers_deinit(&labelled);
 }
 
 static void test_broken_lines_are_refused_with_their_number(void)

@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "ledger/egress_verify.h"
-#include "privacy/scan/rules.h"
 #include "test.h"
 
 #include <sys/stat.h>
@@ -95,10 +94,8 @@ static void test_without_a_pass_or_detectors_nothing_leaves(void)
     const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC};
     sent_count = 0;
     CHECK(send_with(NULL, NULL, &err) == TD_DENIED && strstr(err.message, "class"));
-    privacy_rules_install(NULL);
     CHECK(send_with(NULL, &pass, &unready) == TD_DENIED && strstr(unready.message, "detectors"));
     CHECK(sent_count == 0);
-    privacy_rules_install(privacy_rules_new());
 }
 
 static void test_a_class_above_the_place_is_refused_for_every_purpose(void)
@@ -107,7 +104,8 @@ static void test_a_class_above_the_place_is_refused_for_every_purpose(void)
     for (int purpose = EGRESS_ATTEMPT; purpose <= EGRESS_HEALTH_CHECK; purpose++)
         for (int c = TD_CLASS_SENSITIVE; c <= TD_CLASS_RESTRICTED; c++) {
             const struct egress_pass pass = {.purpose = (enum egress_purpose)purpose,
-                                             .data_class = (enum td_data_class)c};
+                                             .data_class = (enum td_data_class)c,
+                                             .scanned = true};
             CHECK(send_with(NULL, &pass, NULL) == TD_DENIED);
         }
     const struct egress_pass check = {.purpose = EGRESS_HEALTH_CHECK};
@@ -132,7 +130,7 @@ static void test_the_device_is_a_loopback_address(void)
         {"https://192.0.2.2/v1", TD_PLACE_REGION, true, false},
         {"https://192.0.2.2/v1", TD_PLACE_CLOUD, true, false},
     };
-    const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC};
+    const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC, .scanned = true};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct tier_facts facts = {.name = "t", .place = cases[i].place};
         const struct door door = {&facts, "host:1", NULL};
@@ -149,14 +147,16 @@ static void test_it_is_on_record_before_it_is_sent(void)
 {
     struct egress_log *log = NULL;
     REQUIRE(egress_log_open(folder, &log, NULL) == TD_OK);
-    const struct egress_pass pass = {
-        .purpose = EGRESS_RETRY, .data_class = TD_CLASS_PUBLIC, .exchange = "ex_1"};
+    const struct egress_pass pass = {.purpose = EGRESS_RETRY,
+                                     .data_class = TD_CLASS_PUBLIC,
+                                     .scanned = true,
+                                     .exchange = "ex_1"};
     sent_count = 0;
     CHECK(send_with(log, &pass, NULL) == TD_OK && sent_count == 1 && rows_when_sent == 1);
     CHECK(str_find(last_row(),
                    STR("\"region\":\"eu-central-1\",\"certified\":[\"dpa\",\"no-retention\"]"),
                    0) != SIZE_MAX);
-    const struct egress_pass refused = {.data_class = TD_CLASS_RESTRICTED};
+    const struct egress_pass refused = {.data_class = TD_CLASS_RESTRICTED, .scanned = true};
     CHECK(send_with(log, &refused, NULL) == TD_DENIED && sent_count == 1 && rows() == 1);
     /* A record that cannot be written: the file has become shorter than its head says. */
     char path[128];
@@ -194,7 +194,6 @@ int main(void)
     RUN(test_the_device_is_a_loopback_address);
     RUN(test_it_is_on_record_before_it_is_sent);
     RUN(test_hosts_have_ports);
-    privacy_rules_install(NULL);
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) != 0)

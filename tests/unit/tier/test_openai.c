@@ -5,7 +5,6 @@
 #include "base/secret.h"
 #include "base/str.h"
 #include "net/client.h"
-#include "privacy/scan/rules.h"
 #include "test.h"
 #include "tier/door.h"
 #include "virtual_loop.h"
@@ -90,7 +89,8 @@ struct scene {
     struct tier_result result;
 };
 
-static const struct egress_pass pass = {.data_class = TD_CLASS_PUBLIC, .exchange = "ex_1"};
+static const struct egress_pass pass = {
+    .data_class = TD_CLASS_PUBLIC, .scanned = true, .exchange = "ex_1"};
 
 static const struct tier_facts facts = {
     .name = "openai", .model = "gpt-x", .place = TD_PLACE_CLOUD, .has_key = true};
@@ -262,7 +262,8 @@ static void test_one_retry_after_a_backoff(void)
 
 static void test_a_hedge_is_not_repeated(void)
 {
-    static const struct egress_pass hedge = {.purpose = EGRESS_HEDGE, .exchange = "ex_1"};
+    static const struct egress_pass hedge = {
+        .purpose = EGRESS_HEDGE, .scanned = true, .exchange = "ex_1"};
     struct scene s;
     scene_start_with(&s, &hedge);
     net_done(TD_UNAVAILABLE, "connection refused");
@@ -476,7 +477,6 @@ static void test_a_key_is_optional_and_may_not_write_headers(void)
 
 int main(void)
 {
-    privacy_rules_install(privacy_rules_new());
     RUN(test_a_request_goes_out_as_openai_expects);
     RUN(test_a_padded_body_is_a_multiple_with_spaces_behind_it);
     RUN(test_an_answer_streams_and_ends);
@@ -496,6 +496,5 @@ int main(void)
     RUN(test_cancel_while_waiting_to_retry);
     RUN(test_a_start_that_fails_leaves_nothing_behind);
     RUN(test_a_key_is_optional_and_may_not_write_headers);
-    privacy_rules_install(NULL);
     return test_finish();
 }

@@ -3,7 +3,7 @@
 #include "app/cli/options.h"
 #include "app/config/config.h"
 #include "app/evidence/policy_cases.h"
-#include "app/setup/privacy_setup.h"
+#include "app/setup/privacy/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -22,6 +22,7 @@ struct opened {
     struct classifier *classifier;
     struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT];
     struct policy_parts *parts;
+    struct privacy_scanner *scanner;
 };
 
 static void opened_free(struct opened *opened)
@@ -30,6 +31,7 @@ static void opened_free(struct opened *opened)
         for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
             free(opened->thresholds[i][gate]);
     free(opened->parts);
+    privacy_scanner_free(opened->scanner);
     classifier_close(opened->classifier);
     config_free(opened->config);
 }
@@ -41,7 +43,7 @@ static enum td_status open_policy(const char *path, struct opened *out, struct t
         return error_set(err, TD_NO_MEMORY, "no memory for the policy");
     enum td_status status = config_load(path, NULL, NULL, &out->config, err);
     if (status == TD_OK)
-        status = privacy_setup(out->config, err);
+        status = privacy_setup(out->config, &out->scanner, err);
     if (status == TD_OK)
         status = policy_open_classifier(out->config, &out->classifier, err);
     if (status == TD_OK)
@@ -126,7 +128,7 @@ static void warn_rules(const struct config *config, struct warnings *warnings)
 {
     for (size_t i = 0; i < config->rule_count; i++) {
         const struct config_rule *rule = &config->rules[i];
-        const struct rule *compiled = &config->rule_set.rules[i];
+        const struct routing_rule *compiled = &config->rule_set.rules[i];
         if (rule->line && compiled->asked >> RULE_BUDGET & 1 && !config->budget_count)
             warn(warnings, config, rule->line,
                  "rule '%s' asks for budget_used, and there are no budgets", rule->name);
@@ -238,11 +240,11 @@ static void print_mismatch(const char *label, const struct policy_case *c,
 static enum td_status run_cases(const struct opened *opened, const struct policy_cases *cases,
                                 struct tally *tally, struct td_error *err)
 {
+    const struct policy_subject subject = {opened->config, &opened->parts->policy,
+                                           opened->classifier, opened->scanner};
     for (size_t i = 0; i < cases->count; i++) {
         struct policy_outcome outcome;
-        enum td_status status =
-            policy_case_run(opened->config, &opened->parts->policy, opened->classifier,
-                            &cases->cases[i], &outcome, err);
+        enum td_status status = policy_case_run(&subject, &cases->cases[i], &outcome, err);
         if (status != TD_OK) {
             error_prefix(err, "%s", tally->label);
             return status;

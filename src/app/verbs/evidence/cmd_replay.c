@@ -3,7 +3,7 @@
 #include "app/cli/options.h"
 #include "app/config/config.h"
 #include "app/evidence/replay.h"
-#include "app/setup/policy_build.h"
+#include "app/setup/policy/policy_build.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -1,6 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
-#include "app/setup/router_file.h"
+#include "app/setup/policy/classifier_file.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -212,7 +212,7 @@ static int router_score(int argc, char **argv)
     struct scorer *scorer = calloc(1, sizeof *scorer);
     enum td_status status = scorer ? TD_OK : error_set(&err, TD_NO_MEMORY, "no memory");
     if (status == TD_OK)
-        status = router_file_open(model, &classifier, &err);
+        status = classifier_file_open(model, &classifier, &err);
     if (status == TD_OK && !text)
         status = command_read_all(file, &input, &err);
     if (status == TD_OK) {

@@ -4,7 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/quantity.h"
-#include "app/setup/router_file.h"
+#include "app/setup/policy/classifier_file.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -253,7 +253,7 @@ static enum td_status run(const struct call *call, struct audit *audit, struct t
         status = quantity_read(str_from(call->price_out), QUANTITY_MONEY_PER_TOKEN,
                                &audit->out_usd_per_token, err);
     if (status == TD_OK)
-        status = router_file_open(call->model, &classifier, err);
+        status = classifier_file_open(call->model, &classifier, err);
     if (status == TD_OK)
         status = command_read_all(call->file, &text, err);
     audit->classifier = classifier;

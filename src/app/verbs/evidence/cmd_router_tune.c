@@ -3,7 +3,7 @@
 #include "app/cli/options.h"
 #include "app/config/config.h"
 #include "app/evidence/ledger_answers.h"
-#include "app/setup/confidence_file.h"
+#include "app/setup/policy/confidence_file.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -144,7 +144,8 @@ static enum td_status read_file(struct tune_call *call, struct td_error *err)
     if (status == TD_OK)
         status = command_read_all(call->file, &text, err);
     if (status == TD_OK) {
-        status = labelled_read(buf_view(&text), call->threshold_gate, &call->ledger.answers, err);
+        status =
+            judged_answers_read(buf_view(&text), call->threshold_gate, &call->ledger.answers, err);
         error_prefix(err, "%s", call->file);
     }
     buf_deinit(&text);

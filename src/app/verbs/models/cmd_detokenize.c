@@ -1,6 +1,6 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
-#include "app/setup/model_file.h"
+#include "app/setup/model/model_file.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"

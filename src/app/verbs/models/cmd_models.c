@@ -3,7 +3,7 @@
 #include "app/verbs/models/cmd_models.h"
 #include "app/cli/options.h"
 #include "app/config/config.h"
-#include "app/setup/model_file.h"
+#include "app/setup/model/model_file.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"

@@ -1,9 +1,9 @@
 /* tandem models info: what stands in a GGUF file, and what running it takes. */
 #include "app/cli/options.h"
 #include "app/config/config.h"
-#include "app/setup/adapter_file.h"
-#include "app/setup/model_file.h"
-#include "app/setup/model_store.h"
+#include "app/setup/model/adapter_file.h"
+#include "app/setup/model/model_file.h"
+#include "app/setup/model/model_store.h"
 #include "app/verbs/models/cmd_models.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -1,8 +1,8 @@
 /* tandem models list, tandem models rm: the folder of pulled models. */
 #include "app/cli/options.h"
 #include "app/config/config.h"
-#include "app/setup/adapter_file.h"
-#include "app/setup/model_store.h"
+#include "app/setup/model/adapter_file.h"
+#include "app/setup/model/model_store.h"
 #include "app/verbs/models/cmd_models.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -2,13 +2,14 @@
  * its contents have been checked, so that a model that can be named is always whole. */
 #include "app/cli/options.h"
 #include "app/config/config.h"
-#include "app/setup/adapter_file.h"
-#include "app/setup/model_source.h"
-#include "app/setup/model_store.h"
+#include "app/setup/model/adapter_file.h"
+#include "app/setup/model/model_source.h"
+#include "app/setup/model/model_store.h"
 #include "app/verbs/models/cmd_models.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "net/download.h"
 #include "net/download_url.h"
@@ -150,12 +151,10 @@ static enum td_status prepare(struct pull *pull, const char *text, struct td_err
                              ? strdup(pull->source.where)
                              : download_url_public(pull->source.where, &pull->source_cut);
     if (pull->shown_source == NULL)
-        return error_set(err, TD_INVALID, "the source is no URL that can be read");
+        return error_set(err, TD_INVALID, "the source is not a valid URL");
     const char *dir = pull->dir ? pull->dir : pull->config->models.dir;
-    if (snprintf(pull->path, sizeof pull->path, "%s/%s", dir, pull->source.name) >=
-        (int)sizeof pull->path)
-        return error_set(err, TD_INVALID, "the model folder's path is too long");
-    return model_store_make(dir, err);
+    status = path_join(pull->path, sizeof pull->path, dir, pull->source.name, err);
+    return status == TD_OK ? model_store_make(dir, err) : status;
 }
 
 static enum td_status fetch(struct pull *pull, struct td_error *err)

@@ -4,8 +4,9 @@
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
 #include "app/config/config.h"
-#include "app/setup/consistency_setup.h"
-#include "app/setup/vault_keep.h"
+#include "app/setup/files/state_file.h"
+#include "app/setup/policy/consistency_setup.h"
+#include "app/setup/privacy/vault_keep.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -46,13 +47,14 @@ static enum td_status ask_server(const char *base, const char *user, struct json
 static enum td_status erase_consents(const struct config *config, const char *user,
                                      uint64_t *erased, struct td_error *err)
 {
-    char path[4096];
+    char path[STATE_PATH_BYTES];
     struct consents *consents = NULL;
     *erased = 0;
-    if (!config->state_dir ||
-        snprintf(path, sizeof path, "%s/consents.json", config->state_dir) >= (int)sizeof path)
+    if (!config->state_dir)
         return TD_OK;
-    enum td_status status = consents_open(path, &consents, err);
+    enum td_status status = state_file_path(config, "consents.json", path, err);
+    if (status == TD_OK)
+        status = consents_open(path, &consents, err);
     if (status == TD_OK)
         status = consents_forget(consents, user, erased, err);
     consents_close(consents);

@@ -6,8 +6,9 @@
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
 #include "app/evidence/redact_surrogates.h"
-#include "app/setup/privacy_setup.h"
-#include "app/setup/vault_bytes.h"
+#include "app/setup/privacy/privacy_setup.h"
+#include "app/setup/privacy/vault_bytes.h"
+#include "base/ascii.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -39,8 +40,7 @@ static size_t placeholder_len(struct td_str text, struct td_str *type)
     if (text.len < 5 || text.data[0] != '<')
         return 0;
     while (i < text.len && i < PLACEHOLDER_BYTES_MAX &&
-           ((text.data[i] >= 'A' && text.data[i] <= 'Z') ||
-            (text.data[i] >= '0' && text.data[i] <= '9') || text.data[i] == '_')) {
+           (ascii_is_upper(text.data[i]) || ascii_is_digit(text.data[i]) || text.data[i] == '_')) {
         if (text.data[i] == '_')
             underscore = i;
         i++;
@@ -48,7 +48,7 @@ static size_t placeholder_len(struct td_str text, struct td_str *type)
     if (i >= text.len || text.data[i] != '>' || underscore < 2 || underscore + 1 == i)
         return 0;
     for (size_t k = underscore + 1; k < i; k++)
-        if (text.data[k] < '0' || text.data[k] > '9')
+        if (!ascii_is_digit(text.data[k]))
             return 0;
     *type = str_slice(text, 1, underscore);
     return i + 1;
@@ -212,6 +212,7 @@ struct redaction {
     struct json *stored; /* the vault's file, or NULL: a new one */
     enum td_data_class lowest;
     bool restoring, json, strict;
+    struct privacy_scanner *scanner;
     struct td_str source;
     struct buf out;
     struct json *object; /* what --json prints beside the text */
@@ -219,13 +220,11 @@ struct redaction {
 };
 
 /* An operator's names may have small letters and dashes; placeholders are <A-Z0-9_>. */
-static void type_of(const char *name, char type[static FINDINGS_NAME_BYTES])
+static void type_of(const char *name, char type[static PRIVACY_RULE_NAME_BYTES])
 {
     size_t len = strlen(name);
     for (size_t i = 0; i <= len; i++)
-        type[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - ('a' - 'A')
-                         : name[i] == '-'                 ? '_'
-                                                          : name[i]);
+        type[i] = name[i] == '-' ? '_' : (char)ascii_upper(name[i]);
 }
 
 static enum td_status redact(struct redaction *r, struct book *vault, struct json *rows,
@@ -233,9 +232,10 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
 {
     struct td_str text = r->source;
     struct buf *out = &r->out;
+    const struct findings_options how = {r->scanner, r->strict};
     struct findings findings;
     size_t done = 0;
-    enum td_status status = findings_of(text, r->strict, &findings, err);
+    enum td_status status = findings_of(text, &how, &findings, err);
     reserve_present(vault, text);
     for (size_t i = 0; i < findings.count && status == TD_OK; i++) {
         const struct privacy_span *span = &findings.spans[i];
@@ -250,8 +250,8 @@ static enum td_status redact(struct redaction *r, struct book *vault, struct jso
                           span->begin, span->end);
             break;
         }
-        char name[FINDINGS_NAME_BYTES], type[FINDINGS_NAME_BYTES];
-        findings_name(span, name);
+        const char *name = span_name(span);
+        char type[PRIVACY_RULE_NAME_BYTES];
         type_of(name, type);
         const char *placeholder = vault_name(vault, type, value);
         if (placeholder == NULL) {
@@ -343,8 +343,12 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
         error_prefix(err, "%s", r->vault_path);
     if (status == TD_OK && r->restoring)
         status = redact_surrogates_restore(r->source, vault, &r->out, &counts, err);
-    else if (status == TD_OK)
-        status = redact_surrogates(r->source, r->lowest, r->strict, vault, &r->out, rows, err);
+    else if (status == TD_OK) {
+        struct mask_rules rules = {.scanner = r->scanner, .strict = r->strict};
+        for (int data_class = (int)r->lowest; data_class <= TD_CLASS_RESTRICTED; data_class++)
+            rules.classes[data_class] = true;
+        status = redact_surrogates(r->source, &rules, vault, &r->out, rows, err);
+    }
     r->unknown = (int64_t)(counts.seen - counts.restored);
     if (r->restoring) {
         json_put(r->object, "restored", json_new_int((int64_t)counts.restored));
@@ -363,7 +367,7 @@ static enum td_status run(struct redaction *r, bool surrogates, const char *conf
                           const char *text, const char *path, struct td_error *err)
 {
     struct buf input = {0};
-    enum td_status status = privacy_setup_file(config_path, err);
+    enum td_status status = privacy_setup_file(config_path, &r->scanner, err);
     if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
         status = read_json(r->vault_path, &r->key, &r->stored, err);
     if (status == TD_OK && !text)
@@ -445,6 +449,7 @@ int cmd_redact(int argc, char **argv)
     json_free(r.stored);
     json_free(r.object);
     buf_deinit(&r.out);
+    privacy_scanner_free(r.scanner);
     vault_key_wipe(&r.key);
     return status == TD_OK ? !printed : command_fail("redact", &err);
 }

@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/findings.h"
 #include "app/cli/options.h"
-#include "app/setup/privacy_setup.h"
+#include "app/setup/privacy/privacy_setup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
@@ -16,11 +16,10 @@ static bool print_table(struct td_str text, const struct findings *findings)
 {
     bool ok = printf("class: %s\n", names_class(findings->data_class)) > 0;
     for (size_t i = 0; i < findings->count && ok; i++) {
-        char name[FINDINGS_NAME_BYTES];
         const struct privacy_span *span = &findings->spans[i];
         struct td_str value = str_slice(text, span->begin, span->end);
         ok = printf("%8zu %8zu  %.2f  %-10s  %-24s  ", span->begin, span->end, (double)span->score,
-                    names_class(span->data_class), findings_name(span, name)) > 0;
+                    names_class(span->data_class), span_name(span)) > 0;
         for (size_t k = 0; k < value.len && k < 80; k++) /* one line each, whatever is in it */
             putchar((unsigned char)value.data[k] < ' ' ? ' ' : value.data[k]);
         ok = ok && puts(value.len > 80 ? "..." : "") >= 0;
@@ -28,12 +27,12 @@ static bool print_table(struct td_str text, const struct findings *findings)
     return fflush(stdout) == 0 && ok;
 }
 
-static int scan_whole(struct td_str text, bool strict, bool json)
+static int scan_whole(struct td_str text, const struct findings_options *how, bool json)
 {
     struct findings findings;
     struct td_error err = {0};
     bool ok = true;
-    if (findings_of(text, strict, &findings, &err) != TD_OK) {
+    if (findings_of(text, how, &findings, &err) != TD_OK) {
         findings_deinit(&findings);
         return command_fail("scan", &err);
     }
@@ -67,7 +66,8 @@ static struct json *failed_line(size_t number, const char *message)
     return row;
 }
 
-static struct json *scan_line(const struct buf *line, size_t number, bool strict, bool *failed)
+static struct json *scan_line(const struct buf *line, size_t number,
+                              const struct findings_options *how, bool *failed)
 {
     struct td_error err = {0};
     struct json *parsed = NULL, *row = NULL;
@@ -84,7 +84,7 @@ static struct json *scan_line(const struct buf *line, size_t number, bool strict
             json_kind_of(parsed) == JSON_KIND_OBJECT ? json_kind_name(json_kind_of(text))
                                                      : "no object");
     if (status == TD_OK)
-        status = findings_of(json_text(text), strict, &findings, &err);
+        status = findings_of(json_text(text), how, &findings, &err);
     if (status == TD_OK) {
         row = findings_json(json_text(text), &findings);
         json_put(row, "line", json_new_int((int64_t)number));
@@ -100,7 +100,7 @@ static struct json *scan_line(const struct buf *line, size_t number, bool strict
 }
 
 /* One result a line, in order; what could not be read says so in its line, and the run goes on. */
-static int scan_lines(bool strict)
+static int scan_lines(const struct findings_options *how)
 {
     struct buf line;
     bool failed = false, ok = true;
@@ -110,7 +110,7 @@ static int scan_lines(bool strict)
         number++;
         if (!line.failed && str_trim(buf_view(&line)).len == 0)
             continue;
-        ok = command_print_json(scan_line(&line, number, strict, &failed));
+        ok = command_print_json(scan_line(&line, number, how, &failed));
     }
     ok = ok && !ferror(stdin);
     buf_deinit(&line);
@@ -152,16 +152,19 @@ int cmd_scan(int argc, char **argv)
         fputs("tandem scan: --jsonl reads standard input; leave FILE and --prompt out\n", stderr);
         return 2;
     }
-    if (privacy_setup_file(config_path, &err) != TD_OK)
+    struct privacy_scanner *scanner;
+    if (privacy_setup_file(config_path, &scanner, &err) != TD_OK)
         return command_fail("scan", &err);
+    const struct findings_options how = {scanner, strict};
     if (jsonl)
-        return scan_lines(strict);
-    if (text)
-        return scan_whole(str_from(text), strict, json);
-    if (command_read_all(positional[0], &input, &err) == TD_OK)
-        code = scan_whole(buf_view(&input), strict, json);
+        code = scan_lines(&how);
+    else if (text)
+        code = scan_whole(str_from(text), &how, json);
+    else if (command_read_all(positional[0], &input, &err) == TD_OK)
+        code = scan_whole(buf_view(&input), &how, json);
     else
         code = command_fail("scan", &err);
     buf_deinit(&input);
+    privacy_scanner_free(scanner);
     return code;
 }

@@ -4,7 +4,7 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/talk.h"
-#include "app/setup/runtime.h"
+#include "app/setup/process/runtime.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/log.h"

@@ -4,7 +4,7 @@
 #include "api/wire/openai_format.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
-#include "app/setup/runtime.h"
+#include "app/setup/process/runtime.h"
 #include "base/confine.h"
 #include "base/error.h"
 #include "base/log.h"

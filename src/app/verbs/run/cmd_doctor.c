@@ -3,12 +3,12 @@
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/config/config.h"
-#include "app/config/key_source.h"
-#include "app/setup/confidence_file.h"
-#include "app/setup/egress_setup.h"
-#include "app/setup/model_file.h"
-#include "app/setup/model_identity.h"
-#include "app/setup/policy_build.h"
+#include "app/setup/files/secret_source.h"
+#include "app/setup/model/model_file.h"
+#include "app/setup/model/model_identity.h"
+#include "app/setup/policy/confidence_file.h"
+#include "app/setup/policy/policy_build.h"
+#include "app/setup/privacy/egress_setup.h"
 #include "base/confine.h"
 #include "base/cores.h"
 #include "base/json.h"
@@ -348,7 +348,7 @@ static void check_tier(struct doctor *doctor, const struct config_tier *tier)
     struct td_error err = {0};
     struct secret *key = NULL;
     bool needs_key = tier->api_key_env || tier->api_key_file;
-    if (key_source_read(tier->api_key_env, tier->api_key_file, &key, &err) != TD_OK) {
+    if (secret_source_read(tier->api_key_env, tier->api_key_file, &key, &err) != TD_OK) {
         add(doctor, name, HEALTH_FAIL, "write the key into that file", "%s", err.message);
         return;
     }

@@ -7,9 +7,9 @@
 #include "api/http/metrics.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
-#include "app/config/key_source.h"
-#include "app/setup/runtime.h"
-#include "app/setup/worker.h"
+#include "app/setup/files/secret_source.h"
+#include "app/setup/process/runtime.h"
+#include "app/setup/process/worker.h"
 #include "base/background.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -83,7 +83,7 @@ static enum td_status read_client_keys(struct serve *serve, struct td_error *err
     if (!env && !file)
         return TD_OK;
     struct secret *keys = NULL;
-    enum td_status status = key_source_read(env, file, &keys, err);
+    enum td_status status = secret_source_read(env, file, &keys, err);
     bool some = false;
     if (status == TD_OK && keys && serve->auth)
         some = auth_replace(serve->auth, secret_reveal(keys));

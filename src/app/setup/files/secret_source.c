@@ -1,0 +1,47 @@
+#include "app/setup/files/secret_source.h"
+
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A key is some hundred bytes; a list of 256 keys fits as well. */
+#define KEY_FILE_BYTES_MAX 65536
+
+static enum td_status read_key_file(const char *path, struct secret **out, struct td_error *err)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return error_set(err, errno == ENOENT ? TD_NOT_FOUND : TD_IO, "key file %s: %s", path,
+                         strerror(errno));
+    setvbuf(file, NULL, _IONBF, 0); /* no copy of the key in a stdio buffer */
+    char *text = malloc(KEY_FILE_BYTES_MAX);
+    size_t len = text ? fread(text, 1, KEY_FILE_BYTES_MAX, file) : 0;
+    bool broken = ferror(file) != 0 || len == KEY_FILE_BYTES_MAX;
+    fclose(file);
+    struct td_str key = str_trim((struct td_str){text, len});
+    if (text && !broken && key.len)
+        *out = secret_new(key);
+    if (text)
+        crypto_wipe(text, len);
+    free(text);
+    if (!*out)
+        return error_set(err, TD_INVALID, "key file %s is empty, too large or unreadable", path);
+    return TD_OK;
+}
+
+enum td_status secret_source_read(const char *env_name, const char *file, struct secret **out,
+                                  struct td_error *err)
+{
+    *out = NULL;
+    if (file)
+        return read_key_file(file, out, err);
+    const char *value = env_name ? getenv(env_name) : NULL;
+    struct td_str key = str_trim(str_from(value));
+    if (key.len && !(*out = secret_new(key)))
+        return error_set(err, TD_NO_MEMORY, "no memory for a key");
+    return TD_OK;
+}

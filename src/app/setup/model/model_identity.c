@@ -1,0 +1,107 @@
+#include "app/setup/model/model_identity.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Spread evenly over the file, the last at its end: weights that were trained further differ
+ * everywhere, and a whole hash would read gigabytes at each start. */
+#define SAMPLE_COUNT 16
+#define SAMPLE_BYTES 65536u
+
+#define PROBE_TEXT                                                              \
+    STR("Tandem 2.5, na\xc3\xafve: \"42 \xe2\x82\xac\"\n\tif (x) { return; }  " \
+        "\xe4\xbd\xa0\xe5\xa5\xbd")
+
+static void set_digest(char out[static CONFIDENCE_DIGEST_BYTES], uint64_t hash)
+{
+    snprintf(out, CONFIDENCE_DIGEST_BYTES, "%016" PRIx64, hash);
+}
+
+static void copy(char *out, size_t size, const char *text)
+{
+    snprintf(out, size, "%s", text ? text : "");
+    for (char *c = out; *c; c++)
+        if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+            *c = '?'; /* a name out of a file: it goes into JSON and logs */
+}
+
+static enum td_status hash_weights(const char *path, uint64_t bytes,
+                                   char out[static CONFIDENCE_DIGEST_BYTES], struct td_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    unsigned char *sample = malloc(SAMPLE_BYTES);
+    uint64_t hash = hash_fnv1a64(&bytes, sizeof bytes, HASH_FNV1A64_BASIS);
+    enum td_status status = TD_OK;
+    if (fd < 0 || !sample)
+        status = error_set(err, fd < 0 ? TD_IO : TD_NO_MEMORY, "cannot read %s: %s", path,
+                           strerror(errno));
+    uint64_t room = bytes > SAMPLE_BYTES ? bytes - SAMPLE_BYTES : 0;
+    for (uint64_t i = 0; i < SAMPLE_COUNT && status == TD_OK; i++) {
+        uint64_t at =
+            room / (SAMPLE_COUNT - 1) * i + room % (SAMPLE_COUNT - 1) * i / (SAMPLE_COUNT - 1);
+        ssize_t got = pread(fd, sample, SAMPLE_BYTES, (off_t)at);
+        if (got < 0)
+            status = error_set(err, TD_IO, "cannot read %s: %s", path, strerror(errno));
+        else
+            hash = hash_fnv1a64(sample, (size_t)got, hash);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(sample);
+    set_digest(out, hash);
+    return status;
+}
+
+static enum td_status hash_template(const struct td_model *model,
+                                    char out[static CONFIDENCE_DIGEST_BYTES], struct td_error *err)
+{
+    const struct td_message messages[] = {
+        {.role = TD_ROLE_USER, .content = STR("one")},
+        {.role = TD_ROLE_ASSISTANT, .content = STR("two")},
+        {.role = TD_ROLE_USER, .content = STR("three\n\nfour ")},
+    };
+    char *text = NULL;
+    size_t len = 0;
+    enum td_status status = td_template_render(model, messages, 3, &text, &len, err);
+    if (status == TD_OK)
+        set_digest(out, hash_fnv1a64(text, len, HASH_FNV1A64_BASIS));
+    free(text);
+    return status;
+}
+
+static enum td_status hash_tokenizer(const struct td_model *model,
+                                     char out[static CONFIDENCE_DIGEST_BYTES], struct td_error *err)
+{
+    int32_t ids[256];
+    size_t count = 0;
+    enum td_status status =
+        td_tokenize(model, PROBE_TEXT, true, false, ids, sizeof ids / sizeof *ids, &count, err);
+    if (status == TD_OK)
+        set_digest(out, hash_fnv1a64(ids, count * sizeof *ids, HASH_FNV1A64_BASIS));
+    return status;
+}
+
+enum td_status model_identity_read(const struct td_model *model, const char *path,
+                                   struct confidence_binding *out, struct td_error *err)
+{
+    const struct td_model_info *info = td_model_get_info(model);
+    memset(out, 0, sizeof *out);
+    copy(out->model, sizeof out->model, info->name);
+    copy(out->quantization, sizeof out->quantization, info->quantization);
+    copy(out->fingerprint, sizeof out->fingerprint, info->fingerprint);
+    enum td_status status = hash_weights(path, info->file_bytes, out->weights, err);
+    if (status == TD_OK)
+        status = hash_template(model, out->template, err);
+    if (status == TD_OK)
+        status = hash_tokenizer(model, out->tokenizer, err);
+    return status;
+}

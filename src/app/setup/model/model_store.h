@@ -1,0 +1,53 @@
+/* The folder of pulled models: NAME.gguf, beside it NAME.gguf.json (where it came from, its
+ * SHA-256), and .part files of downloads that are not whole. A file gets its name only after it has
+ * been checked. */
+#ifndef APP_MODEL_STORE_H
+#define APP_MODEL_STORE_H
+
+#include "app/setup/model/model_source.h"
+
+#include <stdatomic.h>
+
+/* Letters, digits, '.', '_', '+', '-'; no dot in front, at most 200 bytes: a name, never a path. */
+bool model_name_is_plain(const char *name);
+
+/* The file of the model `name`, with or without .gguf, into out; false when there is none. */
+bool model_store_find(const char *dir, const char *name, char *out, size_t size);
+
+/* Makes the folder and those above it. */
+TD_MUST_CHECK enum td_status model_store_make(const char *dir, struct td_error *err);
+
+struct model_check {
+    const char *path;          /* of the model to be; PATH.part is checked and becomes it */
+    const char *source;        /* for the record, without secrets (download_url_public) */
+    bool source_cut;           /* it is not the whole address */
+    const char *sha256_wanted; /* lower-case hex, or "" */
+    const char *sha256_from;   /* who said so, for messages */
+    const atomic_bool *cancel;
+    void (*on_progress)(void *ctx, uint64_t bytes, uint64_t total); /* of hashing; or NULL */
+    void *ctx;
+};
+
+/* Hashes PATH.part, checks it as a GGUF file, and renames it. sha256: 65 bytes. TD_CORRUPT (hash or
+ * contents; the part is removed, it cannot be mended), TD_UNSUPPORTED (whole, but not for this
+ * version: the part stays), TD_CANCELLED, TD_IO. */
+TD_MUST_CHECK enum td_status model_store_install(const struct model_check *check, char *sha256,
+                                                 struct td_error *err);
+
+/* Copies the file `from` to PATH.part. */
+TD_MUST_CHECK enum td_status model_store_copy(const char *from, const char *path,
+                                              const atomic_bool *cancel, struct td_error *err);
+
+/* Removes a model with its record and parts. TD_NOT_FOUND; TD_BUSY while it is pulled. *bytes: what became free. */
+TD_MUST_CHECK enum td_status model_store_remove(const char *dir, const char *name, uint64_t *bytes,
+                                                struct td_error *err);
+
+/* Reads NAME.gguf.json: texts of at most `size` bytes, "" when there is none. */
+void model_store_record(const char *path, char *sha256, char *source, size_t size);
+
+/* Calls `visit` with the name of each model (part false) and each unfinished download, in order. */
+typedef bool model_store_fn(void *ctx, const char *name, const char *path, bool part);
+TD_MUST_CHECK enum td_status model_store_walk(const char *dir, model_store_fn *visit, void *ctx,
+                                              struct td_error *err);
+
+#endif

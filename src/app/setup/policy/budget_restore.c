@@ -1,0 +1,82 @@
+#include "app/setup/policy/budget_restore.h"
+
+#include "base/clock.h"
+#include "exchange/limits/spending.h"
+#include "exchange/machine/shadow.h"
+#include "ledger/ledger.h"
+
+#define DAY_MS 86400000u
+
+struct restoring {
+    const struct config *config;
+    struct spending *spending;
+};
+
+static const char *whom(const struct ledger_spent *spent, int per)
+{
+    switch ((enum budget_per)per) {
+    case BUDGET_PER_USER:
+        return spent->user;
+    case BUDGET_PER_APP:
+        return spent->app;
+    case BUDGET_PER_ROUTE:
+        return spent->route;
+    default:
+        return "";
+    }
+}
+
+static void add_money(void *ctx, const struct ledger_spent *spent)
+{
+    const struct restoring *restoring = ctx;
+    const struct config *config = restoring->config;
+    spending_settle(restoring->spending, shadow_budget_key(), 0, spent->shadow_usd);
+    for (size_t i = 0; i < config->budget_count; i++) {
+        const char *who = whom(spent, config->budgets[i].per);
+        if (who)
+            spending_settle(restoring->spending, spending_key(config->budgets[i].name, who), 0,
+                            spent->cost_usd);
+    }
+}
+
+static void add_tokens(void *ctx, const struct ledger_spent *spent)
+{
+    const struct restoring *restoring = ctx;
+    spending_add_tokens_of(restoring->spending, spent->hour, spent->tokens);
+}
+
+/* Reading a day's exchanges takes time: only where something asks for it. */
+static bool asks_for_tokens(const struct config *config)
+{
+    for (size_t i = 0; i < config->rule_set.count; i++)
+        if (config->rule_set.rules[i].asked >> RULE_DAY_TOKENS & 1)
+            return true;
+    return false;
+}
+
+static bool asks_for_money(const struct config *config)
+{
+    bool shadows = false;
+    for (size_t i = 0; i < config->route_count; i++)
+        shadows = shadows || config->routes[i].shadow_cloud_share > 0;
+    return shadows || config->budget_count > 0;
+}
+
+enum td_status budget_restore(const struct config *config, const struct clock *clock,
+                              struct spending *spending, struct td_error *err)
+{
+    struct restoring restoring = {config, spending};
+    struct ledger_reader *reader = NULL;
+    enum td_status status = TD_OK;
+    if (!asks_for_money(config) && !asks_for_tokens(config))
+        return TD_OK;
+    status = ledger_reader_open(config->ledger.path, &reader, err);
+    if (status == TD_OK && asks_for_money(config))
+        status =
+            ledger_reader_spent(reader, spending_day_begin_ms(clock), add_money, &restoring, err);
+    if (status == TD_OK)
+        status =
+            ledger_reader_spent(reader, clock_wall_ms(clock) - DAY_MS, add_tokens, &restoring, err);
+    ledger_reader_close(reader);
+    return status;
+}

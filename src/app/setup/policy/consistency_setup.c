@@ -1,0 +1,127 @@
+#include "app/setup/policy/consistency_setup.h"
+
+#include "app/setup/files/state_file.h"
+#include "app/setup/model/model_file.h"
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "exchange/memory/consistency.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DAY_S 86400u
+
+/* From the executable's folder: installed; build/tandem; build/src/app/tandem. */
+static const char *const tables[] = {
+    "../share/tandem/similar.tds",
+    "../models/similar/similar.tds",
+    "../../../models/similar/similar.tds",
+};
+
+static enum td_status read_key(const char *path, uint8_t key[static KEYED_KEY_BYTES],
+                               struct td_error *err)
+{
+    struct buf file;
+    buf_init(&file, 4 * KEYED_KEY_BYTES);
+    enum td_status status = buf_read_file(&file, path, err);
+    if (status == TD_OK && file.len != KEYED_KEY_BYTES)
+        status = error_set(err, TD_CORRUPT,
+                           "%s is no key of %d bytes; move it away and a new one is made (what was "
+                           "remembered with the old one is forgotten)",
+                           path, KEYED_KEY_BYTES);
+    if (status == TD_OK)
+        memcpy(key, file.data, KEYED_KEY_BYTES);
+    if (file.data)
+        crypto_wipe(file.data, file.len);
+    buf_deinit(&file);
+    return status;
+}
+
+enum td_status installation_key(const struct config *config, uint8_t key[static KEYED_KEY_BYTES],
+                                struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    if (!config->state_dir)
+        return crypto_random(key, KEYED_KEY_BYTES, err);
+    enum td_status status = state_file_path(config, "installation.key", path, err);
+    if (status != TD_OK)
+        return status;
+    if (access(path, F_OK) == 0)
+        return read_key(path, key, err);
+    status = crypto_random(key, KEYED_KEY_BYTES, err);
+    if (status == TD_OK)
+        status = file_replace(path, (struct td_str){(const char *)key, KEYED_KEY_BYTES}, 0600, err);
+    return status;
+}
+
+static enum td_status open_at(const struct config *config, const char *path,
+                              struct consistency **out, struct td_error *err)
+{
+    struct consistency_options options = {
+        .path = path,
+        .entries_max = config->router.consistency.entries_max,
+        .ttl_s = (uint64_t)config->router.consistency.ttl_days * DAY_S,
+    };
+    enum td_status status = installation_key(config, options.key, err);
+    if (status == TD_OK)
+        status = consistency_open(&options, out, err);
+    crypto_wipe(options.key, sizeof options.key);
+    return status;
+}
+
+enum td_status consistency_setup_open(const struct config *config, struct consistency **out,
+                                      struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    *out = NULL;
+    if (!config->router.consistency.on || config->privacy.zero_retention)
+        return TD_OK;
+    if (!config->state_dir)
+        return open_at(config, NULL, out, err);
+    enum td_status status = state_file_path(config, "consistency.bin", path, err);
+    if (status == TD_OK)
+        status = open_at(config, path, out, err);
+    if (status != TD_BUSY)
+        return status;
+    log_event(LOG_LEVEL_INFO, "consistency_in_memory", "file=%s reason=\"another process has it\"",
+              path);
+    *err = (struct td_error){0};
+    return open_at(config, NULL, out, err);
+}
+
+enum td_status consistency_setup_forget(const struct config *config, const char *user,
+                                        uint64_t *erased, struct td_error *err)
+{
+    char path[STATE_PATH_BYTES];
+    struct consistency *consistency = NULL;
+    *erased = 0;
+    if (!config->state_dir)
+        return TD_OK;
+    enum td_status status = state_file_path(config, "consistency.bin", path, err);
+    if (status != TD_OK || (access(path, F_OK) != 0 && errno == ENOENT))
+        return status;
+    status = open_at(config, path, &consistency, err);
+    if (status == TD_OK)
+        status = consistency_forget(consistency, user, erased, err);
+    consistency_close(consistency);
+    return status;
+}
+
+enum td_status similarity_setup_open(const char *path, struct similarity **out,
+                                     struct td_error *err)
+{
+    char found[STATE_PATH_BYTES];
+    *out = NULL;
+    if (path && strcmp(path, "none") == 0)
+        return TD_OK;
+    if (!path || !*path) {
+        if (!model_file_beside(tables, sizeof tables / sizeof *tables, found, sizeof found))
+            return TD_OK;
+        path = found;
+    }
+    return similarity_open(path, out, err);
+}

@@ -1,0 +1,345 @@
+#include "app/setup/policy/policy_build.h"
+
+#include "app/config/config_ramp.h"
+#include "app/config/config_reach.h"
+#include "app/setup/files/secret_source.h"
+#include "app/setup/policy/classifier_file.h"
+#include "app/setup/policy/threshold_file.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/secret.h"
+#include "base/str.h"
+#include "router/judge/classifier.h"
+
+#include <stdio.h>
+
+/* --- the version --- */
+
+static void write_weights(const struct td_weights *weights, struct buf *out)
+{
+    buf_printf(out, " weights %d %.17g %.17g %.17g", weights->set, weights->latency,
+               weights->privacy, weights->cost);
+}
+
+static void write_rules(const struct routing_rules *set, struct buf *out)
+{
+    for (size_t choice = 0; choice < RULE_NAMED_COUNT; choice++)
+        for (size_t i = 0; i < set->names[choice].count; i++)
+            buf_printf(out, "name %zu %s\n", choice, set->names[choice].items[i]);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct routing_rule *rule = &set->rules[i];
+        buf_printf(out, "rule %s", rule->name);
+        for (size_t c = 0; c < RULE_CHOICE_COUNT; c++)
+            buf_printf(out, " %llx", (unsigned long long)rule->any[c]);
+        for (size_t n = 0; n < RULE_NUMBER_COUNT; n++)
+            if (rule->asked >> n & 1)
+                buf_printf(out, " %zu %.17g %.17g", n, rule->range[n].over, rule->range[n].under);
+        buf_printf(out, " %u %u %s %d %u %u %zu %d %d", rule->yes, rule->no,
+                   rule->deny ? rule->deny : "", rule->only, rule->tiers, rule->places, rule->start,
+                   rule->stays, rule->data_class);
+        write_weights(&rule->weights, out);
+        buf_append_char(out, '\n');
+    }
+}
+
+static void write_tiers(const struct config *config, struct buf *out)
+{
+    for (size_t i = 0; i < config->tier_count; i++) {
+        const struct config_tier *tier = &config->tiers[i];
+        buf_printf(out, "tier %s %d %d %s %s %u %.17g %.17g\n", tier->name, tier->kind, tier->place,
+                   tier->model ? tier->model : "", tier->base_url ? tier->base_url : "",
+                   tier->context_tokens, tier->input_usd_per_mtok, tier->output_usd_per_mtok);
+    }
+    for (size_t i = 0; i < config->engine.adapter_count; i++) {
+        const struct config_adapter *adapter = &config->engine.adapters[i];
+        buf_printf(out, "adapter %s %s %.17g %d\n", adapter->name, adapter->file, adapter->scale,
+                   adapter->always);
+    }
+}
+
+static void write_routes(const struct config *config, const struct policy_learned *learned,
+                         struct buf *out)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        const struct config_route *route = &config->routes[i];
+        struct td_weights weights = config_weights_read(&route->weights);
+        buf_printf(
+            out, "route %s %d %s %d %d %u %.17g %.17g %.17g %u %.17g %u %.17g %.17g %.17g %.17g %u",
+            route->name, route->kind, route->start ? route->start : "", route->data_class,
+            route->mode, route->g0_tokens_over, route->g0_gain_over, route->g0_p_local_under,
+            route->g1_probe_min, route->g2_tokens, route->g2_confidence_min, route->g2_every,
+            route->g2_abandon_under, route->g3_confidence_min, route->hopeless_under,
+            route->human_under, route->commit_tokens);
+        write_weights(&weights, out);
+        if (route->climb)
+            buf_printf(out, " hedge %u %u %.17g", route->hedge_percentile, route->hedge_after_ms,
+                       route->hedge_share);
+        if (route->region)
+            buf_printf(out, " region %s", route->region);
+        if (route->ramp.to)
+            buf_printf(out, " ramp %s", route->ramp.to);
+        for (size_t t = 0; t < route->tiers.count; t++)
+            buf_printf(out, " %s", route->tiers.items[t]);
+        buf_append_char(out, '\n');
+        for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
+            if (learned->thresholds[i][gate])
+                thresholds_write(learned->thresholds[i][gate], out);
+    }
+}
+
+/* Over everything that decides: the same file with other comments has the same version. */
+static void write_version(const struct config *config, const struct policy *policy,
+                          const struct policy_learned *learned, char out[static 17])
+{
+    struct buf text;
+    buf_init(&text, 1u << 20);
+    write_tiers(config, &text);
+    write_routes(config, learned, &text);
+    write_rules(&config->rule_set, &text);
+    for (size_t i = 0; i < policy->app_count; i++) {
+        buf_printf(&text, "app %s %s", policy->apps[i].name, policy->apps[i].caller);
+        write_weights(&policy->apps[i].weights, &text);
+    }
+    for (size_t i = 0; i < policy->budget_count; i++)
+        buf_printf(&text, "budget %s %d %.17g\n", policy->budgets[i].name, policy->budgets[i].per,
+                   policy->budgets[i].usd_per_day);
+    write_weights(&policy->weights, &text);
+    buf_printf(&text, "worth %.17g %.17g %.17g\n", policy->worth.second_usd,
+               policy->worth.exposure_usd, policy->worth.error_usd);
+    buf_printf(&text, "classifier %016llx\n",
+               learned->classifier ? (unsigned long long)classifier_hash(learned->classifier) : 0);
+    if (learned->confidence)
+        buf_printf(&text, "confidence %s\n", learned->confidence->digest);
+    buf_printf(&text, "pseudonyms %d\n", config->privacy.pseudonyms.on);
+    buf_printf(&text, "class %d prompts %d\n", config->privacy.data_class,
+               config->ledger.store_prompts);
+    uint8_t digest[CRYPTO_SHA256_BYTES];
+    crypto_sha256(text.data, text.len, digest);
+    crypto_hex(digest, 8, out);
+    buf_deinit(&text);
+}
+
+/* --- what the classifier must say --- */
+
+static enum td_status check_gates(const struct config *config, struct td_error *err)
+{
+    for (size_t i = 0; i < config->route_count; i++)
+        if (config->routes[i].g0_gain_over > 0 || config->routes[i].g0_p_local_under > 0 ||
+            config->routes[i].thresholds[THRESHOLD_G0])
+            return error_set(
+                err, TD_INVALID,
+                "%s:%u: route '%s' has a gate on what a classifier says, and there is none: "
+                "name one with router.classifier",
+                config->label, config->routes[i].line, config->routes[i].name);
+    return TD_OK;
+}
+
+static bool knows_task(const struct classifier *classifier, const char *name)
+{
+    for (size_t t = 0; classifier && t < classifier_task_count(classifier); t++)
+        if (strcmp(classifier_task_name(classifier, t), name) == 0)
+            return true;
+    return false;
+}
+
+static struct error_suggestion suggest_task(const struct classifier *classifier, const char *name)
+{
+    const char *names[CLASSIFIER_TASKS_MAX];
+    size_t count = classifier ? classifier_task_count(classifier) : 0;
+    for (size_t t = 0; t < count; t++)
+        names[t] = classifier_task_name(classifier, t);
+    return error_suggest(str_from(name), names, count);
+}
+
+/* A rule on a task that nobody predicts would never match, and nobody would know. */
+static enum td_status check_rule(const struct config *config, const struct config_rule *rule,
+                                 const struct classifier *classifier, struct td_error *err)
+{
+    const struct config_texts *tasks = &rule->named[RULE_TASK];
+    const uint32_t judged = 1u << RULE_GAIN | 1u << RULE_P_LOCAL | 1u << RULE_P_STRONG;
+    const struct routing_rule *compiled = &config->rule_set.rules[rule - config->rules];
+    if (!rule->line)
+        return TD_OK; /* a preset may name more tasks than this classifier knows */
+    if (!classifier && (tasks->count || compiled->asked & judged))
+        return error_set(err, TD_INVALID,
+                         "%s:%u: rule '%.60s' asks what a classifier says, and there is none: name "
+                         "one with router.classifier",
+                         config->label, rule->line, rule->name);
+    for (size_t i = 0; i < tasks->count; i++) {
+        if (knows_task(classifier, tasks->items[i]))
+            continue;
+        return error_set(err, TD_INVALID,
+                         "%s:%u: rule '%.60s' names a task that the classifier does not know: "
+                         "'%.40s'%s",
+                         config->label, rule->line, rule->name, tasks->items[i],
+                         suggest_task(classifier, tasks->items[i]).text);
+    }
+    return TD_OK;
+}
+
+/* The default classifier may be missing as long as nothing asks for one; a named one may not. */
+enum td_status policy_open_classifier(const struct config *config, struct classifier **out,
+                                      struct td_error *err)
+{
+    const char *path = config->router.classifier;
+    *out = NULL;
+    if (path && strcmp(path, "none") == 0)
+        return TD_OK;
+    return path || classifier_file_has_default() ? classifier_file_open(path, out, err) : TD_OK;
+}
+
+/* --- filling in --- */
+
+static void fill_route(const struct config *config, const struct config_route *from,
+                       struct route *to)
+{
+    int data_class = from->data_class > config->privacy.data_class ? from->data_class
+                                                                   : config->privacy.data_class;
+    *to = (struct route){
+        .name = from->name,
+        .kind = (enum route_kind)from->kind,
+        .tier_count = from->tiers.count,
+        .start = from->start,
+        .data_class = (enum td_data_class)data_class,
+        .needs = (from->no_train ? CAPABILITY_NO_TRAIN : 0u) |
+                 (from->no_retention ? CAPABILITY_NO_RETENTION : 0u),
+        .region = from->region,
+        .consent = from->consent == 1,
+        .pseudonyms = from->pseudonyms,
+        .strict = from->strict || config->privacy.pseudonyms.strict,
+        .zero_retention = from->zero_retention,
+        .mode = (enum td_mode)from->mode,
+        .shadow_edge_share = from->shadow_edge_share,
+        .shadow_cloud_share = from->shadow_cloud_share,
+        .ramp_to = from->ramp.to,
+        .ramp_slo_ms = from->ramp.slo_ms,
+        .gates = {.g0_tokens_over = from->g0_tokens_over,
+                  .g0_gain_over = from->g0_gain_over,
+                  .g0_p_local_under = from->g0_p_local_under,
+                  .g1_on = from->g1_probe_min > 0,
+                  .g1_probe_min = from->g1_probe_min,
+                  .g2_on = from->g2_tokens > 0 && from->g2_confidence_min > 0,
+                  .g2_tokens = from->g2_tokens,
+                  .g2_confidence_min = from->g2_confidence_min,
+                  .g2_every = from->g2_every,
+                  .g2_abandon_under = from->g2_abandon_under,
+                  .g3_on = from->g3_confidence_min > 0,
+                  .g3_confidence_min = from->g3_confidence_min,
+                  .hopeless_under = from->hopeless_under,
+                  .human_under = from->human_under,
+                  .commit_tokens = from->commit_tokens},
+        .hedge = {.on = from->climb == 1,
+                  .percentile = from->hedge_percentile,
+                  .after_ms = from->hedge_after_ms,
+                  .share = from->hedge_share},
+        .weights = config_weights_read(&from->weights),
+    };
+    config_ramp_read(config, from, &to->ramp);
+    for (size_t t = 0; t < from->tiers.count && t < RUNGS_MAX; t++)
+        to->tiers[t] = from->tiers.items[t];
+}
+
+/* A caller is known by the SHA-256 of its key (api/http/auth.h). */
+static enum td_status fill_app(const struct config_app *from, struct app *to,
+                               char digest[static 65], struct td_error *err)
+{
+    struct secret *key = NULL;
+    *to = (struct app){
+        .name = from->name, .caller = digest, .weights = config_weights_read(&from->weights)};
+    if (from->key_sha256) {
+        snprintf(digest, 65, "%s", from->key_sha256);
+        return TD_OK;
+    }
+    digest[0] = '\0'; /* a key that is not there: nobody is this application */
+    enum td_status status = secret_source_read(from->key_env, from->key_file, &key, err);
+    if (status == TD_OK && key) {
+        struct td_str text = secret_reveal(key);
+        uint8_t hash[CRYPTO_SHA256_BYTES];
+        crypto_sha256(text.data, text.len, hash);
+        crypto_hex(hash, sizeof hash, digest);
+    }
+    secret_free(key);
+    return status;
+}
+
+struct tier_facts policy_tier_facts(const struct config *config, const struct config_tier *tier)
+{
+    bool local = tier->kind == CONFIG_TIER_LOCAL;
+    uint32_t context = tier->context_tokens, slot = config->engine.context_tokens;
+    struct tier_facts facts = {
+        .name = tier->name,
+        .model = tier->model ? tier->model : "",
+        .place = (enum td_place)tier->place,
+        .context_tokens = context || !local ? context
+                          : slot            ? slot
+                                            : POLICY_CONTEXT_TOKENS,
+        .input_usd_per_mtok = tier->input_usd_per_mtok,
+        .output_usd_per_mtok = tier->output_usd_per_mtok,
+        .has_key = true,
+        .pseudonyms = tier->pseudonyms,
+        .key_hint = tier->api_key_env ? tier->api_key_env : tier->api_key_file,
+    };
+    if (!local)
+        facts.lacks = (tier->completions ? 0u : CAPABILITY_COMPLETION) |
+                      (tier->no_train ? 0u : CAPABILITY_NO_TRAIN) |
+                      (tier->no_retention ? 0u : CAPABILITY_NO_RETENTION);
+    config_reach_apply(config, tier, &facts);
+    return facts;
+}
+
+enum td_status
+policy_read_thresholds(const struct config *config,
+                       struct thresholds *out[static CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT],
+                       struct td_error *err)
+{
+    for (size_t i = 0; i < config->route_count; i++) {
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++) {
+            if (!config->routes[i].thresholds[gate])
+                continue;
+            enum td_status status = threshold_file_read(
+                config->routes[i].thresholds[gate], (enum threshold_gate)gate, &out[i][gate], err);
+            if (status != TD_OK) {
+                error_prefix(err, "%s:%u: route '%s'", config->label, config->routes[i].line,
+                             config->routes[i].name);
+                return status;
+            }
+        }
+    }
+    return TD_OK;
+}
+
+enum td_status policy_build(const struct config *config, const struct policy_learned *learned,
+                            struct policy_parts *out, struct td_error *err)
+{
+    const struct classifier *classifier = learned->classifier;
+    bool decides = !learned->confined;
+    enum td_status status = classifier || !decides ? TD_OK : check_gates(config, err);
+    for (size_t i = 0; decides && i < config->rule_count && status == TD_OK; i++)
+        status = check_rule(config, &config->rules[i], classifier, err);
+    for (size_t i = 0; i < config->route_count; i++) {
+        fill_route(config, &config->routes[i], &out->routes[i]);
+        for (int gate = 0; learned->thresholds && gate < THRESHOLD_GATE_COUNT; gate++)
+            out->routes[i].gates.thresholds[gate] = learned->thresholds[i][gate];
+    }
+    for (size_t i = 0; decides && i < config->app_count && status == TD_OK; i++)
+        status = fill_app(&config->apps[i], &out->apps[i], out->digests[i], err);
+    for (size_t i = 0; i < config->budget_count; i++)
+        out->budgets[i] = (struct budget){.name = config->budgets[i].name,
+                                          .per = (enum budget_per)config->budgets[i].per,
+                                          .usd_per_day = config->budgets[i].usd_per_day};
+    out->policy = (struct policy){
+        .version = out->version,
+        .routes = out->routes,
+        .route_count = config->route_count,
+        .rules = decides ? &config->rule_set : NULL,
+        .apps = out->apps,
+        .app_count = decides && status == TD_OK ? config->app_count : 0,
+        .budgets = out->budgets,
+        .budget_count = decides ? config->budget_count : 0,
+        .weights = decides ? config_weights_read(&config->policy.weights)
+                           : (struct td_weights){.set = false},
+        .worth = config->policy.worth,
+    };
+    write_version(config, &out->policy, learned, out->version);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* From the configuration to the record of what leaves. */
+#ifndef APP_EGRESS_SETUP_H
+#define APP_EGRESS_SETUP_H
+
+#include "app/config/config.h"
+#include "ledger/egress_log.h"
+
+/* Opens the egress ledger where a tier lies elsewhere and the operator has not switched it off; else
+ * leaves *log as it is. Makes the folders. **returns new** (egress_log_close). */
+TD_MUST_CHECK enum td_status egress_setup_open(const struct config *config, struct egress_log **log,
+                                               struct td_error *err);
+
+#endif

@@ -1,0 +1,305 @@
+#include "app/setup/process/snapshot.h"
+
+#include "app/setup/files/secret_source.h"
+#include "app/setup/model/adapter_table.h"
+#include "app/setup/policy/confidence_file.h"
+#include "app/setup/policy/policy_build.h"
+#include "app/setup/policy/threshold_file.h"
+#include "app/setup/privacy/pseudonym_setup.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "exchange/private/consents.h"
+#include "privacy/scan/scanner.h"
+#include "router/judge/classifier.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct snapshot {
+    struct exchange_services services; /* first: snapshot_of casts back */
+    atomic_uint user_count;
+    struct config *config;
+    struct policy_parts policy;
+    struct privacy_scanner *scanner; /* NULL = none: the confined worker */
+    struct pseudonym_settings pseudonyms;
+    struct tier *tiers[CONFIG_TIERS_MAX];
+    struct secret *keys[CONFIG_TIERS_MAX];
+    struct adapter_table adapters;
+    struct classifier *classifier;       /* NULL = none */
+    struct confidence_model *confidence; /* NULL = none, or not of this model */
+    struct thresholds *thresholds[CONFIG_ROUTES_MAX][THRESHOLD_GATE_COUNT]; /* NULL = none */
+};
+
+static enum td_status make_local(struct snapshot *snapshot, size_t index, struct tier_facts *facts,
+                                 const struct snapshot_base *base, struct td_error *err)
+{
+    const struct adapter_table *before = base->before ? &base->before->adapters : NULL;
+    struct tier_local_options options = {.model = base->model,
+                                         .scheduler = base->scheduler,
+                                         .adapters = snapshot->adapters.adapters,
+                                         .sandbox = base->sandbox};
+    enum td_status status =
+        adapter_table_load(&snapshot->adapters, snapshot->config, base->model, before, err);
+    if (status != TD_OK)
+        return status;
+    facts->adapters = snapshot->adapters.names;
+    facts->adapter_count = snapshot->adapters.count;
+    return tier_local_new(facts, &options, &snapshot->tiers[index], err);
+}
+
+static enum td_status make_tier(struct snapshot *snapshot, size_t index,
+                                const struct snapshot_base *base, struct td_error *err)
+{
+    const struct config_tier *from = &snapshot->config->tiers[index];
+    struct tier_facts facts = policy_tier_facts(snapshot->config, from);
+    if (from->kind == CONFIG_TIER_LOCAL) {
+        if (!base->model)
+            return error_set(err, TD_INVALID,
+                             "tier '%s': no local model is loaded; a new local "
+                             "tier needs a restart",
+                             from->name);
+        facts.model = td_model_get_info(base->model)->name;
+        if (facts.context_tokens > base->context_tokens)
+            facts.context_tokens = base->context_tokens;
+        facts.confidence_temperature =
+            (double)td_model_get_info(base->model)->calibration.temperature;
+        facts.confidence_bias = (double)td_model_get_info(base->model)->calibration.bias;
+        facts.confidence_model = snapshot->confidence;
+        return make_local(snapshot, index, &facts, base, err);
+    }
+    enum td_status status = TD_OK;
+    if (!base->confined)
+        status =
+            secret_source_read(from->api_key_env, from->api_key_file, &snapshot->keys[index], err);
+    if (status != TD_OK)
+        return status;
+    facts.has_key = snapshot->keys[index] || (!from->api_key_env && !from->api_key_file);
+    struct tier_openai_options options = {
+        .base_url = from->base_url,
+        .api_key = snapshot->keys[index],
+        .allow_http = from->allow_http,
+        .ca_file = from->ca_file,
+        .pinned_key = from->pinned_key,
+        .connect_timeout_ms = from->connect_timeout_ms,
+        .first_timeout_ms = from->first_timeout_ms,
+        .idle_timeout_ms = from->idle_timeout_ms,
+        .total_timeout_ms = from->total_timeout_ms,
+        .pad_bytes = from->pad_bytes,
+        .egress = base->egress,
+    };
+    return tier_openai_new(&facts, &options, &snapshot->tiers[index], err);
+}
+
+static void snapshot_free(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < CONFIG_TIERS_MAX; i++) {
+        if (snapshot->tiers[i])
+            tier_free(snapshot->tiers[i]);
+        secret_free(snapshot->keys[i]);
+    }
+    adapter_table_deinit(&snapshot->adapters);
+    classifier_close(snapshot->classifier);
+    free(snapshot->confidence);
+    for (size_t i = 0; i < CONFIG_ROUTES_MAX; i++)
+        for (int gate = 0; gate < THRESHOLD_GATE_COUNT; gate++)
+            free(snapshot->thresholds[i][gate]);
+    privacy_scanner_free(snapshot->scanner);
+    tier_health_free(snapshot->services.health);
+    tier_latency_free(snapshot->services.latency);
+    config_free(snapshot->config);
+    free(snapshot);
+}
+
+/* A tier that keeps its name and place keeps what was measured of it. */
+static void keep_latency(struct snapshot *snapshot, const struct snapshot *before)
+{
+    const struct config *now = snapshot->config;
+    for (size_t i = 0; before && i < now->tier_count; i++)
+        for (size_t j = 0; j < before->config->tier_count; j++)
+            if (strcmp(now->tiers[i].name, before->config->tiers[j].name) == 0 &&
+                now->tiers[i].place == before->config->tiers[j].place)
+                tier_latency_copy(before->services.latency, j, snapshot->services.latency, i);
+}
+
+/* One that belongs to something else is not used, and said to be: its numbers would be wrong. */
+static enum td_status open_confidence(struct snapshot *snapshot,
+                                      const struct confidence_binding *identity,
+                                      struct td_error *err)
+{
+    char why[160] = "there is no local model";
+    const char *path = snapshot->config->router.confidence;
+    if (!path)
+        return TD_OK;
+    enum td_status status = confidence_file_read(path, &snapshot->confidence, err);
+    if (status != TD_OK)
+        return status;
+    if (identity && confidence_file_fits(snapshot->confidence, identity, why)) {
+        snapshot->services.confidence_state = CONFIDENCE_CALIBRATED;
+        return TD_OK;
+    }
+    log_event(LOG_LEVEL_WARN, "confidence_stale", "file=%s used=rule reason=\"%s\"", path, why);
+    snapshot->services.confidence_state = CONFIDENCE_STALE;
+    free(snapshot->confidence);
+    snapshot->confidence = NULL;
+    return TD_OK;
+}
+
+/* Thresholds on confidences of another making would keep what they must not: the fixed number holds
+ * until they are tuned again. */
+static void drop_foreign(struct snapshot *snapshot)
+{
+    const char *made = snapshot->confidence ? snapshot->confidence->digest : "";
+    for (size_t route = 0; route < snapshot->config->route_count; route++) {
+        struct thresholds **of = &snapshot->thresholds[route][THRESHOLD_G3];
+        if (!*of || strcmp((*of)->confidence, made) == 0)
+            continue;
+        log_event(LOG_LEVEL_WARN, "thresholds_stale",
+                  "file=%s route=%s used=confidence_min reason=\"they were tuned on confidences of "
+                  "another model of confidence\"",
+                  snapshot->config->routes[route].thresholds[THRESHOLD_G3],
+                  snapshot->config->routes[route].name);
+        free(*of);
+        *of = NULL;
+    }
+}
+
+/* What decides where an answer comes from; the confined worker does not. */
+static enum td_status open_judges(struct snapshot *snapshot, const struct snapshot_base *base,
+                                  struct td_error *err)
+{
+    enum td_status status = policy_open_classifier(snapshot->config, &snapshot->classifier, err);
+    if (status == TD_OK)
+        status = open_confidence(snapshot, base->identity, err);
+    if (status == TD_OK)
+        status = policy_read_thresholds(snapshot->config, snapshot->thresholds, err);
+    if (status == TD_OK)
+        drop_foreign(snapshot);
+    return status;
+}
+
+static void hold_services(struct exchange_services *services)
+{
+    snapshot_hold(snapshot_of(services));
+}
+
+static void release_services(struct exchange_services *services)
+{
+    snapshot_drop(snapshot_of(services));
+}
+
+/* Where nothing of an exchange is kept, nobody's name is kept with a consent either. */
+static enum td_status keep_less(const struct config *config, struct consents *consents,
+                                struct td_error *err)
+{
+    bool less = config->privacy.zero_retention;
+    for (size_t i = 0; i < config->route_count; i++)
+        less |= config->routes[i].zero_retention;
+    return less && consents ? consents_keep_hashes(consents, err) : TD_OK;
+}
+
+enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
+                            const struct snapshot_base *base, struct snapshot **out,
+                            struct td_error *err)
+{
+    struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+    enum td_status status = TD_OK;
+    if (!snapshot) {
+        config_free(config);
+        privacy_scanner_free(scanner);
+        return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
+    }
+    snapshot->config = config;
+    snapshot->scanner = scanner;
+    atomic_init(&snapshot->user_count, 1);
+    if (!base->confined)
+        status = open_judges(snapshot, base, err);
+    const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
+                                           snapshot->thresholds, base->confined};
+    if (status == TD_OK)
+        status = policy_build(config, &learned, &snapshot->policy, err);
+    struct exchange_services *services = &snapshot->services;
+    *services = (struct exchange_services){
+        .policy = &snapshot->policy.policy,
+        .confidence_state = services->confidence_state,
+        .classifier = snapshot->classifier,
+        .tiers = snapshot->tiers,
+        .tier_count = config->tier_count,
+        .health = tier_health_new(config->tier_count),
+        .latency = tier_latency_new(config->tier_count),
+        .classes = base->classes,
+        .scanner = scanner,
+        .spending = base->spending,
+        .hedging = base->hedging,
+        .device = base->device,
+        .minimise = config->privacy.minimise,
+        .consents = base->consents,
+        .consents_in_requests = config->privacy.consents_in_requests,
+        .pseudonyms =
+            config->privacy.pseudonyms.on && !base->confined ? &snapshot->pseudonyms : NULL,
+        .ledger = base->ledger,
+        .watch = base->watch,
+        .consistency = config->router.consistency.on ? base->consistency : NULL,
+        .similarity = base->consistency ? base->similarity : NULL,
+        .shadows = base->shadows,
+        .ramps = base->ramps,
+        .shadow_usd_per_day = config->shadow.usd_per_day,
+        .hold = hold_services,
+        .release = release_services,
+        .keeping = {config->router.consistency.margin, config->router.consistency.loss_max,
+                    config->router.consistency.usd_per_day},
+        .escalations_per_hour = config->watch.escalations_per_hour,
+        .clock = &clock_system,
+        .all_cloud_tier = SIZE_MAX,
+        .store_prompts = config->ledger.store_prompts,
+        .zero_retention = config->privacy.zero_retention,
+        .deadline_ms = config->server.deadline_ms,
+    };
+    snapshot->pseudonyms.vaults = base->vaults;
+    if (status == TD_OK)
+        status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
+    if (status == TD_OK)
+        status = keep_less(config, base->consents, err);
+    if (!(services->health && services->latency) && status == TD_OK)
+        status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
+    for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
+        status = make_tier(snapshot, i, base, err);
+        if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
+            services->all_cloud_tier = i;
+    }
+    if (status == TD_OK)
+        keep_latency(snapshot, base->before);
+    if (status == TD_OK)
+        *out = snapshot;
+    else
+        snapshot_free(snapshot);
+    return status;
+}
+
+struct snapshot *snapshot_hold(struct snapshot *snapshot)
+{
+    atomic_fetch_add_explicit(&snapshot->user_count, 1, memory_order_relaxed);
+    return snapshot;
+}
+
+void snapshot_drop(struct snapshot *snapshot)
+{
+    if (snapshot && atomic_fetch_sub_explicit(&snapshot->user_count, 1, memory_order_acq_rel) == 1)
+        snapshot_free(snapshot);
+}
+
+struct exchange_services *snapshot_services(struct snapshot *snapshot)
+{
+    return &snapshot->services;
+}
+
+struct snapshot *snapshot_of(struct exchange_services *services)
+{
+    return (struct snapshot *)services;
+}
+
+const struct config *snapshot_config(const struct snapshot *snapshot)
+{
+    return snapshot->config;
+}

@@ -1,0 +1,55 @@
+/* An immutable set of policy, scanner, tiers and health, made from a configuration, counted by users. */
+#ifndef APP_SNAPSHOT_H
+#define APP_SNAPSHOT_H
+
+#include "app/config/config.h"
+#include "exchange/machine/exchange.h"
+#include "tandem/engine.h"
+
+struct confidence_binding;
+struct privacy_scanner;
+struct scheduler;
+struct snapshot;
+struct watch;
+struct consistency;
+struct hedging;
+struct shadows;
+struct ramps;
+struct similarity;
+
+/* What outlives snapshots. */
+struct snapshot_base {
+    const struct td_model *model;              /* or NULL: then a local tier cannot be made */
+    const struct confidence_binding *identity; /* of the model */
+    struct scheduler *scheduler;
+    struct ledger *ledger;
+    struct watch *watch;
+    struct ramps *ramps;                 /* or NULL */
+    struct shadows *shadows;             /* or NULL */
+    struct consistency *consistency;     /* or NULL */
+    const struct similarity *similarity; /* never NULL with it */
+    struct egress_log *egress;           /* NULL = what leaves is not recorded */
+    struct conversation_classes *classes;
+    struct spending *spending;
+    struct hedging *hedging;
+    struct device *device;
+    struct vault_store *vaults;
+    struct consents *consents;
+    struct sandbox *sandbox;       /* NULL = the engine here answers what is restricted, too */
+    bool confined;                 /* this is the confined worker: no keys, no classifier */
+    uint32_t context_tokens;       /* of a slot */
+    const struct snapshot *before; /* in use until now: its adapters may be taken over; or NULL */
+};
+
+/* **takes** the config and the scanner (NULL: nothing is scanned, so nothing may leave), also on failure.
+ * **returns new** with one user (snapshot_drop). */
+TD_MUST_CHECK enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
+                                          const struct snapshot_base *base, struct snapshot **out,
+                                          struct td_error *err);
+struct snapshot *snapshot_hold(struct snapshot *snapshot); /* one more user */
+void snapshot_drop(struct snapshot *snapshot);             /* one less; the last frees it */
+struct exchange_services *snapshot_services(struct snapshot *snapshot);
+struct snapshot *snapshot_of(struct exchange_services *services);
+const struct config *snapshot_config(const struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,129 @@
+#include "app/setup/process/worker.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "net/loop_event.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* How often a draining worker looks whether it is idle, and how long the last words of cut
+ * exchanges may take to reach their clients. */
+#define DRAIN_POLL_MS 20
+#define DRAIN_FLUSH_MS 200
+
+struct worker {
+    struct loop *loop;
+    struct server *server;
+    struct api *api;
+    struct loop_timer *drain_timer;
+    _Atomic uint64_t deadline_ms; /* monotonic; of draining */
+    bool draining, cut;
+    bool started;
+    pthread_t thread;
+};
+
+static void drain_look(void *ctx)
+{
+    struct worker *worker = ctx;
+    bool idle = server_active(worker->server) == 0 && api_active(worker->api) == 0;
+    uint64_t now = clock_monotonic_ns(NULL) / 1000000;
+    bool late = now >= atomic_load(&worker->deadline_ms);
+    if (late && !idle && !worker->cut) {
+        worker->cut = true;
+        api_cancel(worker->api);
+        atomic_store(&worker->deadline_ms, now + DRAIN_FLUSH_MS);
+        late = false;
+    }
+    if (idle || late)
+        loop_event_stop(worker->loop);
+    else
+        loop_timer_start(worker->loop, worker->drain_timer, DRAIN_POLL_MS);
+}
+
+static void drain_begin(void *ctx)
+{
+    struct worker *worker = ctx;
+    if (worker->draining)
+        return;
+    worker->draining = true;
+    server_stop_accepting(worker->server);
+    drain_look(worker);
+}
+
+void worker_drain(struct worker *worker, uint32_t timeout_ms)
+{
+    uint64_t now = clock_monotonic_ns(NULL) / 1000000;
+    atomic_store(&worker->deadline_ms, now + timeout_ms);
+    if (worker->started && !loop_post(worker->loop, drain_begin, worker))
+        loop_event_stop(worker->loop);
+}
+
+static void *worker_run(void *ctx)
+{
+    struct worker *worker = ctx;
+    loop_event_run(worker->loop);
+    return NULL;
+}
+
+enum td_status worker_new(const struct worker_options *options, struct worker **out,
+                          struct td_error *err)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return error_set(err, TD_NO_MEMORY, "no memory for a worker");
+    enum td_status status = loop_event_new(&worker->loop, err);
+    if (status == TD_OK) {
+        worker->api = api_new(worker->loop, options->host, options->index);
+        worker->drain_timer = loop_timer_new(worker->loop, drain_look, worker);
+        if (!worker->api || !worker->drain_timer)
+            status = error_set(err, TD_NO_MEMORY, "no memory for a worker");
+    }
+    if (status == TD_OK)
+        status = server_new(worker->loop, &options->server, api_handle, worker->api,
+                            &worker->server, err);
+    if (status != TD_OK) {
+        worker_free(worker);
+        return status;
+    }
+    server_set_refuse(worker->server, api_refuse);
+    *out = worker;
+    return TD_OK;
+}
+
+uint16_t worker_port(const struct worker *worker)
+{
+    return server_port(worker->server);
+}
+
+enum td_status worker_start(struct worker *worker, struct td_error *err)
+{
+    if (pthread_create(&worker->thread, NULL, worker_run, worker) != 0)
+        return error_set(err, TD_NO_MEMORY, "cannot start a thread");
+    worker->started = true;
+    return TD_OK;
+}
+
+void worker_wait(struct worker *worker)
+{
+    if (!worker->started)
+        return;
+    pthread_join(worker->thread, NULL);
+    worker->started = false;
+}
+
+void worker_free(struct worker *worker)
+{
+    if (!worker)
+        return;
+    worker_wait(worker);
+    api_free(worker->api);
+    if (worker->server)
+        server_free(worker->server);
+    if (worker->loop) {
+        loop_timer_free(worker->loop, worker->drain_timer);
+        loop_event_free(worker->loop);
+    }
+    free(worker);
+}

@@ -1,0 +1,328 @@
+/* An Aho-Corasick automaton over the values' letters and digits, as restore.c has one over surrogates'; what
+ * it finds is looked at as closely as an answer's surrogates are. */
+#include "privacy/pseudonym/known_values.h"
+
+#include "base/buf.h"
+#include "base/crypto.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "privacy/pseudonym/date_forms.h"
+#include "privacy/pseudonym/identifying_words.h"
+#include "privacy/pseudonym/restore_spell.h"
+#include "privacy/text/automaton.h"
+#include "privacy/text/spell.h"
+
+#include <stdlib.h>
+
+#define NODES_MAX (1u << 20)
+#define SIGNS_MIN 4 /* a shorter value, found elsewhere, may be anything */
+#define RING 8192   /* of the folded bytes' places; longer values are found by the detectors only */
+#define NUMBER_DIGITS_MIN 8 /* shorter ones in other groups may be amounts and years */
+#define DATES_MAX 256       /* that are known in other forms, too */
+#define WORD_FIRST ((size_t)1 << (8 * sizeof(size_t) - 1))
+
+/* A value that is looked for. */
+struct value {
+    struct vault_entry entry;
+    const char *rule; /* that found it, of kind PRIVACY_CUSTOM */
+    bool handle; /* a word that is the name where it is joined to others, however it is written */
+    bool joined_only;    /* and only there */
+    uint32_t next_alike; /* another of the same letters and digits: a date with other separators */
+};
+
+struct known_values {
+    struct value *values;
+    size_t count, capacity;
+    struct date_form *dates; /* [date_count] that values point to */
+    size_t date_count;
+    struct automaton *automaton;
+    size_t begins[RING]; /* where the last folded bytes stand, with WORD_FIRST on a word's first */
+};
+
+/* --- what is looked for --- */
+
+static bool can_stand_alone(const struct vault_entry *entry)
+{
+    if (entry->retired || spell_count(entry->original) < SIGNS_MIN)
+        return false;
+    if (entry->form == SURROGATE_WORD)
+        return entry->kind == PRIVACY_PERSON && spell_case_of(entry->original) != SPELL_LOWER &&
+               !identifying_words_is_common(entry->original);
+    return spell_count(entry->original) >= 6;
+}
+
+/* Of values that are spelled alike the first is kept, and dates. */
+static bool add_value(struct known_values *known, const struct value *value)
+{
+    if (known->count == known->capacity) {
+        size_t capacity = known->capacity ? 2 * known->capacity : 64;
+        struct value *values = realloc(known->values, capacity * sizeof *values);
+        if (values == NULL)
+            return false;
+        known->values = values;
+        known->capacity = capacity;
+    }
+    struct buf folded;
+    buf_init(&folded, VAULT_VALUE_BYTES_MAX * 8);
+    spell_fold(value->entry.original, &folded);
+    uint32_t index = (uint32_t)known->count;
+    bool ok = folded.len == 0 || automaton_add(known->automaton, buf_view(&folded), NULL, &index);
+    bool first = index == known->count;
+    if (ok && folded.len > 0 && (first || value->entry.kind == PRIVACY_DATE)) {
+        struct value *own = &known->values[known->count], *alike = &known->values[index];
+        *own = *value;
+        own->next_alike = first ? AUTOMATON_NONE : alike->next_alike;
+        if (!first)
+            alike->next_alike = (uint32_t)known->count;
+        known->count++;
+    }
+    buf_deinit(&folded);
+    return ok;
+}
+
+/* So long that it is the same number however its digits are grouped. */
+static bool is_long_number(const struct vault_entry *entry)
+{
+    size_t digits = 0;
+    for (struct sign sign = spell_at(entry->original, 0, false); sign.kind != SIGN_END;
+         sign = spell_at(entry->original, sign.end, false)) {
+        if (sign.kind == SIGN_LETTER)
+            return false;
+        digits += sign.kind == SIGN_DIGIT;
+    }
+    return digits >= NUMBER_DIGITS_MIN && entry->kind != PRIVACY_IP && entry->kind != PRIVACY_DATE;
+}
+
+static bool add_entry(struct known_values *known, const struct name_finder *names,
+                      const struct vault_entry *entry, const char *rule)
+{
+    bool word = entry->form == SURROGATE_WORD;
+    struct value value = {.entry = *entry,
+                          .rule = rule,
+                          .handle = word && identifying_words_is_handle(names, entry->original)};
+    if (is_long_number(entry))
+        value.entry.form = SURROGATE_LOOSE;
+    return !can_stand_alone(entry) || add_value(known, &value);
+}
+
+/* What stands before the @ is its owner's name at other places as well, and so are its words. */
+static bool add_local(struct known_values *known, const struct name_finder *names,
+                      const struct vault_entry *mail)
+{
+    struct td_str parts[IDENTIFYING_PARTS_MAX];
+    size_t count = identifying_words_of_mail(names, mail->original, parts);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        bool word = identifying_words_is_one(parts[i]);
+        ok = add_value(known,
+                       &(struct value){.entry = {.kind = PRIVACY_PERSON,
+                                                 .form = word ? SURROGATE_WORD : SURROGATE_STRICT,
+                                                 .original = parts[i]},
+                                       .handle = word,
+                                       .joined_only = word});
+    }
+    return ok;
+}
+
+/* A day is the same in whatever form it is written. */
+static bool add_dates(struct known_values *known, const struct vault *vault,
+                      const struct vault_uses *uses)
+{
+    size_t days = 0;
+    for (size_t i = 0; i < uses->count && days < DATES_MAX; i++)
+        days += vault_at(vault, uses->entries[i]).kind == PRIVACY_DATE;
+    bool ok = days == 0 || (known->dates = calloc(days * DATE_FORMS, sizeof *known->dates));
+    for (size_t i = 0; ok && i < uses->count && days > 0; i++) {
+        struct vault_entry entry = vault_at(vault, uses->entries[i]);
+        if (entry.kind != PRIVACY_DATE)
+            continue;
+        days--;
+        struct date_form *forms = known->dates + known->date_count;
+        size_t count = date_forms_write(entry.original, entry.original, forms);
+        known->date_count += count;
+        for (size_t k = 0; ok && k < count; k++)
+            ok = add_value(
+                known, &(struct value){.entry = {.kind = PRIVACY_DATE,
+                                                 .form = k < DATE_FORMS_NUMERIC ? SURROGATE_STRICT
+                                                                                : SURROGATE_LOOSE,
+                                                 .original = str_from(forms[k].original)}});
+    }
+    return ok;
+}
+
+struct known_values *known_values_new(const struct name_finder *names, const struct vault *vault,
+                                      const struct vault_uses *uses, const char *const *rule_of)
+{
+    struct known_values *known = calloc(1, sizeof *known);
+    if (known == NULL)
+        return NULL;
+    known->automaton = automaton_new(NODES_MAX);
+    bool ok = known->automaton != NULL;
+    for (size_t i = 0; ok && i < uses->count; i++) {
+        uint32_t index = uses->entries[i];
+        struct vault_entry entry = vault_at(vault, index);
+        ok = add_entry(known, names, &entry, rule_of ? rule_of[index] : NULL);
+    }
+    for (size_t i = 0; ok && i < uses->count; i++) {
+        struct vault_entry entry = vault_at(vault, uses->entries[i]);
+        ok = entry.kind != PRIVACY_EMAIL || entry.retired || add_local(known, names, &entry);
+    }
+    ok = ok && add_dates(known, vault, uses);
+    if (ok && automaton_seal(known->automaton))
+        return known;
+    known_values_free(known);
+    return NULL;
+}
+
+void known_values_free(struct known_values *known)
+{
+    if (known == NULL)
+        return;
+    automaton_free(known->automaton);
+    if (known->dates)
+        crypto_wipe(known->dates, known->date_count * sizeof *known->dates);
+    free(known->dates);
+    free(known->values);
+    free(known);
+}
+
+/* --- one text --- */
+
+struct pass {
+    struct known_values *known;
+    struct td_str text;
+    const struct spans *found;
+    size_t found_next, found_end, folded;
+    struct spans *all;
+};
+
+static void add_found(struct pass *pass, size_t up_to)
+{
+    const struct spans *found = pass->found;
+    while (pass->found_next < found->count && found->spans[pass->found_next].begin < up_to) {
+        pass->found_end = found->spans[pass->found_next].end;
+        spans_add(pass->all, &found->spans[pass->found_next++]);
+    }
+}
+
+/* What was found goes before what is known, and of that the longer before its parts. */
+static void add_known(struct pass *pass, const struct value *value, size_t begin, size_t end)
+{
+    add_found(pass, begin + 1);
+    struct spans *all = pass->all;
+    if (pass->found_end > begin ||
+        (pass->found_next < pass->found->count && pass->found->spans[pass->found_next].begin < end))
+        return;
+    while (all->count > 0 && all->spans[all->count - 1].begin >= begin)
+        all->count--;
+    if (all->count > 0 && all->spans[all->count - 1].end > begin)
+        return;
+    struct privacy_span span = {
+        .kind = value->entry.kind, .begin = begin, .end = end, .score = 1, .rule = value->rule};
+    spans_add(all, &span);
+}
+
+/* A value as an entry for restore_spell's questions, which are about surrogates. */
+static struct vault_entry turned(const struct vault_entry *entry)
+{
+    struct vault_entry other = *entry;
+    other.surrogate = entry->original;
+    other.original = entry->surrogate;
+    return other;
+}
+
+/* "84-57-12-33", as hosts are named after addresses. */
+static bool is_host_of_address(const struct vault_entry *entry, struct td_str raw)
+{
+    if (entry->kind != PRIVACY_IP || raw.len != entry->original.len)
+        return false;
+    for (size_t i = 0; i < raw.len; i++) {
+        char own = entry->original.data[i], c = raw.data[i];
+        if (c != own && (own != '.' || (c != '-' && c != '_')))
+            return false;
+    }
+    return true;
+}
+
+/* Does the known value stand here, and not only its letters? */
+static bool is_known_at(const struct value *known, struct td_str text, size_t begin, size_t end)
+{
+    const struct vault_entry *entry = &known->entry;
+    struct td_str raw = str_slice(text, begin, end);
+    struct vault_entry value = turned(entry);
+    if (restore_edge_at(&value, text, end, false) != EDGE_YES ||
+        !(restore_gaps_fit(&value, raw) || is_host_of_address(entry, raw)))
+        return false;
+    if (entry->form != SURROGATE_WORD ||
+        (known->handle && identifying_words_is_joined(text, begin, end)))
+        return true;
+    enum spell_case form = spell_case_of(raw);
+    return !known->joined_only &&
+           (str_equal(raw, entry->original) || form == SPELL_UPPER || form == SPELL_TITLE);
+}
+
+/* The automaton's state behind a letter or digit. */
+static uint32_t take_sign(struct pass *pass, const struct sign *sign, bool first, uint32_t state)
+{
+    char bytes[4];
+    size_t count = utf8_encode(sign->c, bytes);
+    for (size_t i = 0; i < count; i++) {
+        pass->known->begins[pass->folded++ % RING] =
+            sign->begin | (i == 0 && first ? WORD_FIRST : 0);
+        state = automaton_step(pass->known->automaton, state, (unsigned char)bytes[i]);
+    }
+    return state;
+}
+
+/* Which of the values of the same letters and digits stands here? NULL: none. */
+static const struct value *known_at(const struct pass *pass, uint32_t index, size_t begin,
+                                    size_t end)
+{
+    for (; index != AUTOMATON_NONE; index = pass->known->values[index].next_alike)
+        if (is_known_at(&pass->known->values[index], pass->text, begin, end))
+            return &pass->known->values[index];
+    return NULL;
+}
+
+/* The longest value that ends with the last sign. */
+static void look(struct pass *pass, uint32_t state, size_t end)
+{
+    const struct automaton *automaton = pass->known->automaton;
+    if (automaton_value(automaton, state) == AUTOMATON_NONE)
+        state = automaton_next_whole(automaton, state);
+    for (; state != AUTOMATON_NONE; state = automaton_next_whole(automaton, state)) {
+        uint32_t depth = automaton_depth(automaton, state);
+        size_t begin = depth < RING ? pass->known->begins[(pass->folded - depth) % RING] : 0;
+        const struct value *value =
+            (begin & WORD_FIRST) == 0
+                ? NULL
+                : known_at(pass, automaton_value(automaton, state), begin & ~WORD_FIRST, end);
+        if (value == NULL)
+            continue;
+        add_known(pass, value, begin & ~WORD_FIRST, end);
+        break;
+    }
+}
+
+bool known_values_find(struct known_values *known, struct td_str text, const struct spans *found,
+                       size_t count_max, struct spans *all)
+{
+    struct pass pass = {.known = known, .text = text, .found = found, .all = all};
+    uint32_t state = AUTOMATON_ROOT;
+    bool after_sign = false;
+    struct backslashes backslashes = {0};
+    for (struct sign sign = spell_at(text, 0, false);
+         sign.kind != SIGN_END && all->count <= count_max; sign = spell_at(text, sign.end, false)) {
+        after_sign = after_sign && !backslashes.behind_letter;
+        spell_split(&backslashes, text, false, &sign);
+        if (!spell_is_significant(&sign)) {
+            after_sign = after_sign && sign.kind == SIGN_NOTHING;
+            continue;
+        }
+        state = take_sign(&pass, &sign, !after_sign || sign.unspaced, state);
+        after_sign = true;
+        look(&pass, state, sign.end);
+    }
+    add_found(&pass, SIZE_MAX);
+    return !all->failed && all->count <= count_max;
+}

@@ -1,0 +1,28 @@
+/* What a scan looks with beside the built-in detectors: the operator's rules, and the tagger for names. Made
+ * once from a configuration and never changed, so that any thread may scan with it; it belongs to the
+ * snapshot of that configuration, or to the command that scans, and is freed with it. */
+#ifndef PRIVACY_SCANNER_H
+#define PRIVACY_SCANNER_H
+
+#include "privacy/names/name_finder.h"
+#include "privacy/scan/rules.h"
+
+struct privacy_scanner_parts {
+    struct privacy_rules *rules; /* NULL: none */
+    struct tagger *tagger;       /* NULL: names are not looked for */
+    float name_min_score;        /* of a name that is a finding, 0..1 */
+    enum td_data_class name_class;
+};
+
+struct privacy_scanner;
+
+/* **takes** rules and tagger, also on failure. **returns new** (privacy_scanner_free); NULL without memory. */
+struct privacy_scanner *privacy_scanner_new(const struct privacy_scanner_parts *parts);
+void privacy_scanner_free(struct privacy_scanner *scanner);
+
+/* **borrows** from the scanner; NULL: there are none. */
+const struct privacy_rules *privacy_scanner_rules(const struct privacy_scanner *scanner);
+/* **borrows** from the scanner. */
+const struct name_finder *privacy_scanner_names(const struct privacy_scanner *scanner);
+
+#endif
