@@ -1,14 +1,18 @@
 /* What asking beside slow tiers comes to (exchange/limits/hedging.h), for GET /metrics. */
 #include "exchange/limits/hedging.h"
 
-#include "api/http/api_internal.h"
+#include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
 #include "base/str.h"
 
-void hedging_write_metrics(struct hedging *hedging, struct buf *out)
+void hedging_write_metrics(const struct api_host *host, const struct exchange_services *services,
+                           struct buf *out)
 {
+    (void)host;
+    if (!services->hedging)
+        return;
     struct hedging_numbers numbers;
-    hedging_numbers(hedging, &numbers);
+    hedging_numbers(services->hedging, &numbers);
     metrics_write_value(out, "tandem_hedgeable_requests_total", "counter",
                         "Requests of hedged routes that had another tier to ask",
                         (double)numbers.requests);

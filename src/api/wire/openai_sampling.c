@@ -69,9 +69,10 @@ static bool read_breakers(const struct json *list, struct arena *arena, struct t
                                  "%s[%zu] must be a string of 1 to %d bytes, none of them NUL",
                                  member, i, SAMPLER_BREAKER_BYTES_MAX);
         if (used + text.len + 2 > SAMPLER_BREAKERS_BYTES)
-            return fault_request(fault, member,
-                                 "%s[%zu]: too many: their bytes, plus one for each, may be at most %d",
-                                 member, i, SAMPLER_BREAKERS_BYTES - 1);
+            return fault_request(
+                fault, member,
+                "%s[%zu]: too many: their bytes, plus one for each, may be at most %d", member, i,
+                SAMPLER_BREAKERS_BYTES - 1);
         memcpy(breakers + used, text.data, text.len);
         used += text.len + 1;
     }
