@@ -39,8 +39,8 @@ enum td_status {
 
 #define TD_ERROR_BYTES 512
 
-/* Words for a failure. Caller-owned; start with `struct td_error err = {0}`. The first failure wins
- * because it is the cause: what is set later changes nothing. */
+/* Words for a failure. The caller owns it and starts with `struct td_error err = {0}`. The first
+ * failure stays, because it is the cause: functions that meet another one change nothing. */
 struct td_error {
     enum td_status status;
     char message[TD_ERROR_BYTES];

@@ -1,8 +1,8 @@
-/* What shadows came to (exchange/machine/shadow.h), for GET /metrics; since the process began. The ledger's numbers, by tiers and tasks and with
+/* What shadows came to (exchange/parts/shadow_pool.h), for GET /metrics; since the process began. The ledger's numbers, by tiers and tasks and with
  * intervals, are GET /tandem/v1/shadows. */
 #include "api/admin/metric_writers.h"
 #include "api/http/metrics.h"
-#include "exchange/machine/shadow.h"
+#include "exchange/parts/shadow_pool.h"
 
 static void write_family(struct buf *out, const char *name, const char *help,
                          const double values[static SHADOW_PLACE_COUNT])
@@ -17,7 +17,7 @@ void shadows_write_metrics(const struct api_host *host, const struct exchange_se
                            struct buf *out)
 {
     (void)host;
-    if (!services->shadows)
+    if (!services->shadow_pool)
         return;
     static const struct {
         const char *name, *help;
@@ -32,7 +32,7 @@ void shadows_write_metrics(const struct api_host *host, const struct exchange_se
         {"tandem_shadows_cost_usd_total", "What shadows cost, in USD"},
     };
     struct shadow_numbers numbers;
-    shadow_numbers(services->shadows, &numbers);
+    shadow_pool_numbers(services->shadow_pool, &numbers);
     double values[sizeof families / sizeof *families][SHADOW_PLACE_COUNT];
     for (int i = 0; i < SHADOW_PLACE_COUNT; i++) {
         const struct shadow_count *of = &numbers.of[i];

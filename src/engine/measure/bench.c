@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "engine/session/session.h"
 
 #include <stdlib.h>
@@ -10,15 +11,9 @@
 #define REPETITIONS_DEFAULT 3
 #define REPETITIONS_MAX 64
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 static double median(double *values, uint32_t count)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
+    sort_doubles(values, count);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 

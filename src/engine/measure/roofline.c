@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/sort.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "kernels/peak.h"
@@ -162,12 +163,6 @@ static double cache_bytes(const struct td_model *model)
 
 /* --- parts of the model, alone --- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 /* Milliseconds of a prompt of `count` (or of one token, steps of 1) behind `depth` positions. */
 static enum td_status time_pass(struct td_session *session, const int32_t *ids, uint32_t depth,
                                 uint32_t count, bool step_by_step, bool logits, double *ms,
@@ -186,7 +181,7 @@ static enum td_status time_pass(struct td_session *session, const int32_t *ids, 
         if (status != TD_OK)
             return status;
     }
-    qsort(times, PROBE_PASSES, sizeof *times, compare_doubles);
+    sort_doubles(times, PROBE_PASSES);
     *ms = times[PROBE_PASSES / 2];
     return TD_OK;
 }

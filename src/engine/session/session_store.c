@@ -1,6 +1,6 @@
 /* Sessions into files and memory and back: the public side of session_file.h. */
 #include "base/error.h"
-#include "base/path.h"
+#include "base/file.h"
 #include "engine/model/memory.h"
 #include "engine/session/session.h"
 #include "engine/session/session_file.h"
@@ -58,40 +58,6 @@ enum td_status td_session_import(struct td_session *session, const void *data, s
 
 /* --- files --- */
 
-static enum td_status write_all(int fd, const uint8_t *data, size_t size, const char *path,
-                                struct td_error *err)
-{
-    while (size) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return io_error("write", path, err);
-        data += written;
-        size -= (size_t)written;
-    }
-    return fsync(fd) == 0 ? TD_OK : io_error("write", path, err);
-}
-
-/* Under another name first, so that the file is whole or not there. */
-static enum td_status write_file(const char *path, const uint8_t *data, size_t size,
-                                 struct td_error *err)
-{
-    char part[4096];
-    if (path_format(part, sizeof part, err, "%s.part", path) != TD_OK)
-        return TD_INVALID;
-    int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return io_error("write", part, err);
-    enum td_status status = write_all(fd, data, size, part, err);
-    close(fd);
-    if (status == TD_OK && rename(part, path) != 0)
-        status = io_error("write", path, err);
-    if (status != TD_OK)
-        unlink(part);
-    return status;
-}
-
 enum td_status td_session_save(const struct td_session *session, const char *path,
                                struct td_error *err)
 {
@@ -104,7 +70,7 @@ enum td_status td_session_save(const struct td_session *session, const char *pat
         return error_set(err, TD_NO_MEMORY, "no memory for a session file of %" PRIu64 " bytes",
                          bytes);
     session_file_write(&session->sequence, 0, session->sequence.length, data);
-    status = write_file(path, data, (size_t)bytes, err);
+    status = file_replace(path, (struct td_str){(const char *)data, (size_t)bytes}, 0600, err);
     memory_unmap(data, bytes);
     return status;
 }

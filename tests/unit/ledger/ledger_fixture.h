@@ -51,7 +51,7 @@ static inline struct ledger_exchange fixture_exchange(const char *id, uint64_t w
         .model = "nano",
         .place = "device",
         .data_class = "public",
-        .status = "done",
+        .status = ENDED_OK,
         .finish = "stop",
         .confidence = 0.9,
         .prompt_tokens = 10,

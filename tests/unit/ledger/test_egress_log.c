@@ -211,8 +211,8 @@ static struct td_str sign_head(const char *folder, const struct egress_head *giv
     return str_slice(buf_view(out), begin, out->len);
 }
 
-/* What a machine leaves that stopped in the middle of its transfer `count` + 1: the head announces the
- * line of `entries`, of which the first `bytes` were written. */
+/* What a machine leaves that stopped in the middle of its transfer `count` + 1: the head announces
+ * the line of `entries`, of which the first `bytes` were written. */
 static void stop_in_the_middle(const char *folder, uint64_t count, size_t bytes)
 {
     struct buf head, whole = read_whole(file_in(folder, "entries.jsonl"));
@@ -261,7 +261,8 @@ static void test_a_machine_that_stopped_in_the_middle_goes_on(void)
     CHECK(verdict_of(folder, NULL).head_count == 3); /* that of the day of the announcement stays */
 }
 
-/* What who has the folder but not the key can append: a line that follows by its number and hash. */
+/* What who has the folder but not the key can append: a line that follows by its number and
+ * hash. */
 static void test_a_line_that_nobody_announced_is_forged(void)
 {
     const char *folder = make_log("forge", 4, 100), *name = "entries.jsonl";

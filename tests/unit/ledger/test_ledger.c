@@ -10,7 +10,7 @@ static const struct ledger_attempt two_attempts[] = {
     {.tier = "local",
      .model = "nano",
      .place = "device",
-     .outcome = "escalated",
+     .outcome = ATTEMPT_ESCALATED,
      .confidence = 0.25,
      .prompt_tokens = 7,
      .completion_tokens = 3,
@@ -20,7 +20,7 @@ static const struct ledger_attempt two_attempts[] = {
     {.tier = "cloud",
      .model = "big",
      .place = "cloud",
-     .outcome = "answered",
+     .outcome = ATTEMPT_ANSWERED,
      .error = "retried once: 503",
      .confidence = NAN,
      .prompt_tokens = 8,
@@ -48,7 +48,7 @@ static void test_every_field_comes_back(void)
         .model = "big",
         .place = "cloud",
         .data_class = "public",
-        .status = "done",
+        .status = ENDED_OK,
         .finish = "length",
         .confidence = 0.75,
         .prompt_tokens = 15,
@@ -81,7 +81,7 @@ static void test_every_field_comes_back(void)
         "\"user\":\"ada\",\"route\":\"10-private\",\"policy_version\":\"7\",\"requested_model\":"
         "\"auto\","
         "\"tier\":\"cloud\",\"model\":\"big\",\"place\":\"cloud\",\"data_class\":\"public\","
-        "\"status\":\"done\",\"finish\":\"length\",\"confidence\":0.75,\"prompt_tokens\":15,"
+        "\"status\":\"ok\",\"finish\":\"length\",\"confidence\":0.75,\"prompt_tokens\":15,"
         "\"completion_tokens\":43,\"ttft_ms\":320.5,\"total_ms\":910.25,\"cost_usd\":0.0125,"
         "\"all_cloud_cost_usd\":0.03,\"degraded\":true,\"streamed\":true,"
         "\"disclosure\":\"reduced \\\"capability\\\"\",\"signals\":{\"a\":[1,2]},"

@@ -167,16 +167,16 @@ static void make_rows(void)
 static bool put_rows(struct ledger *ledger)
 {
     static const struct ledger_attempt attempts[] = {
-        {.tier = "local", .outcome = "escalated", .confidence = NAN},
-        {.tier = "premises", .outcome = "escalated", .confidence = NAN},
-        {.tier = "cloud", .outcome = "answered", .confidence = NAN},
+        {.tier = "local", .outcome = ATTEMPT_ESCALATED, .confidence = NAN},
+        {.tier = "premises", .outcome = ATTEMPT_ESCALATED, .confidence = NAN},
+        {.tier = "cloud", .outcome = ATTEMPT_ANSWERED, .confidence = NAN},
     };
     for (int i = 0; i < ROWS; i++) {
         char id[24];
         snprintf(id, sizeof id, "ex_%06d", i);
         struct ledger_exchange x = fixture_exchange(id, rows[i].wall_ms);
         x.tier = tier_names[rows[i].tier];
-        x.status = rows[i].failed ? "failed" : "done";
+        x.status = rows[i].failed ? ENDED_FAILED : ENDED_OK;
         x.ttft_ms = rows[i].ttft_ms;
         x.total_ms = rows[i].total_ms;
         x.cost_usd = rows[i].cost;

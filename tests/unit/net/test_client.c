@@ -102,7 +102,8 @@ static void test_each_timeout_says_what_was_late(void)
     CHECK(strstr(first.err.message, "within 200 ms") && first.headers_count == 0);
     CHECK(idle.status == TD_TIMEOUT && strstr(idle.err.message, "silent for 200 ms"));
     CHECK(idle.headers_count == 1 && idle.body.len > 0);
-    CHECK(total.status == TD_TIMEOUT && strstr(total.err.message, "no complete answer within 300 ms"));
+    CHECK(total.status == TD_TIMEOUT &&
+          strstr(total.err.message, "no complete answer within 300 ms"));
     CHECK(none.status == TD_OK);
     buf_deinit(&first.body), buf_deinit(&idle.body), buf_deinit(&total.body),
         buf_deinit(&none.body);

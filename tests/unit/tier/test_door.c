@@ -1,5 +1,5 @@
-/* The door over a client that only counts: what is refused never reaches it, what passes is on record
- * before it does. */
+/* The door over a client that only counts: what is refused never reaches it, what passes is on
+ * record before it does. */
 #include "tier/door.h"
 
 #include "base/str.h"
