@@ -1,3 +1,8 @@
+/* What leaves for an attempt, and with which class.
+ *
+ * Three requests can stand side by side: the one that came, a smaller one for tiers off the device,
+ * and a masked one. Which of them an attempt sends follows from the tier and the route, and the
+ * door is told the class of that very request. */
 #include "exchange/machine/outgoing.h"
 
 #include "base/log.h"
@@ -9,13 +14,14 @@
 #include "exchange/private/pseudonyms.h"
 #include "privacy/scan/conversation.h"
 
+#include <assert.h>
 #include <stdio.h>
 
-/* The class after masking is remembered under a key of its own: it too only rises. */
+/* A conversation has a second entry for its class after masking, which also only rises. */
 #define MASKED_KEY UINT64_C(0x9e3779b97f4a7c15)
 
-/* Where the operator lets requests do so, a request may bring the consent itself: the id under which
- * an application keeps it, and what it holds for. One that stands already is not changed by it. */
+/* Where the operator allows it, a request may bring the consent itself: the id under which an
+ * application keeps it, and what it holds for. A consent that is there already is not extended. */
 static void take_consent(struct exchange *ex, uint64_t now_ms)
 {
     const struct request_consent *brought = &ex->request.brought;
@@ -123,6 +129,7 @@ const struct td_request *outgoing_request(struct exchange *ex, const struct tier
         ex->current->left_out = minimised_left_out(ex->outgoing.minimised);
     if (!ex->current->masked)
         return outgoing_plain(ex, facts);
+    assert(ex->outgoing.pseudonyms); /* only a masked request is sent masked */
     pseudonyms_begin(ex->outgoing.pseudonyms, lane_of(ex));
     ex->lane->pass.replaced =
         pseudonyms_replaced(ex->outgoing.pseudonyms, &ex->lane->pass.replaced_count);

@@ -1,7 +1,7 @@
 /* The exchange as the ledger keeps it: one row, and one for each attempt.
  *
- * Texts are stored only where the policy says so, and never of contractual or restricted data. What a
- * tier's server wrote is not stored at all: it may repeat what it was sent. */
+ * Texts are stored only where the policy says so, and never of contractual or restricted data. What
+ * a tier's server wrote is not stored at all: it may repeat what it was sent. */
 #include "base/json.h"
 #include "base/log.h"
 #include "base/names.h"

@@ -2,8 +2,8 @@
  *
  * It is asked in a later turn of the loop, so that the exchange's last word is out before. The copy
  * of the request is words alone: roles, texts, sampling and stops. What it costs is promised before
- * and settled after, also when it is cancelled. It is freed by its timer, because the tier may still
- * be inside of the attempt when the answer is complete. */
+ * and settled after, also when it is cancelled. It is freed by its timer, because the tier may
+ * still be inside of the attempt when the answer is complete. */
 #include "exchange/parts/shadow_run.h"
 
 #include "base/json.h"

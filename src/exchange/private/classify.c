@@ -1,3 +1,9 @@
+/* The request as one text for the scanner.
+ *
+ * What is said comes first, one message after the other, because an answer often only makes sense
+ * after its question ("what is your number?" - "4111..."). Then come the members: names,
+ * tool calls, schemas, each value after the name of its member. What cannot be read whole is a
+ * failed reading, and a failed reading counts as restricted. */
 #include "exchange/private/classify.h"
 
 #include "base/json.h"

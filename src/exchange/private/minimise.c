@@ -1,8 +1,12 @@
+/* Which earlier turns the last message is about is judged by its rarer words: a word counts more,
+ * the fewer of the earlier turns have it. No model is asked, so that the choice costs nothing and
+ * can be explained. */
 #include "exchange/private/minimise.h"
 
 #include "base/error.h"
 #include "privacy/text/word_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,8 +50,7 @@ static size_t read_turns(const struct td_request *request, struct turn turns[sta
 
 /* --- relevance --- */
 
-/* A word of the last message says the more the fewer of the earlier turns have it; one that half of them
- * have says nothing. */
+/* A word that half of the earlier turns have says nothing. */
 static void score_turns(const struct td_request *request, struct turn *turns, size_t earlier)
 {
     uint64_t words[QUESTION_WORDS_MAX];
@@ -168,6 +171,7 @@ enum td_status minimised_new(const struct td_request *request,
                              struct td_error *err)
 {
     struct turn turns[TURNS_MAX];
+    assert(request && settings && out);
     *out = NULL;
     if (settings->turns == 0 || !can_be_smaller(request))
         return TD_OK;

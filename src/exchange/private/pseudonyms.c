@@ -1,3 +1,8 @@
+/* The masked request, and the restorers of its answers.
+ *
+ * The scanner's reading is masked as a whole, so that a value is the same surrogate everywhere.
+ * Then every text of the request is replaced by its masked part, found by where the text came from.
+ * A text that the scanner was not shown has no part, and then nothing is sent. */
 #include "exchange/private/pseudonyms.h"
 
 #include "base/error.h"
@@ -8,6 +13,7 @@
 #include "exchange/private/restore_delta.h"
 #include "privacy/pseudonym/restore.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A part of the masked reading, and the text of the request that it was. */
@@ -83,7 +89,8 @@ static struct json *masked_object(const struct pseudonyms *p, const struct json 
     return copy;
 }
 
-/* A copy with the masked texts; names of members and numbers stay: a private one is what is left. */
+/* A copy with the masked texts. Names of members and numbers stay as they are; where one of them is
+ * private, the class of what is left says so. */
 static struct json *masked_json(const struct pseudonyms *p, const struct json *value, bool *ok)
 {
     struct td_str text;
@@ -277,17 +284,20 @@ const struct egress_replaced *pseudonyms_replaced(const struct pseudonyms *p, si
 
 void pseudonyms_begin(struct pseudonyms *p, size_t answer)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX);
     restore_delta_reset(p->deltas[answer]);
 }
 
 const struct tier_piece *pseudonyms_restore(struct pseudonyms *p, size_t answer,
                                             const struct tier_piece *piece)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX && piece);
     return restore_delta_piece(p->deltas[answer], piece);
 }
 
 const struct tier_piece *pseudonyms_end(struct pseudonyms *p, size_t answer)
 {
+    assert(answer < PSEUDONYM_ANSWERS_MAX);
     return restore_delta_end(p->deltas[answer]);
 }
 

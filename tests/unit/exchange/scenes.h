@@ -1,6 +1,6 @@
 /* Scenes: one exchange each, as a row of a table. A row says what the tiers answer and what differs
- * from the usual world, then what the client and the ledger must have seen. Each row is a case of its
- * own, named by its behaviour. */
+ * from the usual world, then what the client and the ledger must have seen. Each row is a case of
+ * its own, named by its behaviour. */
 #ifndef TESTS_SCENES_H
 #define TESTS_SCENES_H
 

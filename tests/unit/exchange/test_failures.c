@@ -42,7 +42,8 @@ static void failed_in_the_ledger(const struct world *w)
     CHECK(strcmp(ledger_seen.status, "failed") == 0);
 }
 
-/* The words of a tier's server may repeat the prompt: the client reads them, the ledger does not. */
+/* The words of a tier's server may repeat the prompt: the client reads them, the ledger does
+ * not. */
 static void keeps_the_servers_words_from_the_ledger(const struct world *w)
 {
     (void)w;
