@@ -100,7 +100,7 @@ def wide_lines(files: list[Path]) -> Iterator[str]:
             if path.suffix in (".c", ".h") and line.strip() in (TABLE_BEGIN, TABLE_END):
                 in_table = line.strip() == TABLE_BEGIN
             elif len(line) > COLUMNS // 2 and columns(line) > COLUMNS and not in_table:
-                yield f"{path.relative_to(ROOT)}:{number}: {columns(line)} columns"
+                yield f"{os.path.relpath(path, ROOT)}:{number}: {columns(line)} columns"
 
 
 def code_in_tables(files: list[Path]) -> Iterator[str]:
@@ -111,7 +111,7 @@ def code_in_tables(files: list[Path]) -> Iterator[str]:
             if line.strip() in (TABLE_BEGIN, TABLE_END):
                 in_table = line.strip() == TABLE_BEGIN
             elif in_table and line == "{":
-                yield f"{path.relative_to(ROOT)}:{number}: a function in a clang-format off region"
+                yield f"{os.path.relpath(path, ROOT)}:{number}: a function in a table"
 
 
 def unfinished(files: list[Path]) -> Iterator[str]:

@@ -19,11 +19,11 @@
 #define TD_PRINTF(fmt, args)
 #endif
 
-/* What the caller should do, not where it went wrong. */
+/* What the caller should do about it. The words of td_error say where it went wrong. */
 enum td_status {
     TD_OK = 0,
-    TD_INVALID,     /* the caller's input is wrong: mend it, do not retry */
-    TD_NOT_FOUND,   /* no such file, id, name */
+    TD_INVALID,     /* the caller's input is wrong: correct it, do not retry */
+    TD_NOT_FOUND,   /* no such file, id or name */
     TD_UNSUPPORTED, /* well-formed, but not something this build can do */
     TD_CORRUPT,     /* a file or a peer sent something malformed */
     TD_LIMIT,       /* over a configured limit; the message names it */
@@ -39,8 +39,8 @@ enum td_status {
 
 #define TD_ERROR_BYTES 512
 
-/* Words for a failure. The caller owns it and starts with `struct td_error err = {0}`. The first
- * failure stays, because it is the cause: functions that meet another one change nothing. */
+/* Words for a failure. Caller-owned; start with `struct td_error err = {0}`. The first failure is
+ * the cause, so a later one does not change the words. */
 struct td_error {
     enum td_status status;
     char message[TD_ERROR_BYTES];
@@ -62,12 +62,12 @@ struct td_message {
     struct td_str content; /* UTF-8; the parts of a multi-part content joined by newlines */
 };
 
-/* How keys and values are kept. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
+/* How keys and values are stored. Q8_0: int8 in blocks of 32, 0.53 of the memory of F16. */
 enum td_kv_type { TD_KV_F16, TD_KV_F32, TD_KV_Q8_0 };
 
 enum td_finish { TD_FINISH_STOP, TD_FINISH_LENGTH, TD_FINISH_TOOL_CALLS, TD_FINISH_CONTENT_FILTER };
 
-/* Added to the logit of a token of the model that answers, before everything else. */
+/* Added to the logit of one token before everything else. The id is one of the answering model. */
 struct td_logit_bias {
     int32_t id;
     float bias;
@@ -85,20 +85,20 @@ struct td_sampling {
     uint64_t seed;            /* used when seed_set; otherwise drawn from the system */
     bool seed_set;
     float typical_p;           /* locally typical sampling; 0 and 1 = off */
-    float presence_penalty;    /* taken once from the logit of a token of the answer; -2..2 */
-    float frequency_penalty;   /* taken for each time that it stands there; -2..2 */
-    float mirostat_tau;        /* bits of surprise to aim at; 0 = off. On: no other filter */
-    float mirostat_eta;        /* how fast it corrects itself; 0 = 0.1 */
+    float presence_penalty;    /* subtracted once if the token is in the answer; -2..2 */
+    float frequency_penalty;   /* subtracted for each time that it is there; -2..2 */
+    float mirostat_tau;        /* bits of surprise to aim at; 0 = off. Replaces the other filters */
+    float mirostat_eta;        /* how fast mirostat corrects itself; 0 = 0.1 */
     uint32_t mirostat_version; /* 1 or 2; 0 = 2 */
-    /* Tokens that repetition_penalty looks back; 0 = 64, at most 4096. */
+    /* How many tokens repetition_penalty looks back; 0 = 64, at most 4096. */
     uint32_t repetition_window;
     float top_n_sigma;   /* keep logits within so many standard deviations of the best; 0 = off */
     float dynamic_range; /* the temperature moves by up to this with the entropy; 0 = off */
     float dynamic_exponent; /* 0 = 1 */
     float xtc_probability;  /* how often the likeliest are excluded; 0 = off */
-    float xtc_threshold;    /* all but the least of the tokens that reach this; 0 = 0.1 */
+    float xtc_threshold;    /* of tokens at or above it only the least likely stays; 0 = 0.1 */
     float dry_multiplier;   /* penalty for going on with a repetition; 0 = off */
-    float dry_base;         /* its growth with each repeated token; 0 = 1.75 */
+    float dry_base;         /* growth of that penalty with each repeated token; 0 = 1.75 */
     uint32_t dry_allowed;   /* longest repetition without a penalty; 0 = 2 */
     const struct td_logit_bias *biases; /* [bias_count], borrowed; at most TD_LOGIT_BIASES_MAX */
     size_t bias_count;

@@ -11,16 +11,16 @@
 #include "base/outcome.h"
 #include "tandem/types.h"
 
-/* How far data travels to reach a tier. Ordered: a class that may reach a place may reach
- * nearer. */
+/* How far data travels to reach a tier, in order: data that may reach a place may also reach nearer
+ * ones. */
 enum td_place { TD_PLACE_DEVICE, TD_PLACE_PREMISES, TD_PLACE_REGION, TD_PLACE_CLOUD };
 
-/* Ordered from free to most protected; within a conversation it only rises.
+/* Ordered from free to most protected. Within a conversation the class only rises.
  * TD_CLASS_RESTRICTED never leaves the device. */
 enum td_data_class {
     TD_CLASS_PUBLIC,
     TD_CLASS_SENSITIVE,
-    TD_CLASS_CONTRACTUAL, /* under a contract: to whom the contract or a certificate allows */
+    TD_CLASS_CONTRACTUAL, /* goes only where a contract or a certificate allows it */
     TD_CLASS_RESTRICTED
 };
 
@@ -35,8 +35,8 @@ enum td_mode {
 /* Whose work the local engine does first when there is more than it can do at once. */
 enum td_priority {
     TD_PRIORITY_INTERACTIVE, /* somebody waits */
-    TD_PRIORITY_BATCH,       /* gets what the others leave, and a turn when it has waited long */
-    TD_PRIORITY_SPARE /* only while nobody else runs; ended (TD_BUSY) for who needs its place */
+    TD_PRIORITY_BATCH,       /* gets what the others leave, and a turn after a long wait */
+    TD_PRIORITY_SPARE /* only while nobody else runs; ended (TD_BUSY) when its place is needed */
 };
 
 enum td_network { TD_NETWORK_UNKNOWN, TD_NETWORK_ONLINE, TD_NETWORK_METERED, TD_NETWORK_OFFLINE };

@@ -1,5 +1,5 @@
-/* What the files that read the ledger share (reader.c, report.c, shadows.c, spent.c, judged.c,
- * history.c). Internal to ledger/. */
+/* What the files that read the ledger share (reader.c, report.c, shadow_report.c, spent.c,
+ * judged.c, history.c). Internal to ledger/. */
 #ifndef LEDGER_READER_H
 #define LEDGER_READER_H
 

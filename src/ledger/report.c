@@ -23,8 +23,7 @@ static const char tiers_sql[] =
     " count(ttft_ms), count(total_ms), count(" NEWEST_SCORE "), avg(" NEWEST_SCORE ")"
     " FROM exchange x WHERE wall_ms >= ?1 GROUP BY tier"
     " ORDER BY count(*) DESC, tier";
-/* What was remembered of earlier exchanges (exchange/machine/remember.c) and how it was used, by
- * days of UTC. */
+/* What was remembered of earlier exchanges and how it was used, by days of UTC. */
 #define EARLIER "json_extract(signals, '$.decision.earlier"
 static const char consistency_sql[] =
     "SELECT strftime('%Y-%m-%d', wall_ms / 1000, 'unixepoch') AS day,"

@@ -77,14 +77,13 @@ enum request_setting {
 /* A text to go on with instead of a chat. */
 struct td_completion {
     struct td_str text;
-    const int32_t *ids; /* [id_count] the text's, of the local model; NULL = to be tokenized */
+    const int32_t *ids; /* [id_count] the text as ids of the local model; NULL = tokenize it */
     size_t id_count;
-    bool echo;        /* the answer begins with the text, and so do its log-probabilities */
+    bool echo;        /* the answer and its log-probabilities begin with the text */
     bool prompt_only; /* nothing is generated */
 };
 
-/* One adapter that a request asks for, by the name or the number (from 0) that the configuration
- * gives it. */
+/* One adapter that a request asks for, by its name or number (from 0) in the configuration. */
 struct td_adapter_choice {
     const char *name; /* NULL = by number */
     uint32_t number;
@@ -92,7 +91,7 @@ struct td_adapter_choice {
     bool has_scale; /* false: the configuration's */
 };
 
-/* A point in the triangle: how much each corner counts, 0 to 1 each. */
+/* A point in the triangle of latency, privacy and cost: how much each counts, 0 to 1. */
 struct td_weights {
     double latency, privacy, cost;
     bool set; /* false: nothing is weighed */
@@ -104,16 +103,16 @@ struct request_consent {
     uint64_t expires_ms;    /* since 1970; 0 = not said */
 };
 
-/* Words that a caller puts on a request for the operator's rules. */
+/* Tags: words that a caller puts on a request, for the operator's rules. */
 #define TD_TAGS_MAX 8
-#define TD_REGIONS_MAX 2 /* a body's and a header's */
+#define TD_REGIONS_MAX 2 /* one from the body and one from a header */
 
 struct td_request {
     const struct td_message *messages;
     size_t message_count;
     const struct request_parts *parts; /* [message_count]; NULL: each content is one text */
-    /* NULL = a chat. Else `messages` is the same text as one user's, for all that reads or counts
-     * texts. */
+    /* NULL = a chat. Otherwise `messages` holds the same text as one user message, for code that
+     * reads or counts texts. */
     const struct td_completion *completion;
     const struct request_member *members; /* [member_count] */
     size_t member_count;
@@ -143,35 +142,35 @@ struct td_request {
     enum td_format format;
     const struct json *schema;    /* of TD_FORMAT_JSON; NULL = any object */
     struct td_str grammar_source; /* of TD_FORMAT_GRAMMAR */
-    /* What the local engine follows; NULL with a format other than text: it cannot promise that
-     * one. */
+    /* What the local engine enforces. NULL with a format other than text: it cannot promise that
+     * format. */
     struct td_grammar *grammar;
 
-    /* Of the local model. names_adapters: those that are always on do not count, even when there
-     * are none. */
+    /* Adapters of the local model. names_adapters: the request chose its adapters (perhaps none),
+     * so those that the configuration always turns on are off. */
     struct td_adapter_choice adapters[TD_ADAPTERS_MAX];
     size_t adapter_count;
     bool names_adapters;
 
     enum td_mode mode;
     enum td_data_class data_class; /* at least this; detectors and routes may raise it */
-    enum td_priority priority;     /* of the local engine's work; no cloud reads it */
-    uint32_t slo_ttft_ms;          /* to the first text; 0 = none */
-    uint32_t slo_ms;               /* to the whole answer; 0 = none */
-    struct td_weights weights;     /* before an application's, a rule's and the policy's */
+    enum td_priority priority;     /* in the local engine; no cloud reads it */
+    uint32_t slo_ttft_ms;          /* time to the first text; 0 = none */
+    uint32_t slo_ms;               /* time to the whole answer; 0 = none */
+    struct td_weights weights;     /* go before those of the application, a rule and the policy */
     const char *tags[TD_TAGS_MAX];
     size_t tag_count;
-    enum td_network network; /* what the caller says of it */
+    enum td_network network; /* as the caller reports it */
     const char *user;        /* stable user key, or NULL */
-    /* Stable identity of who sent the request, such as an API key's digest or the peer's address;
-     * NULL = none. Keeps callers' conversations apart; never sent, logged or stored, except for 8
-     * digits of a hash of it in alarms. */
+    /* Stable identity of the sender, such as the digest of an API key or the peer's address; NULL =
+     * none. It keeps callers' conversations apart. It is never sent, logged or stored; alarms show
+     * 8 digits of a hash of it. */
     const char *caller;
-    bool no_train, no_retention; /* only tiers that promise it */
-    /* Jurisdictions that a tier elsewhere must lie in, all of them ("eu"); NULL-terminated. */
+    bool no_train, no_retention; /* only tiers that promise this */
+    /* Jurisdictions ("eu"), NULL-terminated: a tier elsewhere must lie in all of them. */
     const char *regions[TD_REGIONS_MAX + 1];
-    bool keep_nothing; /* of it, here: nothing is recorded but numbers, nothing computed is kept */
-    const char *consent;            /* id of the consent that it names, or NULL */
+    bool keep_nothing;   /* only numbers are recorded here, and nothing computed is kept */
+    const char *consent; /* id of the consent that the request names, or NULL */
     struct request_consent brought; /* the consent itself, where the body has it */
     bool corrections;               /* the client understands correction chunks */
 };

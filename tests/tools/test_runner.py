@@ -200,14 +200,14 @@ def a_copied_build_tree_is_refused():
 
 @case
 def only_tables_have_wide_lines():
-    with tempfile.TemporaryDirectory(dir=ROOT) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         wide = "    " + '"words", ' * 12
         path = Path(folder) / "table.c"
         path.write_text(
             f"{wide}\n/* clang-format off */\n{wide}\n/* clang-format on */\n{wide}\nint f(void)\n"
             "/* clang-format off */\n{\n}\n/* clang-format on */\n"
         )
-        lines = [problem.split(":")[1] for problem in lint.wide_lines([path])]
+        lines = [problem.split(":")[-2] for problem in lint.wide_lines([path])]
         equal(lines, ["1", "5"])
         equal(len(list(lint.code_in_tables([path]))), 1)
 

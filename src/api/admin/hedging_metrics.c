@@ -26,8 +26,7 @@ void hedging_write_metrics(const struct api_host *host, const struct exchange_se
                        "answer given\n# TYPE tandem_hedges_total counter\n"));
     for (int i = 0; i < HEDGE_RESULT_COUNT; i++)
         buf_printf(out, "tandem_hedges_total{result=\"%s\"} %llu\n",
-                   hedge_result_name((enum hedge_result)i),
-                   (unsigned long long)numbers.ended[i]);
+                   hedge_result_name((enum hedge_result)i), (unsigned long long)numbers.ended[i]);
     metrics_write_value(out, "tandem_hedges_cost_usd_total", "counter",
                         "Spent on the answers of the two that nobody was given", numbers.spent_usd);
 }

@@ -8,8 +8,8 @@
 #include "api/http/metrics.h"
 #include "api/http/reply.h"
 #include "base/json.h"
-#include "exchange/memory/ramp_table.h"
 #include "exchange/memory/ramp_file.h"
+#include "exchange/memory/ramp_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,8 +97,9 @@ void ramps_handle_restart(struct api *api, struct http_request *request, const c
         return;
     }
     struct exchange_services *services = api->host->acquire(api->host->ctx);
-    enum td_status status =
-        services->ramp_table ? ramp_table_restart(services->ramp_table, rest, &err) : (enum td_status)TD_NOT_FOUND;
+    enum td_status status = services->ramp_table
+                                ? ramp_table_restart(services->ramp_table, rest, &err)
+                                : (enum td_status)TD_NOT_FOUND;
     struct json *value = status == TD_OK ? list_json(services->ramp_table) : NULL;
     api->host->release(api->host->ctx, services);
     if (status == TD_OK) {

@@ -1,3 +1,5 @@
+/* A blocking call on an event loop of its own: the verbs have nothing else to do meanwhile.
+ * Answers that are streamed are handed on piece by piece, all others are collected. */
 #include "app/cli/remote.h"
 
 #include "app/setup/files/secret_source.h"
@@ -9,6 +11,7 @@
 #include "net/loop_event.h"
 #include "net/sse.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define EVENT_BYTES_MAX (4u << 20)
@@ -90,6 +93,7 @@ static void make_url(const struct remote_request *request, char *out, size_t siz
 
 enum td_status remote_call(const struct remote_request *request, struct td_error *err)
 {
+    assert(request->base && request->path && request->answer && request->timeout_ms > 0);
     struct call call = {.request = request};
     struct client *client = NULL;
     struct client_transfer *transfer = NULL;

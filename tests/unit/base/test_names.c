@@ -1,3 +1,4 @@
+/* Names and values of enums, both ways. */
 #include "base/names.h"
 #include "base/str.h"
 

@@ -1,11 +1,11 @@
-/* What people say of answers: stored beside the exchange, the newest counts, read as labels. */
+/* Feedback: stored beside the exchange; the newest counts; read as labels. */
 #include "ledger_fixture.h"
 
 #include "base/log.h"
 #include "base/str.h"
 
-static void put(struct ledger *ledger, const char *id, uint64_t wall_ms, enum attempt_outcome outcome,
-                double confidence)
+static void put(struct ledger *ledger, const char *id, uint64_t wall_ms,
+                enum attempt_outcome outcome, double confidence)
 {
     struct ledger_exchange x = fixture_exchange(id, wall_ms);
     const struct ledger_attempt attempts[2] = {
@@ -111,7 +111,7 @@ static void test_feedback_on_nothing_is_dropped_and_what_is_no_score_refused(voi
           say(ledger, "ex_a", NAN, NULL) == TD_INVALID);
     CHECK(say(ledger, "", 1, NULL) == TD_INVALID && say(ledger, NULL, 1, NULL) == TD_INVALID);
     CHECK(ledger_dropped(ledger) == 5);
-    put(ledger, "ex_e", 9000, ATTEMPT_ANSWERED, 0.7); /* the batch of the refused one went on */
+    put(ledger, "ex_e", 9000, ATTEMPT_ANSWERED, 0.7); /* the rest of that batch was written */
     CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK && ledger_dropped(ledger) == 5);
     ledger_close(ledger);
 }

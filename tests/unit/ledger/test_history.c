@@ -12,7 +12,11 @@ static const struct ledger_attempt tried[3] = {
      .completion_tokens = 3,
      .total_ms = 5,
      .cost_usd = 0},
-    {.tier = "cloud", .place = "cloud", .outcome = ATTEMPT_FAILED, .confidence = NAN, .total_ms = NAN},
+    {.tier = "cloud",
+     .place = "cloud",
+     .outcome = ATTEMPT_FAILED,
+     .confidence = NAN,
+     .total_ms = NAN},
     {.tier = "backup",
      .place = "cloud",
      .outcome = ATTEMPT_ANSWERED,
@@ -137,7 +141,7 @@ static void test_what_was_spent_is_summed_by_whom_and_hour(void)
         x.attempt_count = 3;
         CHECK(ledger_put(ledger, &x, NULL) == TD_OK);
     }
-    for (int i = 0; i < 2; i++) { /* both of anna's first one */
+    for (int i = 0; i < 2; i++) { /* both are of anna's first one */
         const struct ledger_shadow shadow = {
             .exchange = "ex_0", .tier = "cloud", .kind = "text", .cost_usd = 0.25};
         CHECK(ledger_put_shadow(ledger, &shadow, NULL) == TD_OK);

@@ -1,4 +1,4 @@
-/* Reading: finding, listing, and the report against a count by hand. */
+/* Reading: finding, listing, and the report, compared with sums made here. */
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -36,7 +36,7 @@ static void test_ids_are_found_whole_by_unique_prefix_and_as_last(void)
     REQUIRE(reader != NULL);
     CHECK(finds(reader, "ex_abc1", "ex_abc1"));
     CHECK(finds(reader, "ex_abc", "ex_abc1"));
-    CHECK(finds(reader, "ex_abd", "ex_abd")); /* whole, although another begins so */
+    CHECK(finds(reader, "ex_abd", "ex_abd")); /* an exact id, although another begins with it */
     CHECK(finds(reader, "ex_abd2", "ex_abd2"));
     CHECK(finds(reader, "last", "ex_abd"));
     struct json *json;
@@ -130,7 +130,7 @@ static void test_the_report_of_an_empty_ledger_is_all_zero(void)
     ledger_reader_close(reader);
 }
 
-/* 10,000 exchanges that the test also keeps itself. */
+/* 10,000 exchanges, which the test keeps itself, too. */
 #define ROWS 10000
 #define TIERS 4 /* the last is "none" */
 static const char *const tier_names[TIERS] = {"local", "cloud", "premises", NULL};
@@ -184,7 +184,7 @@ static bool put_rows(struct ledger *ledger)
         x.prompt_tokens = rows[i].prompt;
         x.completion_tokens = rows[i].completion;
         x.degraded = rows[i].degraded;
-        x.attempts = rows[i].escalated ? attempts : attempts + 2; /* twice escalated counts once */
+        x.attempts = rows[i].escalated ? attempts : attempts + 2; /* escalated twice counts once */
         x.attempt_count = rows[i].escalated ? 3 : 1;
         while (ledger_put(ledger, &x, NULL) == TD_BUSY)
             if (ledger_flush(ledger, 10000, NULL) != TD_OK)

@@ -1,5 +1,4 @@
-/* What ran in shadows: recorded beside the exchange, reported by tiers and tasks with an
- * interval. */
+/* Shadows: recorded beside the exchange, reported by tier and task with an interval. */
 #include "ledger_fixture.h"
 
 #include "base/json.h"
@@ -48,7 +47,7 @@ static void test_shadows_are_counted_by_tiers_and_tasks(void)
                                           .agreement = NAN,
                                           .kind = LEDGER_SHADOW_DROPPED,
                                           .cost_usd = 0.5};
-    CHECK(ledger_put_shadow(ledger, &dropped, NULL) == TD_OK); /* its money counts, nothing else */
+    CHECK(ledger_put_shadow(ledger, &dropped, NULL) == TD_OK); /* its cost counts, nothing else */
     CHECK(ledger_flush(ledger, 5000, NULL) == TD_OK);
     REQUIRE(ledger_reader_open(path, &reader, NULL) == TD_OK);
     REQUIRE(ledger_reader_shadows(reader, 0, &list, NULL) == TD_OK);

@@ -1,3 +1,5 @@
+/* An encrypted file and one in the clear are told apart by their first bytes, so that a key for
+ * a file without one, and the reverse, is an error and not a loss. */
 #include "app/setup/privacy/vault_bytes.h"
 
 #include "app/setup/files/secret_source.h"

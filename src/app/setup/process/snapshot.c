@@ -1,3 +1,6 @@
+/* A snapshot is built whole beside the one in use; a failure leaves the old one in place. What
+ * was measured and loaded for a tier or adapter that stays is taken over. Exchanges hold a count
+ * on their snapshot, so that keys and tiers live as long as the last of them. */
 #include "app/setup/process/snapshot.h"
 
 #include "app/setup/files/secret_source.h"
@@ -13,6 +16,7 @@
 #include "privacy/scan/scanner.h"
 #include "router/judge/classifier.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,8 +160,8 @@ static void drop_foreign(struct snapshot *snapshot)
         if (!*of || strcmp((*of)->confidence, made) == 0)
             continue;
         log_event(LOG_LEVEL_WARN, "thresholds_stale",
-                  "file=%s route=%s used=confidence_min reason=\"they were tuned on confidences of "
-                  "another model of confidence\"",
+                  "file=%s route=%s used=confidence_min reason=\"they were tuned with another "
+                  "confidence model; tune them again\"",
                   snapshot->config->routes[route].thresholds[THRESHOLD_G3],
                   snapshot->config->routes[route].name);
         free(*of);
@@ -247,8 +251,9 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
         .shadow_usd_per_day = config->shadow.usd_per_day,
         .hold = hold_services,
         .release = release_services,
-        .consistency_limits = {config->router.consistency.margin, config->router.consistency.loss_max,
-                    config->router.consistency.usd_per_day},
+        .consistency_limits = {config->router.consistency.margin,
+                               config->router.consistency.loss_max,
+                               config->router.consistency.usd_per_day},
         .escalations_per_hour = config->watch.escalations_per_hour,
         .clock = &clock_system,
         .all_cloud_tier = SIZE_MAX,
@@ -279,6 +284,7 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
 
 struct snapshot *snapshot_hold(struct snapshot *snapshot)
 {
+    assert(atomic_load(&snapshot->user_count) > 0);
     atomic_fetch_add_explicit(&snapshot->user_count, 1, memory_order_relaxed);
     return snapshot;
 }

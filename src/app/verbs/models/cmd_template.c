@@ -1,6 +1,8 @@
+/* tandem template: chat messages as the model reads them, as text or as token ids. */
 #include "api/wire/openai_messages.h"
 #include "app/cli/command.h"
 #include "app/cli/options.h"
+#include "app/cli/verb.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -34,25 +36,27 @@ static struct json *ids_to_json(const int32_t *ids, size_t count)
     return array;
 }
 
-int cmd_template(int argc, char **argv)
+static int cmd_template(int argc, char **argv)
 {
     const char *model_path = NULL;
     bool as_ids = false, json = false;
     enum td_cpu cpu = TD_CPU_AUTO;
     const struct option options[] = {
         OPTION_ROW_MODEL(model_path),
-        {"ids", 0, OPTION_FLAG, &as_ids, NULL, "print the prompt's token ids (a JSON array)", 0, 0},
+        {"ids", 0, OPTION_FLAG, &as_ids, NULL,
+         "print the token ids as a JSON array instead of the text", 0, 0},
         OPTION_ROW_CPU(cpu),
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "template",
-        "< MESSAGES.json",
-        "Renders chat messages with the model's chat template, up to the mark that opens the\n"
-        "assistant's turn. Input: a JSON array of {role, content}. With --json: a JSON string.",
-        options,
-        sizeof options / sizeof *options,
-        0};
+        .verb = "template",
+        .arguments = "< MESSAGES.json",
+        .summary = "Shows chat messages as the model reads them: rendered by the model's chat "
+                   "template, up to the start of the assistant's turn. The input is a JSON array "
+                   "of {role, content}.",
+        .json = "One string.",
+        OPTION_TABLE(options),
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
 
     struct td_error err = {0};
@@ -89,3 +93,6 @@ int cmd_template(int argc, char **argv)
     td_model_close(model);
     return status == TD_OK ? !printed : command_fail("template", &err);
 }
+
+const struct verb verb_template = {"template", cmd_template,
+                                   "show chat messages as the model reads them"};

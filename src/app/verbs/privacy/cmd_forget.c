@@ -1,8 +1,9 @@
-/* tandem forget USER: asks the running server to erase all that it holds of a user, files and memory;
- * without one erases it in the ledger's file. */
+/* tandem forget USER: asks the running server to erase what it holds of a user, in files and in
+ * memory. Where no server runs it erases in the files. */
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 #include "app/cli/remote.h"
+#include "app/cli/verb.h"
 #include "app/config/config.h"
 #include "app/setup/files/state_file.h"
 #include "app/setup/policy/consistency_setup.h"
@@ -101,43 +102,41 @@ static void print_result(const struct json *result, const char *user, bool by_se
            "comments were erased\n",
            user, count_of(result, "exchanges"), count_of(result, "texts"),
            count_of(result, "comments"));
-    printf("%lld consents and %lld remembered starts of questions and conversations were erased\n",
+    printf("%lld consents and %lld memories of where questions started were erased\n",
            count_of(result, "consents"), count_of(result, "similar"));
     printf("%lld vaults of pseudonyms were wiped\n", count_of(result, "vaults"));
     if (by_server)
-        printf("computed prompts and the confined worker's memory were dropped\n");
+        printf("cached prompts and the memory of the confined worker were dropped\n");
     else
-        printf("no server answers here, so that no memory holds anything; one that runs elsewhere "
-               "is asked with --url\n");
-    printf("the egress ledger keeps its lines: they hold hashes, and no user\n");
+        printf(
+            "no server runs here, so only files were erased; ask a server elsewhere with --url\n");
+    printf("the egress ledger keeps its entries, which hold hashes and no user\n");
 }
 
-int cmd_forget(int argc, char **argv)
+static int cmd_forget(int argc, char **argv)
 {
     const char *config_path = NULL, *url = NULL, *user[1] = {NULL};
     bool json = false;
     size_t count = 0;
     const struct option options[] = {
         OPTION_ROW_CONFIG(config_path),
-        {"url", 'u', OPTION_TEXT, &url, "URL", "the server to ask; default the configuration's", 0,
-         0},
+        {"url", 'u', OPTION_TEXT, &url, "URL",
+         "the server to ask; default: the address in the configuration", 0, 0},
         OPTION_ROW_JSON(json),
     };
     const struct option_spec spec = {
-        "forget",
-        "USER",
-        "Erases what is held of a user (the `user` of requests): texts, comments and the name in "
-        "the\n"
-        "ledger, vaults of pseudonyms, computed prompts. Asks the running server, or does it in "
-        "the\n"
-        "ledger's file where none runs. Totals and the egress ledger's hashes stay.",
-        options,
-        sizeof options / sizeof *options,
-        1};
+        .verb = "forget",
+        .arguments = "USER",
+        .summary = "Erases what is stored about a user (the `user` member of requests): texts, "
+                   "comments, consents, the name in the ledger, pseudonyms and cached prompts. "
+                   "Totals stay, and so do the hashes in the egress ledger.\n"
+                   "It asks the running server. If no server runs, it erases in the files.",
+        OPTION_TABLE(options),
+        .positional_max = 1,
+    };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, user, &count);
     if (count == 0) {
-        fprintf(stderr, "tandem forget: name the user\n");
-        return 2;
+        return options_misuse("forget", "name the user whose data is to be erased");
     }
     char base[300];
     struct td_error err = {0};
@@ -158,8 +157,11 @@ int cmd_forget(int argc, char **argv)
         status = erase_file(config, user[0], &result, &err);
         if (status == TD_BUSY) {
             err = (struct td_error){0};
-            status = error_set(&err, TD_BUSY, "a server runs that does not answer at %s: %s", base,
-                               "name it with --url, or end it first");
+            status =
+                error_set(&err, TD_BUSY,
+                          "a server is running but does not answer at %s: name its address with "
+                          "--url, or stop it first",
+                          base);
         }
     }
     config_free(config);
@@ -172,3 +174,5 @@ int cmd_forget(int argc, char **argv)
     json_free(result);
     return 0;
 }
+
+const struct verb verb_forget = {"forget", cmd_forget, "erase what is stored about a user"};
