@@ -9,7 +9,7 @@
 #ifndef ROUTER_UTTERANCE_H
 #define ROUTER_UTTERANCE_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 /* Of a longer utterance only the beginning (two thirds of this) and the end (one third) are read:
  * the question stands at one of them. */

@@ -4,6 +4,7 @@
 #ifndef ROUTER_POLICY_H
 #define ROUTER_POLICY_H
 
+#include "request/request.h"
 #include "router/judge/similarity.h"
 #include "router/plan/facts.h"
 #include "router/plan/routing_rules.h"

@@ -7,7 +7,7 @@
 #ifndef ROUTER_ROUTING_RULES_H
 #define ROUTER_ROUTING_RULES_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 /* A request has some bits of each. */
 enum rule_choice {
