@@ -2,6 +2,7 @@
 #ifndef APP_FINDINGS_H
 #define APP_FINDINGS_H
 
+#include "base/names.h"
 #include "privacy/scan/privacy.h"
 
 struct json;

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "exchange/private/minimise.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 
 #define CONFIG_TIERS_MAX RUNGS_MAX

@@ -3,6 +3,7 @@
 #define APP_REDACT_SURROGATES_H
 
 #include "base/json.h"
+#include "base/names.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/restore.h"
 

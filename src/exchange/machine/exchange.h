@@ -14,6 +14,7 @@
 #include "base/loop.h"
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 #include "tier/tier.h"
 

@@ -5,7 +5,6 @@
  * door is told the class of that very request. */
 #include "exchange/machine/outgoing.h"
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "exchange/machine/exchange_core.h"
@@ -25,16 +24,14 @@
  * application keeps it, and what it holds for. A consent that is there already is not extended. */
 static void take_consent(struct exchange *ex, uint64_t now_ms)
 {
-    const struct json *given = json_get(json_get(ex->request.body, "tandem"), "consent");
+    const struct request_consent *brought = &ex->request.brought;
     struct td_error err = {0};
     char id[CONSENT_ID_BYTES_MAX + 1];
-    int64_t expires = json_int(json_get(given, "expires"), 0);
-    const struct consent consent = {
-        .id = json_cstr(json_get(given, "id")),
-        .scope = json_cstr(json_get(given, "scope")),
-        .user = ex->request.user,
-        .caller = ex->request.caller,
-        .expires_ms = expires > 0 && expires < INT64_MAX / 1000 ? (uint64_t)expires * 1000 : 0};
+    const struct consent consent = {.id = brought->id,
+                                    .scope = brought->scope,
+                                    .user = ex->request.user,
+                                    .caller = ex->request.caller,
+                                    .expires_ms = brought->expires_ms};
     if (!ex->services->consents_in_requests || !consent.id || !consent.scope)
         return;
     if (consents_grant(ex->services->consents, &consent, now_ms, id, &err) != TD_OK)

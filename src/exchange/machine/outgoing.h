@@ -7,6 +7,7 @@
 #include "exchange/private/minimise.h"
 #include "exchange/private/pseudonyms.h"
 #include "router/plan/policy.h"
+#include "request/request.h"
 
 struct exchange;
 

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/keyed.h"
+#include "request/request.h"
 #include "router/judge/similarity.h"
 
 /* Entries of one person on one route; a search looks at all of them. */

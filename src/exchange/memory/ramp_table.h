@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/keyed.h"
+#include "request/request.h"
 #include "router/plan/policy.h"
 
 #define RAMP_NAME_BYTES 65

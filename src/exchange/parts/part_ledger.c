@@ -89,7 +89,7 @@ static void ended(struct exchange *ex, void *state, enum exchange_end how)
         .cost_usd = summary->cost_usd,
         .all_cloud_cost_usd = summary->all_cloud_cost_usd,
         .degraded = summary->degraded,
-        .streamed = json_bool(json_get(ex->request.body, "stream"), false),
+        .streamed = ex->request.streamed,
         .disclosure = summary->disclosure,
         .signals_json = signals,
         .reasons_json = reasons,

@@ -80,14 +80,10 @@ static bool is_drawn(const struct exchange *ex, double share)
 /* Calls of tools in the conversation, too, are more than its words. */
 static bool is_words_alone(const struct td_request *request)
 {
-    const struct json *messages = json_get(request->body, "messages");
     for (size_t i = 0; i < request->message_count; i++)
         if (request->messages[i].role == TD_ROLE_TOOL)
             return false;
-    for (size_t i = 0; i < json_count(messages); i++)
-        if (!json_absent(json_get(json_at(messages, i), "tool_calls")))
-            return false;
-    return !request->completion;
+    return !request->has_calls && !request->completion;
 }
 
 /* The shown text is then kept until the end, to compare. */

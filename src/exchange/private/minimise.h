@@ -6,7 +6,7 @@
 #ifndef EXCHANGE_MINIMISE_H
 #define EXCHANGE_MINIMISE_H
 
-#include "tandem/types.h"
+#include "request/request.h"
 
 struct minimise_settings {
     uint32_t turns;    /* that many last ones; 0 = everything is sent */

@@ -8,6 +8,7 @@
 #include "ledger/egress_log.h"
 #include "privacy/pseudonym/mask.h"
 #include "privacy/pseudonym/vault_store.h"
+#include "request/request.h"
 #include "tier/tier.h"
 
 struct pseudonyms;

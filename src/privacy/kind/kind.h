@@ -3,7 +3,7 @@
 #ifndef PRIVACY_KIND_H
 #define PRIVACY_KIND_H
 
-#include "tandem/types.h"
+#include "base/names.h"
 
 /* Every kind has one row in kind.c, in this order. */
 enum privacy_kind {

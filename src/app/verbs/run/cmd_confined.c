@@ -163,14 +163,7 @@ static enum td_status map_request(struct answer *answer, int fd, struct td_error
 static enum td_status compile_format(struct sandbox_request *request, struct td_error *err)
 {
     struct td_request *td = &request->request;
-    struct openai_format format = {0};
-    struct fault fault;
-    if (td->format == TD_FORMAT_TEXT)
-        return TD_OK;
-    td->format = TD_FORMAT_TEXT; /* read anew */
-    if (!openai_format_read(request->body, td, &format, &fault))
-        return error_set(err, TD_INVALID, "%s", fault.message);
-    return format.source ? openai_format_compile(&format, &td->grammar, err) : TD_OK;
+    return openai_format_is_due(td) ? openai_format_compile(td, &td->grammar, err) : TD_OK;
 }
 
 static enum td_status begin_vectors(struct answer *answer, struct td_error *err)
