@@ -52,8 +52,17 @@ static void print_key(const struct config_key *key, FILE *out)
 static bool is_wanted(const char *path, const char *wanted)
 {
     size_t len = wanted ? strlen(wanted) : 0;
-    return len == 0 ||
-           (strncmp(path, wanted, len) == 0 && !strchr("_", path[len] ? path[len] : '.'));
+    if (len == 0)
+        return true;
+    return strncmp(path, wanted, len) == 0 && (path[len] == '\0' || strchr(".[", path[len]));
+}
+
+static void print_heading(const char *path, const char *help, FILE *out)
+{
+    char heading[512];
+    snprintf(heading, sizeof heading, "%s: %s", path, help);
+    fputc('\n', out);
+    help_text(out, 0, heading);
 }
 
 /* The keys of a section, then the sections in it. */
@@ -62,7 +71,7 @@ static void print_section(const struct config_section *section, const char *path
 {
     bool shown = is_wanted(path, wanted);
     if (shown && *path)
-        fprintf(out, "\n%s: %s\n", path, help);
+        print_heading(path, help, out);
     for (size_t i = 0; shown && i < section->key_count; i++)
         if (!is_section(&section->keys[i]) && section->keys[i].type != CONFIG_KEY_REFUSED)
             print_key(&section->keys[i], out);

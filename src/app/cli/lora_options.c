@@ -1,7 +1,6 @@
 /* Repeated options keep their order: a scale belongs to the file before it. */
 #include "app/cli/lora_options.h"
 
-#include "base/error.h"
 #include "base/str.h"
 
 #include <assert.h>

@@ -8,8 +8,6 @@
 #include "base/file.h"
 #include "base/str.h"
 
-#include <string.h>
-
 #define MAGIC STR("TDVAULT1")
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 

@@ -137,8 +137,8 @@ static enum td_status open_snapshot(struct runtime *runtime, struct config *conf
     runtime->first = snapshot_hold(runtime->current);
     if (runtime->options.serves)
         vault_keep_clear(snapshot_config(runtime->first));
-    if (runtime->services.base.ramps)
-        ramp_table_set_policy(runtime->services.base.ramps,
+    if (runtime->services.base.ramp_table)
+        ramp_table_set_policy(runtime->services.base.ramp_table,
                               snapshot_services(runtime->current)->policy);
     return TD_OK;
 }
@@ -330,8 +330,8 @@ enum td_status runtime_reload(struct runtime *runtime, struct td_error *err)
     struct snapshot *old = runtime->current;
     runtime->current = fresh;
     pthread_mutex_unlock(&runtime->lock);
-    if (runtime->services.base.ramps)
-        ramp_table_set_policy(runtime->services.base.ramps, snapshot_services(fresh)->policy);
+    if (runtime->services.base.ramp_table)
+        ramp_table_set_policy(runtime->services.base.ramp_table, snapshot_services(fresh)->policy);
     log_event(LOG_LEVEL_INFO, "config_reloaded", "policy=%s file=%s",
               snapshot_services(fresh)->policy->version, snapshot_config(fresh)->label);
     snapshot_drop(old);

@@ -37,9 +37,10 @@ enum td_status services_setup_memory(const struct config *config, bool confined,
     base->vaults = vault_store_new(config->privacy.pseudonyms.conversations_max,
                                    (uint64_t)config->privacy.pseudonyms.ttl_s * 1000);
     base->spending = spending_new(NULL, SPENDERS_MAX);
-    base->hedging = hedge_allowance_new();
+    base->hedge_allowance = hedge_allowance_new();
     base->watch = watch_new(NULL);
-    if (!base->classes || !base->vaults || !base->spending || !base->hedging || !base->watch)
+    if (!base->classes || !base->vaults || !base->spending || !base->hedge_allowance ||
+        !base->watch)
         return error_set(err, TD_NO_MEMORY, "no memory for %u conversations",
                          config->privacy.conversations_max);
     watch_set_usual_share(base->watch, config->watch.escalation_share);
@@ -97,22 +98,22 @@ static enum td_status open_ramps(const struct config *config, bool serves,
     bool wanted = false;
     for (size_t i = 0; i < config->route_count; i++)
         wanted = wanted || config->routes[i].ramp.to;
-    if (!wanted || base->ramps || !serves)
+    if (!wanted || base->ramp_table || !serves)
         return TD_OK;
     enum td_status status = installation_key(config, options.key, err);
     if (status == TD_OK && config->state_dir) {
         status = state_file_path(config, "ramps.json", path, err);
         options.path = path;
     }
-    return status == TD_OK ? ramp_table_open(&options, &base->ramps, err) : status;
+    return status == TD_OK ? ramp_table_open(&options, &base->ramp_table, err) : status;
 }
 
 /* Only a server has shadows, and vaults that outlive it. */
 static enum td_status open_for_server(const struct config *config, struct snapshot_base *base,
                                       struct td_error *err)
 {
-    base->shadows = shadow_pool_new(config->shadow.running_max);
-    if (!base->shadows)
+    base->shadow_pool = shadow_pool_new(config->shadow.running_max);
+    if (!base->shadow_pool)
         return error_set(err, TD_NO_MEMORY, "no memory for shadows");
     return vault_keep_load(config, base->vaults, err);
 }
@@ -150,11 +151,11 @@ void services_setup_close(struct services_parts *parts)
     egress_log_close(base->egress);
     conversation_classes_free(base->classes);
     spending_free(base->spending);
-    hedge_allowance_free(base->hedging);
+    hedge_allowance_free(base->hedge_allowance);
     device_free(base->device);
     vault_store_free(base->vaults);
-    ramp_table_close(base->ramps);
-    shadow_pool_free(base->shadows);
+    ramp_table_close(base->ramp_table);
+    shadow_pool_free(base->shadow_pool);
     consents_close(base->consents);
     consistency_close(base->consistency);
     similarity_close(parts->similarity);

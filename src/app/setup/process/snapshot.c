@@ -203,26 +203,9 @@ static enum td_status keep_less(const struct config *config, struct consents *co
     return less && consents ? consents_keep_hashes(consents, err) : TD_OK;
 }
 
-enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
-                            const struct snapshot_base *base, struct snapshot **out,
-                            struct td_error *err)
+static void fill_services(struct snapshot *snapshot, const struct snapshot_base *base)
 {
-    struct snapshot *snapshot = calloc(1, sizeof *snapshot);
-    enum td_status status = TD_OK;
-    if (!snapshot) {
-        config_free(config);
-        privacy_scanner_free(scanner);
-        return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
-    }
-    snapshot->config = config;
-    snapshot->scanner = scanner;
-    atomic_init(&snapshot->user_count, 1);
-    if (!base->confined)
-        status = open_judges(snapshot, base, err);
-    const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
-                                           snapshot->thresholds, base->confined};
-    if (status == TD_OK)
-        status = policy_build(config, &learned, &snapshot->policy, err);
+    const struct config *config = snapshot->config;
     struct exchange_services *services = &snapshot->services;
     *services = (struct exchange_services){
         .policy = &snapshot->policy.policy,
@@ -233,9 +216,9 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
         .health = tier_health_new(config->tier_count),
         .latency = tier_latency_new(config->tier_count),
         .classes = base->classes,
-        .scanner = scanner,
+        .scanner = snapshot->scanner,
         .spending = base->spending,
-        .hedge_allowance = base->hedging,
+        .hedge_allowance = base->hedge_allowance,
         .device = base->device,
         .minimise = config->privacy.minimise,
         .consents = base->consents,
@@ -246,8 +229,8 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
         .watch = base->watch,
         .consistency = config->router.consistency.on ? base->consistency : NULL,
         .similarity = base->consistency ? base->similarity : NULL,
-        .shadow_pool = base->shadows,
-        .ramp_table = base->ramps,
+        .shadow_pool = base->shadow_pool,
+        .ramp_table = base->ramp_table,
         .shadow_usd_per_day = config->shadow.usd_per_day,
         .hold = hold_services,
         .release = release_services,
@@ -261,13 +244,16 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
         .zero_retention = config->privacy.zero_retention,
         .deadline_ms = config->server.deadline_ms,
     };
-    snapshot->pseudonyms.vaults = base->vaults;
-    if (status == TD_OK)
-        status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
-    if (status == TD_OK)
-        status = keep_less(config, base->consents, err);
-    if (!(services->health && services->latency) && status == TD_OK)
-        status = error_set(err, TD_NO_MEMORY, "no memory for the tiers");
+}
+
+static enum td_status make_tiers(struct snapshot *snapshot, const struct snapshot_base *base,
+                                 struct td_error *err)
+{
+    const struct config *config = snapshot->config;
+    struct exchange_services *services = &snapshot->services;
+    enum td_status status = services->health && services->latency
+                                ? TD_OK
+                                : error_set(err, TD_NO_MEMORY, "no memory for the tiers");
     for (size_t i = 0; i < config->tier_count && status == TD_OK; i++) {
         status = make_tier(snapshot, i, base, err);
         if (config->tiers[i].place == TD_PLACE_CLOUD && services->all_cloud_tier == SIZE_MAX)
@@ -275,6 +261,37 @@ enum td_status snapshot_new(struct config *config, struct privacy_scanner *scann
     }
     if (status == TD_OK)
         keep_latency(snapshot, base->before);
+    return status;
+}
+
+enum td_status snapshot_new(struct config *config, struct privacy_scanner *scanner,
+                            const struct snapshot_base *base, struct snapshot **out,
+                            struct td_error *err)
+{
+    struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+    enum td_status status = TD_OK;
+    if (!snapshot) {
+        config_free(config);
+        privacy_scanner_free(scanner);
+        return error_set(err, TD_NO_MEMORY, "no memory for the configuration");
+    }
+    snapshot->config = config;
+    snapshot->scanner = scanner;
+    snapshot->pseudonyms.vaults = base->vaults;
+    atomic_init(&snapshot->user_count, 1);
+    if (!base->confined)
+        status = open_judges(snapshot, base, err);
+    const struct policy_learned learned = {snapshot->classifier, snapshot->confidence,
+                                           snapshot->thresholds, base->confined};
+    if (status == TD_OK)
+        status = policy_build(config, &learned, &snapshot->policy, err);
+    fill_services(snapshot, base);
+    if (status == TD_OK)
+        status = pseudonym_setup_rules(config, &snapshot->pseudonyms.rules, err);
+    if (status == TD_OK)
+        status = keep_less(config, base->consents, err);
+    if (status == TD_OK)
+        status = make_tiers(snapshot, base, err);
     if (status == TD_OK)
         *out = snapshot;
     else

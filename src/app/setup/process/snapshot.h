@@ -25,14 +25,14 @@ struct snapshot_base {
     struct scheduler *scheduler;
     struct ledger *ledger;
     struct watch *watch;
-    struct ramp_table *ramps;            /* or NULL */
-    struct shadow_pool *shadows;         /* or NULL */
+    struct ramp_table *ramp_table;       /* or NULL */
+    struct shadow_pool *shadow_pool;     /* or NULL */
     struct consistency *consistency;     /* or NULL */
     const struct similarity *similarity; /* never NULL with it */
     struct egress_log *egress;           /* NULL = what leaves is not recorded */
     struct conversation_classes *classes;
     struct spending *spending;
-    struct hedge_allowance *hedging;
+    struct hedge_allowance *hedge_allowance;
     struct device *device;
     struct vault_store *vaults;
     struct consents *consents;

@@ -4,7 +4,6 @@
 #include "app/cli/verb.h"
 #include "app/evidence/policy_opened.h"
 #include "app/setup/privacy/privacy_setup.h"
-#include "base/error.h"
 #include "base/json.h"
 
 #include <stdarg.h>

@@ -158,9 +158,8 @@ static int cmd_policy_pareto(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, NULL);
-    if (!file) {
+    if (!file)
         return options_misuse("policy pareto", "name a table of outcomes");
-    }
     struct td_error err = {0};
     struct found *found = calloc(1, sizeof *found);
     enum td_status status =

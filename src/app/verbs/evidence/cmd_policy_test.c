@@ -68,16 +68,14 @@ static enum td_status run_cases(const struct policy_opened *opened,
 }
 
 /* A configuration that the file names is looked for in the file's own folder. */
-static const char *find_config(const char *given, const char *file, const char *named,
-                               char out[static 4096])
+static enum td_status find_config(const char *given, const char *file, const char *named,
+                                  char out[static 4096], const char **config, struct td_error *err)
 {
     const char *slash = strrchr(file, '/');
-    if (given || !named)
-        return given;
-    if (*named == '/' || !slash)
-        return named;
-    snprintf(out, 4096, "%.*s/%s", (int)(slash - file), file, named);
-    return out;
+    bool beside = !given && named && *named != '/' && slash;
+    *config = given || !named ? given : beside ? out : named;
+    return beside ? path_format(out, 4096, err, "%.*s/%s", (int)(slash - file), file, named)
+                  : TD_OK;
 }
 
 static int print_tally(const struct tally *tally)
@@ -113,9 +111,8 @@ static int policy_test(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, &count);
-    if (count != 1) {
+    if (count != 1)
         return options_misuse("policy test", "name a file of tests");
-    }
     char path[4096];
     struct td_error err = {0};
     struct buf text = {0};
@@ -128,7 +125,9 @@ static int policy_test(int argc, char **argv)
     if (status == TD_OK)
         status = policy_cases_read(file, buf_view(&text), arena, &cases, &err);
     if (status == TD_OK)
-        status = policy_opened_read(find_config(config, file, cases.config, path), &opened, &err);
+        status = find_config(config, file, cases.config, path, &config, &err);
+    if (status == TD_OK)
+        status = policy_opened_read(config, &opened, &err);
     if (status == TD_OK)
         status = privacy_setup(opened.config, &opened.scanner, &err);
     if (status == TD_OK)

@@ -299,9 +299,8 @@ static int cmd_router_audit(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.file, NULL);
-    if (!call.file) {
+    if (!call.file)
         return options_misuse("router audit", "name a log of requests");
-    }
     struct td_error err = {0};
     struct audit *audit = calloc(1, sizeof *audit);
     enum td_status status =

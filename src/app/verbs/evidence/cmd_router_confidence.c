@@ -147,10 +147,9 @@ static int cmd_router_confidence(int argc, char **argv)
     };
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &call.answers.path, &count);
-    if (count != 1 || !call.out) {
+    if (count != 1 || !call.out)
         return options_misuse("router confidence",
                               "give a file of prompts with known answers, and -o FILE");
-    }
     return train(&call);
 }
 

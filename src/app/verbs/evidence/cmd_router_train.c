@@ -74,11 +74,10 @@ static int router_train(int argc, char **argv)
     };
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &file, &count);
-    if (count != 1 || !out) {
+    if (count != 1 || !out)
         return options_misuse("router train", "%s",
                               count != 1 ? "name a file of labelled prompts"
                                          : "name the classifier to write with -o FILE");
-    }
     struct td_error err = {0};
     struct buf text = {0};
     struct examples examples = {0};

@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "router/learn/tune.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,9 +257,8 @@ static int cmd_router_tune(int argc, char **argv)
         wrong = "give the risk, as in --risk 0.05";
     else if (!thresholds_gate_find(call.gate, &call.threshold_gate))
         wrong = "--gate is g0, g1 or g3";
-    if (wrong) {
+    if (wrong)
         return options_misuse("router tune", "%s", wrong);
-    }
     return run(&call);
 }
 

@@ -79,9 +79,8 @@ static int egress_verify_verb(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, named, &count);
-    if (kept.key && strlen(kept.key) != EGRESS_KEY_HEX) {
+    if (kept.key && strlen(kept.key) != EGRESS_KEY_HEX)
         return options_misuse("egress verify", "--key needs 64 hex digits");
-    }
     struct td_error err = {0};
     struct config *config = NULL;
     struct egress_verdict verdict;

@@ -246,9 +246,8 @@ static int cmd_bench(int argc, char **argv)
     const char *what[1] = {NULL};
     size_t what_count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, what, &what_count);
-    if (what_count != 1 || strcmp(what[0], "engine") != 0) {
+    if (what_count != 1 || strcmp(what[0], "engine") != 0)
         return options_misuse("bench", "name what to measure: tandem bench engine");
-    }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&bench, &printed, &err);

@@ -133,10 +133,9 @@ static int cmd_embed(int argc, char **argv)
         .positional_max = TEXTS_MAX,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, texts, &text_count);
-    if (pooling && !pooling_parse(pooling, &how.pooling)) {
+    if (pooling && !pooling_parse(pooling, &how.pooling))
         return options_misuse("embed", "--pooling must be one of mean, cls, last, not '%.60s'",
                               pooling);
-    }
     how.thread_count = threads;
     how.context_tokens = context;
     struct td_error err = {0};

@@ -370,9 +370,8 @@ static int cmd_generate(int argc, char **argv)
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
     const char *lone = lone_option(&values);
-    if (lone) {
+    if (lone)
         return options_misuse("generate", "%s", lone);
-    }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);

@@ -183,12 +183,10 @@ static int cmd_logits(int argc, char **argv)
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    if (!values.out) {
+    if (!values.out)
         return options_misuse("logits", "name the file to write with -o FILE");
-    }
-    if (values.lora.scale_given && values.lora.count == 0) {
+    if (values.lora.scale_given && values.lora.count == 0)
         return options_misuse("logits", "--lora-scale needs an adapter: --lora FILE");
-    }
     struct td_error err = {0};
     struct written written = {0};
     if (run(&values, &written, &err) != TD_OK)

@@ -6,7 +6,6 @@
 #include "app/setup/model/adapter_file.h"
 #include "app/setup/model/model_file.h"
 #include "app/setup/model/model_store.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/str.h"

@@ -306,10 +306,9 @@ static int cmd_models_pull(int argc, char **argv)
     const char *source[1] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, source, &count);
-    if (count != 1) {
+    if (count != 1)
         return options_misuse("models pull",
                               "name what to download: hf:ORG/REPO:FILE.gguf, an address or a file");
-    }
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -158,9 +158,8 @@ static int cmd_probe(int argc, char **argv)
     const char *arguments[2] = {NULL};
     size_t count = 0;
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, arguments, &count);
-    if (count != 2 || !str_equal(str_from(arguments[0]), STR("train")) || !values.out) {
+    if (count != 2 || !str_equal(str_from(arguments[0]), STR("train")) || !values.out)
         return options_misuse("probe", "give 'train', a file of lines and -o OUT.gguf");
-    }
     values.file = arguments[1];
     return train(&values);
 }

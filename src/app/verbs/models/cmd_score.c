@@ -316,10 +316,9 @@ static int cmd_score(int argc, char **argv)
         OPTION_TABLE(options),
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, NULL, NULL);
-    if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL)) {
+    if ((values.text != NULL) == (values.label_count > 0 || values.labels_file != NULL))
         return options_misuse(
             "score", "give labels (--label TEXT or --labels FILE) or --text TEXT, not both");
-    }
     struct td_error err = {0};
     bool printed = true;
     enum td_status status = run(&values, &printed, &err);

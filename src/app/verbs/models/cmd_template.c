@@ -36,6 +36,26 @@ static struct json *ids_to_json(const int32_t *ids, size_t count)
     return array;
 }
 
+static enum td_status print_prompt(const struct td_model *model, const struct td_request *request,
+                                   bool as_ids, bool json, bool *printed, struct td_error *err)
+{
+    char *text = NULL;
+    int32_t *ids = NULL;
+    size_t len = 0;
+    enum td_status status =
+        as_ids ? td_chat_tokenize(model, request->messages, request->message_count, &ids, &len, err)
+               : td_template_render(model, request->messages, request->message_count, &text, &len,
+                                    err);
+    if (status == TD_OK && as_ids)
+        *printed = command_print_json(ids_to_json(ids, len));
+    else if (status == TD_OK)
+        *printed = json ? command_print_json(json_new_text((struct td_str){text, len}))
+                        : command_print((struct td_str){text, len});
+    free(text);
+    free(ids);
+    return status;
+}
+
 static int cmd_template(int argc, char **argv)
 {
     const char *model_path = NULL;
@@ -65,9 +85,6 @@ static int cmd_template(int argc, char **argv)
     struct json *body = NULL;
     struct td_request request = {0};
     struct arena *arena = arena_new(MESSAGES_ARENA_BYTES);
-    char *text = NULL;
-    int32_t *ids = NULL;
-    size_t len = 0;
     bool printed = true;
     enum td_status status = command_open_model(model_path, cpu, true, &model, &err);
     if (status == TD_OK)
@@ -75,18 +92,8 @@ static int cmd_template(int argc, char **argv)
     if (status == TD_OK)
         status = arena ? read_messages(buf_view(&input), &body, arena, &request, &err)
                        : error_set(&err, TD_NO_MEMORY, "no memory for the messages");
-    if (status == TD_OK && as_ids)
-        status = td_chat_tokenize(model, request.messages, request.message_count, &ids, &len, &err);
-    else if (status == TD_OK)
-        status =
-            td_template_render(model, request.messages, request.message_count, &text, &len, &err);
-    if (status == TD_OK && as_ids)
-        printed = command_print_json(ids_to_json(ids, len));
-    else if (status == TD_OK)
-        printed = json ? command_print_json(json_new_text((struct td_str){text, len}))
-                       : command_print((struct td_str){text, len});
-    free(text);
-    free(ids);
+    if (status == TD_OK)
+        status = print_prompt(model, &request, as_ids, json, &printed, &err);
     arena_free(arena);
     json_free(body);
     buf_deinit(&input);

@@ -113,6 +113,31 @@ static void print_result(const struct json *result, const char *user, bool by_se
     printf("the egress ledger keeps its entries, which hold hashes and no user\n");
 }
 
+/* Asks the server at `url`, or at the configuration's address. Where none answers there, erases
+ * in the files. *by_server says which it was. */
+static enum td_status forget(const struct config *config, const char *url, const char *user,
+                             struct json **out, bool *by_server, struct td_error *err)
+{
+    char base[300];
+    int code = 0;
+    bool any = strcmp(config->server.host, "0.0.0.0") == 0 || !*config->server.host;
+    snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : config->server.host,
+             config->server.port);
+    enum td_status status = ask_server(url ? url : base, user, out, &code, err);
+    *by_server = status == TD_OK;
+    if (status == TD_OK || code != 0 || url)
+        return status;
+    *err = (struct td_error){0};
+    status = erase_file(config, user, out, err);
+    if (status != TD_BUSY)
+        return status;
+    *err = (struct td_error){0};
+    return error_set(err, TD_BUSY,
+                     "a server is running but does not answer at %s: name its address with --url, "
+                     "or stop it first",
+                     base);
+}
+
 static int cmd_forget(int argc, char **argv)
 {
     const char *config_path = NULL, *url = NULL, *user[1] = {NULL};
@@ -135,35 +160,15 @@ static int cmd_forget(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, user, &count);
-    if (count == 0) {
+    if (count == 0)
         return options_misuse("forget", "name the user whose data is to be erased");
-    }
-    char base[300];
     struct td_error err = {0};
     struct config *config = NULL;
     struct json *result = NULL;
-    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
     bool by_server = false;
-    int code = 0;
-    if (status == TD_OK) {
-        bool any = strcmp(config->server.host, "0.0.0.0") == 0 || !*config->server.host;
-        snprintf(base, sizeof base, "http://%s:%u", any ? "127.0.0.1" : config->server.host,
-                 config->server.port);
-        status = ask_server(url ? url : base, user[0], &result, &code, &err);
-        by_server = status == TD_OK;
-    }
-    if (status != TD_OK && code == 0 && !url && config) {
-        err = (struct td_error){0};
-        status = erase_file(config, user[0], &result, &err);
-        if (status == TD_BUSY) {
-            err = (struct td_error){0};
-            status =
-                error_set(&err, TD_BUSY,
-                          "a server is running but does not answer at %s: name its address with "
-                          "--url, or stop it first",
-                          base);
-        }
-    }
+    enum td_status status = config_load(config_path, NULL, NULL, &config, &err);
+    if (status == TD_OK)
+        status = forget(config, url, user[0], &result, &by_server, &err);
     config_free(config);
     if (status != TD_OK)
         return command_fail("forget", &err);

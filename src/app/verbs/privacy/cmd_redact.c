@@ -209,6 +209,10 @@ static void reserve_present(struct book *vault, struct td_str text)
 }
 
 struct redaction {
+    /* as it was asked for */
+    const char *text, *path; /* text NULL: the file, or standard input */
+    const char *config_path, *key_env, *key_file;
+    bool surrogates;
     const char *vault_path;
     struct vault_key key;
     struct json *stored; /* the vault's file, or NULL: a new one */
@@ -364,24 +368,23 @@ static enum td_status with_surrogates(struct redaction *r, struct td_error *err)
     return status;
 }
 
-static enum td_status run(struct redaction *r, bool surrogates, const char *config_path,
-                          const char *text, const char *path, struct td_error *err)
+static enum td_status run(struct redaction *r, struct td_error *err)
 {
     struct buf input = {0};
-    enum td_status status = privacy_setup_file(config_path, &r->scanner, err);
+    enum td_status status = privacy_setup_file(r->config_path, &r->scanner, err);
     if (status == TD_OK && r->vault_path && (r->restoring || !is_new(r->vault_path)))
         status = read_json(r->vault_path, &r->key, &r->stored, err);
-    if (status == TD_OK && !text)
-        status = command_read_all(path, &input, err);
-    r->source = text ? str_from(text) : buf_view(&input);
+    if (status == TD_OK && !r->text)
+        status = command_read_all(r->path, &input, err);
+    r->source = r->text ? str_from(r->text) : buf_view(&input);
     bool stored = json_int(json_get(r->stored, "version"), 0) == VAULT_JSON_VERSION;
-    if (status == TD_OK && r->stored && !r->restoring && stored != surrogates)
+    if (status == TD_OK && r->stored && !r->restoring && stored != r->surrogates)
         status = error_set(
             err, TD_INVALID,
             "%s is a vault of %s: run the command %s --surrogates, or name another file",
             r->vault_path, stored ? "surrogates" : "placeholders", stored ? "with" : "without");
     if (status == TD_OK)
-        status = surrogates || stored ? with_surrogates(r, err) : with_placeholders(r, err);
+        status = r->surrogates || stored ? with_surrogates(r, err) : with_placeholders(r, err);
     if (status == TD_OK && r->out.failed)
         status =
             error_set(err, TD_LIMIT, "the text would be larger than %zu bytes", OUTPUT_BYTES_MAX);
@@ -389,24 +392,59 @@ static enum td_status run(struct redaction *r, bool surrogates, const char *conf
     return status;
 }
 
+/* What is used wrongly, as an exit code; 0 = nothing. */
+static int check_use(struct redaction *r, const char *class_name)
+{
+    if (!names_class_parse(str_from(class_name), &r->lowest))
+        return options_misuse(
+            "redact", "--class is public, sensitive, contractual or restricted, not '%.40s'",
+            class_name);
+    if ((r->restoring || r->key_env || r->key_file) && r->vault_path == NULL)
+        return options_misuse("redact", "%s needs --vault FILE",
+                              r->restoring ? "--restore" : "a key of the vault");
+    return 0;
+}
+
+static int run_and_print(struct redaction *r)
+{
+    struct td_error err = {0};
+    buf_init(&r->out, OUTPUT_BYTES_MAX);
+    r->object = json_new_object();
+    enum td_status status = vault_key_read(r->key_env, r->key_file, &r->key, &err);
+    if (status == TD_OK)
+        status = run(r, &err);
+    bool printed = status != TD_OK;
+    if (status == TD_OK) {
+        printed = print_text(buf_view(&r->out), r->json, r->object);
+        r->object = NULL;
+    }
+    if (status == TD_OK && r->unknown > 0 && !r->json)
+        fprintf(stderr,
+                "tandem redact: %lld placeholders are not in the vault and were left as they are\n",
+                (long long)r->unknown);
+    json_free(r->stored);
+    json_free(r->object);
+    buf_deinit(&r->out);
+    privacy_scanner_free(r->scanner);
+    vault_key_wipe(&r->key);
+    return status == TD_OK ? !printed : command_fail("redact", &err);
+}
+
 static int cmd_redact(int argc, char **argv)
 {
-    const char *text = NULL, *config_path = NULL, *class_name = "sensitive", *key_env = NULL,
-               *key_file = NULL, *positional[1] = {NULL};
-    size_t positional_count = 0;
-    bool surrogates = false;
+    const char *class_name = "sensitive";
     struct redaction r = {.lowest = TD_CLASS_SENSITIVE};
     const struct option options[] = {
-        {"prompt", 'p', OPTION_TEXT, &text, "TEXT", "the text; default: FILE or standard input", 0,
-         0},
-        {"surrogates", 0, OPTION_FLAG, &surrogates, NULL,
+        {"prompt", 'p', OPTION_TEXT, &r.text, "TEXT", "the text; default: FILE or standard input",
+         0, 0},
+        {"surrogates", 0, OPTION_FLAG, &r.surrogates, NULL,
          "replace by other values of the same kind and shape instead of placeholders", 0, 0},
         {"vault", 0, OPTION_TEXT, &r.vault_path, "FILE",
          "file that keeps the values (mode 0600); an existing one is continued", 0, 0},
-        {"vault-key-file", 0, OPTION_TEXT, &key_file, "FILE",
+        {"vault-key-file", 0, OPTION_TEXT, &r.key_file, "FILE",
          "file with the key that encrypts the vault (AES-256-GCM): 64 hexadecimal digits", 0, 0},
-        {"vault-key-env", 0, OPTION_TEXT, &key_env, "NAME", "environment variable with that key", 0,
-         0},
+        {"vault-key-env", 0, OPTION_TEXT, &r.key_env, "NAME", "environment variable with that key",
+         0, 0},
         {"restore", 0, OPTION_FLAG, &r.restoring, NULL, "put the values of the vault back", 0, 0},
         {"strict", 0, OPTION_FLAG, &r.strict, NULL,
          "find more, with more false findings: likely names everywhere, and numbers of unknown "
@@ -414,7 +452,7 @@ static int cmd_redact(int argc, char **argv)
          0, 0},
         {"class", 0, OPTION_TEXT, &class_name, "CLASS",
          "lowest class to replace: public, sensitive (default), contractual or restricted", 0, 0},
-        OPTION_ROW_CONFIG(config_path),
+        OPTION_ROW_CONFIG(r.config_path),
         OPTION_ROW_JSON(r.json),
     };
     const struct option_spec spec = {
@@ -429,38 +467,9 @@ static int cmd_redact(int argc, char **argv)
         OPTION_TABLE(options),
         .positional_max = 1,
     };
-    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, positional, &positional_count);
-
-    if (!names_class_parse(str_from(class_name), &r.lowest)) {
-        return options_misuse(
-            "redact", "--class is public, sensitive, contractual or restricted, not '%.40s'",
-            class_name);
-    }
-    if ((r.restoring || key_env || key_file) && r.vault_path == NULL) {
-        return options_misuse("redact", "%s needs --vault FILE",
-                              r.restoring ? "--restore" : "a key of the vault");
-    }
-    struct td_error err = {0};
-    buf_init(&r.out, OUTPUT_BYTES_MAX);
-    r.object = json_new_object();
-    enum td_status status = vault_key_read(key_env, key_file, &r.key, &err);
-    if (status == TD_OK)
-        status = run(&r, surrogates, config_path, text, positional[0], &err);
-    bool printed = status != TD_OK;
-    if (status == TD_OK) {
-        printed = print_text(buf_view(&r.out), r.json, r.object);
-        r.object = NULL;
-    }
-    if (status == TD_OK && r.unknown > 0 && !r.json)
-        fprintf(stderr,
-                "tandem redact: %lld placeholders are not in the vault and were left as they are\n",
-                (long long)r.unknown);
-    json_free(r.stored);
-    json_free(r.object);
-    buf_deinit(&r.out);
-    privacy_scanner_free(r.scanner);
-    vault_key_wipe(&r.key);
-    return status == TD_OK ? !printed : command_fail("redact", &err);
+    OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, &r.path, NULL);
+    int wrong = check_use(&r, class_name);
+    return wrong ? wrong : run_and_print(&r);
 }
 
 const struct verb verb_redact = {"redact", cmd_redact,

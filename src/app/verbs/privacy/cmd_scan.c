@@ -154,10 +154,8 @@ static int cmd_scan(int argc, char **argv)
     struct td_error err = {0};
     struct buf input = {0};
     int code = 1;
-    if (jsonl && (text || positional_count > 0)) {
-        fputs("tandem scan: --jsonl reads standard input; leave FILE and --prompt out\n", stderr);
-        return 2;
-    }
+    if (jsonl && (text || positional_count > 0))
+        return options_misuse("scan", "--jsonl reads standard input: remove FILE and --prompt");
     struct privacy_scanner *scanner;
     if (privacy_setup_file(config_path, &scanner, &err) != TD_OK)
         return command_fail("scan", &err);

@@ -221,17 +221,15 @@ static int cmd_chat(int argc, char **argv)
         .positional_max = 1,
     };
     OPTIONS_PARSE_OR_RETURN(&spec, argc, argv, text, &count);
-    if (!names_mode_parse(str_from(mode), &conversation.request.mode)) {
+    if (!names_mode_parse(str_from(mode), &conversation.request.mode))
         return options_misuse(
             "chat",
             "--mode is auto, only-local, prefer-local, prefer-cloud or only-cloud, not '%.40s'",
             mode);
-    }
-    if (!names_class_parse(str_from(data_class), &conversation.request.data_class)) {
+    if (!names_class_parse(str_from(data_class), &conversation.request.data_class))
         return options_misuse(
             "chat", "--data-class is public, sensitive, contractual or restricted, not '%.40s'",
             data_class);
-    }
     conversation.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !conversation.json;
     return open_and_talk(&conversation, &runtime, text[0]);
 }
