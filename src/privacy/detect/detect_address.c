@@ -242,8 +242,6 @@ static size_t street_after(struct td_str text, size_t offset, const struct word 
                 particle = false;
                 if (word.capital || first_form)
                     end = word.end;
-                else if (!ordinal)
-                    names += 0;
             }
         } else if ((word.roles & ROLE_PARTICLE) && (first_form || names > 0)) {
             particle = true;
@@ -527,9 +525,10 @@ static bool detect_zip(const struct place *place, const struct window *window, s
     return plus && give(PRIVACY_ZIP, place->begin, window->end[run + more], 0.5f, out);
 }
 
-bool detect_address(struct streets *streets, const struct place *place, const struct window *window,
-                    struct privacy_span *out)
+static bool read_address(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
+    struct streets *streets = &place->memory->streets;
     struct td_str text = place->text;
     size_t run = window->run;
     bool alone;
@@ -585,8 +584,18 @@ bool detect_address(struct streets *streets, const struct place *place, const st
     return detect_zip(place, window, run, out);
 }
 
+/* At the first digit of a house number, a ZIP code, a box or a flat. */
+static bool find_address(const struct place *place, struct privacy_span *out)
+{
+    struct detect_memory *memory = place->memory;
+    if (place->begin < memory->address_end || !read_address(place, out))
+        return false;
+    memory->address_end = out->end;
+    return true;
+}
+
 /* SW1A 1AA (Royal Mail: PAF) and B0J 2H0 (Canada Post), in capitals. */
-bool detect_postcode(const struct place *place, struct privacy_span *out)
+static bool find_postcode(const struct place *place, struct privacy_span *out)
 {
     char form[9];
     size_t len = 0, offset = place->begin, end = offset, space = 0;
@@ -617,3 +626,16 @@ bool detect_postcode(const struct place *place, struct privacy_span *out)
             return give(PRIVACY_ZIP, place->begin, end, 0.8f, out);
     return false;
 }
+
+const struct detector detector_address = {
+    .kinds = {PRIVACY_ADDRESS, PRIVACY_ZIP, KINDS_END},
+    .triggers = ON(NUMBER),
+    .find = find_address,
+};
+
+const struct detector detector_postcode = {
+    .kinds = {PRIVACY_ZIP, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_HAS_DIGIT,
+    .find = find_postcode,
+};

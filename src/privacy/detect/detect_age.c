@@ -106,11 +106,12 @@ static bool is_birthday(const struct place *place, size_t end)
     return word_in(text, &tail, "st nd rd th") && word_in(text, &next, "birthday");
 }
 
-bool detect_age(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_age(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t run = window->run;
     int age = 0;
-    if (run == 0 || run > 3 || place->before == '.' || place->before == '$')
+    if (run > 3 || place->before == '.' || place->before == '$')
         return false;
     for (size_t i = 0; i < run; i++)
         age = age * 10 + window->c[i] - '0';
@@ -127,3 +128,10 @@ bool detect_age(const struct place *place, const struct window *window, struct p
         .kind = PRIVACY_AGE, .begin = place->begin, .end = end, .score = after ? 0.9f : 0.7f};
     return true;
 }
+
+const struct detector detector_age = {
+    .kinds = {PRIVACY_AGE, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_WORD_BEFORE | NUMBER_WORD_AFTER,
+    .find = find_age,
+};

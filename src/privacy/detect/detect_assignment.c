@@ -183,7 +183,7 @@ static bool is_secret(const struct value *value, enum strength strength)
     return entropy_bits_per_char(text) >= bits_min[strength]; /* the dearest question last */
 }
 
-bool detect_assignment(const struct place *place, struct privacy_span *out)
+static bool find_assignment(const struct place *place, struct privacy_span *out)
 {
     enum strength strength = TOKEN;
     if (script_announces(place, CONTEXT_PASSWORD))
@@ -206,3 +206,10 @@ bool detect_assignment(const struct place *place, struct privacy_span *out)
     *out = span_of(PRIVACY_API_KEY, value.begin, value.end, strength == PASSWORD ? 0.8f : 0.85f);
     return true;
 }
+
+const struct detector detector_assignment = {
+    .kinds = {PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(COLON) | ON(EQUALS),
+    .resumes = true,
+    .find = find_assignment,
+};

@@ -122,8 +122,9 @@ static bool detect_wrapped(const struct place *place, const struct window *windo
 /* The longest run of groups that is a card, with one kind of separator. Groups but the last have 3 to
  * 8 digits. Smaller ones are how a list of small numbers looks: they must all be alike, end where the
  * card ends, and be as many as cards of today have. */
-bool detect_card(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_card(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t count = 0, i = 0, found_end = 0, first_group = window->run, separator_len = 0;
     uint32_t lengths = 0; /* 0: not asked yet */
     int separator = 0;
@@ -164,3 +165,11 @@ bool detect_card(const struct place *place, const struct window *window, struct 
     *out = span_of(PRIVACY_CARD, place->begin, found_end, 1.0f);
     return true;
 }
+
+const struct detector detector_card = {
+    .kinds = {PRIVACY_CARD, KINDS_END},
+    .triggers = ON(NUMBER),
+    .all = NUMBER_IN_GROUPS,
+    .any = NUMBER_FIRST | NUMBER_RUNS(3, 9),
+    .find = find_card,
+};

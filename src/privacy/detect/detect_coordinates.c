@@ -136,9 +136,9 @@ static bool is_at_sea(const struct degrees *first, const struct degrees *second)
     return first->value < 1 && first->value > -1 && second->value < 1 && second->value > -1;
 }
 
-bool detect_coordinates(const struct place *place, const struct window *window,
-                        struct privacy_span *out)
+static bool find_coordinates(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     struct td_str text = place->text;
     struct degrees first, second;
     size_t run = window->run, begin = place->begin;
@@ -189,3 +189,10 @@ bool detect_coordinates(const struct place *place, const struct window *window,
                                  .score = announced || first.letter ? 0.95f : 0.7f};
     return true;
 }
+
+const struct detector detector_coordinates = {
+    .kinds = {PRIVACY_COORDINATES, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_DOT | NUMBER_OTHER,
+    .find = find_coordinates,
+};

@@ -84,8 +84,9 @@ static bool is_pin(const struct place *place, const struct window *window)
              place->context->ended[PRIVACY_ZIP] >= place->context->ended[PRIVACY_PIN]);
 }
 
-bool detect_pin(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_pin(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     if (window->run < 3 || window->run > 8 || place->context == NULL ||
         !stands_alone(place, window))
         return false;
@@ -137,8 +138,9 @@ static bool is_password(struct td_str text, struct td_str value, size_t end)
     return sign || entropy_is_mixed(value) || entropy_classes(value) >= 3;
 }
 
-bool detect_password(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool find_password(const struct place *place, struct privacy_span *out)
 {
+    size_t word_end = place->word_end;
     char body[PASSWORD_MAX];
     struct td_str text = place->text;
     size_t begin = word_end, len = 0;
@@ -162,3 +164,17 @@ bool detect_password(const struct place *place, size_t word_end, struct privacy_
     *out = span_of(PRIVACY_API_KEY, begin, end, 0.8f);
     return true;
 }
+
+const struct detector detector_pin = {
+    .kinds = {PRIVACY_PIN, PRIVACY_CVV, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_RUNS(3, 8),
+    .find = find_pin,
+};
+
+const struct detector detector_password = {
+    .kinds = {PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = LISTED_PASSWORD,
+    .find = find_password,
+};

@@ -119,8 +119,9 @@ static bool is_monero(struct td_str text)
     return (text.data[0] == '4' || text.data[0] == '8') && is_base58(text);
 }
 
-bool detect_crypto(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool read_address(const struct place *place, struct privacy_span *out)
 {
+    size_t word_end = place->run_end;
     struct td_str word = str_slice(place->text, place->begin, word_end);
     if (word.len < 25 || word.len > 110 || is_word(place->before))
         return false;
@@ -159,8 +160,9 @@ static bool is_made_of_words(const char *body, size_t len)
 /* Secrets without a name or a known prefix: 32 to 128 base64 characters of all three classes with
  * the entropy of a random string of that length (base64 of 32: 4.4 bits; words, hashes in hex and
  * identifiers stay below 4.2). Data URLs and integrity hashes are announced as such. */
-bool detect_random(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool read_random(const struct place *place, struct privacy_span *out)
 {
+    size_t word_end = place->run_end;
     static const char *const harmless[] = {"base64", "sha256", "sha384",    "sha512",
                                            "sha1",   "md5",    "integrity", NULL};
     char body[129];
@@ -195,3 +197,19 @@ bool detect_random(const struct place *place, size_t word_end, struct privacy_sp
         .kind = PRIVACY_API_KEY, .begin = place->begin, .end = end, .score = 0.6f};
     return true;
 }
+
+static bool find_crypto(const struct place *place, struct privacy_span *out)
+{
+    bool is_long = place->shape & WORD_25_ON;
+    bool coded = (place->shape & WORD_HAS_DIGIT) && place->run_end - place->begin >= 10;
+    if (place->run_end <= place->memory->decoded_end)
+        return false; /* base64 of a text, so it is not drawn by lot */
+    return (is_long && read_address(place, out)) || ((is_long || coded) && read_random(place, out));
+}
+
+const struct detector detector_crypto = {
+    .kinds = {PRIVACY_CRYPTO, PRIVACY_API_KEY, KINDS_END},
+    .triggers = ON(RUN),
+    .any = WORD_25_ON | WORD_JOINT,
+    .find = find_crypto,
+};

@@ -10,7 +10,9 @@
 
 #define YEAR_FIRST 1800
 #define YEAR_LAST 2099
-#define BIRTH_REACH 48 /* "geboren wurde sie in Hamburg am " */
+#define WHOLE_DATE_BYTES 8 /* with day, month and year: "1/5/2024" */
+#define SMALL_WEEKDAYS 14  /* so many of the lexicon's list are weekdays in small letters, too */
+#define BIRTH_REACH 48     /* "geboren wurde sie in Hamburg am " */
 
 /* The last letter of "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Fri", "Sat" in either case. */
 static bool ends_weekday(char c)
@@ -282,8 +284,9 @@ static bool year_alone(const struct place *place, const struct window *window, s
            (!after.capital || (after.roles & ROLE_NRP));
 }
 
-bool detect_date(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool read_date(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t run = window->run, begin = place->begin, end = 0;
     if (run == 8 && !is_word(place->before) && compact_date(place, window)) {
         finish(place, begin, window->end[7], 0.7f, out);
@@ -324,9 +327,21 @@ bool detect_date(const struct place *place, const struct window *window, struct 
     return true;
 }
 
-bool detect_month(const struct place *place, size_t end, bool brief, struct privacy_span *out)
+static bool find_date(const struct place *place, struct privacy_span *out)
+{
+    if (!read_date(place, out))
+        return false;
+    if (out->end - out->begin >= WHOLE_DATE_BYTES)
+        place->memory->date = (struct stretch){place->begin, out->end};
+    return true;
+}
+
+/* At a month's name; it may be "Jan". The finding may begin before the place ("3 May"). */
+static bool find_month(const struct place *place, struct privacy_span *out)
 {
     struct td_str text = place->text;
+    size_t end = place->word_end;
+    bool brief = place->entry->roles & ROLE_MONTH_SHORT;
     unsigned char first = (unsigned char)text.data[place->begin];
     bool capital = first < 0x80 && first >= 'A' && first <= 'Z';
     struct word before = word_before(text, place->begin, 2), day = {0}, year = {0};
@@ -358,3 +373,33 @@ bool detect_month(const struct place *place, size_t end, bool brief, struct priv
     finish(place, place->begin, last ? last : end, last ? 0.85f : 0.6f, out);
     return true;
 }
+
+/* "Monday", and "mon." where the language writes it small. */
+static bool find_weekday(const struct place *place, struct privacy_span *out)
+{
+    if (!place->capital && place->entry->value > SMALL_WEEKDAYS)
+        return false;
+    *out = span_of(PRIVACY_DATE, place->begin, place->word_end, 0.6f);
+    return true;
+}
+
+const struct detector detector_date = {
+    .kinds = {PRIVACY_DATE, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_RUNS(1, 4) | NUMBER_RUNS(8, 8),
+    .find = find_date,
+};
+
+const struct detector detector_month = {
+    .kinds = {PRIVACY_DATE, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_MONTH | ROLE_MONTH_SHORT,
+    .find = find_month,
+};
+
+const struct detector detector_weekday = {
+    .kinds = {PRIVACY_DATE, KINDS_END},
+    .triggers = ON(LISTED),
+    .any = ROLE_WEEKDAY,
+    .find = find_weekday,
+};

@@ -90,10 +90,9 @@ static bool found(const struct place *place, const struct token *token, enum pri
 /* Kinds whose words announce a number of their own. */
 static bool announces_number(int kind)
 {
-    return (kind >= PRIVACY_US_MBI && kind <= PRIVACY_IL_ID) || kind == PRIVACY_US_SSN ||
-           kind == PRIVACY_PHONE || kind == CONTEXT_BIRTH || kind == PRIVACY_US_PASSPORT ||
-           kind == PRIVACY_US_LICENSE || kind == PRIVACY_MEDICAL_RECORD || kind == PRIVACY_PLATE ||
-           kind == PRIVACY_BANK_ACCOUNT;
+    return privacy_kind_is_national(kind) || kind == PRIVACY_US_SSN || kind == PRIVACY_PHONE ||
+           kind == CONTEXT_BIRTH || kind == PRIVACY_US_PASSPORT || kind == PRIVACY_US_LICENSE ||
+           kind == PRIVACY_MEDICAL_RECORD || kind == PRIVACY_PLATE || kind == PRIVACY_BANK_ACCOUNT;
 }
 
 /* Which of the documents was announced last, within reach; 0 when there is none, or when a word for
@@ -123,6 +122,69 @@ static int nearest_document(const struct place *place, size_t *gap)
     *gap = place->begin - (last - 1);
     return nearest;
 }
+
+/* --- licence plates ---
+ *
+ * The series that countries issue, letters and digits in groups. Beside a word that announces one other
+ * series are taken too; here is what says where a plate ends, for "AB12 CDE was" goes on in capitals or
+ * does not. */
+
+#define CHARACTERS_MAX 11
+#define GROUPS_MAX 4
+
+static const char *const series[] = {
+    "LLDDLLL",                                          /* United Kingdom, Romania */
+    "LDDDLLL",   "LLLDDDL",                             /* United Kingdom until 2001 */
+    "LLDDDLL",                                          /* France, Italy */
+    "DDDDLLL",                                          /* Spain */
+    "LLDDLDDDD", "LLDDLLDDDD", "LLDDLLLDDDD",           /* India */
+    "LLDDDL",    "DDLLLD",     "LDDDLL",      "DLLLDD", /* Netherlands */
+    "LLDDLL",    "DDLLDD",     "DDDDLL",      "LLDDDD", /* Portugal */
+    "LLDDDDD",   "LLDDDDDD",   "LLLDDDDD",              /* Poland, Norway, Denmark, Switzerland */
+    "LLDDDDL",   "LLLDDLL",                             /* Poland, Austria */
+    "LLLDDD",    "LLLDDL",     "LLLLDDD",               /* Sweden, Finland, Hungary, Australia */
+    "DLLDLL",    "DDDLLL",     "DLLLDDD",               /* Australia; United States, Belgium */
+    "LLLDDDD",   "LLLDLDD",                             /* United States, Germany, Brazil */
+    "LLLLDDDD",  "LLLLLDDDD",  "LLLLLDDD",              /* Germany */
+    "DLDDDDD",   "DLLDDDD",                             /* Czechia */
+};
+
+static bool is_series(const char *form)
+{
+    for (size_t i = 0; i < sizeof series / sizeof *series; i++)
+        if (strcmp(series[i], form) == 0)
+            return true;
+    return false;
+}
+
+/* The end of the longest licence plate of a known series that begins at the place, 0 none. */
+static size_t plate_end(const struct place *place)
+{
+    char form[CHARACTERS_MAX + 1] = "";
+    size_t count = 0, end = 0, offset = place->begin;
+    for (size_t group = 0; group < GROUPS_MAX; group++) {
+        struct plain next = plain_at(place->text, offset);
+        size_t begin = count;
+        for (; is_digit(next.c) || (next.c >= 'A' && next.c <= 'Z');
+             next = plain_at(place->text, next.end)) {
+            if (count == CHARACTERS_MAX)
+                return end;
+            form[count++] = is_digit(next.c) ? 'D' : 'L';
+            form[count] = '\0';
+            offset = next.end;
+        }
+        if (count == begin || is_word(next.c))
+            break;
+        if (is_series(form))
+            end = offset;
+        if (next.c != ' ' && next.c != '-')
+            break;
+        offset = next.end;
+    }
+    return end;
+}
+
+/* --- documents --- */
 
 static bool find_passport(const struct place *place, const struct token *solid,
                           const struct token *whole, struct privacy_span *out)
@@ -217,8 +279,13 @@ static bool find_vehicle(const struct place *place, const struct token *solid,
     return found(place, solid, PRIVACY_VIN, 0.95f, out);
 }
 
-bool detect_document(const struct place *place, bool dated, struct privacy_span *out)
+/* At a word with a digit in it. */
+static bool find_document(const struct place *place, struct privacy_span *out)
 {
+    const struct stretch *date = &place->memory->date;
+    bool dated = date->end > place->begin && date->begin == place->begin; /* one begins here */
+    if (place->in_date)
+        return false;
     size_t gap = 0;
     if (is_word(place->before) || place->before == '$')
         return false;
@@ -259,7 +326,7 @@ bool detect_document(const struct place *place, bool dated, struct privacy_span 
 
 /* ISO 9362: four letters of the institution, a country, two of the place, maybe three of the
  * branch. */
-bool detect_swift(const struct place *place, size_t word_end, struct privacy_span *out)
+static bool find_swift(const struct place *place, struct privacy_span *out)
 {
     static const char countries[] = "ADAEAFAGALAMAOARATAUAZBABBBDBEBFBGBHBIBJBMBNBOBRBSBTBWBYBZCACD"
                                     "CFCGCHCICLCMCNCOCRCUCVCYCZDEDJDK"
@@ -271,13 +338,35 @@ bool detect_swift(const struct place *place, size_t word_end, struct privacy_spa
                                     "SNSOSRSSSTSVSYSZTCTDTGTHTJTLTMTNTO"
                                     "TRTTTWTZUAUGUSUYUZVAVCVEVGVNVUWSXKYEZAZMZW";
     struct token token;
-    size_t bytes = word_end - place->begin;
-    if ((bytes != 8 && bytes != 11) || !place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) ||
-        is_word(place->before) || !read_token(place, false, &token) || token.small ||
-        token.end != word_end || leading_letters(&token) < 6)
+    if (!place_context(place, PRIVACY_SWIFT, DOCUMENT_REACH) || is_word(place->before) ||
+        !read_token(place, false, &token) || token.small || token.end != place->run_end ||
+        leading_letters(&token) < 6)
         return false;
     for (const char *p = countries; *p; p += 2)
         if (p[0] == token.text[4] && p[1] == token.text[5])
             return found(place, &token, PRIVACY_SWIFT, 0.9f, out);
     return false;
 }
+
+const struct detector detector_document_number = {
+    .kinds = {PRIVACY_US_PASSPORT, PRIVACY_PASSPORT, PRIVACY_US_LICENSE, PRIVACY_LICENSE,
+              PRIVACY_MEDICAL_RECORD, PRIVACY_PLATE, PRIVACY_BANK_ACCOUNT, PRIVACY_VIN, KINDS_END},
+    .triggers = ON(NUMBER),
+    .find = find_document,
+};
+
+const struct detector detector_document_word = {
+    .kinds = {PRIVACY_US_PASSPORT, PRIVACY_PASSPORT, PRIVACY_US_LICENSE, PRIVACY_LICENSE,
+              PRIVACY_MEDICAL_RECORD, PRIVACY_PLATE, PRIVACY_BANK_ACCOUNT, PRIVACY_VIN, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_NUMBERED,
+    .find = find_document,
+};
+
+const struct detector detector_swift = {
+    .kinds = {PRIVACY_SWIFT, KINDS_END},
+    .triggers = ON(WORD),
+    .all = WORD_CAPITAL,
+    .any = WORD_LENGTH(8) | WORD_LENGTH(11),
+    .find = find_swift,
+};

@@ -86,7 +86,7 @@ static inline struct plain character_at(struct td_str text, size_t offset)
     return next.c == PLAIN_LETTER ? plain_look_alike(text, next) : next;
 }
 
-bool detect_iban(const struct place *place, struct privacy_span *out)
+static bool read_iban(const struct place *place, struct privacy_span *out)
 {
     int number[IBAN_MAX];
     size_t count = 0, length = 4, offset = place->begin, end = place->begin;
@@ -125,3 +125,46 @@ bool detect_iban(const struct place *place, struct privacy_span *out)
     *out = span_of(PRIVACY_IBAN, place->begin, end, grouped || wrapped ? 0.95f : 1.0f);
     return true;
 }
+
+/* Two letters and a digit, maybe after a separator, or characters whose plain form is not known yet. */
+static bool is_possible(const struct place *place)
+{
+    const unsigned char *bytes = (const unsigned char *)place->text.data;
+    for (size_t k = 1; k <= 3; k++) {
+        if (place->begin + k >= place->text.len)
+            return false;
+        unsigned char c = bytes[place->begin + k];
+        if (c >= 0x80 || (k >= 2 && is_digit(c)))
+            return true;
+        if (k == 1 ? !is_alpha(c) : c != ' ' && c != '-' && c != '.')
+            return false;
+    }
+    return true;
+}
+
+static bool find_iban(const struct place *place, struct privacy_span *out)
+{
+    return ((place->shape & WORD_FOREIGN) || is_possible(place)) && read_iban(place, out);
+}
+
+/* "GB" whose G is another script's. */
+static bool find_tail(const struct place *place, struct privacy_span *out)
+{
+    struct place letter = *place;
+    letter.begin = place->before_begin;
+    letter.before = place->before2;
+    return !is_word(place->before2) && read_iban(&letter, out);
+}
+
+const struct detector detector_iban = {
+    .kinds = {PRIVACY_IBAN, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_LENGTH(1) | WORD_LENGTH(2) | WORD_HAS_DIGIT | WORD_FOREIGN,
+    .find = find_iban,
+};
+
+const struct detector detector_iban_tail = {
+    .kinds = {PRIVACY_IBAN, KINDS_END},
+    .triggers = ON(TAIL),
+    .find = find_tail,
+};

@@ -82,8 +82,10 @@ static bool has_inn_stem(struct td_str text, const struct word *word)
     return false;
 }
 
-bool detect_dose_possible(const struct place *place, const struct window *window)
+/* Does a decimal comma or a unit that is no ASCII word ("µg") follow the number? */
+static bool is_comma_or_sign(const struct place *place)
 {
+    const struct window *window = place->window;
     struct td_str text = place->text;
     size_t end = window->end[window->run - 1];
     if (end + 3 >= text.len)
@@ -107,9 +109,13 @@ static size_t micrograms_end(struct td_str text, size_t offset)
 }
 
 /* "metformin 500 mg", "500mg of metformin": the medicine's name and the dose are one finding. */
-bool detect_dose(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_dose(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t run = window->run, at = run;
+    if (!(place->shape & (NUMBER_WORD_AFTER | NUMBER_DOT | NUMBER_SLASH)) &&
+        !is_comma_or_sign(place))
+        return false;
     if (run == 0 || run > 5 || (place->before == '.' && is_digit(place->before2)))
         return false;
     if ((window->c[at] == '.' || window->c[at] == '/') && is_digit(window->c[at + 1]))
@@ -155,3 +161,17 @@ bool detect_dose(const struct place *place, const struct window *window, struct 
         .kind = PRIVACY_MEDICATION, .begin = place->begin, .end = after.end, .score = 0.9f};
     return true;
 }
+
+const struct detector detector_dose = {
+    .kinds = {PRIVACY_MEDICATION, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_WORD_AFTER | NUMBER_DOT | NUMBER_SLASH | NUMBER_COMMA | NUMBER_OTHER,
+    .find = find_dose,
+};
+
+const struct detector detector_icd10 = {
+    .kinds = {PRIVACY_ICD10, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_HAS_DIGIT,
+    .find = detect_icd10,
+};

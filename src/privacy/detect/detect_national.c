@@ -410,9 +410,9 @@ static bool find_announced(const struct place *place, const struct form *forms, 
     return false;
 }
 
-bool detect_national_number(const struct place *place, const struct window *window,
-                            struct privacy_span *out)
+static bool find_number(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     bool found = false;
     *out = (struct privacy_span){0};
     if (window->run > RUN_MAX)
@@ -457,10 +457,22 @@ static bool opening_fits(const struct opening *asked, const struct opening *own)
            (own->digits == asked->digits || (asked->open && own->digits >= asked->digits));
 }
 
-bool detect_national_word(const struct place *place, struct privacy_span *out)
+/* A short word of letters alone begins a number when digits follow, or letters after three. */
+static bool goes_on_as_number(const struct place *place)
+{
+    struct td_str text = place->text;
+    size_t len = place->run_end - place->begin;
+    int next = place->run_end + 1 < text.len ? (unsigned char)text.data[place->run_end + 1] : 0;
+    return (place->shape & WORD_HAS_DIGIT) || len == 0 || len > 3 || next >= 0x80 ||
+           (len == 3 ? is_alpha(next) : is_digit(next));
+}
+
+static bool find_word(const struct place *place, struct privacy_span *out)
 {
     bool found = false;
     struct reading reading;
+    if (!goes_on_as_number(place))
+        return false;
     struct opening opening = read_opening(place);
     *out = (struct privacy_span){0};
     if (!stands_alone(place))
@@ -473,3 +485,17 @@ bool detect_national_word(const struct place *place, struct privacy_span *out)
     }
     return found || find_announced(place, letter_forms, LETTER_FORMS, out);
 }
+
+const struct detector detector_national_number = {
+    .kinds = {KINDS_NATIONAL, KINDS_END},
+    .triggers = ON(NUMBER),
+    .any = NUMBER_7_DIGITS | NUMBER_LETTER | NUMBER_PLUS,
+    .find = find_number,
+};
+
+const struct detector detector_national_word = {
+    .kinds = {KINDS_NATIONAL, KINDS_END},
+    .triggers = ON(WORD),
+    .any = WORD_NUMBERED,
+    .find = find_word,
+};

@@ -27,8 +27,9 @@ static size_t read_any_groups(const struct window *window, size_t at[static 9])
     return count == 9 && !is_digit(window->c[i]) ? i : 0;
 }
 
-bool detect_ssn(const struct place *place, const struct window *window, struct privacy_span *out)
+static bool find_ssn(const struct place *place, struct privacy_span *out)
 {
+    const struct window *window = place->window;
     size_t at[9], count = 0, i = 0;
     int separator = window->c[3];
     bool before = place_context(place, PRIVACY_US_SSN, CONTEXT_BYTES);
@@ -66,3 +67,10 @@ bool detect_ssn(const struct place *place, const struct window *window, struct p
     *out = span_of(PRIVACY_US_SSN, place->begin, end, score);
     return true;
 }
+
+const struct detector detector_ssn = {
+    .kinds = {PRIVACY_US_SSN, KINDS_END},
+    .triggers = ON(NUMBER),
+    .all = NUMBER_IN_GROUPS,
+    .find = find_ssn,
+};

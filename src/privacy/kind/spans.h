@@ -22,7 +22,9 @@ struct spans {
     bool failed; /* without memory: some are missing */
 };
 
-/* ctx: struct spans. A scan_fn (scan/scan.h). */
+/* Takes one finding after another. */
+typedef void span_fn(void *ctx, const struct privacy_span *span);
+/* ctx: struct spans. A span_fn. */
 void spans_add(void *ctx, const struct privacy_span *span);
 
 #endif

@@ -64,7 +64,7 @@ static bool find_by_rules(const struct privacy_rules *rules, const struct readin
 
 /* The pass, and what other sources say: the operator's rules, and what shows when escapes are read. What
  * cannot be looked at is restricted as a whole. */
-static void scan_all(const struct source *source, bool strict, scan_fn *emit, void *ctx)
+static void scan_all(const struct source *source, bool strict, span_fn *emit, void *ctx)
 {
     const struct privacy_scanner *scanner = source->scanner;
     struct spans others = {0};

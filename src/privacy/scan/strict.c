@@ -76,7 +76,7 @@ static bool is_code(struct td_str text, const struct tagger_word *word)
 }
 
 bool strict_find(const struct name_finder *names, struct td_str text, const struct spans *found,
-                 scan_fn *emit, void *ctx)
+                 span_fn *emit, void *ctx)
 {
     struct parts *parts = calloc(1, sizeof *parts);
     struct tagger_reader reader;

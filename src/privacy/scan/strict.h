@@ -9,6 +9,6 @@
 /* found: in order, not overlapping. Calls emit for what stands outside of them, in order. False without
  * memory. */
 TD_MUST_CHECK bool strict_find(const struct name_finder *names, struct td_str text,
-                               const struct spans *found, scan_fn *emit, void *ctx);
+                               const struct spans *found, span_fn *emit, void *ctx);
 
 #endif
